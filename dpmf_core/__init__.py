@@ -1,0 +1,1 @@
+"""What differential privacy costs a matrix factorisation, exactly accounted."""

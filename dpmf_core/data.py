@@ -1,0 +1,250 @@
+"""Frozen containers for private data, and what may be done to them before an algorithm sees them.
+
+A privacy unit is one user: all of a user's ratings. Whatever happens here to a user's ratings depends on
+that user's row, on declared public facts and on keyed hashes only, so that neighbouring data sets stay neighbours;
+the exceptions (item sets chosen by exact counts) are written down in `Ratings.assumptions`.
+"""
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpmf_core.errors import BadInput
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
+
+ITEM_SET_IS_PUBLIC = "the item set is public"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The public shape of a ratings set: what a plan may know. Declared, never inferred from private rows."""
+
+    n_users: int
+    n_items: int
+    bounds: tuple[float, float]
+
+    @property
+    def mid_range(self) -> float:
+        return (self.bounds[0] + self.bounds[1]) / 2
+
+    @property
+    def half_range(self) -> float:
+        return (self.bounds[1] - self.bounds[0]) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings of `n_items` items by `n_users` users, sorted by (user, item), each pair at most once.
+
+    users, items: int32 (n_ratings,), ids from 0. values: float32 (n_ratings,), within `bounds`.
+    bounds: declared lowest and highest rating, public. order: int64 (n_ratings,) time or position, or None.
+    public: True for published or simulated data; a privacy noise that a seed can reproduce is allowed for these only.
+    assumptions: facts about the private rows that earlier choices treat as public.
+    """
+
+    users: Ints
+    items: Ints
+    values: Floats
+    n_users: int
+    n_items: int
+    bounds: tuple[float, float]
+    order: npt.NDArray[np.int64] | None = None
+    titles: tuple[str, ...] | None = None
+    name: str = "ratings"
+    public: bool = False
+    assumptions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, users: npt.ArrayLike, items: npt.ArrayLike, values: npt.ArrayLike, **declared: object) -> Self:
+        """Sorted, merged, clamped ratings from triples: non-finite values go, duplicates become their mean, values are clamped.
+
+        Raises BadInput when ids are outside the declared shape or the bounds are not an interval.
+        """
+        u, i = np.asarray(users, np.int64), np.asarray(items, np.int64)
+        v, order = np.asarray(values, np.float64), declared.pop("order", None)
+        n, m, (low, high) = declared["n_users"], declared["n_items"], declared["bounds"]  # type: ignore[misc]
+        if not low < high:
+            raise BadInput(f"The declared rating bounds must be two numbers, lowest first. Got {low} and {high}.")
+        if u.size and not (0 <= u.min() and u.max() < n and 0 <= i.min() and i.max() < m):  # type: ignore[operator]
+            raise BadInput(f"User and item ids must lie in [0, {n}) and [0, {m}).")
+        keep = np.isfinite(v)
+        u, i, v = u[keep], i[keep], np.clip(v[keep], low, high)
+        pair, first, inverse = np.unique(u * m + i, return_index=True, return_inverse=True)  # type: ignore[operator]
+        mean = np.bincount(inverse, v, len(pair)) / np.maximum(np.bincount(inverse, minlength=len(pair)), 1)
+        if order is not None:
+            latest = np.full(len(pair), np.iinfo(np.int64).min)
+            np.maximum.at(latest, inverse, np.asarray(order, np.int64)[keep])
+            declared["order"] = latest
+        return cls(u[first].astype(np.int32), i[first].astype(np.int32), mean.astype(np.float32), **declared)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.n_users, self.n_items, self.bounds)
+
+    @cached_property
+    def by_user(self) -> npt.NDArray[np.int64]:
+        """Row pointers (n_users + 1,): user u's ratings are `by_user[u]:by_user[u + 1]`."""
+        return np.searchsorted(self.users, np.arange(self.n_users + 1)).astype(np.int64)
+
+    @cached_property
+    def by_item(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Pointers (n_items + 1,) and the order (n_ratings,) that sorts the ratings by (item, user)."""
+        order = np.argsort(self.items, kind="stable")
+        counts = np.bincount(self.items, minlength=self.n_items)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """sha256 over every array and declared fact that an algorithm can see."""
+        digest = hashlib.sha256(repr((self.shape, self.public, self.assumptions)).encode())
+        for array in (self.users, self.items, self.values, self.order):
+            digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def only(self, keep: npt.NDArray[np.bool_]) -> Self:
+        """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
+        order = None if self.order is None else self.order[keep]
+        return replace(self, users=self.users[keep], items=self.items[keep], values=self.values[keep], order=order)
+
+    def top_items(self, count: int) -> Self:
+        """The `count` most rated items (ties by id), renumbered by descending popularity. The choice is an assumption."""
+        if not 1 <= count:
+            raise BadInput(f"The number of top items must be at least 1. Got {count}.")
+        if count >= self.n_items:
+            return self
+        popularity = np.bincount(self.items, minlength=self.n_items)
+        return self._items(np.argsort(-popularity, kind="stable")[:count])
+
+    def min_item_count(self, count: int) -> Self:
+        """Items with at least `count` ratings. The choice is an assumption."""
+        kept = np.flatnonzero(np.bincount(self.items, minlength=self.n_items) >= count)
+        if not kept.size:
+            raise BadInput(f"No item has {count} ratings or more. Choose a smaller minimum.")
+        return self._items(kept)
+
+    def _items(self, kept: npt.NDArray[np.int64]) -> Self:
+        new = np.full(self.n_items, -1, np.int64)
+        new[kept] = np.arange(len(kept))
+        inside = new[self.items] >= 0
+        titles = None if self.titles is None else tuple(self.titles[j] for j in kept)
+        order = None if self.order is None else self.order[inside]
+        assumptions = tuple(dict.fromkeys((*self.assumptions, ITEM_SET_IS_PUBLIC)))
+        return type(self).of(
+            self.users[inside], new[self.items[inside]], self.values[inside], order=order, n_users=self.n_users,
+            n_items=len(kept), bounds=self.bounds, titles=titles, name=self.name, public=self.public, assumptions=assumptions,
+        )  # fmt: skip
+
+    def min_user_count(self, count: int) -> Self:
+        """Rows of users with fewer than `count` ratings are emptied; n_users stays, so nothing is assumed."""
+        return self.only(np.diff(self.by_user)[self.users] >= count)
+
+    def positives(self, above: float) -> Self:
+        """Implicit feedback: a rating over `above` becomes 1, every other is dropped. Bounds become (0, 1)."""
+        liked = self.only(self.values > above)
+        return replace(liked, values=np.ones(len(liked), np.float32), bounds=(0.0, 1.0))
+
+
+def keyed_uniform(seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0) -> npt.NDArray[np.float64]:
+    """A number in [0, 1) that depends on (seed, user, item) alone: splitmix64, so that no rating's fate depends on another user."""
+
+    def mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))
+
+    step = np.uint64(0x9E3779B97F4A7C15)
+    with np.errstate(over="ignore"):
+        x = mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + step)
+        x = mix(x + step * (np.asarray(users).astype(np.uint64) + np.uint64(1)))
+        x = mix(x + step * (np.asarray(items).astype(np.uint64) + np.uint64(1)))
+    return (x >> np.uint64(11)) * 2.0**-53
+
+
+def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Position (n_ratings,) of each rating among its user's, by ascending key."""
+    position = np.empty(len(ratings), np.int64)
+    position[np.lexsort((key, ratings.users))] = np.arange(len(ratings)) - ratings.by_user[ratings.users]
+    return position
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """train: what an algorithm learns from. history: what each user knows when predictions are asked for.
+    validation, test: what the predictions are judged on. A held-out user has no row in train, but one in history."""
+
+    train: Ratings
+    history: Ratings
+    validation: Ratings
+    test: Ratings
+    words: str
+
+
+class SplitSpec(BaseModel):
+    """How held-out ratings are chosen. Each choice is a function of (seed, user, the user's row)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["random", "per-user", "time", "users"] = Field(
+        "random",
+        description="random: each rating by itself; per-user: the same share of every user's; time: every user's latest; users: whole users, part of whose ratings is folded in",
+    )
+    test_fraction: float = Field(0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction")
+    validation_fraction: float = Field(0.0, ge=0, lt=0.9, allow_inf_nan=False, title="validation fraction")
+    fold_in: float = Field(
+        0.8, gt=0, lt=1, allow_inf_nan=False, title="fold-in share", description="users: the share of a held-out user's ratings that she brings"
+    )
+
+
+def split(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+    """Train, history, validation and test ratings. Raises BadInput where a kind needs what the data lack."""
+    if spec.test_fraction + spec.validation_fraction >= 1:
+        raise BadInput("The test and validation fractions must leave ratings to train on: their sum must be below 1.")
+    if spec.kind == "users":
+        return _by_users(ratings, spec, seed)
+    place = _place(ratings, spec.kind, seed)
+    test = place < spec.test_fraction
+    validation = ~test & (place < spec.test_fraction + spec.validation_fraction)
+    train = ratings.only(~test & ~validation)
+    words = {
+        "random": "each rating held out with probability",
+        "per-user": "of each user's ratings, held out",
+        "time": "of each user's latest ratings, held out",
+    }
+    return Split(train, train, ratings.only(validation), ratings.only(test), f"{words[spec.kind]} {spec.test_fraction:.0%}")
+
+
+def _place(ratings: Ratings, kind: str, seed: int) -> npt.NDArray[np.float64]:
+    """A number in [0, 1) for every rating; the lowest are held out."""
+    key = keyed_uniform(seed, ratings.users, ratings.items)
+    if kind == "random":
+        return key
+    if kind == "time":
+        if ratings.order is None:
+            raise BadInput(f"{ratings.name} has no times, so it cannot be split by time. Use --split random or per-user.")
+        key = -ratings.order.astype(np.float64)
+    count = np.diff(ratings.by_user)[ratings.users]
+    return (rank_within_user(ratings, key) + 0.5) / count
+
+
+def _by_users(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+    draw = keyed_uniform(seed, np.arange(ratings.n_users))[ratings.users]
+    test_user = draw < spec.test_fraction
+    validation_user = ~test_user & (draw < spec.test_fraction + spec.validation_fraction)
+    count = np.diff(ratings.by_user)[ratings.users]
+    place = rank_within_user(ratings, keyed_uniform(seed + 1, ratings.users, ratings.items))
+    asked = place >= spec.fold_in * count
+    held = test_user | validation_user
+    return Split(
+        ratings.only(~held), ratings.only(~held | ~asked), ratings.only(validation_user & asked), ratings.only(test_user & asked),
+        f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings folded in",
+    )  # fmt: skip

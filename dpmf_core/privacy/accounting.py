@@ -1,0 +1,295 @@
+"""From events to epsilon, by every rule that a reader may meet.
+
+Ledgers of Gaussian releases compose exactly: mu^2 = sum(count / noise_multiplier^2), and
+    delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)                    (Balle & Wang 2018, Thm. 8)
+Any other leaf goes to the PLD accountant of `dp_accounting`. An unknown event is an error, never a zero.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import erfcx, log_ndtr, ndtr, ndtri
+
+from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, Relation, normal_form
+
+
+class UnsupportedEvent(ValueError):
+    """A rule does not cover this event."""
+
+
+class Calibration(StrEnum):
+    """By which rule noise is set for a budget."""
+
+    EXACT = "exact"
+    SOURCE = "source"
+
+
+class Budget(BaseModel):
+    """What a whole run may spend: (epsilon, delta)-DP for one unit under a neighbouring relation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    epsilon: float = Field(ge=1e-4, le=1000, allow_inf_nan=False, title="ε", description="total privacy loss of the run; smaller is more private")
+    delta: float = Field(ge=1e-15, lt=0.5, allow_inf_nan=False, title="δ", description="probability with which the promise may fail; keep it under 1/n")
+    relation: Relation = Field(Relation.ADD_REMOVE, title="neighbouring relation")
+    calibration: Calibration = Field(Calibration.EXACT, description="exact: just enough noise for ε; source: as much as the source's own rule asks for")
+
+    @property
+    def mu(self) -> float:
+        """The Gaussian-DP parameter of this budget."""
+        return gaussian_mu(self.epsilon, self.delta)
+
+
+# ---- the Gaussian formula -------------------------------------------------------------------------------------------
+
+
+def _log_erfcx(x: float) -> float:
+    """log(e^{x^2} erfc(x)) for any x; log_ndtr covers the tail where erfcx overflows."""
+    return math.log(erfcx(x)) if x > -20 else x * x + math.log(2) + float(log_ndtr(-x * math.sqrt(2)))
+
+
+def log_delta(mu: float, epsilon: float) -> float:
+    """log delta(epsilon) of a mu-GDP mechanism. Exact in the tails: the e^eps of the formula cancels analytically."""
+    if mu == 0:
+        return -math.inf if epsilon >= 0 else math.log(-math.expm1(epsilon))
+    a, b = mu / 2 - epsilon / mu, mu / 2 + epsilon / mu
+    ratio = _log_erfcx(b / math.sqrt(2)) - _log_erfcx(-a / math.sqrt(2))  # log of second term over first
+    return float(log_ndtr(a)) + math.log(-math.expm1(min(ratio, -1e-300)))
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """The smallest epsilon >= 0 with delta(epsilon) <= delta."""
+    target = math.log(delta)
+    if mu == 0 or log_delta(mu, 0.0) <= target:
+        return 0.0
+    high = mu * mu / 2 + mu * math.sqrt(2 * -target) + 1e-9  # zCDP bound (Bun & Steinke 2016): always above
+    return float(brentq(lambda eps: log_delta(mu, eps) - target, 0.0, high, xtol=1e-13 * max(1.0, high), rtol=1e-14))
+
+
+@functools.lru_cache(1024)
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """The largest mu whose mechanism is (epsilon, delta)-DP."""
+    target = math.log(delta)
+    low, high = math.log(1e-12), math.log(10.0 + 2 * math.sqrt(epsilon) + epsilon)
+    return math.exp(float(brentq(lambda log_mu: log_delta(math.exp(log_mu), epsilon) - target, low, high, xtol=1e-13, rtol=1e-14)))
+
+
+# ---- whole ledgers --------------------------------------------------------------------------------------------------
+
+
+def _multiplier(leaf: Leaf, relation: Relation) -> float:
+    return leaf.noise_multiplier / (leaf.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0)
+
+
+def mu(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
+    """The Gaussian-DP parameter of a ledger of Gaussian releases. Raises UnsupportedEvent on any other leaf."""
+    total = 0.0
+    for leaf, count in normal_form(event):
+        if not isinstance(leaf, Gaussian):
+            raise UnsupportedEvent(f"The GDP rule is exact for Gaussian noise only; found {leaf.mechanism} noise on {leaf.statistic!r}.")
+        total += count / _multiplier(leaf, relation) ** 2
+    return math.sqrt(total)
+
+
+def _all_gaussian(event: Event) -> bool:
+    return all(isinstance(leaf, Gaussian) for leaf, _ in normal_form(event))
+
+
+@functools.lru_cache(64)
+def _pld(ledger: Ledger, relation: Relation) -> Any:
+    from dp_accounting import dp_event
+    from dp_accounting.pld import PLDAccountant
+
+    kinds = {Gaussian: dp_event.GaussianDpEvent, Laplace: dp_event.LaplaceDpEvent}
+    accountant = PLDAccountant()
+    for leaf, count in ledger:
+        accountant.compose(kinds[type(leaf)](_multiplier(leaf, relation)), count)
+    return accountant
+
+
+def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+    """The exact epsilon of an event at delta: the Gaussian formula, or PLD where other noise is in the ledger."""
+    if _all_gaussian(event):
+        return gaussian_epsilon(mu(event, relation), delta)
+    return float(_pld(normal_form(event), relation).get_epsilon(delta))
+
+
+def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+    """The exact delta of an event at epsilon."""
+    if _all_gaussian(event):
+        return math.exp(log_delta(mu(event, relation), epsilon))
+    return float(_pld(normal_form(event), relation).get_delta(epsilon))
+
+
+# ---- the other rules ------------------------------------------------------------------------------------------------
+
+
+def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
+    """The Renyi curve alpha -> rdp(alpha) of a ledger (Mironov 2017, Prop. 6 and 7)."""
+    parts = [(leaf, count, _multiplier(leaf, relation)) for leaf, count in normal_form(event)]
+
+    def laplace(alpha: float, scale: float) -> float:
+        first = math.log(alpha / (2 * alpha - 1)) + (alpha - 1) / scale
+        second = math.log((alpha - 1) / (2 * alpha - 1)) - alpha / scale
+        return float(np.logaddexp(first, second)) / (alpha - 1)
+
+    def curve(alpha: float) -> float:
+        return sum(count * (alpha / (2 * z * z) if isinstance(leaf, Gaussian) else laplace(alpha, z)) for leaf, count, z in parts)
+
+    return curve
+
+
+def _best_order(bound: Callable[[float], float]) -> float:
+    best = minimize_scalar(lambda log: bound(1 + math.exp(log)), bounds=(-12.0, 18.0), method="bounded", options={"xatol": 1e-9})
+    return max(0.0, float(best.fun))
+
+
+def _rdp_source(event: Event, delta: float, relation: Relation) -> float:
+    """min over alpha of rdp(alpha) + log(1/delta)/(alpha - 1); for Gaussian noise this is zCDP's rho + 2 sqrt(rho log(1/delta))."""
+    if _all_gaussian(event):
+        rho = mu(event, relation) ** 2 / 2
+        return rho + 2 * math.sqrt(rho * -math.log(delta))
+    curve = _renyi(event, relation)
+    return _best_order(lambda alpha: curve(alpha) - math.log(delta) / (alpha - 1))
+
+
+def _rdp_tight(event: Event, delta: float, relation: Relation) -> float:
+    """Canonne, Kamath & Steinke 2020, Prop. 12, the conversion that dp_accounting uses, over continuous alpha."""
+    curve = _renyi(event, relation)
+    return _best_order(lambda alpha: curve(alpha) + math.log1p(-1 / alpha) - math.log(delta * alpha) / (alpha - 1))
+
+
+def _classical(event: Event, share: float, relation: Relation) -> list[tuple[float, int]]:
+    """Each release's own epsilon by the classical Gaussian mechanism at delta_0 = share / N (Dwork & Roth 2014, Thm. A.1)."""
+    ledger = normal_form(event)
+    releases = sum(count for leaf, count in ledger if isinstance(leaf, Gaussian))
+    out = []
+    for leaf, count in ledger:
+        z = _multiplier(leaf, relation)
+        if isinstance(leaf, Laplace):
+            out.append((1 / z, count))
+            continue
+        eps = math.sqrt(2 * math.log(1.25 * releases / share)) / z
+        if not eps < 1:
+            raise NotValid(f"the classical Gaussian mechanism needs a per-release ε below 1; {leaf.statistic} would have {eps:.3g}")
+        out.append((eps, count))
+    return out
+
+
+def _advanced(event: Event, delta: float, relation: Relation) -> float:
+    """Dwork, Rothblum & Vadhan 2010, with delta/2 for the releases and delta/2 for the composition."""
+    parts = _classical(event, delta / 2, relation)
+    squares = sum(count * eps * eps for eps, count in parts)
+    return math.sqrt(2 * math.log(2 / delta) * squares) + sum(count * eps * math.expm1(eps) for eps, count in parts)
+
+
+def _naive(event: Event, delta: float, relation: Relation) -> float:
+    return sum(count * eps for eps, count in _classical(event, delta, relation))
+
+
+class NotValid(ValueError):
+    """A rule's own condition does not hold for this ledger; its number would not be a bound."""
+
+
+RuleName = Literal["exact", "rdp_source", "rdp_tight", "advanced", "naive"]
+RULES: dict[RuleName, tuple[str, Callable[[Event, float, Relation], float]]] = {
+    "exact": ("exact", epsilon),
+    "rdp_source": ("RDP (source) = zCDP", _rdp_source),
+    "rdp_tight": ("RDP (tight)", _rdp_tight),
+    "advanced": ("advanced composition", _advanced),
+    "naive": ("naive sum", _naive),
+}
+
+
+@dataclass(frozen=True)
+class RuleEpsilon:
+    """One rule's figure for a ledger; `epsilon` is None where the rule is not valid, and `reason` says why."""
+
+    rule: RuleName
+    title: str
+    epsilon: float | None
+    reason: str = ""
+
+
+def every_epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> tuple[RuleEpsilon, ...]:
+    """Every rule's epsilon of one event, the exact one first."""
+    rows = []
+    for name, (title, rule) in RULES.items():
+        try:
+            value = rule(event, delta, relation)
+            rows.append(RuleEpsilon(name, title, value) if math.isfinite(value) else RuleEpsilon(name, title, None, "no finite bound"))
+        except NotValid as why:
+            rows.append(RuleEpsilon(name, title, None, str(why)))
+    return tuple(rows)
+
+
+# ---- calibration ----------------------------------------------------------------------------------------------------
+
+
+def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
+    """The smallest level (noise over sensitivity) at which plan(level) costs at most the budget's epsilon, exactly accounted.
+
+    plan must be monotone: a higher level never costs more. Returns 1.0 for a plan that releases nothing.
+    """
+    if not normal_form(plan(1.0)):
+        return 1.0
+
+    def excess(log_level: float) -> float:
+        event = plan(math.exp(log_level))
+        if _all_gaussian(event):
+            return math.log(mu(event, budget.relation) / budget.mu)
+        return epsilon(event, budget.delta, budget.relation) - budget.epsilon
+
+    low, high = -1.0, 1.0
+    while excess(low) < 0:
+        low -= 2.0
+    while excess(high) > 0:
+        high += 2.0
+    return math.exp(float(brentq(excess, low, high, xtol=1e-12, rtol=1e-12)))
+
+
+# ---- what an attacker can do ------------------------------------------------------------------------------------------
+
+
+def false_negatives(event: Event, false_positives: np.ndarray, relation: Relation = Relation.ADD_REMOVE) -> np.ndarray:
+    """The lowest false negative rate of any test between two neighbours, for each false positive rate in [0, 1].
+
+    Gaussian ledgers: Phi(Phi^-1(1 - a) - mu) (Dong, Roth & Su 2019). Others: the envelope of (epsilon, delta(epsilon)), Prop. 2.12 there.
+    """
+    a = np.asarray(false_positives, float)
+    if _all_gaussian(event):
+        return np.asarray(ndtr(ndtri(1 - a) - mu(event, relation)))
+    best = np.maximum(0.0, 1 - delta(event, 0.0, relation) - a)
+    for eps in np.linspace(0, 12, 49)[1:]:
+        d = delta(event, float(eps), relation)
+        best = np.maximum(best, np.maximum(1 - d - math.exp(eps) * a, math.exp(-eps) * (1 - d - a)))
+    return best
+
+
+@dataclass(frozen=True)
+class Odds:
+    """From even odds, an attacker ends at most at `factor`:1, except with probability `exception`."""
+
+    factor: float
+    exception: float
+
+    @property
+    def words(self) -> str:
+        factor = f"{self.factor:,.1f}" if self.factor < 1e4 else f"{self.factor:.0e}"
+        return (
+            f"If an attacker starts at 1:1 odds that you took part, then except with probability {self.exception:.1e} "
+            f"she ends below {factor}:1."
+        )  # fmt: skip
+
+
+def odds(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Odds:
+    """How far a Gaussian ledger lets an attacker's odds move at its exact epsilon. Raises UnsupportedEvent on other noise."""
+    m, eps = mu(event, relation), epsilon(event, delta_, relation)
+    return Odds(math.exp(min(eps, 700.0)), float(ndtr(eps / -m + m / 2)) if m else 0.0)
