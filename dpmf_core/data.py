@@ -8,7 +8,7 @@ the exceptions (item sets chosen by exact counts) are written down in `Ratings.a
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -62,27 +62,41 @@ class Ratings:
     assumptions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, users: npt.ArrayLike, items: npt.ArrayLike, values: npt.ArrayLike, **declared: object) -> Self:
-        """Sorted, merged, clamped ratings from triples: non-finite values go, duplicates become their mean, values are clamped.
+    def of(
+        cls,
+        users: npt.ArrayLike,
+        items: npt.ArrayLike,
+        values: npt.ArrayLike,
+        *,
+        n_users: int,
+        n_items: int,
+        bounds: tuple[float, float],
+        order: npt.ArrayLike | None = None,
+        **facts: Any,
+    ) -> Self:
+        """Sorted, merged, clamped ratings from triples: non-finite values go, duplicates become their mean (latest order), values are clamped.
 
         Raises BadInput when ids are outside the declared shape or the bounds are not an interval.
         """
-        u, i = np.asarray(users, np.int64), np.asarray(items, np.int64)
-        v, order = np.asarray(values, np.float64), declared.pop("order", None)
-        n, m, (low, high) = declared["n_users"], declared["n_items"], declared["bounds"]  # type: ignore[misc]
+        u, i, v = np.asarray(users, np.int64), np.asarray(items, np.int64), np.asarray(values, np.float64)
+        low, high = bounds
         if not low < high:
             raise BadInput(f"The declared rating bounds must be two numbers, lowest first. Got {low} and {high}.")
-        if u.size and not (0 <= u.min() and u.max() < n and 0 <= i.min() and i.max() < m):  # type: ignore[operator]
-            raise BadInput(f"User and item ids must lie in [0, {n}) and [0, {m}).")
+        if u.size and not (min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items):
+            raise BadInput(f"User and item ids must lie in [0, {n_users}) and [0, {n_items}).")
         keep = np.isfinite(v)
         u, i, v = u[keep], i[keep], np.clip(v[keep], low, high)
-        pair, first, inverse = np.unique(u * m + i, return_index=True, return_inverse=True)  # type: ignore[operator]
-        mean = np.bincount(inverse, v, len(pair)) / np.maximum(np.bincount(inverse, minlength=len(pair)), 1)
+        pair = u * n_items + i
+        by_pair = np.argsort(pair, kind="stable")
+        starts = np.flatnonzero(np.diff(pair[by_pair], prepend=-1))
+        sizes = np.diff(starts, append=len(pair))
+        mean = np.add.reduceat(v[by_pair], starts) / sizes if len(starts) else v
+        latest = None
         if order is not None:
-            latest = np.full(len(pair), np.iinfo(np.int64).min)
-            np.maximum.at(latest, inverse, np.asarray(order, np.int64)[keep])
-            declared["order"] = latest
-        return cls(u[first].astype(np.int32), i[first].astype(np.int32), mean.astype(np.float32), **declared)  # type: ignore[arg-type]
+            ordered = np.asarray(order, np.int64)[keep][by_pair]
+            latest = np.maximum.reduceat(ordered, starts) if len(starts) else ordered
+        first = by_pair[starts]
+        return cls(u[first].astype(np.int32), i[first].astype(np.int32), mean.astype(np.float32), n_users, n_items, bounds, latest, **facts)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -118,7 +132,7 @@ class Ratings:
 
     def top_items(self, count: int) -> Self:
         """The `count` most rated items (ties by id), renumbered by descending popularity. The choice is an assumption."""
-        if not 1 <= count:
+        if not count >= 1:
             raise BadInput(f"The number of top items must be at least 1. Got {count}.")
         if count >= self.n_items:
             return self
@@ -167,7 +181,7 @@ def keyed_uniform(seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0) -> 
         x = mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + step)
         x = mix(x + step * (np.asarray(users).astype(np.uint64) + np.uint64(1)))
         x = mix(x + step * (np.asarray(items).astype(np.uint64) + np.uint64(1)))
-    return (x >> np.uint64(11)) * 2.0**-53
+    return np.asarray((x >> np.uint64(11)) * 2.0**-53, np.float64)
 
 
 def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -196,7 +210,8 @@ class SplitSpec(BaseModel):
 
     kind: Literal["random", "per-user", "time", "users"] = Field(
         "random",
-        description="random: each rating by itself; per-user: the same share of every user's; time: every user's latest; users: whole users, part of whose ratings is folded in",
+        description="random: each rating by itself; per-user: the same share of every user's; time: every user's latest; "
+        "users: whole users, part of whose ratings is folded in",
     )
     test_fraction: float = Field(0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction")
     validation_fraction: float = Field(0.0, ge=0, lt=0.9, allow_inf_nan=False, title="validation fraction")
@@ -233,7 +248,7 @@ def _place(ratings: Ratings, kind: str, seed: int) -> npt.NDArray[np.float64]:
             raise BadInput(f"{ratings.name} has no times, so it cannot be split by time. Use --split random or per-user.")
         key = -ratings.order.astype(np.float64)
     count = np.diff(ratings.by_user)[ratings.users]
-    return (rank_within_user(ratings, key) + 0.5) / count
+    return np.asarray((rank_within_user(ratings, key) + 0.5) / count, np.float64)
 
 
 def _by_users(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
