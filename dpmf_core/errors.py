@@ -24,16 +24,17 @@ def _allowed(field: dict[str, object]) -> str:
     return f"{kind}in {opening}{low}, {high}{closing}" if (low, high) != ("-inf", "inf") else f"{kind}".strip()
 
 
-def _sentence(problem: ErrorDetails, owner: str, schema: dict[str, dict[str, object]]) -> str:
-    name = ".".join(str(part) for part in problem["loc"]) or "value"
+def _sentence(problem: ErrorDetails, owner: str, schema: dict[str, dict[str, object]], depth: int) -> str:
+    place = problem["loc"][depth:]
+    name = ".".join(str(part) for part in place) or "value"
     if problem["type"] == "extra_forbidden":
-        known = ", ".join(sorted(schema)) or "none"
-        return f"{owner} has no parameter '{name}'. Its parameters: {known}."
-    allowed = _allowed(schema.get(name.split(".")[0], {}))
+        known = ", ".join(schema) or "none"
+        return f"There is no parameter '{name}' of {owner}. Its parameters: {known}."
+    allowed = _allowed(schema.get(str(place[0]), {}) if place else {})
     wanted = f"must be {allowed}" if allowed else f"is not usable ({problem['msg']})"
     return f"The '{name}' parameter of {owner} {wanted}. Got {problem['input']!r}."
 
 
-def explain(error: ValidationError, owner: str, schema: dict[str, dict[str, object]]) -> BadInput:
-    """The first thing pydantic refused, as one sentence about `owner`'s parameters (`schema`: JSON-schema properties)."""
-    return BadInput(" ".join(_sentence(problem, owner, schema) for problem in error.errors()[:3]))
+def explain(error: ValidationError, owner: str, schema: dict[str, dict[str, object]], depth: int = 0) -> BadInput:
+    """What pydantic refused, as sentences about `owner`'s parameters (schema: JSON-schema properties; depth: leading keys to leave out)."""
+    return BadInput(" ".join(_sentence(problem, owner, schema, depth) for problem in error.errors()[:3]))

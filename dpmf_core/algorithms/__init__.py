@@ -1,0 +1,40 @@
+"""The registry: every algorithm by its id."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from dpmf_core.algorithms import als, baselines
+from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
+from dpmf_core.data import Shape
+from dpmf_core.errors import BadInput, explain
+from dpmf_core.privacy import Budget
+
+REGISTRY: dict[str, type[Algorithm]] = {
+    algorithm.id: algorithm
+    for algorithm in (
+        baselines.GlobalMean, baselines.UserMean, baselines.Bias, baselines.PrivateBias, baselines.Popularity,
+        als.ALS, als.DPALS, als.AdaDPALS,
+    )
+}  # fmt: skip
+
+
+def find(algorithm_id: str) -> type[Algorithm]:
+    """The algorithm of this id. Raises BadInput naming the known ones."""
+    if algorithm_id not in REGISTRY:
+        raise BadInput(f"There is no algorithm {algorithm_id!r}. Known: {', '.join(REGISTRY)}.")
+    return REGISTRY[algorithm_id]
+
+
+def build(algorithm_id: str, parameters: dict[str, Any], shape: Shape, budget: Budget | None) -> Algorithm:
+    """An algorithm with the given parameters, the recommended ones where none is given. Raises BadInput on a bad one."""
+    kind = find(algorithm_id)
+    try:
+        algorithm = kind(**{**kind.recommend(shape, budget), **parameters})
+    except ValidationError as error:
+        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+    algorithm.check(shape)
+    return algorithm
+
+
+__all__ = ["REGISTRY", "Algorithm", "Fit", "Personal", "Recommender", "Streams", "Watch", "build", "find", "unwatched"]

@@ -1,0 +1,172 @@
+"""Trivial and bias predictors: what a factorisation must beat, and private biases that are hard to beat.
+
+Private biases (ours, after McSherry & Mironov 2009): every user centres her ratings by her own mean and scales the row so
+that one user moves the weighted item sums S, and the weighted item counts C, by at most 1 in L2 norm. Two releases
+give every item's offset; a user's own offset is local. privacy.md, section 3, "Private biases".
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from dpmf_core.algorithms.base import Algorithm, Array, Fit, Recommender, Streams, Watch, unwatched, user_means
+from dpmf_core.data import Ratings, Shape
+from dpmf_core.privacy import Event, Gaussian, Guarantee, Noise, Status, sequence
+
+SUMS, COUNTS = "item sums", "item counts"
+SUMS_SHARE = 0.8  # of the biases' mu^2; the rest goes to the counts
+PUBLIC_FACTS = ("the number of users", "the item set", "the rating bounds")
+
+
+def _no_factors(data: Ratings, **parts: Any) -> Recommender:
+    defaults: dict[str, Any] = {"item_offsets": np.zeros(data.n_items, np.float32), "user_damping": None}
+    return Recommender(bounds=data.bounds, item_factors=np.zeros((data.n_items, 0), np.float32), **(defaults | parts))
+
+
+class GlobalMean(Algorithm):
+    """One number for everybody: the trivial predictor."""
+
+    id: ClassVar[str] = "global-mean"
+    title: ClassVar[str] = "Global mean"
+    words: ClassVar[str] = "predicts the mean of all ratings"
+    source: ClassVar[str] = "trivial predictor"
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
+        return Fit(_no_factors(data, centre=centre))
+
+
+class UserMean(Algorithm):
+    """Each user's own mean: needs nothing from others, hence nothing private is released; with no rating, mid-range."""
+
+    id: ClassVar[str] = "user-mean"
+    title: ClassVar[str] = "User mean"
+    words: ClassVar[str] = "predicts each user's own mean; nobody's data reaches anybody else"
+    source: ClassVar[str] = "trivial predictor"
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        return Fit(_no_factors(data, centre=data.shape.mid_range, user_damping=0.0))
+
+
+class Popularity(Algorithm):
+    """Ranks items by how many users rated them; predicts the global mean as a rating."""
+
+    id: ClassVar[str] = "popularity"
+    title: ClassVar[str] = "Popularity"
+    words: ClassVar[str] = "the same list for everybody: most rated first"
+    source: ClassVar[str] = "trivial recommender"
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        counts = np.bincount(data.items, minlength=data.n_items)
+        rank = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
+        tiny = (rank / max(data.n_items, 1) * 1e-6).astype(np.float32)  # orders lists, leaves predicted ratings alone
+        centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
+        return Fit(_no_factors(data, centre=centre, item_offsets=tiny))
+
+
+def damped_biases(data: Ratings, damping: float, rounds: int = 5) -> tuple[float, Array]:
+    """Global mean and item offsets (n_items,) of the damped bias model: alternating ridge solutions (Koren, Bell & Volinsky 2009, eq. 3)."""
+    centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
+    b = np.zeros(data.n_items, np.float32)
+    counts = np.bincount(data.items, minlength=data.n_items)
+    for _ in range(rounds):
+        a = user_means(data, data.values - centre - b[data.items], damping)
+        sums = np.bincount(data.items, data.values - centre - a[data.users], data.n_items)
+        b = (sums / np.maximum(counts + damping, 1e-9)).astype(np.float32)
+    return centre, b
+
+
+class Bias(Algorithm):
+    """Global mean, item offset and user offset, each pulled towards 0 by a pseudo-count."""
+
+    id: ClassVar[str] = "bias"
+    title: ClassVar[str] = "Damped biases"
+    words: ClassVar[str] = "mean, item offset and user offset, no factors"
+    source: ClassVar[str] = "Koren, Bell & Volinsky 2009"
+
+    damping: float = Field(5.0, ge=0, le=1000, title="damping β", description="pseudo-count that pulls offsets towards 0")
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        centre, b = damped_biases(data, self.damping)
+        return Fit(_no_factors(data, centre=centre, item_offsets=b, user_damping=self.damping))
+
+
+@dataclass(frozen=True)
+class ReleasedBiases:
+    """Private item offsets (n_items,) in rating units, and the noisy weighted counts (n_items,) they rest on."""
+
+    offsets: Array
+    counts: Array
+    count_noise: float
+
+
+def bias_plan(level: float, share: float) -> Event:
+    """The two releases of private biases, which together take `share` of mu^2 = 1 / level^2."""
+    return sequence(
+        Gaussian(level / math.sqrt(share * SUMS_SHARE), SUMS, 1.0, 2.0),
+        Gaussian(level / math.sqrt(share * (1 - SUMS_SHARE)), COUNTS, 1.0, math.sqrt(2)),
+    )
+
+
+def release_biases(data: Ratings, noise: Noise, *, unit: float, prior_deviation: float = 0.5, rating_deviation: float = 1.0) -> ReleasedBiases:
+    """Item offsets from two noisy releases of sensitivity 1 each.
+
+    User u sends w_u x_u and w_u 1, where x_u is her row centred by her own mean, in units of `unit`, and
+    w_u = min(1/sqrt(n_u), 1/||x_u||): both vectors have L2 norm at most 1, so adding or removing her moves S and C by at most 1.
+    The offsets are Wiener-shrunk towards a line in log C that is fitted to the released values; all of it post-processing.
+    """
+    x = (data.values - user_means(data, data.values)[data.users]) / unit
+    n_u = np.maximum(np.diff(data.by_user), 1)
+    norms = np.sqrt(np.bincount(data.users, x.astype(np.float64) ** 2, data.n_users))
+    w = 1 / np.maximum(np.sqrt(n_u), norms)  # (n_users,)
+    weight = w[data.users] * (1 - 1e-6)  # float32 rows: stay inside the bound after rounding
+    S = noise.vector(SUMS, np.bincount(data.items, weight * x, data.n_items), sensitivity=1.0)
+    C = noise.vector(COUNTS, np.bincount(data.items, weight, data.n_items), sensitivity=1.0)
+    s_S, s_C = (_scale(noise, SUMS), _scale(noise, COUNTS))
+    floor = np.maximum(C, max(s_C, 1e-9))
+    typical_weight = min(1.0, data.n_users / max(float(C.sum()), 1.0))  # sum of w^2 over sum of w, to a constant
+    variance = (floor * typical_weight * rating_deviation**2 + s_S**2) / floor**2  # of S / C about the true offset
+    line = _line(np.log(floor), S / floor, prior_deviation**2 + variance)
+    gain = prior_deviation**2 / (prior_deviation**2 + variance)
+    return ReleasedBiases(((line + gain * (S / floor - line)) * unit).astype(np.float32), C, s_C)
+
+
+def _scale(noise: Noise, statistic: str) -> float:
+    return max(leaf.noise_multiplier * leaf.sensitivity for leaf, _ in noise.spent if leaf.statistic == statistic)
+
+
+def _line(x: Array, y: Array, variance: Array) -> Array:
+    """The weighted least-squares line of y on x, at every x."""
+    weight = 1 / variance
+    mean_x, mean_y = np.average(x, weights=weight), np.average(y, weights=weight)
+    spread = np.average((x - mean_x) ** 2, weights=weight)
+    slope = np.average((x - mean_x) * (y - mean_y), weights=weight) / spread if spread > 1e-12 else 0.0
+    return np.asarray(mean_y + slope * (x - mean_x))
+
+
+class PrivateBias(Algorithm):
+    """Item offsets from noisy weighted sums and counts; a user's own offset never leaves her."""
+
+    id: ClassVar[str] = "private-bias"
+    title: ClassVar[str] = "Private biases"
+    words: ClassVar[str] = "item offsets from noisy sums and counts, user offsets local"
+    source: ClassVar[str] = "ours, after McSherry & Mironov 2009"
+
+    prior_deviation: float = Field(0.5, gt=0, le=10, title="prior deviation of item offsets", description="in quarters of the rating range; steers shrinkage")
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return bias_plan(level, 1.0)
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        released = release_biases(data, noise, unit=data.shape.half_range / 2, prior_deviation=self.prior_deviation)
+        model = _no_factors(data, centre=data.shape.mid_range, item_offsets=released.offsets, user_damping=0.0)
+        return Fit(model, noise.spent)

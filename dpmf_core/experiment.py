@@ -1,0 +1,305 @@
+"""From a specification to a finished run. What caches are keyed by, and everything a run reports."""
+
+import functools
+import hashlib
+import importlib
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dpmf_core import algorithms, metrics
+from dpmf_core.algorithms import Algorithm, Recommender, Streams
+from dpmf_core.data import Ratings, Shape, Split, SplitSpec, split
+from dpmf_core.errors import BadInput, Cancelled, explain
+from dpmf_core.privacy import Budget, Guarantee, Noise, PlanViolation, Relation, calibrate, normal_form
+from dpmf_core.privacy.accounting import Calibration, every_epsilon
+from dpmf_core.privacy.events import Event, Ledger
+
+
+class DataSpec(BaseModel):
+    """Which ratings, and what is done to them before the split."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(description="a catalogue id or a path")
+    top_items: int | None = Field(None, ge=1, description="keep the most rated items only")
+    min_user_count: int = Field(0, ge=0, description="empty the rows of users with fewer ratings")
+    min_item_count: int = Field(0, ge=0, description="keep items with at least so many ratings")
+    positives_above: float | None = Field(None, allow_inf_nan=False, description="recall task: ratings above this become 1, others go")
+
+
+class RunSpec(BaseModel):
+    """One run, complete: the same specification gives the same result, bit for bit, on public data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataSpec
+    algorithm: str
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    budget: Budget | None = None
+    split: SplitSpec = SplitSpec()
+    seed: int = Field(0, ge=0, lt=2**63)
+
+    @classmethod
+    def parse(cls, **parts: Any) -> "RunSpec":
+        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        try:
+            return cls(**parts)
+        except ValidationError as error:
+            raise _explained(error, parts) from None
+
+    def canonical(self) -> "RunSpec":
+        """The same run in its one spelling: no budget where nothing is released."""
+        kind = algorithms.find(self.algorithm)
+        return self.model_copy(update={"budget": None}) if kind.plan is Algorithm.plan else self
+
+
+def _explained(error: ValidationError, parts: dict[str, Any]) -> BadInput:
+    where = error.errors()[0]["loc"]
+    models: dict[str, type[BaseModel]] = {"data": DataSpec, "budget": Budget, "split": SplitSpec}
+    model = models.get(str(where[0]), RunSpec)
+    owner = {"data": "the data set", "budget": "the budget", "split": "the split"}.get(str(where[0]), "the run")
+    return explain(error, owner, model.model_json_schema().get("properties", {}), depth=1 if model is not RunSpec else 0)
+
+
+def catalogue() -> Any:
+    """The module that knows data sets by id: the top-level `datasets`, or the one that DPMF_CATALOGUE names.
+
+    It stands above the core, so the core reaches it by name only: `load(id) -> Ratings` is all that is asked of it here.
+    """
+    return importlib.import_module(os.environ.get("DPMF_CATALOGUE", "datasets"))
+
+
+@functools.lru_cache(2)
+def _raw(data_id: str, stamp: float) -> Ratings:
+    ratings: Ratings = catalogue().load(data_id)
+    return ratings
+
+
+@functools.lru_cache(3)
+def _prepared(spec: DataSpec, stamp: float) -> Ratings:
+    ratings = _raw(spec.id, stamp)
+    if spec.top_items:
+        ratings = ratings.top_items(spec.top_items)
+    if spec.min_item_count:
+        ratings = ratings.min_item_count(spec.min_item_count)
+    if spec.min_user_count:
+        ratings = ratings.min_user_count(spec.min_user_count)
+    if spec.positives_above is not None:
+        ratings = ratings.positives(spec.positives_above)
+    if not len(ratings):
+        raise BadInput(f"No rating of {spec.id} is left after the filters. Loosen them.")
+    return ratings
+
+
+def open_data(spec: DataSpec) -> Ratings:
+    """The ratings of a data specification, kept in memory while they are in use and while their file does not change."""
+    return _prepared(spec, catalogue().stamp(spec.id))
+
+
+@functools.lru_cache(2)
+def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: float) -> Split:
+    parts = split(_prepared(spec, stamp), how, seed)
+    if not len(parts.train) or not len(parts.test):
+        raise BadInput("The split leaves no rating to train on, or none to test on. Change the test fraction.")
+    return parts
+
+
+def open_split(spec: RunSpec) -> Split:
+    """The train, history, validation and test ratings of a run."""
+    return _split(spec.data, spec.split, _seeds(spec.seed)[0], catalogue().stamp(spec.data.id))
+
+
+def _seeds(seed: int) -> tuple[int, np.random.SeedSequence, int, np.random.SeedSequence]:
+    """The named streams of a run: split, init, sampling, privacy."""
+    splitting, init, sampling, privacy = np.random.SeedSequence(seed).spawn(4)
+    return int(splitting.generate_state(1, np.uint64)[0] >> 1), init, int(sampling.generate_state(1, np.uint64)[0] >> 1), privacy
+
+
+def run_key(spec: RunSpec, data: Ratings) -> str:
+    """The one key of every cache: canonical specification, data fingerprint, algorithm version."""
+    canonical = spec.canonical()
+    parts = [canonical.model_dump(mode="json"), data.fingerprint, algorithms.find(spec.algorithm).version]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What can be said of a run before it is made: its algorithm, its level, its plan, what it will cost."""
+
+    algorithm: Algorithm
+    level: float
+    plan: Event
+    guarantee: Guarantee
+
+
+def prepare(spec: RunSpec, shape: Shape, assumptions: tuple[str, ...] = ()) -> Prepared:
+    """The plan of a run from public facts alone. Raises BadInput on parameters or a budget that do not fit."""
+    canonical = spec.canonical()
+    algorithm = algorithms.build(canonical.algorithm, dict(canonical.parameters), shape, canonical.budget)
+    level = 1.0
+    if canonical.budget is not None:
+        exact = canonical.budget.calibration is Calibration.EXACT
+        level = calibrate(lambda at: algorithm.plan(shape, at), canonical.budget) if exact else algorithm.source_level(shape, canonical.budget)
+    plan = algorithm.plan(shape, level)
+    if canonical.budget is None and normal_form(plan):
+        raise BadInput(f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta.")
+    return Prepared(algorithm, level, plan, algorithm.guarantee().given(*assumptions))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: `record` is all that JSON can hold, `arrays` the shared model."""
+
+    record: dict[str, Any]
+    arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return str(self.record["key"])
+
+    @property
+    def spec(self) -> RunSpec:
+        return RunSpec.model_validate(self.record["spec"])
+
+    @property
+    def model(self) -> Recommender:
+        """The fitted shared side, from which a user finds her own."""
+        return Recommender(item_offsets=self.arrays["item_offsets"], item_factors=self.arrays["item_factors"], **_settings(self.record["model"]))
+
+    def export(self) -> dict[str, Any]:
+        """The record as it may leave the machine: on private data without anything computed from raw rows (privacy.md, 4, 8)."""
+        if self.record["public"]:
+            return self.record
+        raw = {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"}
+        return {name: value for name, value in self.record.items() if name not in raw}
+
+
+def _settings(model: dict[str, Any]) -> dict[str, Any]:
+    return {**model, "bounds": tuple(model["bounds"])}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is: steps done and to do, seconds so far, and the per-step curves (raw data, not released)."""
+
+    step: int
+    steps: int
+    seconds: float
+    curves: tuple[dict[str, float], ...]
+
+
+Report = Callable[[Progress], None]
+
+
+def ignore(progress: Progress) -> None:
+    """A report that goes nowhere."""
+
+
+class _Watcher:
+    """Measures train and held-out RMSE after every step, outside the time that counts as fitting."""
+
+    def __init__(self, parts: Split, report: Report, stopped: Callable[[], bool]) -> None:
+        self.parts, self.report, self.stopped = parts, report, stopped
+        self.curves: list[dict[str, float]] = []
+        self.measuring, self.start = 0.0, time.perf_counter()
+
+    def __call__(self, step: int, steps: int, model: Recommender) -> None:
+        if self.stopped():
+            raise Cancelled
+        began = time.perf_counter()
+        parts, personal = self.parts, model.personal(self.parts.history)
+        point = {"step": float(step)}
+        for name, part in (("train_rmse", parts.train), ("validation_rmse", parts.validation), ("test_rmse", parts.test)):
+            if len(part):
+                point[name] = metrics.rmse(model.predict(personal, part.users, part.items), part.values)
+        self.curves.append(point)
+        self.report(Progress(step, steps, time.perf_counter() - self.start, tuple(self.curves)))
+        self.measuring += time.perf_counter() - began
+        if self.stopped():
+            raise Cancelled
+
+
+def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] = lambda: False) -> Run:
+    """Do one run. Raises BadInput on a specification that cannot be run, Cancelled when `stopped` turns true."""
+    began = time.perf_counter()
+    data = open_data(spec.data)
+    ready = prepare(spec, data.shape, data.assumptions)
+    parts = open_split(spec)
+    loaded = time.perf_counter()
+    _, init, sampling, privacy = _seeds(spec.seed)
+    noise = Noise(ready.plan, privacy if data.public else None, threads=usable_threads())
+    watcher = _Watcher(parts, report, stopped)
+    fit = ready.algorithm.fit(parts.train, noise=noise, rng=Streams(np.random.default_rng(init), sampling), watch=watcher)
+    if fit.spent != normal_form(ready.plan):
+        raise PlanViolation(f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {fit.spent}.")
+    fitted = time.perf_counter()
+    figures, bucketed = metrics.evaluate(fit.model, parts.history, parts.test)
+    if len(parts.validation):
+        personal = fit.model.personal(parts.history)
+        figures["validation_rmse"] = metrics.rmse(fit.model.predict(personal, parts.validation.users, parts.validation.items), parts.validation.values)
+    if not watcher.curves:
+        watcher(1, 1, fit.model)
+    seconds = {"load": loaded - began, "fit": fitted - loaded - watcher.measuring, "evaluate": time.perf_counter() - fitted + watcher.measuring}
+    model = fit.model
+    record = {
+        "spec": spec.canonical().model_dump(mode="json"), "key": run_key(spec, data), "public": data.public,
+        "title": ready.algorithm.title, "version": type(ready.algorithm).version, "parameters": ready.algorithm.model_dump(mode="json"),
+        "shape": asdict(data.shape), "split": parts.words, "noise_is_reproducible": data.public,
+        "metrics": figures, "buckets": bucketed, "curves": watcher.curves,
+        **privacy_record(fit.spent, ready.plan, spec.canonical().budget, ready.guarantee),
+        "model": {name: getattr(model, name) for name in ("bounds", "centre", "user_damping", "ridge", "ridge_exponent", "unobserved_weight")},
+        "seconds": seconds, "peak_mb": peak_mb(), "cached": False,
+    }  # fmt: skip
+    return Run(record, {"item_offsets": np.asarray(model.item_offsets), "item_factors": np.asarray(model.item_factors)})
+
+
+def privacy_record(spent: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> dict[str, Any]:
+    """The part of a record that speaks of privacy: every rule's epsilon (null where there is none), the guarantee, the ledger."""
+    relation = budget.relation if budget else Relation.ADD_REMOVE
+    delta = budget.delta if budget else None
+    rows = every_epsilon(event, delta or 1e-9, relation)
+    shown = guarantee.has_epsilon
+    return {
+        "epsilon": {row.rule: row.epsilon if shown else None for row in rows},
+        "delta": delta, "relation": str(relation), "calibration": str(budget.calibration) if budget else None,
+        "guarantee": {"status": str(guarantee.status), "words": guarantee.words, "unit": guarantee.unit, "taken_as_public": list(guarantee.taken_as_public)},
+        "ledger": [
+            {"statistic": leaf.statistic, "mechanism": leaf.mechanism, "sensitivity": leaf.sensitivity, "noise_multiplier": leaf.noise_multiplier,
+             "replace_one_factor": leaf.replace_one_factor, "count": count}
+            for leaf, count in spent
+        ],
+    }  # fmt: skip
+
+
+def usable_threads() -> int:
+    """Threads a run may use: DPMF_THREADS, or every core."""
+    return int(os.environ.get("DPMF_THREADS", len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+def peak_mb() -> float:
+    """Highest resident memory of this process so far, MB."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
+def grid(base: RunSpec, names: Sequence[str], epsilons: Sequence[float], seeds: Sequence[int]) -> Iterator[RunSpec]:
+    """Every run of algorithms x epsilons x seeds, each once: what releases nothing does not repeat over epsilons."""
+    seen = set()
+    for seed in seeds:
+        for name in names:
+            for eps in epsilons:
+                budget = {"epsilon": eps, **({"delta": 1e-6} if base.budget is None else base.budget.model_dump(exclude={"epsilon"}))}
+                spec = RunSpec.parse(**(base.model_dump() | {"algorithm": name, "seed": seed, "budget": budget})).canonical()
+                if (text := spec.model_dump_json()) not in seen:
+                    seen.add(text)
+                    yield spec
