@@ -1,5 +1,6 @@
 """How good predictions are. Pure functions of predictions and held-out ratings; computed on raw data, never released."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def buckets(predicted: Array, test: Ratings, history: Ratings, count: int = 4) -
     for name, size in (("activity", activity), ("popularity", popularity)):
         edges = np.unique(np.quantile(size, np.linspace(0, 1, count + 1))) if len(size) else np.array([])
         rows = []
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in itertools.pairwise(edges):
             inside = (size >= low) & ((size < high) | (high == edges[-1]))
             rows.append({"from": float(low), "to": float(high), "rmse": rmse(predicted[inside], test.values[inside]), "ratings": int(inside.sum())})
         out[name] = rows

@@ -300,9 +300,9 @@ def nearest_psd(A: Array) -> Array:
 
 
 def private_svd(data: Ratings, residuals: Array, kept: Array, rank: int, noise: Noise) -> Array:
-    """Top eigenvectors (n_kept, rank) of the noisy second moment of users' rows, each scaled to norm 1: Frobenius sensitivity 1 (Dwork et al. 2014, Analyze Gauss).
+    """Top eigenvectors (n_kept, rank) of the noisy second moment of users' rows (Dwork et al. 2014, Analyze Gauss).
 
-    The diagonal, which carries popularity rather than taste, is dropped after the release.
+    Each row is scaled to norm 1, so adding or removing a user moves the moment by 1 in Frobenius norm. The diagonal, which carries popularity rather than taste, is dropped after the release.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import eigsh

@@ -1,0 +1,44 @@
+# Two commands do everything: `make app` and `make test`. Both set up .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+
+.PHONY: app test test-all lint bench clean
+
+app: .venv/app-ready  ## set up, compile the kernels once, serve and open the browser
+	$(BIN)/streamlit run app.py
+
+test: .venv/dev-ready  ## the fast suite
+	$(PYTEST) -m "not slow and not browser"
+
+test-all: test  ## also the slow tests and those that drive a browser
+	$(PYTEST) -m "slow or browser"
+
+lint: .venv/dev-ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
+	$(BIN)/python -m benchmarks.accounting
+	.venv/bench/bin/python -m benchmarks.als
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/app-ready: requirements.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	touch $@
+
+.venv/dev-ready: requirements.txt pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet -e ".[dev]"
+	touch $@ .venv/app-ready
+
+.venv/bench-ready: benchmarks/requirements.txt .venv/dev-ready
+	$(PYTHON) -m venv .venv/bench
+	.venv/bench/bin/python -m pip install --quiet -r requirements.txt -r benchmarks/requirements.txt
+	touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
