@@ -90,6 +90,9 @@ class DPALS(Algorithm):
     sampling: Literal["uniform", "adaptive"] = Field("uniform", description="which k: any, or those of the rarest items by noisy counts")
     regularisation: float = Field(1.0, gt=0, le=1e6, title="item ridge λ", description="pull of item factors towards 0, in units of Γᵤ²")
     regularisation_exponent: float = Field(0.0, ge=0, le=1, title="λ's exponent", description="λ is multiplied by (noisy item count)^exponent")
+    noise_ridge: float = Field(
+        0.5, ge=0, le=100, title="noise ridge", description="further pull towards 0, in multiples of the largest eigenvalue of the Grams' noise"
+    )
     user_regularisation: float = Field(0.1, gt=0, le=1e6, title="user ridge", description="of a user's own least squares during training")
     prediction_ridge: float = Field(0.8, gt=0, le=1e6, title="prediction ridge", description="of a user's own least squares on the final factors")
     biases: bool = Field(True, description="private item offsets first, factors on what they leave over")
@@ -248,6 +251,7 @@ class DPALS(Algorithm):
             base = (self.unobserved_weight * nearest_psd(K)).astype(np.float32)
         H_release = noise.release(GRAMS, sensitivity=root_k * G_u**2, size=m * r * (r + 1) // 2)
         w_release = noise.release(RIGHT_SIDES, sensitivity=root_k * G_u * G_M, size=m * r)
+        ridge = ridge + self.noise_ridge * H_release.scale * math.sqrt(2 * r)  # the edge of the noise's spectrum (Wigner)
         V = np.empty((m, r), np.float32)
         for start, stop in _blocks(m, r):
             H, w = kernels.normal_equations(entries.starts, entries.raters, entries.values, U, start, stop, weights=entries.weights)
@@ -302,7 +306,8 @@ def nearest_psd(A: Array) -> Array:
 def private_svd(data: Ratings, residuals: Array, kept: Array, rank: int, noise: Noise) -> Array:
     """Top eigenvectors (n_kept, rank) of the noisy second moment of users' rows (Dwork et al. 2014, Analyze Gauss).
 
-    Each row is scaled to norm 1, so adding or removing a user moves the moment by 1 in Frobenius norm. The diagonal, which carries popularity rather than taste, is dropped after the release.
+    Each row is scaled to norm 1, so adding or removing a user moves the moment by 1 in Frobenius norm. The diagonal,
+    which carries popularity rather than taste, is dropped after the release.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import eigsh
