@@ -1,0 +1,79 @@
+"""What a loader found in a file: how much it read, what it repaired or refused, and where."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+MISSING = "missing"
+NOT_A_NUMBER = "not a number"
+INFINITE = "infinite"
+CLAMPED = "out of declared bounds, clamped"
+DUPLICATE = "duplicate (user, item), averaged"
+RAGGED = "wrong number of columns"
+EMPTY_USER = "user without a usable rating, kept as an empty row"
+NO_TIME = "time that cannot be read, so the order of the ratings is not used"
+
+DROPPED = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED)  # the rows these kinds count are left out
+KINDS = (*DROPPED, CLAMPED, DUPLICATE, NO_TIME, EMPTY_USER)  # in the order of telling
+LINES_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One kind of problem: how often, on which first lines, and the first value found there."""
+
+    kind: str
+    count: int
+    lines: tuple[int, ...] = ()
+    example: str = ""
+
+    @property
+    def words(self) -> str:
+        at = ", ".join(f"{line:,}" for line in self.lines)
+        more = ", ..." if self.count > len(self.lines) else ""
+        where = f" (line {at}{more})" if self.lines else ""
+        return f"{self.count:,} x {self.kind}{where}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The account of one file. read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as detected."""
+
+    name: str
+    read: int
+    kept: int
+    n_users: int
+    n_items: int
+    problems: tuple[Problem, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        lines = [f"{self.name}: {self.read:,} rows read, {self.kept:,} ratings kept, {self.n_users:,} users, {self.n_items:,} items."]
+        lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+
+@dataclass
+class Tally:
+    """Counts problems while a file is read, by row position."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, list[int]] = field(default_factory=dict)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    def add(self, kind: str, rows: npt.NDArray[np.int64], example: object = "") -> None:
+        """Counts `rows` under `kind`; `example` is the value in the first of them."""
+        if not len(rows):
+            return
+        self.counts[kind] = self.counts.get(kind, 0) + len(rows)
+        first = self.rows.setdefault(kind, [])
+        first += rows[: LINES_SHOWN - len(first)].tolist()
+        self.examples.setdefault(kind, str(example))
+
+    def problems(self, line: Callable[[int], int]) -> list[Problem]:
+        """What was counted, with positions turned into lines."""
+        return [Problem(kind, count, tuple(map(line, self.rows[kind])), self.examples[kind]) for kind, count in self.counts.items()]

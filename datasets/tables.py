@@ -1,0 +1,175 @@
+"""Tables of text as they come: separator, header and encoding are recognised; rows arrive in batches, with the line each stands on."""
+
+import csv
+import gzip
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from dpmf_core.errors import BadInput
+
+SEPARATORS = ("::", "\t", ",", ";", "|", " ")
+HEAD = 1 << 16  # bytes looked at to recognise a file
+BATCH = 8 << 20  # bytes of text read at once
+
+
+class Table(Protocol):
+    """names: the header, or () where there is none. first: the first row of data. unit: what `line` counts."""
+
+    names: tuple[str, ...]
+    first: tuple[str, ...]
+    unit: str
+    decimal_comma: bool
+    ragged: list[tuple[int, str]]  # lines with another number of columns, and what they hold ("" for a blank one)
+
+    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        """The chosen columns, some rows at a time. Can be called once."""
+
+    def line(self, row: int) -> int:
+        """Where the row at a position among all batches stands in the file; right once `batches` is exhausted."""
+
+
+class TextTable:
+    unit = "line"
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._stream, self._name = stream, name
+        head = stream.read(HEAD)
+        stream.seek(0)
+        self._encoding = _encoding(head)
+        every = _lines(head, self._encoding)
+        lines = [line for line in every if line.strip()]
+        if not lines:
+            raise BadInput(f"{name} is empty. A ratings table has a row per rating: user, item, rating.")
+        self._separator = _separator(lines)
+        rows = [_fields(line, self._separator) for line in lines[:2]]
+        header = not any(is_number(value) for value in rows[0])
+        self.names: tuple[str, ...] = rows[0] if header else ()
+        self.first: tuple[str, ...] = rows[int(header)] if len(rows) > header else ()
+        self._above = every.index(lines[0]) + header  # lines before the first row of data
+        self.decimal_comma = self._separator == ";"
+        self.ragged: list[tuple[int, str]] = []
+
+    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        # The reader knows one-character separators only: under "::" every second column is empty.
+        chosen = [f"f{j * len(self._separator)}" for j in columns]
+        reading = pa.csv.ReadOptions(
+            use_threads=False, autogenerate_column_names=True, skip_rows=self._above, encoding=self._encoding, block_size=BATCH
+        )  # fmt: skip
+        parsing = pa.csv.ParseOptions(delimiter=self._separator[0], invalid_row_handler=self._skip, ignore_empty_lines=False)
+        text = pa.csv.ConvertOptions(column_types=dict.fromkeys(chosen, pa.string()), include_columns=list(dict.fromkeys(chosen)))
+        try:
+            for batch in pa.csv.open_csv(self._stream, reading, parsing, text):
+                yield [batch.column(column) for column in chosen]
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" not in str(error):
+                raise BadInput(f"{self._name} cannot be read as a table: {_first_sentence(error)} Save it as UTF-8 text with a row per rating.") from error
+
+    def _skip(self, row: pa.csv.InvalidRow) -> str:
+        self.ragged.append((row.number, row.text.strip()[:80]))
+        return "skip"
+
+    def line(self, row: int) -> int:
+        """Rows that were skipped still take a line."""
+        line = row + 1 + self._above
+        skipped = [number for number, _ in self.ragged]
+        while (moved := row + 1 + self._above + bisect_right(skipped, line)) != line:
+            line = moved
+        return line
+
+
+class ParquetTable:
+    unit = "row"
+    decimal_comma = False
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        try:
+            self._file = pa.parquet.ParquetFile(stream)
+        except pa.ArrowException as error:
+            raise BadInput(f"{name} cannot be read as Parquet: {_first_sentence(error)} It may be cut short: fetch or save it again.") from error
+        self.names = tuple(self._file.schema_arrow.names)
+        self.first: tuple[str, ...] = ()
+        self.ragged: list[tuple[int, str]] = []
+
+    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        wanted = [self.names[j] for j in columns]
+        for batch in self._file.iter_batches(columns=list(dict.fromkeys(wanted))):
+            yield [batch.column(name) for name in wanted]
+
+    def line(self, row: int) -> int:
+        return row + 1
+
+
+def open_table(source: str | Path | bytes | BinaryIO, name: str) -> Table:
+    """The table in a file, in bytes or in an open binary file that can be rewound."""
+    stream = _stream(source)
+    magic = stream.read(4)
+    stream.seek(0)
+    if magic[:2] == b"\x1f\x8b":
+        return TextTable(gzip.open(stream), name)  # type: ignore[arg-type]  # read and seek are all that is used
+    if magic == b"PAR1":
+        return ParquetTable(stream, name)
+    if magic == b"PK\x03\x04":
+        raise BadInput(f"{name} is a zip or spreadsheet file, not a table of text. Save the sheet as CSV; take an official archive with `import ID PATH`.")
+    return TextTable(stream, name)
+
+
+def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
+    if isinstance(source, bytes):
+        return BytesIO(source)
+    if not isinstance(source, str | Path):
+        return source
+    path = Path(source).expanduser()
+    if not path.is_file():
+        raise BadInput(f"There is no file {path}. Give the path of a ratings table (CSV, TSV or Parquet).")
+    return BytesIO(path.read_bytes()) if path.stat().st_size < HEAD else path.open("rb")
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _encoding(head: bytes) -> str:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    try:
+        head[: head.rfind(b"\n") + 1 or None].decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _lines(head: bytes, encoding: str) -> list[str]:
+    """The complete lines of the head."""
+    lines = head.decode(encoding, errors="ignore").removeprefix("\ufeff").splitlines()
+    return lines[:-1] if len(head) == HEAD and len(lines) > 1 else lines
+
+
+def _fields(line: str, separator: str) -> tuple[str, ...]:
+    fields = line.split(separator) if len(separator) > 1 else next(csv.reader([line], delimiter=separator))
+    return tuple(field.strip() for field in fields)
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """The separator under which most of the first lines have one same number of columns, three at least."""
+
+    def agreement(separator: str) -> int:
+        columns, times = Counter(len(_fields(line, separator)) for line in lines[:30]).most_common(1)[0]
+        return times if columns >= 3 else 0
+
+    return max(SEPARATORS, key=agreement) if any(map(agreement, SEPARATORS)) else ","
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".") + "."
