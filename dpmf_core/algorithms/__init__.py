@@ -30,7 +30,7 @@ def build(algorithm_id: str, parameters: dict[str, Any], shape: Shape, budget: B
     """An algorithm with the given parameters, the recommended ones where none is given. Raises BadInput on a bad one."""
     kind = find(algorithm_id)
     try:
-        algorithm = kind(**{**kind.recommend(shape, budget), **parameters})
+        algorithm = kind(**{**kind.recommend(shape, budget, parameters), **parameters})
     except ValidationError as error:
         raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
     algorithm.check(shape)

@@ -5,7 +5,7 @@ M (n_users x n_items) ~ U V^T. A user's row u solves her own ridge regression on
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -105,6 +105,26 @@ class DPALS(Algorithm):
     start: Literal["random", "private-svd"] = Field("random", description="random factors are free; a private SVD is a release")
     start_share: float = Field(0.2, gt=0, lt=1, title="budget share of the start", description="of what biases and counts leave, for start = private-svd")
     gram_share: float = Field(0.5, gt=0, lt=1, title="budget share of Grams", description="of each step, against the right-hand sides")
+
+    @classmethod
+    def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Defaults from public quantities alone: n, m and mu(epsilon, delta).
+
+        n mu is the signal that all users give over the noise of one release. It carries (0.8 n mu)^(3/4) items, and a factor for
+        every 6 users' worth of it an item. Small budgets go to the biases. Constants were chosen on MovieLens 1M and checked elsewhere.
+        """
+        if budget is None:
+            return {}
+        signal = shape.n_users * budget.mu
+        kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
+        biases = given.get("biases", True)
+        share = {"bias_share": min(0.4, max(0.08, 3 * shape.n_items / (3 * shape.n_items + signal)))} if biases else {}
+        return share | {
+            "rank": min(32, kept, max(1, round(signal / (6 * kept)))),
+            "steps": 5, "ratings_per_user": min(100, max(10, shape.n_items // 4)), "frequent_fraction": kept / shape.n_items,
+            "regularisation": 10.0, "noise_ridge": 1.2, "user_regularisation": 0.05,
+            "rating_clip": 0.4 if biases else 0.6, "gram_share": 0.15 if biases else 0.3, "prediction_ridge": 0.2 if biases else 0.45,
+        }  # fmt: skip
 
     # -- what it spends ----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """What every algorithm is: frozen parameters and two methods, `plan` and `fit`, with no state of its own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -130,8 +130,8 @@ class Algorithm(BaseModel):
     task: ClassVar[Literal["ratings"]] = "ratings"
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None) -> dict[str, Any]:
-        """Parameters that suit a data set of this public shape at this budget; anything absent keeps its field's default."""
+    def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters that suit a public shape, a budget and the parameters given; anything absent keeps its field's default."""
         return {}
 
     def check(self, shape: Shape) -> None:
@@ -153,7 +153,3 @@ class Algorithm(BaseModel):
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
         raise NotImplementedError
-
-
-AlgorithmClass = type[Algorithm]
-Rule = Callable[[Shape, Budget | None], dict[str, Any]]
