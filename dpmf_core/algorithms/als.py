@@ -118,7 +118,7 @@ class DPALS(Algorithm):
         signal = shape.n_users * budget.mu
         kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
         biases = given.get("biases", True)
-        share = {"bias_share": min(0.4, max(0.08, 3 * shape.n_items / (3 * shape.n_items + signal)))} if biases else {}
+        share = {"bias_share": min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + signal)))} if biases else {}
         return share | {
             "rank": min(32, kept, max(1, round(signal / (6 * kept)))),
             "steps": 5, "ratings_per_user": min(100, max(10, shape.n_items // 4)), "frequent_fraction": kept / shape.n_items,
