@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,14 @@ def _seeds(seed: int) -> tuple[int, np.random.SeedSequence, int, np.random.SeedS
     return int(splitting.generate_state(1, np.uint64)[0] >> 1), init, int(sampling.generate_state(1, np.uint64)[0] >> 1), privacy
 
 
-def run_key(spec: RunSpec, data: Ratings) -> str:
+class Fingerprinted(Protocol):
+    """Data, or what is known of them."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+
+def run_key(spec: RunSpec, data: Fingerprinted) -> str:
     """The one key of every cache: canonical specification, data fingerprint, algorithm version."""
     canonical = spec.canonical()
     parts = [canonical.model_dump(mode="json"), data.fingerprint, algorithms.find(spec.algorithm).version]

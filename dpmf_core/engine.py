@@ -1,0 +1,339 @@
+"""Where runs run: one Dask client, whose workers are processes of this machine, or those of a scheduler elsewhere.
+
+Asking returns at once: a desk thread opens data, looks runs up in the store and hands out what has to be computed. `distributed` is imported
+when the first run is computed, not before.
+"""
+
+import atexit
+import contextlib
+import functools
+import os
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any, Literal
+
+from dpmf_core import experiment
+from dpmf_core import workers as crew
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.experiment import Progress, Run, RunSpec
+from dpmf_core.store import Damaged, Store
+from dpmf_core.workers import Outcome
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+BACKGROUND = -10  # priority of a sweep's runs: single runs go first
+
+
+# ---- handles --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Task:
+    """One run being computed, shared by all the handles that wait for it."""
+
+    identity: str
+    spec: RunSpec
+    priority: int
+    number: int = 0
+    ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
+    key: str = ""
+    state: State = "waiting"
+    progress: Progress | None = None
+    outcome: Outcome | None = None
+    future: Any = None
+    handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
+    named: threading.Event = field(default_factory=threading.Event)  # the key is known, or never will be
+    settled: threading.Event = field(default_factory=threading.Event)
+    listeners: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Tasks start in this order."""
+        return -self.priority, self.number
+
+
+class Job:
+    """One caller's handle on a run; cheap to ask. A handle that is dropped does not cancel its run."""
+
+    def __init__(self, engine: "Engine", task: _Task) -> None:
+        self._engine, self._task, self._left = engine, task, False
+
+    @property
+    def spec(self) -> RunSpec:
+        return self._task.spec
+
+    @property
+    def key(self) -> str:
+        """The run's key; waits for its data to be opened. '' when they cannot be."""
+        self._task.named.wait()
+        return self._task.key
+
+    @property
+    def state(self) -> State:
+        return "cancelled" if self._left else self._task.state
+
+    @property
+    def progress(self) -> Progress | None:
+        return self._task.progress
+
+    @property
+    def ahead(self) -> int:
+        """How many waiting runs start before this one."""
+        return self._engine._ahead(self._task) if self.state == "waiting" else 0
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed, in a sentence."""
+        return str(self._task.outcome) if self.state == "failed" else None
+
+    @property
+    def bad_input(self) -> bool:
+        """It failed because of what was asked for; otherwise asking again may help."""
+        return self.state == "failed" and isinstance(self._task.outcome, BadInput)
+
+    def cancel(self) -> None:
+        """Stop waiting; the run itself stops, between two steps, when no other handle waits for it."""
+        if self.state in ("waiting", "running"):
+            self._left = True
+            self._engine._leave(self._task, self)
+
+    def result(self, timeout: float | None = None) -> Run:
+        """The finished run. Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError."""
+        if not self._left and not self._task.settled.wait(timeout):
+            raise TimeoutError(f"The run is not finished after {timeout} s.")
+        if self._left or self._task.outcome is None:
+            raise Cancelled
+        if isinstance(self._task.outcome, Run):
+            return self._task.outcome
+        raise self._task.outcome
+
+
+# ---- the engine -----------------------------------------------------------------------------------------------------
+
+
+class Engine:
+    """Computes runs in worker processes and keeps them in `store`, which it alone writes.
+
+    address: of a running Dask scheduler whose workers have dpmf installed and see the same data; None starts workers here.
+    processes: False computes in threads of this process. workers: how many; one for each core, at most 8.
+    """
+
+    def __init__(self, store: Store, address: str | None = None, processes: bool = True, workers: int | None = None) -> None:
+        self.store = store
+        self._address, self._processes = address, processes
+        self._workers = workers or max(1, min(experiment.usable_threads(), crew.MOST))
+        self._lock = threading.RLock()
+        self._tasks: dict[str, _Task] = {}  # unfinished, by identity
+        self._submitted = 0
+        self._fingerprints: dict[tuple[experiment.DataSpec, float], _Known] = {}
+        self._desk = ThreadPoolExecutor(1, "dpmf-desk")  # opens data, starts workers, hands runs out
+        self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
+        self._topic = f"dpmf-{uuid.uuid4().hex}"
+        self._client: Any = None
+        self._local = contextlib.ExitStack()
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def submit(self, spec: RunSpec, priority: int = 0) -> Job:
+        """A handle at once: done if the store has the run, shared if it is being computed, otherwise waiting."""
+        try:
+            stamp = experiment.catalogue().stamp(spec.data.id)
+            identity = f"{stamp} {spec.canonical().model_dump_json()}"
+        except BadInput as error:
+            return self._refused(spec, error)
+        with self._lock:
+            task = self._tasks.get(identity)
+            if task is None:
+                task = self._tasks[identity] = _Task(identity, spec, priority, self._submitted)
+                self._submitted += 1
+                self._begin(task, stamp)
+            job = Job(self, task)
+            task.handles.add(job)
+            return job
+
+    def _refused(self, spec: RunSpec, error: BadInput) -> Job:
+        task = _Task("", spec, 0)
+        job = Job(self, task)
+        self._settle(task, error)
+        return job
+
+    def _begin(self, task: _Task, stamp: float) -> None:
+        """Look the run up at once where its data are known; otherwise the desk opens them first."""
+        if known := self._fingerprints.get((task.spec.data, stamp)):
+            self._look_up(task, known)
+        else:
+            self._desk.submit(self._guarded, task, functools.partial(self._open, task, stamp))
+
+    def _open(self, task: _Task, stamp: float) -> None:
+        known = self._fingerprints.get((task.spec.data, stamp))
+        if known is None:
+            known = self._fingerprints[task.spec.data, stamp] = _Known(experiment.open_data(task.spec.data).fingerprint)
+        self._look_up(task, known)
+
+    def _look_up(self, task: _Task, known: "_Known") -> None:
+        task.key = experiment.run_key(task.spec, known)
+        task.named.set()
+        try:
+            stored = self.store.get(task.key)
+        except Damaged:
+            stored = None  # computed again, and written over
+        if stored is not None:
+            self._settle(task, stored)
+        else:
+            self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task))
+
+    def _guarded(self, task: _Task, action: Callable[[], None]) -> None:
+        """An action on a task; whatever goes wrong is the task's outcome."""
+        try:
+            action()
+        except BadInput as error:
+            self._settle(task, error)
+        except Exception as error:
+            self._settle(task, RuntimeError(f"The run could not be started: {error}."))
+
+    def sweep(self, specs: Iterable[RunSpec]) -> Iterator[tuple[RunSpec, Run | Exception]]:
+        """Every run as it finishes, or what went wrong with it. Stopping the iteration cancels what is left."""
+        finished: SimpleQueue[Job] = SimpleQueue()
+        waiting = {id(job): job for job in (self.submit(spec, BACKGROUND) for spec in specs)}
+        try:
+            for job in list(waiting.values()):
+                self._when_settled(job, finished.put)
+            while waiting:
+                job = finished.get()
+                del waiting[id(job)]
+                try:
+                    yield job.spec, job.result()
+                except (BadInput, Cancelled, RuntimeError) as error:
+                    yield job.spec, error
+        finally:
+            for job in waiting.values():
+                job.cancel()
+
+    def _when_settled(self, job: Job, tell: Callable[[Job], None]) -> None:
+        with self._lock:
+            if not job._task.settled.is_set():
+                job._task.listeners.append(functools.partial(tell, job))
+                return
+        tell(job)
+
+    def jobs(self) -> list[Job]:
+        """Handles on all unfinished runs, in the order in which they start; they watch, and keep nothing from being cancelled."""
+        with self._lock:
+            return [Job(self, task) for task in sorted(self._tasks.values(), key=lambda task: task.place)]
+
+    def _ahead(self, task: _Task) -> int:
+        with self._lock:
+            return sum(other.state == "waiting" and other.place < task.place for other in self._tasks.values())
+
+    # -- computing ---------------------------------------------------------------------------------------------------
+
+    def _hand_out(self, task: _Task) -> None:
+        if task.settled.is_set():
+            return
+        future = self._connected().submit(crew.work, task.spec, task.ticket, self._topic, key=f"run-{task.ticket}", pure=False, priority=task.priority)
+        with self._lock:
+            task.future = future
+            cancelled = task.settled.is_set()
+        if cancelled:
+            self._bell.submit(self._call_off, task.ticket, future)
+        else:
+            future.add_done_callback(functools.partial(self._finished, task))
+
+    def _connected(self) -> Any:
+        """The client, its workers started if need be. Called from the desk alone."""
+        if self._client is None or self._client.status != "running":
+            self._disconnect()
+            from distributed import Client
+
+            address = self._address or self._local.enter_context(crew.processes(self._workers) if self._processes else crew.threads(self._workers))
+            self._client = Client(address, set_as_default=False, name="dpmf")  # type: ignore[no-untyped-call]
+            self._client.subscribe_topic(self._topic, self._heard)
+        return self._client
+
+    def _heard(self, event: tuple[float, dict[str, Any]]) -> None:
+        """A worker began a run (again), or finished a step of it."""
+        said = event[1]
+        with self._lock:
+            for task in self._tasks.values():
+                if task.ticket == said["ticket"]:
+                    task.state = "running"
+                    before = task.progress.curves if task.progress else ()
+                    task.progress = Progress(said["step"], said["steps"], said["seconds"], (*before, *said["new"])) if "step" in said else None
+
+    def _finished(self, task: _Task, future: Any) -> None:
+        """Called by the client, one future at a time: the only place where results are written."""
+        try:
+            outcome = future.result()
+            if isinstance(outcome, Run) and task.state != "cancelled":
+                self.store.put(outcome)
+        except Exception as error:
+            outcome = RuntimeError(crew.sentence(error))
+        self._settle(task, outcome)
+
+    def _settle(self, task: _Task, outcome: Outcome) -> None:
+        """The end of a task, once: whoever waits for it goes on."""
+        with self._lock:
+            if task.settled.is_set():
+                return
+            self._tasks.pop(task.identity, None)
+            task.outcome, task.future = outcome, None
+            task.state = "done" if isinstance(outcome, Run) else "cancelled" if isinstance(outcome, Cancelled) else "failed"
+            task.named.set()
+            task.settled.set()
+        for tell in task.listeners:
+            tell()
+
+    # -- stopping ----------------------------------------------------------------------------------------------------
+
+    def _leave(self, task: _Task, job: Job) -> None:
+        with self._lock:
+            task.handles.discard(job)
+            if task.settled.is_set() or task.handles:
+                return
+            future = task.future
+            self._settle(task, Cancelled())
+        if future is not None:
+            self._bell.submit(self._call_off, task.ticket, future)
+
+    def _call_off(self, ticket: str, future: Any) -> None:
+        """A waiting run is withdrawn; one that is being computed sees its ticket before its next step."""
+        self._client.run(crew.stop, ticket, on_error="ignore")
+        future.cancel(force=True)
+
+    def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close(timeout=2)
+        self._local.close()
+
+    def close(self) -> None:
+        """Cancel what is unfinished and end the workers. The store stays open."""
+        for task in list(self._tasks.values()):
+            self._settle(task, Cancelled())
+        self._desk.shutdown(cancel_futures=True)
+        self._bell.shutdown(cancel_futures=True)
+        self._disconnect()
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What a run's key needs of its data."""
+
+    fingerprint: str
+
+
+_only: list[Engine] = []
+_making = threading.Lock()
+
+
+def engine() -> Engine:
+    """The engine of this process. DPMF_SCHEDULER: a scheduler's address; DPMF_ENGINE=threads: no worker processes."""
+    with _making:
+        if not _only:
+            _only.append(Engine(Store(), os.environ.get("DPMF_SCHEDULER") or None, processes=os.environ.get("DPMF_ENGINE") != "threads"))
+            atexit.register(_only[0].close)
+        return _only[0]

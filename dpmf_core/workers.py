@@ -1,0 +1,107 @@
+"""What computes runs for the engine: the function that a worker executes, and the workers of this machine.
+
+The local scheduler and its workers hang below a process of their own (`python -m dpmf_core.workers`): workers are spawned, spawning imports the
+parent's `__main__` again, and in a served page that is the page's script. That process lives as long as its standard input is open, so nothing
+outlasts the engine, however it ends.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dpmf_core import experiment
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.experiment import Progress, Run, RunSpec
+
+Outcome = Run | BadInput | Cancelled | RuntimeError
+MOST = 8  # workers; each holds its own copy of the data
+QUIET = ("-W", "ignore::UserWarning:multiprocessing.resource_tracker")  # it frees what a killed process held, and says so
+
+_stopped: set[str] = set()  # tickets of cancelled runs
+
+
+def stop(ticket: str) -> None:
+    _stopped.add(ticket)
+
+
+def work(spec: RunSpec, ticket: str, topic: str) -> Outcome:
+    """Do one run, telling `topic` after each step. What a person can cause is returned, not raised: it is no failure of the worker."""
+    from distributed import get_worker
+
+    worker, sent = get_worker(), 0
+
+    def tell(progress: Progress) -> None:
+        nonlocal sent
+        new, sent = progress.curves[sent:], len(progress.curves)
+        worker.log_event(topic, {"ticket": ticket, "step": progress.step, "steps": progress.steps, "seconds": progress.seconds, "new": list(new)})
+
+    worker.log_event(topic, {"ticket": ticket})
+    try:
+        return experiment.run(spec, report=tell, stopped=lambda: ticket in _stopped)
+    except (BadInput, Cancelled) as outcome:
+        return outcome
+    finally:
+        _stopped.discard(ticket)
+
+
+def sentence(error: BaseException) -> str:
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return "The worker process died while computing this run, twice; most often because memory ran out. Choose fewer ratings, items or factors."
+    if isinstance(error, MemoryError):
+        return "Memory ran out while computing this run. Choose fewer ratings, items or factors."
+    if isinstance(error, CancelledError):
+        return "The workers went away while computing this run. Start it again."
+    return f"The run failed: {type(error).__name__}: {error}"
+
+
+def threads(workers: int) -> Any:
+    """A scheduler with its workers as threads of this process."""
+    from distributed import LocalCluster
+
+    return LocalCluster(n_workers=1, threads_per_worker=workers, processes=False, dashboard_address=None, silence_logs=40)  # type: ignore[no-untyped-call]
+
+
+@contextlib.contextmanager
+def processes(workers: int) -> Iterator[str]:
+    """The address of a scheduler with worker processes, which end with this context or with this process."""
+    each = str(max(1, experiment.usable_threads() // workers))
+    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    bounded = dict.fromkeys(("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), each)
+    command = [sys.executable, *QUIET, "-m", "dpmf_core.workers", str(workers)]
+    env = {**os.environ, **bounded, "PYTHONPATH": path}
+    # a session of its own: Ctrl-C in the terminal is for us to answer
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env, start_new_session=True)
+    with child:  # closes both pipes and waits
+        address = child.stdout.readline().strip() if child.stdout else ""
+        if not address:
+            raise RuntimeError("the worker processes did not start; see the messages above")
+        yield address
+        if child.stdin:
+            child.stdin.close()
+
+
+def _serve(workers: int) -> None:
+    """A scheduler and its workers on loopback, until standard input closes."""
+    import dask
+    from distributed import LocalCluster
+    from distributed.system import MEMORY_LIMIT
+
+    bounded = {f"distributed.nanny.pre-spawn-environ.{name}": os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    memory = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill", "pause")}
+    dask.config.set({"distributed.scheduler.allowed-failures": 1, **bounded, **memory})
+    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=MEMORY_LIMIT, silence_logs=40)  # type: ignore[no-untyped-call]
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read()
+    os._exit(0)  # workers see their parent end and follow at once
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))
