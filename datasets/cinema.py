@@ -13,16 +13,40 @@ BOUNDS = (0.5, 5.0)
 
 # A genre is a latent dimension of taste; its words make the titles, so that a recommendation shows its theme.
 GENRES: dict[str, tuple[str, str]] = {
-    "drama": ("Silent Patient Broken Distant Faithful Hollow Gentle Unspoken Borrowed Faded", "Harbour Daughter Orchard Promise Letter Kitchen Winter Brother Bridge Portrait Farewell Garden"),
-    "comedy": ("Reluctant Clumsy Cheerful Accidental Borrowed Hungry Second-Best Overdressed Slightly-Used Barefoot", "Landlord Wedding Butler Holiday Parrot Neighbour Picnic Best-Man Dentist Goalkeeper Uncle Choir"),
-    "thriller": ("Ninth Locked Cold Vanishing Double Crooked Missing Final Poisoned Unsigned", "Witness Alibi Passenger Informant Cipher Verdict Safehouse Courier Motive Stairwell Ransom Telegram"),
-    "romance": ("Tender Starlit Forbidden Secret Summer Moonlit First Endless Velvet Golden", "Kiss Waltz Serenade Rendezvous Sweetheart Valentine Confession Honeymoon Duet Embrace Rose Longing"),
-    "science fiction": ("Orbital Quantum Lunar Synthetic Frozen Parallel Last Silicon Infinite Dormant", "Colony Signal Horizon Android Nebula Airlock Paradox Voyager Satellite Protocol Eclipse Reactor"),
-    "documentary": ("Living Hidden Shrinking Unwritten Ordinary Working Vanishing Measured Quiet Migrating", "Glacier River Factory Archive Honeybee Savannah Census Lighthouse Reef Workshop Harvest Monastery"),
-    "family": ("Magic Little Brave Flying Sleepy Runaway Singing Tiny Upside-Down Lucky", "Dragon Puppy Treehouse Unicorn Balloon Penguin Wizard Snowman Teapot Kitten Carousel Hedgehog"),
-    "horror": ("Cursed Whispering Crimson Rotting Haunted Screaming Faceless Buried Hungry Midnight", "Cellar Asylum Scarecrow Coffin Crypt Mirror Doll Swamp Graveyard Phantom Attic Tombstone"),
-}  # fmt: skip
-PLACES = "Lisbon Trieste Halifax Bergen Odessa Cork Tangier Quito Riga Kyoto Aleppo Genoa".split()
+    "drama": (
+        "Silent Patient Broken Distant Faithful Hollow Gentle Unspoken Borrowed Faded",
+        "Harbour Daughter Orchard Promise Letter Kitchen Winter Brother Bridge Portrait Farewell Garden",
+    ),
+    "comedy": (
+        "Reluctant Clumsy Cheerful Accidental Borrowed Hungry Second-Best Overdressed Slightly-Used Barefoot",
+        "Landlord Wedding Butler Holiday Parrot Neighbour Picnic Best-Man Dentist Goalkeeper Uncle Choir",
+    ),
+    "thriller": (
+        "Ninth Locked Cold Vanishing Double Crooked Missing Final Poisoned Unsigned",
+        "Witness Alibi Passenger Informant Cipher Verdict Safehouse Courier Motive Stairwell Ransom Telegram",
+    ),
+    "romance": (
+        "Tender Starlit Forbidden Secret Summer Moonlit First Endless Velvet Golden",
+        "Kiss Waltz Serenade Rendezvous Sweetheart Valentine Confession Honeymoon Duet Embrace Rose Longing",
+    ),
+    "science fiction": (
+        "Orbital Quantum Lunar Synthetic Frozen Parallel Last Silicon Infinite Dormant",
+        "Colony Signal Horizon Android Nebula Airlock Paradox Voyager Satellite Protocol Eclipse Reactor",
+    ),
+    "documentary": (
+        "Living Hidden Shrinking Unwritten Ordinary Working Vanishing Measured Quiet Migrating",
+        "Glacier River Factory Archive Honeybee Savannah Census Lighthouse Reef Workshop Harvest Monastery",
+    ),
+    "family": (
+        "Magic Little Brave Flying Sleepy Runaway Singing Tiny Upside-Down Lucky",
+        "Dragon Puppy Treehouse Unicorn Balloon Penguin Wizard Snowman Teapot Kitten Carousel Hedgehog",
+    ),
+    "horror": (
+        "Cursed Whispering Crimson Rotting Haunted Screaming Faceless Buried Hungry Midnight",
+        "Cellar Asylum Scarecrow Coffin Crypt Mirror Doll Swamp Graveyard Phantom Attic Tombstone",
+    ),
+}
+PLACES = ("Lisbon", "Trieste", "Halifax", "Bergen", "Odessa", "Cork", "Tangier", "Quito", "Riga", "Kyoto", "Aleppo", "Genoa")
 TEMPLATES = ("The {0} {1}", "The {0} {1}", "{0} {1}", "{1} in {2}", "The {1} of {2}")
 MOODS = 2  # further dimensions of taste that have no name
 # Who likes one genre tends to like its neighbours: heavy against light, near life against invented (rows in the order of GENRES).
@@ -97,7 +121,7 @@ def _level(rate: npt.NDArray[np.float64], density: float) -> float:
 def _rounded(score: npt.NDArray[np.float64], users: npt.NDArray[np.int64], whole: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """Stars as people give them: some use whole stars only, the others halves."""
     step = np.where(whole, 1.0, 0.5)[users]
-    return np.clip(np.floor(score / step + 0.5) * step, *BOUNDS)
+    return np.asarray(np.clip(np.floor(score / step + 0.5) * step, *BOUNDS), np.float64)
 
 
 def _seconds(users: npt.NDArray[np.int64], n_users: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -155,6 +155,8 @@ def _as_times(column: pa.Array) -> tuple[str, npt.NDArray[np.int64]]:
                 return "number", np.asarray(_text(column).cast(pa.int64()).to_numpy(zero_copy_only=False))
             except pa.ArrowInvalid:  # fractions of a second
                 return "fraction", np.asarray(numbers * 1e6, np.int64)
+        if np.isfinite(numbers).any():
+            return "number", np.where(np.isfinite(numbers), 0, worst)
     dates = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True, format=None if pa.types.is_temporal(column.type) else "ISO8601")
     return "date", np.where(dates.isna(), worst, dates.astype("datetime64[us, UTC]").astype("int64")).astype(np.int64)
 

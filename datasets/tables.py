@@ -2,9 +2,12 @@
 
 import csv
 import gzip
+import zipfile
+import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -18,6 +21,15 @@ from dpmf_core.errors import BadInput
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 HEAD = 1 << 16  # bytes looked at to recognise a file
 BATCH = 8 << 20  # bytes of text read at once
+
+
+@contextmanager
+def damage_told(name: str | Path) -> Iterator[None]:
+    """Turns what compressed files raise when they are damaged into words for a person."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile) as error:
+        raise BadInput(f"{name} is damaged or cut short ({error}). Download or save it again.") from error
 
 
 class Table(Protocol):

@@ -10,7 +10,7 @@ import numpy as np
 
 from datasets.cleaning import Rows, collect
 from datasets.report import DROPPED, EMPTY_USER, Problem, Report
-from datasets.tables import Table, is_number, open_table
+from datasets.tables import Table, damage_told, is_number, open_table
 from dpmf_core.data import ITEM_SET_IS_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
 
@@ -18,13 +18,14 @@ Source = str | Path | bytes | BinaryIO
 
 # Names of columns, without case and punctuation, as ratings files use them; the earlier the surer.
 KNOWN = {
-    "user": "user userid uid users username customer customerid member memberid reviewer reviewerid viewer viewerid person personid student account accountid profile profileid u".split(),
+    "user": "user userid uid users username customer customerid member memberid reviewer reviewerid viewer viewerid person personid student account "
+    "accountid profile profileid u",
     "item": "item itemid iid movie movieid film filmid product productid asin book bookid isbn song songid track trackid artist artistid anime animeid "
-            "game gameid business businessid joke jokeid article articleid title movietitle name i".split(),
-    "rating": "rating ratings score scores stars star value overall grade vote rate bookrating r".split(),
-    "time": "timestamp time unixtime unixreviewtime datetime date rank order position ts".split(),
-    "title": "title movietitle filmtitle booktitle itemtitle itemname productname name".split(),
-}  # fmt: skip
+    "game gameid business businessid joke jokeid article articleid title movietitle name i",
+    "rating": "rating ratings score scores stars star value overall grade vote rate bookrating r",
+    "time": "timestamp time unixtime unixreviewtime datetime date rank order position ts",
+    "title": "title movietitle filmtitle booktitle itemtitle itemname productname name",
+}
 ROLES = ("user", "item", "rating", "time")
 USERS_ARE_PUBLIC = "the number of users is public"
 BOTH_ARE_PUBLIC = "the number of users and the item set are public"
@@ -51,9 +52,10 @@ def read_labelled(
 ) -> tuple[Ratings, Report, tuple[str, ...]]:  # fmt: skip
     """As `read_table`, and the id that each item has in the file."""
     low, high = _declared(bounds, name)
-    table = open_table(source, name)
-    chosen = _columns(table, dict(columns or {}), name)
-    rows = collect(table, chosen, (low, high))
+    with damage_told(name):
+        table = open_table(source, name)
+        chosen = _columns(table, dict(columns or {}), name)
+        rows = collect(table, chosen, (low, high))
     _usable(rows, table, chosen, name)
     users, items = len(rows.user_labels), len(rows.item_labels)
     size = (_size(n_users, users, "users", name), _size(n_items, items, "items", name))
@@ -63,9 +65,10 @@ def read_labelled(
         rows.users, rows.items, rows.values, n_users=size[0], n_items=size[1], bounds=(low, high), order=rows.order,
         titles=titles, name=name, assumptions=_assumptions(n_users, n_items),
     )  # fmt: skip
+    problems = rows.problems + ((Problem(EMPTY_USER, int(empty.sum())),) if empty.any() else ())
     report = Report(
         name=name, read=rows.read, kept=len(ratings), n_users=size[0], n_items=size[1],
-        problems=rows.problems + ((Problem(EMPTY_USER, int(empty.sum())),) if empty.any() else ()), columns=tuple((role, _called(table, j)) for role, j in chosen.items()),
+        problems=problems, columns=tuple((role, _called(table, j)) for role, j in chosen.items()),
     )  # fmt: skip
     return ratings, report, rows.item_labels
 
@@ -94,7 +97,7 @@ def _columns(table: Table, asked: dict[str, str], name: str) -> dict[str, int]:
         chosen[role] = table.names.index(column)
     plain = [re.sub(r"[^a-z0-9]", "", column.lower()) for column in table.names]
     for role in (role for role in KNOWN if role not in chosen):
-        free = [known for known in KNOWN[role] if known in plain and plain.index(known) not in chosen.values()]
+        free = [known for known in KNOWN[role].split() if known in plain and plain.index(known) not in chosen.values()]
         if free:
             chosen[role] = plain.index(free[0])
     if missing := [role for role in ("user", "item", "rating") if role not in chosen]:
@@ -127,7 +130,7 @@ def _usable(rows: Rows, table: Table, chosen: dict[str, int], name: str) -> None
         worst = max(lost, key=lambda problem: problem.count)
         raise BadInput(
             f"{count:,} of the {rows.read:,} rows of {name} cannot be used, more than half. The first with '{worst.kind}' is {table.unit} {worst.lines[0]:,}: "
-            f"'{worst.example}' (the rating is read from the column '{_called(table, chosen['rating'])}'). Every row needs a user, an item and a number as rating."
+            f"'{worst.example}' (the rating is read from the column '{_called(table, chosen['rating'])}'). Every row needs a user, an item and a number."
         )
     if len(np.unique(rows.users)) < 2:
         raise BadInput(f"{name} holds usable ratings of one user only. What one user shares with others cannot be learned from one: at least 2 are needed.")

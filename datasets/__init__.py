@@ -1,0 +1,156 @@
+"""The catalogue of data sets: what there is, on which terms, and how to get it.
+
+`load("cinema")` and `load("lowrank")` need nothing; `fetch` or `import_` bring a published set to the data directory (DPMF_DATA, else the user's
+cache folder), from where `load("ml-1m")` takes it; `load("ratings.csv?bounds=0.5,5")` reads any ratings table, with its bounds declared.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from datasets import download, movielens, shelf
+from datasets.cinema import BOUNDS as STARS
+from datasets.cinema import cinema
+from datasets.entry import Entry
+from datasets.report import Problem, Report
+from datasets.synthetic import BOUNDS, lowrank
+from datasets.upload import read_table
+from dpmf_core.data import Ratings
+from dpmf_core.errors import BadInput
+
+__all__ = ["Entry", "Problem", "Report", "catalogue", "fetch", "import_", "load", "present", "read_table", "stamp"]
+
+
+def _simulated(id: str, title: str, counts: tuple[int, int, int], bounds: tuple[float, float], words: str, source: str) -> Entry:  # noqa: A002
+    users, items, ratings = counts
+    return Entry(
+        id=id, title=title, kind="simulated", words=words, licence="Simulated: free of rights.", citation=source, size_mb=0, n_users=users,
+        n_items=items, n_ratings=ratings, bounds=bounds, home="",
+    )  # fmt: skip
+
+
+def _cinema(id: str, counts: tuple[int, int, int], words: str) -> Entry:  # noqa: A002
+    return _simulated(id, f"Cinema, {counts[0]:,} people", counts, STARS, words, "Simulated here, after the skews and biases of MovieLens 1M.")
+
+
+def _lowrank(id: str, users: int, ratings: int) -> Entry:  # noqa: A002
+    words = f"A random matrix of rank 5 with {users:,} rows, seen in part: what factorisation is made for."
+    return _simulated(
+        id, f"Low rank, {users:,} users", (users, 1_000, ratings), BOUNDS, words, "Chien et al., Private Alternating Least Squares, ICML 2021, section 6.1."
+    )
+
+
+_CATALOGUE = (
+    _cinema("cinema", (20_000, 400, 850_000), "Invented films, half stars, popular and obscure titles, busy and rare visitors: ready at once."),
+    _cinema("cinema-small", (2_000, 200, 80_000), "The invented cinema at a tenth of its size, for quick trials and classes."),
+    _lowrank("lowrank", 20_000, 3_961_000),
+    _lowrank("lowrank-5k", 5_000, 852_000),
+    _lowrank("lowrank-10k", 10_000, 1_842_000),
+    _lowrank("lowrank-50k", 50_000, 10_820_000),
+    *movielens.ENTRIES,
+)
+_GENERATORS: dict[str, Callable[..., Ratings]] = {"cinema": cinema, "lowrank": lowrank}
+
+
+def catalogue() -> tuple[Entry, ...]:
+    """Every data set that has a name."""
+    return _CATALOGUE
+
+
+def present(id: str) -> bool:  # noqa: A002
+    """Whether `load` can give the data set without a download."""
+    return _entry(id).kind == "simulated" or shelf.place(id).is_file()
+
+
+def stamp(id_or_path: str) -> float:
+    """Changes when the file behind a data set does: its time of change, 0 where there is no file."""
+    file = shelf.place(id_or_path) if any(entry.id == id_or_path for entry in _CATALOGUE) else Path(id_or_path.partition("?")[0]).expanduser()
+    return file.stat().st_mtime if file.is_file() else 0.0
+
+
+def load(id_or_path: str, seed: int = 0) -> Ratings:
+    """The ratings of a catalogue id, or of a table at a path such as `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items: optional).
+
+    seed: which draw of a simulated set; others have one only. Raises BadInput when the set is unknown or not on this machine.
+    """
+    entry = next((entry for entry in _CATALOGUE if entry.id == id_or_path), None)
+    if entry is None:
+        return _table(id_or_path)
+    if entry.kind == "simulated":
+        return _draw(entry, seed)
+    if not present(entry.id):
+        raise BadInput(
+            f"{entry.id} is not on this machine. Run `python -m dpmf_core fetch {entry.id}` or `python -m dpmf_core import {entry.id} PATH`."
+        )  # fmt: skip
+    return shelf.read(entry.id)
+
+
+def fetch(id: str, *, accept_licence: bool, progress: Callable[[int, int], None] | bool = False) -> None:  # noqa: A002
+    """Downloads the official archive, checks it and keeps its ratings. progress: a bar on the terminal, or a function of (bytes done, bytes in all)."""
+    entry = _entry(id)
+    if entry.kind != "download":
+        raise BadInput(f"{id} is made on this machine: there is nothing to download. Use it as it is.")
+    with download.downloaded(entry, movielens.url(id), movielens.MD5[id], accept_licence=accept_licence, progress=progress) as archive:
+        import_(id, archive)
+
+
+def import_(id: str, path: str | Path) -> Report:  # noqa: A002
+    """Keeps the ratings of a file or folder the user has under a catalogue id: official archive, official folder, or a table with a header."""
+    entry = _entry(id)
+    if entry.kind == "simulated":
+        raise BadInput(f"{id} is made on this machine: nothing can be imported as {id}. Use the file itself, e.g. --dataset 'ratings.csv?bounds=1,5'.")
+    ratings, report = movielens.read(entry, Path(path).expanduser())
+    shelf.save(id, ratings)
+    return report
+
+
+def _entry(id: str) -> Entry:  # noqa: A002
+    for entry in _CATALOGUE:
+        if entry.id == id:
+            return entry
+    raise BadInput(f"There is no data set '{id}'. Known: {', '.join(entry.id for entry in _CATALOGUE)}; or give the path of a ratings table.")
+
+
+def _draw(entry: Entry, seed: int) -> Ratings:
+    if not seed >= 0:
+        raise BadInput(f"The seed of a simulated data set must be a whole number from 0. Got {seed}.")
+    family = entry.id.partition("-")[0]
+    size = {"density": 0.2} if entry.id == "cinema-small" else {}
+    return _GENERATORS[family](entry.n_users, entry.n_items, seed=seed, name=entry.id, **size)
+
+
+def _table(path_and_facts: str) -> Ratings:
+    """Reads `path?bounds=low,high&users=n&items=m`; a file whose own name has a question mark is taken as it is."""
+    path, _, query = (path_and_facts, "", "") if Path(path_and_facts).expanduser().is_file() else path_and_facts.partition("?")
+    file = Path(path).expanduser()
+    if file.is_dir():
+        raise BadInput(f"{path} is a folder. Name a ratings table in it, or keep an official folder with `python -m dpmf_core import ID {path}`.")
+    if not (file.suffix or "/" in path or file.is_file()):
+        _entry(path)  # neither a path nor an id: says which ids there are
+    if not file.is_file():
+        raise BadInput(f"There is no file {path}. Give the path of a ratings table, or one of {', '.join(entry.id for entry in _CATALOGUE)}.")
+    facts = dict(parse_qsl(query, keep_blank_values=True))
+    if unknown := set(facts) - {"bounds", "users", "items"}:
+        raise BadInput(f"After the '?' of a path only bounds, users and items are known. Got {', '.join(sorted(unknown))}.")
+    ratings, _ = read_table(
+        file, name=file.name, bounds=_pair(facts.get("bounds")), n_users=_count(facts, "users"), n_items=_count(facts, "items")
+    )  # fmt: skip
+    return ratings
+
+
+def _pair(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise BadInput(f"bounds are two numbers with a comma between them, lowest first, e.g. bounds=0.5,5. Got '{text}'.") from None
+    return low, high
+
+
+def _count(facts: dict[str, str], name: str) -> int | None:
+    if name not in facts:
+        return None
+    if not (facts[name].isdecimal() and int(facts[name]) > 0):
+        raise BadInput(f"{name} must be a whole number from 1. Got '{facts[name]}'.")
+    return int(facts[name])

@@ -1,0 +1,210 @@
+"""Ratings tables as people have them: what is recognised, repaired, refused, and said about it."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from datasets import load, read_table
+from datasets.report import CLAMPED, DUPLICATE, EMPTY_USER, INFINITE, MISSING, NO_TIME, NOT_A_NUMBER, RAGGED
+from dpmf_core.errors import BadInput
+
+GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
+
+
+def table(*rows: str, header: str = "user,item,rating") -> bytes:
+    return "\n".join([header, *rows, ""]).encode()
+
+
+def found(source: bytes, **options):
+    ratings, report = read_table(source, name="ratings.csv", **{"bounds": (1, 5), **options})
+    return ratings, {problem.kind: (problem.count, problem.lines) for problem in report.problems}, report
+
+
+def test_a_clean_table():
+    ratings, problems, report = found(table(*GOOD))
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 20)
+    assert problems == {} and (report.read, report.kept) == (20, 20)
+    assert ratings.bounds == (1.0, 5.0) and not ratings.public and ratings.order is None
+    assert ratings.assumptions == ("the number of users and the item set are public",)
+    assert ratings.titles == ("10", "11", "12", "13")
+    assert ratings.values[ratings.by_user[2] + 1] == 1 + (3 * 11) % 5
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ("9,10,good", NOT_A_NUMBER), ("9,10,NaN", NOT_A_NUMBER), ("9,10,inf", INFINITE), ("9,10,-Infinity", INFINITE), ("9,10,", MISSING),
+        ("9,10,NA", MISSING), (",10,3", MISSING), ("9,,3", MISSING), ("9,10", RAGGED), ("9,10,3,4", RAGGED),
+    ],
+)  # fmt: skip
+def test_a_bad_row_is_left_out_and_told(row, kind):
+    ratings, problems, report = found(table(*GOOD[:7], row, *GOOD[7:], row))
+    assert problems[kind] == (2, (9, 23))
+    assert (len(ratings), report.read) == (20, 22)
+    assert f"2 x {kind} (line 9, 23)" in report.words
+
+
+def test_only_the_first_five_lines_are_named():
+    _, problems, report = found(table(*GOOD, *(["1,10,x"] * 7)))
+    assert problems[NOT_A_NUMBER] == (7, (22, 23, 24, 25, 26))
+    assert "22, 23, 24, 25, 26, ..." in report.words
+
+
+def test_out_of_bounds_is_clamped_and_told():
+    ratings, problems, _ = found(table(*GOOD, "6,10,11", "6,11,-3"))
+    assert problems == {CLAMPED: (2, (22, 23))}
+    assert ratings.values[-2:].tolist() == [5, 1]
+
+
+def test_duplicates_are_averaged_and_told():
+    ratings, problems, report = found(table("8,10,5", *GOOD, "8,10,2"))
+    assert problems == {DUPLICATE: (1, (23,))}
+    assert ratings.values[-1] == 3.5 and (report.read, report.kept) == (22, 21)
+
+
+def test_a_user_without_a_usable_rating_stays_as_an_empty_row():
+    ratings, problems, _ = found(table(*GOOD, "9,10,x"))
+    assert problems[EMPTY_USER] == (1, ())
+    assert ratings.n_users == 6 and np.diff(ratings.by_user).tolist() == [4, 4, 4, 4, 4, 0]
+
+
+def test_blank_lines_keep_the_line_numbers_right():
+    _, problems, report = found(b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n")
+    assert problems == {NOT_A_NUMBER: (2, (7, 10)), RAGGED: (1, (9,)), } and report.read == 6  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (b"", "is empty"), (b"\n\n", "is empty"), (table(), "no rows below its header"), (table(*GOOD[:4]), "one user only"),
+        (table("1,1,bad", "2,1,worse", "2,2,3"), "'not a number' is line 2: 'bad' (the rating is read from the column 'rating')"),
+        (table("1,1,3", "2,1,3", header="who,what,how"), "No column of ratings.csv is recognised as the user"),
+        (b"1,2,x\n2,2,3\n", "its first row is not user, item, rating"), (b"PK\x03\x04rest", "zip or spreadsheet"), (b"PAR1 and no more", "Parquet"),
+        (gzip.compress(table(*GOOD * 50))[:-20], "cut short"),
+    ],
+)  # fmt: skip
+def test_what_is_no_ratings_table_is_refused(source, words):
+    with pytest.raises(BadInput) as error:
+        found(source)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("bounds", [None, (5, 1), (1, 1), (float("nan"), 5), (1, float("inf")), (1, 2, 3)])
+def test_bounds_are_declared_or_the_table_refused(bounds):
+    with pytest.raises(BadInput, match="bounds"):
+        found(table(*GOOD), bounds=bounds)
+
+
+def test_declared_sizes_end_the_assumptions():
+    ratings, _, _ = found(table(*GOOD), n_users=10, n_items=6)
+    assert (ratings.n_users, ratings.n_items, ratings.assumptions, len(ratings.titles)) == (10, 6, (), 6)
+    assert found(table(*GOOD), n_users=5)[0].assumptions == ("the item set is public",)
+    assert found(table(*GOOD), n_items=4)[0].assumptions == ("the number of users is public",)
+    with pytest.raises(BadInput, match="declared to have 4 users. It has 5"):
+        found(table(*GOOD), n_users=4)
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
+@pytest.mark.parametrize("header", [True, False])
+def test_separators_and_headers(separator, header):
+    rows = [separator.join(row.split(",")) for row in (["user,item,rating"] if header else []) + GOOD]
+    ratings, problems, report = found("\n".join(rows).encode())
+    assert len(ratings) == 20 and problems == {} and report.read == 20
+
+
+@pytest.mark.parametrize(
+    "header", ["userId,movieId,rating,timestamp", "User-ID,ISBN,Book-Rating,Date", "reviewerID,asin,overall,unixReviewTime", "customer id,film,Stars,rank"]
+)
+def test_columns_go_by_their_usual_names(header):
+    ratings, _, report = found(table(*(f"{row},{k}" for k, row in enumerate(GOOD)), header=header))
+    assert [role for role, _ in report.columns] == ["user", "item", "rating", "time"]
+    assert [column for _, column in report.columns] == header.split(",") and ratings.order.tolist() == list(range(20))
+
+
+def test_columns_can_be_named_and_may_stand_anywhere():
+    rows = [",".join(reversed(row.split(","))) for row in GOOD]
+    ratings, _, _ = found(table(*rows, header="a,b,c"), columns={"user": "c", "item": "b", "rating": "a"})
+    assert ratings.fingerprint == found(table(*GOOD))[0].fingerprint
+    with pytest.raises(BadInput, match="has no column 'd'"):
+        found(table(*rows, header="a,b,c"), columns={"user": "d"})
+
+
+def test_ids_are_text_and_numbers_sort_as_numbers():
+    ratings, _, _ = found(table("7,b,1", "007,a,2", "10,a,3"))
+    assert ratings.n_users == 3 and ratings.titles == ("a", "b")
+    assert ratings.values.tolist() == [2, 1, 3]  # 007 and 7 are two people, both before 10
+
+
+def test_titles_come_with_the_items():
+    ratings, _, _ = found(table("1,5,3,Blue", "2,4,3,Red", "2,5,4,Blue", header="user,item,rating,title"))
+    assert ratings.titles == ("Red", "Blue")
+
+
+@pytest.mark.parametrize("times", [("3", "1", "2"), ("3.5", "1.25", "2"), ("2020-03-01", "2019-01-01", "2020-01-01T10:00:00"), ("2020-03-01 10:00:00",) * 3])
+def test_times_of_any_kind_give_an_order(times):
+    ratings, _, _ = found(table(*(f"{user},1,3,{time}" for user, time in enumerate(times)), header="user,item,rating,time"))
+    moments = pd.to_datetime(list(times), format="ISO8601") if "-" in times[0] else np.array(times, float)
+    assert np.argsort(ratings.order, kind="stable").tolist() == np.argsort(moments, kind="stable").tolist()
+
+
+def test_an_unreadable_time_ends_the_order_not_the_rating():
+    ratings, problems, _ = found(table("1,1,3,5", "2,1,3,yesterday", "2,2,3,7", header="user,item,rating,time"))
+    assert ratings.order is None and len(ratings) == 3 and problems[NO_TIME] == (1, (3,))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_encodings(encoding):
+    ratings, _, _ = found("user,item,rating\nZoë,Amélie,4\nBob,Amélie,3\n".encode(encoding))
+    assert ratings.titles == ("Amélie",) and ratings.n_users == 2
+
+
+def test_decimal_commas():
+    assert found(b"user;item;rating\n1;1;3,5\n2;1;4\n")[0].values.tolist() == [3.5, 4]
+
+
+def test_many_batches_agree_with_one(monkeypatch):
+    rows = table(*(f"{k % 97},{k // 97},{k % 5 + 1}" for k in range(5_000)), "x,y", *(f"{k % 97 + 100},{k // 97},bad" for k in range(9)))
+    whole, problems, _ = found(rows)
+    monkeypatch.setattr("datasets.tables.BATCH", 1_000)
+    parts, again, _ = found(rows)
+    assert parts.fingerprint == whole.fingerprint
+    assert again == problems == {RAGGED: (1, (5002,)), NOT_A_NUMBER: (9, tuple(range(5003, 5008))), EMPTY_USER: (9, ())}
+
+
+def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
+    path = tmp_path / "mine.csv"
+    path.write_bytes(table(*GOOD))
+    ratings = load(f"{path}?bounds=0.5,5&users=9")
+    assert ratings.bounds == (0.5, 5.0) and ratings.name == "mine.csv" and ratings.n_users == 9
+    for bad, words in ((str(path), "not declared"), (f"{path}?bounds=5", "two numbers"), (f"{path}?bound=1,5", "only bounds, users and items"),
+                       (f"{path}?bounds=1,5&users=-1", "whole number"), (str(tmp_path), "is a folder"), (str(tmp_path / "none.csv"), "There is no file")):  # fmt: skip
+        with pytest.raises(BadInput, match=words):
+            load(bad)
+
+
+names = st.text("abcdefgh0123456789é_", min_size=1, max_size=6)
+ratings_of = st.dictionaries(st.tuples(names, names), st.integers(2, 10).map(lambda half: half / 2), min_size=2, max_size=30)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(ratings_of.filter(lambda triples: len({user for user, _ in triples}) > 1))
+def test_every_format_gives_the_same_ratings(tmp_path: Path, triples):
+    frame = pd.DataFrame([(user, item, value) for (user, item), value in triples.items()], columns=["user", "item", "rating"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv.gz", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    read = [read_table(tmp_path / file, name="a", bounds=(1, 5)) for file in ("a.csv", "a.tsv.gz", "a.parquet")]
+    assert len({ratings.fingerprint for ratings, _ in read}) == 1
+    ratings, report = read[0]
+    users = sorted({user for user, _ in triples}, key=_order({user for user, _ in triples}))
+    assert {(users[u], ratings.titles[i]): v for u, i, v in zip(ratings.users, ratings.items, ratings.values.tolist(), strict=True)} == triples
+    assert report.problems == ()
+
+
+def _order(labels):
+    return (lambda label: (int(label), label)) if all(label.isdecimal() for label in labels) else None
