@@ -16,9 +16,18 @@ from dpmf_core.errors import BadInput
 
 # Measured on the 400 most rated films of MovieLens 1M; the figures of the cinema must lie within the margin.
 LIKE_MOVIELENS = {
-    "share of the top fifth of films": (0.335, 0.05), "person sd": (0.335, 0.05), "film sd": (0.381, 0.05), "log activity sd": (0.92, 0.15), "rating sd": (1.022, 0.06),
-    "three stars": (0.225, 0.1), "four stars": (0.376, 0.07), "global mean": (1.022, 0.03), "user mean": (0.9645, 0.03), "biases": (0.8905, 0.025), "rank 8": (0.847, 0.025),
-}  # fmt: skip
+    "share of the top fifth of films": (0.335, 0.05),
+    "person sd": (0.335, 0.05),
+    "film sd": (0.381, 0.05),
+    "log activity sd": (0.92, 0.15),
+    "rating sd": (1.022, 0.06),
+    "three stars": (0.225, 0.1),
+    "four stars": (0.376, 0.07),
+    "global mean": (1.022, 0.03),
+    "user mean": (0.9645, 0.03),
+    "biases": (0.8905, 0.025),
+    "rank 8": (0.847, 0.025),
+}
 
 
 @pytest.fixture(scope="module")
