@@ -254,7 +254,8 @@ class DPALS(Algorithm):
         if self.start == "private-svd":
             _, left = model.residuals(data)
             V[:] = 0
-            V[entries.kept] = private_svd(data, left, entries.kept, self.rank, noise)
+            Q = private_svd(data, left, entries.kept, self.rank, noise)
+            V[entries.kept, : Q.shape[1]] = Q  # fewer columns than the rank where fewer items are kept
         return V
 
     def _clipped(self, U: Array) -> Array:
