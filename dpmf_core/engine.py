@@ -10,109 +10,21 @@ import functools
 import os
 import threading
 import uuid
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any
 
 from dpmf_core import experiment
 from dpmf_core import workers as crew
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress, Run, RunSpec
+from dpmf_core.jobs import Job, Task
 from dpmf_core.store import Damaged, Store
 from dpmf_core.workers import Outcome
 
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
 BACKGROUND = -10  # priority of a sweep's runs: single runs go first
-
-
-# ---- handles --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class _Task:
-    """One run being computed, shared by all the handles that wait for it."""
-
-    identity: str
-    spec: RunSpec
-    priority: int
-    number: int = 0
-    ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
-    key: str = ""
-    state: State = "waiting"
-    progress: Progress | None = None
-    outcome: Outcome | None = None
-    future: Any = None
-    handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
-    named: threading.Event = field(default_factory=threading.Event)  # the key is known, or never will be
-    settled: threading.Event = field(default_factory=threading.Event)
-    listeners: list[Callable[[], None]] = field(default_factory=list)
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Tasks start in this order."""
-        return -self.priority, self.number
-
-
-class Job:
-    """One caller's handle on a run; cheap to ask. A handle that is dropped does not cancel its run."""
-
-    def __init__(self, engine: "Engine", task: _Task) -> None:
-        self._engine, self._task, self._left = engine, task, False
-
-    @property
-    def spec(self) -> RunSpec:
-        return self._task.spec
-
-    @property
-    def key(self) -> str:
-        """The run's key; waits for its data to be opened. '' when they cannot be."""
-        self._task.named.wait()
-        return self._task.key
-
-    @property
-    def state(self) -> State:
-        return "cancelled" if self._left else self._task.state
-
-    @property
-    def progress(self) -> Progress | None:
-        return self._task.progress
-
-    @property
-    def ahead(self) -> int:
-        """How many waiting runs start before this one."""
-        return self._engine._ahead(self._task) if self.state == "waiting" else 0
-
-    @property
-    def error(self) -> str | None:
-        """Why it failed, in a sentence."""
-        return str(self._task.outcome) if self.state == "failed" else None
-
-    @property
-    def bad_input(self) -> bool:
-        """It failed because of what was asked for; otherwise asking again may help."""
-        return self.state == "failed" and isinstance(self._task.outcome, BadInput)
-
-    def cancel(self) -> None:
-        """Stop waiting; the run itself stops, between two steps, when no other handle waits for it."""
-        if self.state in ("waiting", "running"):
-            self._left = True
-            self._engine._leave(self._task, self)
-
-    def result(self, timeout: float | None = None) -> Run:
-        """The finished run. Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError."""
-        if not self._left and not self._task.settled.wait(timeout):
-            raise TimeoutError(f"The run is not finished after {timeout} s.")
-        if self._left or self._task.outcome is None:
-            raise Cancelled
-        if isinstance(self._task.outcome, Run):
-            return self._task.outcome
-        raise self._task.outcome
-
-
-# ---- the engine -----------------------------------------------------------------------------------------------------
 
 
 class Engine:
@@ -127,7 +39,7 @@ class Engine:
         self._address, self._processes = address, processes
         self._workers = workers or max(1, min(experiment.usable_threads(), crew.MOST))
         self._lock = threading.RLock()
-        self._tasks: dict[str, _Task] = {}  # unfinished, by identity
+        self._tasks: dict[str, Task] = {}  # unfinished, by identity
         self._submitted = 0
         self._fingerprints: dict[tuple[experiment.DataSpec, float], _Known] = {}
         self._desk = ThreadPoolExecutor(1, "dpmf-desk")  # opens data, starts workers, hands runs out
@@ -148,7 +60,7 @@ class Engine:
         with self._lock:
             task = self._tasks.get(identity)
             if task is None:
-                task = self._tasks[identity] = _Task(identity, spec, priority, self._submitted)
+                task = self._tasks[identity] = Task(identity, spec, priority, self._submitted)
                 self._submitted += 1
                 self._begin(task, stamp)
             job = Job(self, task)
@@ -156,25 +68,25 @@ class Engine:
             return job
 
     def _refused(self, spec: RunSpec, error: BadInput) -> Job:
-        task = _Task("", spec, 0)
+        task = Task("", spec, 0)
         job = Job(self, task)
         self._settle(task, error)
         return job
 
-    def _begin(self, task: _Task, stamp: float) -> None:
+    def _begin(self, task: Task, stamp: float) -> None:
         """Look the run up at once where its data are known; otherwise the desk opens them first."""
         if known := self._fingerprints.get((task.spec.data, stamp)):
             self._look_up(task, known)
         else:
             self._desk.submit(self._guarded, task, functools.partial(self._open, task, stamp))
 
-    def _open(self, task: _Task, stamp: float) -> None:
+    def _open(self, task: Task, stamp: float) -> None:
         known = self._fingerprints.get((task.spec.data, stamp))
         if known is None:
             known = self._fingerprints[task.spec.data, stamp] = _Known(experiment.open_data(task.spec.data).fingerprint)
         self._look_up(task, known)
 
-    def _look_up(self, task: _Task, known: "_Known") -> None:
+    def _look_up(self, task: Task, known: "_Known") -> None:
         task.key = experiment.run_key(task.spec, known)
         task.named.set()
         try:
@@ -186,7 +98,7 @@ class Engine:
         else:
             self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task))
 
-    def _guarded(self, task: _Task, action: Callable[[], None]) -> None:
+    def _guarded(self, task: Task, action: Callable[[], None]) -> None:
         """An action on a task; whatever goes wrong is the task's outcome."""
         try:
             action()
@@ -225,13 +137,13 @@ class Engine:
         with self._lock:
             return [Job(self, task) for task in sorted(self._tasks.values(), key=lambda task: task.place)]
 
-    def _ahead(self, task: _Task) -> int:
+    def ahead(self, task: Task) -> int:
         with self._lock:
             return sum(other.state == "waiting" and other.place < task.place for other in self._tasks.values())
 
     # -- computing ---------------------------------------------------------------------------------------------------
 
-    def _hand_out(self, task: _Task) -> None:
+    def _hand_out(self, task: Task) -> None:
         if task.settled.is_set():
             return
         future = self._connected().submit(crew.work, task.spec, task.ticket, self._topic, key=f"run-{task.ticket}", pure=False, priority=task.priority)
@@ -264,7 +176,7 @@ class Engine:
                     before = task.progress.curves if task.progress else ()
                     task.progress = Progress(said["step"], said["steps"], said["seconds"], (*before, *said["new"])) if "step" in said else None
 
-    def _finished(self, task: _Task, future: Any) -> None:
+    def _finished(self, task: Task, future: Any) -> None:
         """Called by the client, one future at a time: the only place where results are written."""
         try:
             outcome = future.result()
@@ -274,7 +186,7 @@ class Engine:
             outcome = RuntimeError(crew.sentence(error))
         self._settle(task, outcome)
 
-    def _settle(self, task: _Task, outcome: Outcome) -> None:
+    def _settle(self, task: Task, outcome: Outcome) -> None:
         """The end of a task, once: whoever waits for it goes on."""
         with self._lock:
             if task.settled.is_set():
@@ -289,7 +201,7 @@ class Engine:
 
     # -- stopping ----------------------------------------------------------------------------------------------------
 
-    def _leave(self, task: _Task, job: Job) -> None:
+    def leave(self, task: Task, job: Job) -> None:
         with self._lock:
             task.handles.discard(job)
             if task.settled.is_set() or task.handles:

@@ -1,5 +1,8 @@
 """Errors a person can act on: what is wrong, where, what is allowed, what was found."""
 
+import difflib
+from collections.abc import Iterable
+
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -10,6 +13,12 @@ class BadInput(ValueError):
 
 class Cancelled(Exception):
     """A run was stopped between two steps; it leaves nothing behind and carries no epsilon."""
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """' Did you mean ...?' where a known name is close, else ''."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean '{near[0]}'?" if near else ""
 
 
 def _allowed(field: dict[str, object]) -> str:
@@ -29,7 +38,7 @@ def _sentence(problem: ErrorDetails, owner: str, schema: dict[str, dict[str, obj
     name = ".".join(str(part) for part in place) or "value"
     if problem["type"] == "extra_forbidden":
         known = ", ".join(schema) or "none"
-        return f"There is no parameter '{name}' of {owner}. Its parameters: {known}."
+        return f"There is no parameter '{name}' of {owner}.{closest(name, schema)} Its parameters: {known}."
     allowed = _allowed(schema.get(str(place[0]), {}) if place else {})
     wanted = f"must be {allowed}" if allowed else f"is not usable ({problem['msg']})"
     return f"The '{name}' parameter of {owner} {wanted}. Got {problem['input']!r}."

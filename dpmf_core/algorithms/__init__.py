@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from dpmf_core.algorithms import als, baselines
 from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
 from dpmf_core.data import Shape
-from dpmf_core.errors import BadInput, explain
+from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Budget
 
 REGISTRY: dict[str, type[Algorithm]] = {
@@ -22,7 +22,7 @@ REGISTRY: dict[str, type[Algorithm]] = {
 def find(algorithm_id: str) -> type[Algorithm]:
     """The algorithm of this id. Raises BadInput naming the known ones."""
     if algorithm_id not in REGISTRY:
-        raise BadInput(f"There is no algorithm {algorithm_id!r}. Known: {', '.join(REGISTRY)}.")
+        raise BadInput(f"There is no algorithm {algorithm_id!r}.{closest(algorithm_id, REGISTRY)} Known: {', '.join(REGISTRY)}.")
     return REGISTRY[algorithm_id]
 
 

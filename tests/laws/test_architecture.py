@@ -31,7 +31,9 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.experiment": BASE | {f"{CORE}.metrics"},
     f"{CORE}.audit": ABOVE_EXPERIMENT,
     f"{CORE}.tune": ABOVE_EXPERIMENT,
-    f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.errors"},
+    f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
+    f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
+    f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.workers"},
     f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors"},
     CORE: {CORE},
 }

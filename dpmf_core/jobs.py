@@ -1,0 +1,103 @@
+"""Handles on runs that are being computed: what a page holds, and the shared task behind it."""
+
+import threading
+import uuid
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.experiment import Progress, Run, RunSpec
+from dpmf_core.workers import Outcome
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+@dataclass(eq=False)
+class Task:
+    """One run being computed, shared by all the handles that wait for it."""
+
+    identity: str
+    spec: RunSpec
+    priority: int
+    number: int = 0
+    ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
+    key: str = ""
+    state: State = "waiting"
+    progress: Progress | None = None
+    outcome: Outcome | None = None
+    future: Any = None
+    handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
+    named: threading.Event = field(default_factory=threading.Event)  # the key is known, or never will be
+    settled: threading.Event = field(default_factory=threading.Event)
+    listeners: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Tasks start in this order."""
+        return -self.priority, self.number
+
+
+class Desk(Protocol):
+    """What a handle asks of the engine."""
+
+    def ahead(self, task: Task) -> int: ...
+
+    def leave(self, task: Task, job: "Job") -> None: ...
+
+
+class Job:
+    """One caller's handle on a run; cheap to ask. A handle that is dropped does not cancel its run."""
+
+    def __init__(self, desk: Desk, task: Task) -> None:
+        self._desk, self._task, self._left = desk, task, False
+
+    @property
+    def spec(self) -> RunSpec:
+        return self._task.spec
+
+    @property
+    def key(self) -> str:
+        """The run's key; waits for its data to be opened. '' when they cannot be."""
+        self._task.named.wait()
+        return self._task.key
+
+    @property
+    def state(self) -> State:
+        return "cancelled" if self._left else self._task.state
+
+    @property
+    def progress(self) -> Progress | None:
+        return self._task.progress
+
+    @property
+    def ahead(self) -> int:
+        """How many waiting runs start before this one."""
+        return self._desk.ahead(self._task) if self.state == "waiting" else 0
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed, in a sentence."""
+        return str(self._task.outcome) if self.state == "failed" else None
+
+    @property
+    def bad_input(self) -> bool:
+        """It failed because of what was asked for; otherwise asking again may help."""
+        return self.state == "failed" and isinstance(self._task.outcome, BadInput)
+
+    def cancel(self) -> None:
+        """Stop waiting; the run itself stops, between two steps, when no other handle waits for it."""
+        if self.state in ("waiting", "running"):
+            self._left = True
+            self._desk.leave(self._task, self)
+
+    def result(self, timeout: float | None = None) -> Run:
+        """The finished run. Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError."""
+        if not self._left and not self._task.settled.wait(timeout):
+            raise TimeoutError(f"The run is not finished after {timeout} s.")
+        if self._left or self._task.outcome is None:
+            raise Cancelled
+        if isinstance(self._task.outcome, Run):
+            return self._task.outcome
+        raise self._task.outcome
