@@ -48,6 +48,11 @@ class Engine:
         self._client: Any = None
         self._local = contextlib.ExitStack()
 
+    @classmethod
+    def from_environment(cls, store: Store) -> "Engine":
+        """DPMF_SCHEDULER: a scheduler's address; DPMF_ENGINE=threads: no worker processes."""
+        return cls(store, os.environ.get("DPMF_SCHEDULER") or None, processes=os.environ.get("DPMF_ENGINE") != "threads")
+
     # -- asking ------------------------------------------------------------------------------------------------------
 
     def submit(self, spec: RunSpec, priority: int = 0) -> Job:
@@ -243,9 +248,9 @@ _making = threading.Lock()
 
 
 def engine() -> Engine:
-    """The engine of this process. DPMF_SCHEDULER: a scheduler's address; DPMF_ENGINE=threads: no worker processes."""
+    """The engine of this process, with the default store."""
     with _making:
         if not _only:
-            _only.append(Engine(Store(), os.environ.get("DPMF_SCHEDULER") or None, processes=os.environ.get("DPMF_ENGINE") != "threads"))
+            _only.append(Engine.from_environment(Store()))
             atexit.register(_only[0].close)
         return _only[0]

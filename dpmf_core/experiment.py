@@ -249,14 +249,14 @@ def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] =
     fit = ready.algorithm.fit(parts.train, noise=noise, rng=Streams(np.random.default_rng(init), sampling), watch=watcher)
     if fit.spent != normal_form(ready.plan):
         raise PlanViolation(f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {fit.spent}.")
-    fitted = time.perf_counter()
+    fitted, measuring = time.perf_counter(), watcher.measuring
     figures, bucketed = metrics.evaluate(fit.model, parts.history, parts.test)
     if len(parts.validation):
         personal = fit.model.personal(parts.history)
         figures["validation_rmse"] = metrics.rmse(fit.model.predict(personal, parts.validation.users, parts.validation.items), parts.validation.values)
     if not watcher.curves:
         watcher(1, 1, fit.model)
-    seconds = {"load": loaded - began, "fit": fitted - loaded - watcher.measuring, "evaluate": time.perf_counter() - fitted + watcher.measuring}
+    seconds = {"load": loaded - began, "fit": fitted - loaded - measuring, "evaluate": time.perf_counter() - fitted + measuring}
     model = fit.model
     record = {
         "spec": spec.canonical().model_dump(mode="json"), "key": run_key(spec, data), "public": data.public,

@@ -7,6 +7,7 @@ and so are more coordinates than the release declared.
 One floating-point Gaussian per coordinate: no defence against Mironov (2012), so this is a tool for study.
 """
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -53,7 +54,7 @@ class Noise:
     def release(self, statistic: str, *, sensitivity: float, size: int) -> "Release":
         """Open the next planned release of `size` coordinates and record it. Raises PlanViolation when the plan does not hold it."""
         leaf = self.planned(statistic)
-        if not np.isclose(leaf.sensitivity, sensitivity, rtol=1e-12):
+        if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
             raise PlanViolation(f"{statistic!r} was planned with sensitivity {leaf.sensitivity}. Got {sensitivity}.")
         self._left[leaf] -= 1
         self._spent[leaf] = self._spent.get(leaf, 0) + 1
@@ -82,6 +83,7 @@ class Release:
 
     def vector(self, part: Array) -> Array:
         """The part plus noise of standard deviation (Laplace: scale) `scale` on every coordinate."""
+        part = _real(part)
         noise = self._draw(part.size).reshape(part.shape)
         return self._publish(part, noise.astype(part.dtype, copy=False))
 
@@ -90,6 +92,7 @@ class Release:
 
         In the isometric coordinates (diagonal, sqrt(2) x off-diagonal) this is independent noise of one scale.
         """
+        part = _real(part)
         r = part.shape[-1]
         rows, columns = np.tril_indices(r)
         factor = np.where(rows == columns, 1.0, np.sqrt(0.5))
@@ -126,3 +129,8 @@ class Release:
                 fill(start, stream)
         out *= self.scale
         return out
+
+
+def _real(part: Array) -> Array:
+    """Whole numbers become float64: noise cast to them would be cut off, and tells counts from an empty sum (np.bincount of nothing is integer)."""
+    return part.astype(np.result_type(part.dtype, np.float32), copy=False)

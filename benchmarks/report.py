@@ -1,0 +1,37 @@
+"""Where benchmark results go: JSON beside the scripts, with the machine described."""
+
+import json
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting", "distributed")
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def machine() -> dict[str, Any]:
+    """Processor, cores usable by this process, Python and the libraries that matter."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    found = {name: _installed(name) for name in LIBRARIES}
+    return {"cpu": _cpu(), "cores": cores, "python": platform.python_version(), "libraries": {k: v for k, v in found.items() if v}}
+
+
+def save(name: str, result: dict[str, Any]) -> None:
+    """Write `results/NAME.json`."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps({"machine": machine(), **result}, indent=1) + "\n")
