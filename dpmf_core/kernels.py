@@ -7,6 +7,7 @@ BLAS addresses are passed at run time, for a compiled loop that holds one cannot
 """
 
 import functools
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -57,7 +58,7 @@ def _share_out(work: Callable[[int, int], None], cost: Array, threads: int | Non
     threads = threads or usable_threads()
     with _libraries().limit(limits=1, user_api="blas"):
         if threads == 1 or len(edges) <= 2:
-            for start, stop in zip(edges[:-1], edges[1:], strict=True):
+            for start, stop in itertools.pairwise(edges):
                 work(int(start), int(stop))
         else:
             list(_pool(threads).map(work, edges[:-1].tolist(), edges[1:].tolist()))
@@ -78,17 +79,20 @@ def _caller(count: int) -> Callable[..., Any]:
     return codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+_intrinsic: Callable[..., Any] = intrinsic
+
+
+@_intrinsic
 def _call8(typing, address, a, b, c, d, e, f, g, h):  # type: ignore[no-untyped-def]
     return types.void(*[types.intp] * 9), _caller(8)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_intrinsic
 def _call10(typing, address, a, b, c, d, e, f, g, h, i, j):  # type: ignore[no-untyped-def]
     return types.void(*[types.intp] * 11), _caller(10)
 
 
-compiled = functools.partial(numba.njit, nogil=True, cache=True, error_model="numpy")
+compiled: Callable[..., Any] = functools.partial(numba.njit, nogil=True, cache=True, error_model="numpy")
 
 
 @compiled(inline="never")

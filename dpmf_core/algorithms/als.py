@@ -26,7 +26,7 @@ BLOCK_BYTES = 64 << 20  # Grams held at a time
 def random_start(rng: Streams, m: int, r: int) -> Array:
     """Item factors with orthonormal columns, (m, r): random, so free."""
     V, _ = np.linalg.qr(rng.init.standard_normal((m, r)))
-    return V.astype(np.float32)
+    return np.asarray(V, np.float32)
 
 
 class ALS(Algorithm):
@@ -242,7 +242,7 @@ class DPALS(Algorithm):
         key = keyed_uniform(rng.sampling, data.users, data.items)
         if self.sampling == "adaptive" and counts is not None:
             key = counts[data.items] + 1e-9 * key
-        return rank_within_user(data, key) < self.ratings_per_user
+        return np.asarray(rank_within_user(data, key) < self.ratings_per_user)
 
     def _weights(self, data: Ratings, chosen: Array, order: Array, counts: Array | None) -> Array | None:
         """w_ij of the entries, in item order; None weighs each as 1."""
@@ -261,7 +261,7 @@ class DPALS(Algorithm):
     def _clipped(self, U: Array) -> Array:
         """Rows within the clip norm; [C21] prints max where min is meant."""
         norms = np.linalg.norm(U.astype(np.float64), axis=1, keepdims=True)
-        return (U * np.minimum(1.0, self.clip_norm * (1 - 1e-6) / np.maximum(norms, 1e-30))).astype(np.float32)
+        return np.asarray(U * np.minimum(1.0, self.clip_norm * (1 - 1e-6) / np.maximum(norms, 1e-30)), np.float32)
 
     def _item_step(self, U: Array, entries: Contributions, ridge: Array, shape: Shape, noise: Noise) -> Array:
         """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item, block by block [C21, Alg. 1, lines 8-12]."""
@@ -315,7 +315,7 @@ def orthonormal(V: Array) -> Array:
     """V (V^T V)^(-1/2): the nearest matrix with orthonormal columns; directions that vanished stay at zero."""
     values, Q = np.linalg.eigh(V.T.astype(np.float64) @ V)
     inverse_root = np.where(values > values[-1] * 1e-12, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0)
-    return (V @ (Q * inverse_root @ Q.T)).astype(np.float32)
+    return np.asarray(V @ (Q * inverse_root @ Q.T), np.float32)
 
 
 def nearest_psd(A: Array) -> Array:

@@ -93,11 +93,11 @@ class Recommender:
         out = self.centre + personal.offsets[users] + self.item_offsets.astype(np.float32)[items]
         if self.item_factors.shape[1]:
             out = out + kernels.predict_pairs(personal.factors, self.item_factors, users, items)
-        return np.clip(out, *self.bounds)
+        return np.asarray(np.clip(out, *self.bounds))
 
     def scores(self, personal: Personal, users: Array) -> Array:
         """What a user's list is ranked by, (len(users), n_items): not clipped, so that ties stay apart."""
-        return self.item_offsets + personal.factors[users] @ self.item_factors.T
+        return np.asarray(self.item_offsets + personal.factors[users] @ self.item_factors.T)
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
