@@ -1,0 +1,120 @@
+"""`account`: what a composition costs, or how much noise a budget asks for. No data are seen."""
+
+from typing import Any
+
+import click
+
+from dpmf_core import algorithms
+from dpmf_core.cli import show
+from dpmf_core.cli.options import belonging, calibration_option, json_option, pairs, param_option, parameters, relation_option
+from dpmf_core.data import Shape
+from dpmf_core.errors import BadInput, explain
+from dpmf_core.experiment import RunSpec, prepare, privacy_record
+from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Laplace, Repeat, Status, calibrate, normal_form, sequence
+from dpmf_core.store import to_json
+
+KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
+BY_HAND = Guarantee(Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated"))
+MOST = 10**9  # releases; more overflow what the rules can tell apart
+
+
+@click.command()
+@click.option("--release", "releases", multiple=True, metavar="KIND:Z:COUNT", help="gaussian or laplace, noise over sensitivity, how often; repeatable.")
+@click.option("--delta", type=float, help="Probability with which the promise may fail; with --algorithm 1/(10 n) unless given.")
+@click.option("--epsilon", type=float, help="Find the noise for this budget instead; with --release the Z are then relative to each other.")
+@click.option("--mechanism", type=click.Choice([*KINDS]), default="gaussian", show_default=True, help="With --epsilon alone: the kind of noise.")
+@click.option("--count", type=int, default=1, show_default=True, help="With --epsilon alone: how often the release is repeated.")
+@click.option("--algorithm", help="Account the plan of this algorithm at --epsilon.")
+@param_option
+@click.option("--n-users", type=int, help="With --algorithm: the public number of users.")
+@click.option("--n-items", type=int, help="With --algorithm: the public number of items.")
+@click.option("--bounds", default="1,5", show_default=True, metavar="LOW,HIGH", help="With --algorithm: the declared rating bounds.")
+@relation_option
+@calibration_option
+@json_option
+def account(**options: Any) -> None:
+    """Every rule's epsilon of a composition, the noise for a budget, or the cost of an algorithm's plan."""
+    if options["algorithm"]:
+        record = _plan(options)
+    elif options["epsilon"] is not None:
+        record = _noise_for(options)
+    else:
+        record = _composed(options)
+    click.echo(to_json(record) if options["as_json"] else _words(record))
+
+
+def _words(record: dict[str, Any]) -> str:
+    level = record.get("noise_multiplier")
+    return (f"noise multiplier {level:.6g} for {record['count']:,} releases\n" if level else "") + show.privacy(record)
+
+
+def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Budget:
+    if delta is None:
+        raise BadInput("An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6.")
+    try:
+        return Budget(epsilon=epsilon, delta=delta, relation=options["relation"], calibration=options["calibration"])
+    except ValueError as error:
+        raise explain(error, "the budget", Budget.model_json_schema()["properties"]) from None  # type: ignore[arg-type]
+
+
+def _composed(options: dict[str, Any]) -> dict[str, Any]:
+    if not options["releases"]:
+        raise BadInput("Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the noise, or --algorithm.")
+    event = sequence(*(_release(text) for text in options["releases"]))
+    return privacy_record(normal_form(event), event, _budget(options, 1.0, options["delta"]), BY_HAND)
+
+
+def _release(text: str, factor: float = 1.0) -> Event:
+    """KIND:Z:COUNT as an event."""
+    kind, _, rest = text.partition(":")
+    z, _, count = rest.partition(":")
+    try:
+        if kind not in KINDS or not 0 < int(count) <= MOST or not 1e-9 <= float(z) <= 1e9:
+            raise ValueError(text)
+    except ValueError:
+        raise BadInput(
+            f"--release takes KIND:Z:COUNT with KIND one of {', '.join(KINDS)}, Z (noise over sensitivity) in [1e-9, 1e9] and a whole COUNT in [1, {MOST:,}], "
+            f"e.g. gaussian:4.2:10. Got {text!r}."
+        ) from None
+    return Repeat(KINDS[kind](factor * float(z), "release"), int(count))
+
+
+def _noise_for(options: dict[str, Any]) -> dict[str, Any]:
+    """The noise multiplier at which the releases cost just epsilon; of several, the factor on their given Z."""
+    budget = _budget(options, options["epsilon"], options["delta"])
+    releases = options["releases"] or [f"{options['mechanism']}:1:{options['count']}"]
+    total = sum(count for _, count in normal_form(sequence(*(_release(text) for text in releases))))
+
+    def plan(level: float) -> Event:
+        return sequence(*(_release(text, level) for text in releases))
+
+    level = calibrate(plan, budget)
+    event = plan(level)
+    return {"noise_multiplier": level, "count": total, **privacy_record(normal_form(event), event, budget, BY_HAND)}
+
+
+def _plan(options: dict[str, Any]) -> dict[str, Any]:
+    """An algorithm's plan on a declared public shape."""
+    kind = algorithms.find(options["algorithm"])
+    texts = pairs(options["params"], "--param")
+    belonging([kind], texts)
+    shape = _shape(options)
+    budget = None
+    if options["epsilon"] is not None:
+        budget = _budget(options, options["epsilon"], options["delta"] if options["delta"] is not None else 1 / (10 * shape.n_users))
+    ready = prepare(RunSpec.parse(data={"id": "-"}, algorithm=kind.id, parameters=parameters(kind, texts), budget=budget), shape)
+    record = {"algorithm": kind.id, "parameters": ready.algorithm.model_dump(mode="json"), "level": ready.level}
+    return record | privacy_record(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
+
+
+def _shape(options: dict[str, Any]) -> Shape:
+    users, items = options["n_users"], options["n_items"]
+    if users is None or items is None or not (users >= 1 and items >= 1):
+        raise BadInput("A plan needs the public shape of the data: --n-users N --n-items M, both at least 1, and --bounds LOW,HIGH.")
+    try:
+        low, high = (float(part) for part in options["bounds"].split(","))
+    except ValueError:
+        raise BadInput(f"--bounds takes two numbers with a comma between them, e.g. 1,5. Got {options['bounds']!r}.") from None
+    if not -1e6 <= low < high <= 1e6:
+        raise BadInput(f"--bounds takes the lowest and the highest rating, in this order. Got {options['bounds']!r}.")
+    return Shape(users, items, (low, high))

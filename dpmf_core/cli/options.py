@@ -1,0 +1,138 @@
+"""The options that describe a run, and the specification they make."""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from dpmf_core import algorithms, experiment
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data import Shape, SplitSpec
+from dpmf_core.errors import BadInput, closest, explain
+from dpmf_core.experiment import DataSpec, RunSpec
+from dpmf_core.privacy import Budget, Calibration, Relation
+
+Command = Callable[..., Any]
+Parameters = dict[str, Any]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON value on standard output, nothing else there.")
+param_option = click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm; repeatable.")
+relation_option = click.option(
+    "--relation", type=click.Choice([*Relation]), default=Relation.ADD_REMOVE, show_default=True, help="Which data sets are neighbours."
+)
+calibration_option = click.option(
+    "--calibration", type=click.Choice([*Calibration]), default=Calibration.EXACT, show_default=True, help=Budget.model_fields["calibration"].description
+)
+
+
+def _words(model: Any, name: str) -> str:
+    return str(model.model_fields[name].description)
+
+
+def _default(name: str) -> Any:
+    return SplitSpec.model_fields[name].default
+
+
+RUN_OPTIONS = (
+    click.option("--dataset", required=True, metavar="ID|PATH", help="A catalogue id (see `datasets`) or the path of a ratings table."),
+    click.option("--top-items", type=int, help=_words(DataSpec, "top_items")),
+    click.option("--min-user-count", type=int, default=0, help=_words(DataSpec, "min_user_count")),
+    click.option("--min-item-count", type=int, default=0, help=_words(DataSpec, "min_item_count")),
+    click.option("--positives-above", type=float, help=_words(DataSpec, "positives_above")),
+    click.option("--split", "kind", default=_default("kind"), show_default=True, metavar="random|per-user|time|users", help=_words(SplitSpec, "kind")),
+    click.option("--test-fraction", type=float, default=_default("test_fraction"), show_default=True, help="Share of the ratings (or users) held out."),
+    click.option("--validation-fraction", type=float, default=_default("validation_fraction"), show_default=True, help="Held out to choose parameters by."),
+    click.option("--fold-in", type=float, default=_default("fold_in"), show_default=True, help=_words(SplitSpec, "fold_in")),
+    click.option("--delta", type=float, help="Default: 1/(10 n) for n users."),
+    relation_option,
+    calibration_option,
+    param_option,
+    json_option,
+)
+
+
+def run_options(command: Command) -> Command:
+    """Everything `fit` and `sweep` have in common."""
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command)
+
+
+def described(options: Parameters) -> Parameters:
+    """The parts of a RunSpec that the common options say: data and split."""
+    data = {"id": options["dataset"], **{name: options[name] for name in ("top_items", "min_user_count", "min_item_count", "positives_above")}}
+    return {"data": data, "split": {name: options[name] for name in ("kind", "test_fraction", "validation_fraction", "fold_in")}}
+
+
+def budget(options: Parameters, epsilon: float | None, n_users: int) -> Parameters | None:
+    """The budget that the options ask for; delta defaults to 1/(10 n) and is then told."""
+    delta = options["delta"]
+    if epsilon is None:
+        if delta is not None:
+            raise BadInput("--delta says how a budget may fail, so it needs an epsilon as well: add --epsilon (--epsilons for a sweep).")
+        return None
+    if delta is None:
+        delta = 1 / (10 * n_users)
+        click.echo(f"delta = {delta:.3g}, which is 1/(10 n) for n = {n_users:,} users", err=True)
+    return {"epsilon": epsilon, "delta": delta, "relation": options["relation"], "calibration": options["calibration"]}
+
+
+def shape_of(parts: Parameters) -> Shape:
+    """The public shape of a described data set. Raises BadInput on data that cannot be opened."""
+    checked = RunSpec.parse(**parts, algorithm=next(iter(algorithms.REGISTRY)))
+    return experiment.open_data(checked.data).shape
+
+
+def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """NAME=VALUE texts as a dictionary."""
+    out: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise BadInput(f"{option} takes NAME=VALUE, e.g. {option} rank=4. Got {text!r}.")
+        out[name.strip()] = value.strip()
+    return out
+
+
+def parameters(kind: type[Algorithm], texts: dict[str, str]) -> Parameters:
+    """Parameters in their own types, so that `rank=4` here and 4 elsewhere are the same run. Raises BadInput on one that does not fit."""
+    try:
+        checked = kind(**texts)
+    except ValidationError as error:
+        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+    return {name: getattr(checked, name) for name in texts}
+
+
+def belonging(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:
+    """Raises BadInput on a parameter that none of the algorithms has."""
+    known = sorted({name for kind in kinds for name in kind.model_fields})
+    if unknown := [name for name in texts if name not in known]:
+        raise BadInput(f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)} They have: {', '.join(known) or 'none'}.")
+
+
+def listed(text: str, option: str) -> list[str]:
+    """The parts of a list with commas."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise BadInput(f"{option} takes a list with commas between its parts. Got {text!r}.")
+    return list(dict.fromkeys(parts))
+
+
+def numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in listed(text, option)]
+    except ValueError:
+        raise BadInput(f"{option} takes numbers with commas between them, e.g. 1,5,10. Got {text!r}.") from None
+
+
+def whole_numbers(text: str, option: str) -> list[int]:
+    """`0-4`, `1,3,5`, or both."""
+    out: list[int] = []
+    for part in listed(text, option):
+        first, dash, last = part.partition("-")
+        if not (first.isdecimal() and (last.isdecimal() or not dash)):
+            raise BadInput(f"{option} takes whole numbers from 0, as in 0-4 or 1,3,5. Got {text!r}.")
+        if not int(last or first) - int(first) < 10_000:
+            raise BadInput(f"{option} takes at most 10,000 numbers. Got {text!r}.")
+        out += range(int(first), int(last or first) + 1)
+    return list(dict.fromkeys(out))

@@ -1,0 +1,84 @@
+"""Results in words and tables, as a terminal shows them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+RULES = {"exact": "exact", "rdp_source": "RDP (source) = zCDP", "rdp_tight": "RDP (tight)", "advanced": "advanced composition", "naive": "naive sum"}
+METRICS = {"rmse": "RMSE", "mae": "MAE", "validation_rmse": "validation RMSE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "coverage": "coverage"}
+Record = dict[str, Any]
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """At most `digits` decimals; a dash where there is none."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "-"
+    return f"{value:.{digits}f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def scientific(value: float) -> str:
+    """1e-05 as 1e-5, three significant digits."""
+    mantissa, _, exponent = f"{value:.2e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns as wide as their widest cell; numbers to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[column]) for line in [list(head), *cells]) for column in range(len(head))]
+    right = [bool(cells) and all(row[column][:1].isdigit() or row[column] in ("-", "") for row in cells) for column in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(cell.rjust(width) if r else cell.ljust(width) for cell, width, r in zip(row, widths, right, strict=True)).rstrip()
+
+    return "\n".join([line(head), "  ".join("-" * width for width in widths), *map(line, cells)])
+
+
+def epsilon_words(record: Record) -> str:
+    """epsilon = 2.00 (delta = 1e-6, per user, add/remove, exact), or why there is none."""
+    exact = record["epsilon"]["exact"]
+    if exact is None or record["delta"] is None:
+        return "epsilon: none" if exact is None else "epsilon = 0.00 (nothing is released)"
+    relation = {"add-remove": "add/remove", "replace-one": "replace one"}[record["relation"]]
+    return f"epsilon = {exact:.2f} (delta = {scientific(record['delta'])}, per {record['guarantee']['unit']}, {relation}, exact)"
+
+
+def privacy(record: Record) -> str:
+    """Epsilon in full, every rule's figure, the ledger, the guarantee."""
+    parts = [epsilon_words(record)]
+    if record["ledger"]:
+        others = [f"{title} {number(record['epsilon'][rule], 2) if record['epsilon'][rule] is not None else 'not valid here'}" for rule, title in RULES.items()]
+        parts.append("by every rule: " + "; ".join(others))
+        rows = [[e["statistic"], e["mechanism"], f"{e['sensitivity']:.4g}", f"{e['noise_multiplier']:.4g}", e["count"]] for e in record["ledger"]]
+        parts.append(table(["released", "noise", "sensitivity", "noise multiplier", "count"], rows))
+    parts.append(f"{record['guarantee']['status']}: {record['guarantee']['words']}")
+    return "\n".join(parts)
+
+
+def sentence(record: Record) -> str:
+    """What was done, in one sentence with numbers."""
+    shape, data = record["shape"], record["spec"]["data"]["id"]
+    what = f"{record['title']} on {data} ({shape['n_users']:,} users, {shape['n_items']:,} items; {record['split']}), seed {record['spec']['seed']}"
+    found = record["metrics"].get("rmse")
+    return f"{what}: held-out RMSE {number(found)}." if found is not None else f"{what}."
+
+
+def run(record: Record) -> str:
+    """One run, readable: the sentence, figures, privacy, timings."""
+    figures = [[METRICS[name], number(value)] for name, value in record["metrics"].items() if name in METRICS]
+    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in record["seconds"].items())
+    given = ", ".join(f"{name} = {value}" for name, value in record["parameters"].items()) or "none"
+    last = f"{seconds}; peak {record['peak_mb']:.0f} MB; key {record['key']}{' (from the store)' if record['cached'] else ''}"
+    return "\n\n".join([sentence(record), table(["held out", ""], figures), privacy(record), f"parameters: {given}", last])
+
+
+def script(record: Record) -> str:
+    """A Python script that does a run again, exactly on public data."""
+    spec = record["spec"]
+    note = "" if record["public"] else "# Private data: the noise comes from the operating system, so figures differ from run to run.\n"
+    return (
+        f'"""{record["title"]} on {spec["data"]["id"]}, again. Needs dpmf_core and datasets on the path."""\n\n'
+        f"from dpmf_core.experiment import RunSpec, run\n\n{note}spec = RunSpec.parse(\n"
+        + "".join(f"    {name}={value!r},\n" for name, value in spec.items())
+        + ')\nresult = run(spec)\nprint(result.record["metrics"])\nprint("epsilon:", result.record["epsilon"]["exact"], "delta:", result.record["delta"])\n'
+    )
