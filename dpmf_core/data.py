@@ -186,9 +186,9 @@ def keyed_uniform(seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0) -> 
 
 def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Position (n_ratings,) of each rating among its user's, by ascending key."""
-    position = np.empty(len(ratings), np.int64)
-    position[np.lexsort((key, ratings.users))] = np.arange(len(ratings)) - ratings.by_user[ratings.users]
-    return position
+    from dpmf_core import kernels  # compiled code is loaded when first needed
+
+    return np.asarray(kernels.rank_segments(ratings.by_user, key), np.int64)
 
 
 @dataclass(frozen=True, eq=False)

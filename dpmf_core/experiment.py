@@ -5,11 +5,13 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -295,8 +297,10 @@ def usable_threads() -> int:
 
 def peak_mb() -> float:
     """Highest resident memory of this process so far, MB."""
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+    status = Path("/proc/self/status")
+    if status.exists():  # ru_maxrss would count the process that this one was forked from
+        return round(int(re.search(r"VmHWM:\s+(\d+)", status.read_text()).group(1)) / 1024, 1)  # type: ignore[union-attr]
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 
 def grid(base: RunSpec, names: Sequence[str], epsilons: Sequence[float], seeds: Sequence[int]) -> Iterator[RunSpec]:

@@ -230,6 +230,28 @@ def _predict(user_factors, item_factors, users, items, start, stop, out):  # typ
         out[e] = total
 
 
+@compiled
+def _rank_segments(starts, key, first, last, out):  # type: ignore[no-untyped-def]
+    for segment in range(first, last):
+        start = starts[segment]
+        order = np.argsort(key[start : starts[segment + 1]], kind="mergesort")
+        for place in range(len(order)):
+            out[start + order[place]] = place
+
+
+@compiled
+def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyped-def]
+    r = out.shape[1]
+    for b in range(start, stop):
+        at = 0
+        for p in range(r):
+            for q in range(p):
+                out[b, p, q] = out[b, q, p] = off_diagonal * triangles[b, at]
+                at += 1
+            out[b, p, p] = triangles[b, at]
+            at += 1
+
+
 # ---- what the algorithms call ---------------------------------------------------------------------------------------
 
 
@@ -344,6 +366,21 @@ def predict_pairs(user_factors: Array, item_factors: Array, users: Array, items:
     return out
 
 
+def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> Array:
+    """The position of every entry among its segment's by ascending key, ties in order, int64 (n,). starts: (n_segments + 1,)."""
+    out = np.empty(len(key), np.int64)
+    key = np.ascontiguousarray(key, np.float64)
+    _share_out(lambda first, last: _rank_segments(starts, key, first, last, out), np.diff(starts) + 1.0, threads)
+    return out
+
+
+def unfold(triangles: Array, rank: int, off_diagonal: float, dtype: Any, *, threads: int | None = None) -> Array:
+    """Symmetric matrices (n, rank, rank) from their lower triangles (n, rank (rank + 1) / 2), row by row; entries off the diagonal times `off_diagonal`."""
+    out = np.empty((len(triangles), rank, rank), dtype)
+    _share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), np.ones(len(out)), threads)
+    return out
+
+
 def ready() -> None:
     """Compile every kernel, or load it from the disk."""
     indptr, indices, values = np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32)
@@ -352,3 +389,5 @@ def ready() -> None:
         grams, rhs = normal_equations(indptr, indices, values, factors, 0, 1, weights=weights)
         solve_psd(grams, rhs, 1.0)
         predict_pairs(factors, factors, indices, indices)
+    rank_segments(indptr, values)
+    unfold(np.ones((1, 3)), 2, 1.0, np.float32)

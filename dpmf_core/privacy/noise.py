@@ -93,13 +93,11 @@ class Release:
         In the isometric coordinates (diagonal, sqrt(2) x off-diagonal) this is independent noise of one scale.
         """
         part = _real(part)
+        from dpmf_core import kernels  # compiled code is loaded when first needed
+
         r = part.shape[-1]
-        rows, columns = np.tril_indices(r)
-        factor = np.where(rows == columns, 1.0, np.sqrt(0.5))
-        flat = self._draw(part.size // (r * r) * len(rows)).reshape(-1, len(rows)) * factor
-        noise = np.empty((len(flat), r, r), part.dtype)
-        noise[:, rows, columns] = flat
-        noise[:, columns, rows] = flat
+        triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(-1, r * (r + 1) // 2)
+        noise = kernels.unfold(triangles, r, math.sqrt(0.5), part.dtype, threads=self._threads)
         return self._publish(part, noise.reshape(part.shape))
 
     def _publish(self, part: Array, noise: Array) -> Array:
