@@ -1,0 +1,136 @@
+"""The kernels against dense float64 numpy, on rectangular shapes, empty rows and full ones."""
+
+import itertools
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from dpmf_core import kernels
+
+N, M = 57, 41
+
+
+def _rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    mask = random.random((N, M)) < 0.3
+    mask[3], mask[7] = False, True
+    indptr = np.concatenate([[0], np.cumsum(mask.sum(1))])
+    indices = np.nonzero(mask)[1].astype(np.int32)
+    return indptr, indices, random.normal(size=len(indices)), random.random(len(indices)) + 0.1
+
+
+def _system(i, indptr, indices, values, weights, factors):
+    span = slice(indptr[i], indptr[i + 1])
+    f = factors[indices[span]].astype(float)
+    w = np.ones(len(f)) if weights is None else weights[span]
+    return (f * w[:, None]).T @ f, (f * w[:, None]).T @ values[span]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("rank", [1, 3, kernels.SMALL, kernels.SMALL + 1, 40])
+def test_solve_rows_and_normal_equations_equal_dense_algebra(rank, based, weighted, dtype, tolerance):
+    indptr, indices, values, weights = _rows()
+    weights = weights if weighted else None
+    random = np.random.default_rng(1)
+    factors = random.normal(size=(M, rank)).astype(dtype)
+    base = np.eye(rank) * 0.3 + 0.1 if based else None
+    ridge = random.random(N) + 0.2
+    solved = kernels.solve_rows(indptr, indices, values, factors, ridge, base=base, weights=weights)
+    grams, rhs = kernels.normal_equations(indptr, indices, values, factors, 5, 50, weights=weights)
+    assert solved.dtype == grams.dtype == dtype
+    for i in range(N):
+        H, w = _system(i, indptr, indices, values, weights, factors)
+        expected = np.linalg.solve(H + (0 if base is None else base) + ridge[i] * np.eye(rank), w)
+        np.testing.assert_allclose(solved[i], expected, rtol=tolerance, atol=tolerance)
+        if 5 <= i < 50:
+            np.testing.assert_allclose(grams[i - 5], H, rtol=tolerance, atol=tolerance)
+            np.testing.assert_allclose(rhs[i - 5], w, rtol=tolerance, atol=tolerance)
+
+
+def test_an_empty_row_gives_exactly_zero():
+    indptr, indices, values, _ = _rows()
+    factors = np.random.default_rng(1).normal(size=(M, 16)).astype(np.float32)
+    assert not kernels.solve_rows(indptr, indices, values, factors, 0.1)[3].any()
+    grams, rhs = kernels.normal_equations(indptr, indices, values, factors, 3, 4)
+    assert not grams.any()
+    assert not rhs.any()
+
+
+def test_collinear_factors_with_a_tiny_ridge_stay_finite():
+    indptr, indices, values, _ = _rows()
+    factors = np.ones((M, 4), np.float32) * 100
+    solved = kernels.solve_rows(indptr, indices, values, factors, 1e-12)
+    assert np.isfinite(solved).all()
+    means = np.array([values[a:b].mean() if b > a else 0 for a, b in itertools.pairwise(indptr)])
+    np.testing.assert_allclose(solved @ factors[0], means, atol=1e-4)
+
+
+@pytest.mark.parametrize("rank", [4, 33])
+def test_results_do_not_depend_on_threads_or_on_company(rank):
+    indptr, indices, values, weights = _rows()
+    factors = np.random.default_rng(2).normal(size=(M, rank)).astype(np.float32)
+
+    def solve(threads: int) -> np.ndarray:
+        return kernels.solve_rows(indptr, indices, values, factors, 0.5, weights=weights, threads=threads)
+
+    alone = solve(1)
+    with ThreadPoolExecutor(4) as pool:
+        for other in pool.map(solve, [1, 2, 3, 4] * 5):
+            assert np.array_equal(alone, other)
+
+
+def _noisy_grams(rank: int, dtype: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(3)
+    noise = random.normal(size=(30, rank, rank))
+    grams = noise + noise.swapaxes(1, 2)
+    grams[::3] += 10 * rank * np.eye(rank)  # a third needs no projection
+    return grams.astype(dtype), random.normal(size=(30, rank)).astype(dtype), random.random(30) + 0.5
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-3)])
+@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("rank", [1, 5, 20])
+def test_solve_psd_equals_an_explicit_projection(rank, based, dtype, tolerance):
+    grams, rhs, ridge = _noisy_grams(rank, dtype)
+    base = np.eye(rank) * 0.3 + 0.1 if based else None
+    solved = kernels.solve_psd(grams, rhs, ridge, base=base)
+    for b in range(len(grams)):
+        values, Q = np.linalg.eigh(grams[b].astype(float))
+        projected = Q @ np.diag(np.maximum(values, 0)) @ Q.T
+        expected = np.linalg.solve(projected + (0 if base is None else base) + ridge[b] * np.eye(rank), rhs[b].astype(float))
+        np.testing.assert_allclose(solved[b], expected, rtol=tolerance, atol=tolerance)
+
+
+def test_solve_psd_without_projection_solves_the_system_as_it_is():
+    grams, rhs, ridge = _noisy_grams(5, np.float64)
+    solved = kernels.solve_psd(grams, rhs, ridge, project=False)
+    for b in range(len(grams)):
+        np.testing.assert_allclose((grams[b] + ridge[b] * np.eye(5)) @ solved[b], rhs[b], atol=1e-8)
+    singular = kernels.solve_psd(-np.eye(3)[None], np.ones((1, 3)), 1.0, project=False)
+    assert not singular.any()
+
+
+def test_predict_pairs_rank_segments_and_unfold():
+    random = np.random.default_rng(4)
+    U, V = random.normal(size=(N, 6)).astype(np.float32), random.normal(size=(M, 6)).astype(np.float32)
+    users, items = random.integers(0, N, 500), random.integers(0, M, 500)
+    np.testing.assert_allclose(kernels.predict_pairs(U, V, users, items), (U[users] * V[items]).sum(1), rtol=1e-4, atol=1e-5)
+    starts, key = np.array([0, 4, 4, 9]), np.array([0.3, 0.1, 0.1, 0.2, 5, 4, 3, 2, 1.0])
+    assert kernels.rank_segments(starts, key).tolist() == [3, 0, 1, 2, 4, 3, 2, 1, 0]
+    triangle = np.arange(1.0, 7.0)[None]
+    expected = [[1, 1.0, 2], [1.0, 3, 2.5], [2, 2.5, 6]]
+    assert kernels.unfold(triangle, 3, 0.5, np.float64)[0].tolist() == expected
+
+
+def test_compiled_kernels_are_kept_on_disk():
+    kernels.ready()
+    code = (
+        "from dpmf_core import kernels; kernels.ready(); print(sum(sum(f.stats.cache_misses.values()) for f in (kernels._solve_rows, kernels._solve_definite)))"
+    )
+    fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert fresh.stdout.strip() == "0"
