@@ -53,6 +53,10 @@ class Engine:
         """DPMF_SCHEDULER: a scheduler's address; DPMF_ENGINE=threads: no worker processes."""
         return cls(store, os.environ.get("DPMF_SCHEDULER") or None, processes=os.environ.get("DPMF_ENGINE") != "threads")
 
+    def start(self) -> None:
+        """Start the workers in the background, so that the first run need not wait for them. A failure shows with that run."""
+        self._desk.submit(self._connected)
+
     # -- asking ------------------------------------------------------------------------------------------------------
 
     def submit(self, spec: RunSpec, priority: int = 0) -> Job:

@@ -6,7 +6,7 @@ import click
 
 from dpmf_core import algorithms
 from dpmf_core.cli import show
-from dpmf_core.cli.options import belonging, calibration_option, json_option, pairs, param_option, parameters, relation_option
+from dpmf_core.cli.options import calibration_option, json_option, pairs, param_option, parameters, relation_option
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.experiment import RunSpec, prepare, privacy_record
@@ -16,6 +16,7 @@ from dpmf_core.store import to_json
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated"))
 MOST = 10**9  # releases; more overflow what the rules can tell apart
+LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0  # releases, and the sum of count / Z: what is numerically composed within seconds
 
 
 @click.command()
@@ -61,7 +62,18 @@ def _composed(options: dict[str, Any]) -> dict[str, Any]:
     if not options["releases"]:
         raise BadInput("Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the noise, or --algorithm.")
     event = sequence(*(_release(text) for text in options["releases"]))
+    _within_reach(event)
     return privacy_record(normal_form(event), event, _budget(options, 1.0, options["delta"]), BY_HAND)
+
+
+def _within_reach(event: Event) -> None:
+    """Raises BadInput where Laplace releases are too many, or too little hidden, to be composed numerically."""
+    parts = [(count, count / leaf.noise_multiplier) for leaf, count in normal_form(event) if isinstance(leaf, Laplace)]
+    if sum(count for count, _ in parts) > LAPLACE_MOST or sum(loss for _, loss in parts) > LAPLACE_SUM:
+        raise BadInput(
+            f"Laplace releases are composed numerically: at most {LAPLACE_MOST:,} of them, with COUNT / Z at most {LAPLACE_SUM:,.0f} in all "
+            "(which is their epsilon at delta 0). Raise Z or lower COUNT."
+        )
 
 
 def _release(text: str, factor: float = 1.0) -> Event:
@@ -90,6 +102,7 @@ def _noise_for(options: dict[str, Any]) -> dict[str, Any]:
 
     level = calibrate(plan, budget)
     event = plan(level)
+    _within_reach(event)
     return {"noise_multiplier": level, "count": total, **privacy_record(normal_form(event), event, budget, BY_HAND)}
 
 
@@ -97,7 +110,6 @@ def _plan(options: dict[str, Any]) -> dict[str, Any]:
     """An algorithm's plan on a declared public shape."""
     kind = algorithms.find(options["algorithm"])
     texts = pairs(options["params"], "--param")
-    belonging([kind], texts)
     shape = _shape(options)
     budget = None
     if options["epsilon"] is not None:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from dpmf_core import algorithms, experiment
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.cli.show import scientific
 from dpmf_core.data import Shape, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.experiment import DataSpec, RunSpec
@@ -20,10 +21,18 @@ Parameters = dict[str, Any]
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON value on standard output, nothing else there.")
 param_option = click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm; repeatable.")
 relation_option = click.option(
-    "--relation", type=click.Choice([*Relation]), default=Relation.ADD_REMOVE, show_default=True, help="Which data sets are neighbours."
+    "--relation",
+    type=click.Choice([kind.value for kind in Relation]),
+    default=Relation.ADD_REMOVE.value,
+    show_default=True,
+    help="Which data sets are neighbours.",
 )
 calibration_option = click.option(
-    "--calibration", type=click.Choice([*Calibration]), default=Calibration.EXACT, show_default=True, help=Budget.model_fields["calibration"].description
+    "--calibration",
+    type=click.Choice([kind.value for kind in Calibration]),
+    default=Calibration.EXACT.value,
+    show_default=True,
+    help=Budget.model_fields["calibration"].description,
 )
 
 
@@ -73,7 +82,7 @@ def budget(options: Parameters, epsilon: float | None, n_users: int) -> Paramete
         return None
     if delta is None:
         delta = 1 / (10 * n_users)
-        click.echo(f"delta = {delta:.3g}, which is 1/(10 n) for n = {n_users:,} users", err=True)
+        click.echo(f"delta = {scientific(delta)}, which is 1/(10 n) for n = {n_users:,} users", err=True)
     return {"epsilon": epsilon, "delta": delta, "relation": options["relation"], "calibration": options["calibration"]}
 
 

@@ -32,12 +32,9 @@ DEFAULTS = ("dpals", "als", "global-mean")  # what the first page shows
 def fit(algorithm: str, epsilon: float | None, seed: int, as_json: bool, **options: Any) -> None:
     """One run, in this process and on all cores; kept in the store."""
     kind = algorithms.find(algorithm)
-    texts = pairs(options["params"], "--param")
-    belonging([kind], texts)
+    given = parameters(kind, pairs(options["params"], "--param"))
     parts = described(options)
-    spec = RunSpec.parse(
-        **parts, algorithm=algorithm, parameters=parameters(kind, texts), budget=budget(options, epsilon, shape_of(parts).n_users), seed=seed
-    )  # fmt: skip
+    spec = RunSpec.parse(**parts, algorithm=algorithm, parameters=given, budget=budget(options, epsilon, shape_of(parts).n_users), seed=seed)
     record = _stored_or_run(spec, Store()).record
     click.echo(to_json(record) if as_json else show.run(record))
 
