@@ -188,7 +188,7 @@ class Engine:
     def _finished(self, task: Task, future: Any) -> None:
         """Called by the client, one future at a time: the only place where results are written."""
         try:
-            outcome = future.result()
+            outcome = _collected(task, future)
             if isinstance(outcome, Run) and task.state != "cancelled":
                 self.store.put(outcome)
         except Exception as error:
@@ -238,6 +238,18 @@ class Engine:
         self._desk.shutdown(cancel_futures=True)
         self._bell.shutdown(cancel_futures=True)
         self._disconnect()
+
+
+def _collected(task: Task, future: Any) -> Outcome:
+    """What a worker returned. Gives up on a task that has been settled meanwhile: its client may be gone, and would never answer."""
+    while not task.settled.is_set():
+        try:
+            outcome: Outcome = future.result(timeout=10)
+            return outcome
+        except TimeoutError:
+            if future.status == "error":
+                raise
+    return Cancelled()
 
 
 @dataclass(frozen=True)

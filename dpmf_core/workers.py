@@ -21,7 +21,7 @@ Outcome = Run | BadInput | Cancelled | RuntimeError
 MOST = 8  # workers; each holds its own copy of the data
 HERE = "127.0.0.1"
 LOOPBACK: dict[str, Any] = {  # no dashboard; the small HTTP servers that Dask starts all the same take any port of this machine alone
-    "host": HERE, "dashboard_address": f"{HERE}:0", "worker_dashboard_address": f"{HERE}:0", "scheduler_kwargs": {"dashboard": False}, "silence_logs": 40,
+    "dashboard_address": f"{HERE}:0", "worker_dashboard_address": f"{HERE}:0", "scheduler_kwargs": {"dashboard": False}, "silence_logs": 40,
 }  # fmt: skip
 QUIET = ("-W", "ignore::UserWarning:multiprocessing.resource_tracker")  # it frees what a killed process held, and says so
 
@@ -101,7 +101,7 @@ def _serve(workers: int) -> None:
     bounded = {f"distributed.nanny.pre-spawn-environ.{name}": os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     memory = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill", "pause")}
     dask.config.set({"distributed.scheduler.allowed-failures": 1, **bounded, **memory})
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=MEMORY_LIMIT, **LOOPBACK)  # type: ignore[no-untyped-call]
+    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host=HERE, memory_limit=MEMORY_LIMIT, **LOOPBACK)  # type: ignore[no-untyped-call]
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
     os._exit(0)  # workers see their parent end and follow at once

@@ -176,7 +176,8 @@ def _table(records: list[dict[str, Any]]) -> str:
         groups.setdefault((spec["algorithm"], setting, (spec["budget"] or {}).get("epsilon")), []).append(record["metrics"])
     shown = [name for name in ("rmse", "mae", "recall_at_20", "ndcg_at_20") if any(name in metrics for group in groups.values() for metrics in group)]
     rows = [[name, setting or "-", show.number(epsilon, 2), len(group), *_medians(group, shown)] for (name, setting, epsilon), group in groups.items()]
-    return show.table(["algorithm", "parameters", "epsilon", "seeds", *(show.METRICS[name] for name in shown)], rows) + "\n(medians over seeds)"
+    head = ["algorithm", "parameters", "epsilon", "seeds", *(show.METRICS[name] for name in shown)]
+    return show.table(head, rows) + "\n(medians over seeds)" if rows else "No run finished."
 
 
 def _medians(group: list[dict[str, Any]], shown: list[str]) -> list[str]:
