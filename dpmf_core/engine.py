@@ -24,6 +24,8 @@ from dpmf_core.jobs import Job, Task
 from dpmf_core.store import Damaged, Store
 from dpmf_core.workers import Outcome
 
+__all__ = ["Engine", "Job", "engine"]
+
 BACKGROUND = -10  # priority of a sweep's runs: single runs go first
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from dpmf_core import workers
 from dpmf_core.engine import Engine, Job
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress, Run, RunSpec
@@ -249,6 +250,32 @@ def test_the_store_is_not_written_when_it_cannot_be(threads: Engine, monkeypatch
     assert not job.bad_input
 
 
+@pytest.mark.slow
+def test_a_scheduler_elsewhere_serves_two_engines_and_is_missed_in_words(tmp_path: Path) -> None:
+    """Two servers share one scheduler; when it goes, runs fail in words."""
+    with workers.processes(1) as address:
+        one, other = (Engine(Store(tmp_path / name), address=address) for name in ("one", "other"))
+        pids = [worker_pids(made) for made in (one, other) if made.submit(spec(QUICK)).result(30)]
+        assert pids[0] == pids[1] and pids[0] != [os.getpid()]
+        job = started(one.submit(spec(LONG)))
+    with pytest.raises(RuntimeError, match="went away"):
+        job.result(60)
+    assert not job.bad_input
+    for made in (one, other):
+        made.close()
+
+
+@pytest.mark.slow
+def test_local_workers_that_are_gone_are_started_again(tmp_path: Path) -> None:
+    made = Engine(Store(tmp_path), workers=1)
+    job = started(made.submit(spec(LONG)))
+    os.kill(os.getpgid(worker_pids(made)[0]), signal.SIGKILL)  # the process above the workers leads its group
+    with pytest.raises(RuntimeError, match="went away"):
+        job.result(60)
+    assert made.submit(spec(QUICK)).result(60).record["cached"] is False
+    made.close()
+
+
 # ---- sweeps -------------------------------------------------------------------------------------------------------------
 
 
@@ -287,7 +314,8 @@ def test_workers_do_not_run_the_main_script_again(tmp_path: Path) -> None:
     """A page has no `if __name__ == "__main__"`; spawned workers must not need one."""
     code = f"""
         print("once", flush=True)
-        from dpmf_core.engine import engine
+        from dpmf_core import workers
+from dpmf_core.engine import engine
         from dpmf_core.experiment import RunSpec
         print(engine().submit(RunSpec.parse(**{QUICK!r})).result(60).record["metrics"]["rmse"] > 0)
     """
@@ -307,7 +335,8 @@ def alive(pid: int) -> bool:
 def test_a_killed_server_leaves_no_process_and_a_whole_store(tmp_path: Path) -> None:
     code = f"""
         import os, time
-        from dpmf_core.engine import engine
+        from dpmf_core import workers
+from dpmf_core.engine import engine
         from dpmf_core.experiment import RunSpec
         engine().submit(RunSpec.parse(**{QUICK!r})).result(60)
         job = engine().submit(RunSpec.parse(**{LONG!r}))
@@ -318,11 +347,11 @@ def test_a_killed_server_leaves_no_process_and_a_whole_store(tmp_path: Path) -> 
     """
     child = python(code, tmp_path)
     assert child.stdout is not None
-    workers = [int(pid) for pid in child.stdout.readline().split()]
-    assert workers and all(map(alive, workers))
+    pids = [int(pid) for pid in child.stdout.readline().split()]
+    assert pids and all(map(alive, pids))
     child.kill()
     child.wait(10)
-    wait_for(lambda: not any(map(alive, workers)), 5.0)
+    wait_for(lambda: not any(map(alive, pids)), 5.0)
     store = Store(tmp_path / "data" / "runs")
     assert store.check() == []
     assert [row["algorithm"] for row in store.rows()] == ["private-bias"]
