@@ -86,6 +86,10 @@ class Job:
         """It failed because of what was asked for; otherwise asking again may help."""
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
+    def wait(self, timeout: float) -> bool:
+        """Whether the run ended, well or badly, within so many seconds."""
+        return self._left or self._task.settled.wait(timeout)
+
     def cancel(self) -> None:
         """Stop waiting; the run itself stops, between two steps, when no other handle waits for it."""
         if self.state in ("waiting", "running"):

@@ -20,8 +20,8 @@ from dpmf_core.experiment import RunSpec
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
 DEPLOYED = (
-    "For comparison, totals that were published with real deployments: US Census 2020 redistricting data 19.6 (δ = 1e-10, zCDP), "
-    "LinkedIn's Audience Engagements 14.4 a month. A single release of a strict study is often at 1 or below."
+    "For comparison: the 2020 US Census redistricting data were published at a total ε of 19.61 with δ = 1e-10 (US Census Bureau, 2021). "
+    "Textbooks call ε of 1 or below strong."
 )
 
 

@@ -1,0 +1,31 @@
+"""The runs that show what one private run costs: its non-private twin, the trivial predictors, further draws, and its peers at the same budget."""
+
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.experiment import RunSpec
+from dpmf_core.privacy.accounting import Calibration
+
+TWINS = {"private-bias": "bias"}  # else ALS
+PEERS: dict[str, tuple[str, dict[str, bool]]] = {
+    "private-bias": ("private-bias", {}),
+    "dpals-plain": ("dpals", {"biases": False}),
+    "dpals": ("dpals", {}),
+    "ada-dpals": ("ada-dpals", {}),
+}
+DRAWS = 4
+
+
+def draws(spec: RunSpec, count: int = DRAWS) -> dict[str, RunSpec]:
+    """The same run with the next seeds, each with a split and a noise of its own."""
+    return {f"draw {n}": spec.model_copy(update={"seed": spec.seed + n}) for n in range(1, count + 1)}
+
+
+def comparison(spec: RunSpec) -> dict[str, RunSpec]:
+    """Every run by name, the one that is asked for ("main") first. Peers have a calibration of their own only where it is exact."""
+
+    def other(algorithm: str, parameters: dict[str, bool] | None = None) -> RunSpec:
+        return spec.model_copy(update={"algorithm": algorithm, "parameters": parameters or {}}).canonical()
+
+    specs = {"main": spec, "twin": other(TWINS.get(spec.algorithm, "als")), "trivial": other("global-mean"), "user-mean": other("user-mean")}
+    if spec.budget is not None and spec.budget.calibration is Calibration.EXACT:
+        specs |= {name: other(algorithm, parameters) for name, (algorithm, parameters) in PEERS.items() if algorithm in REGISTRY}
+    return specs | draws(spec)

@@ -1,0 +1,98 @@
+"""The privacy card, what epsilon means, and who sees what: the same words on every page."""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.privacy import Event, Guarantee, Relation, Status, UnsupportedEvent, normal_form
+from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds
+from pages.kit import charts
+
+BADGES = {Status.PROVEN: "green", Status.CONDITIONAL: "orange", Status.UNPROVEN: "red", Status.NONE: "gray"}
+
+
+def full(epsilon: float, delta: float, unit: str = "user", relation: Relation = Relation.ADD_REMOVE, rule: str = "exact") -> str:
+    """Epsilon in full, as it is printed everywhere."""
+    neighbours = "add/remove" if relation is Relation.ADD_REMOVE else "replace-one, at most"
+    return f"ε = {epsilon:.2f} (δ = {delta:.0e}, per {unit}, {neighbours}, {rule})".replace("e-0", "e-")
+
+
+def ledger_table(event: Event) -> pd.DataFrame:
+    """The releases of an event, one row each."""
+    return pd.DataFrame(
+        [
+            {"released": leaf.statistic, "times": count, "noise": leaf.mechanism, "sensitivity": leaf.sensitivity,
+             "noise multiplier": leaf.noise_multiplier, "noise scale": leaf.noise_multiplier * leaf.sensitivity}
+            for leaf, count in normal_form(event)
+        ]
+    )  # fmt: skip
+
+
+def rules_table(event: Event, delta: float) -> pd.DataFrame:
+    """Every rule's epsilon under both neighbouring relations, as text."""
+    columns = {}
+    for relation, title in ((Relation.ADD_REMOVE, "ε, add/remove"), (Relation.REPLACE_ONE, "ε, replace-one (at most)")):
+        columns[title] = every_epsilon(event, delta, relation)
+    rows = next(iter(columns.values()))
+    table = {"rule": [row.title for row in rows]}
+    table |= {title: ["not valid here" if row.epsilon is None else f"{row.epsilon:.2f}" for row in found] for title, found in columns.items()}
+    return pd.DataFrame(table | {"why not": [row.reason for row in rows]})
+
+
+def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy card") -> None:
+    """Status, epsilon in full, what was released, every rule, what is taken as public."""
+    with st.container(border=True):
+        st.markdown(f"#### {title} :{BADGES[guarantee.status]}-badge[{guarantee.status}]")
+        if guarantee.has_epsilon:
+            exact = every_epsilon(event, delta)[0].epsilon
+            st.markdown(f"**{full(exact or 0.0, delta, guarantee.unit)}**")
+        st.write(guarantee.words)
+        if guarantee.taken_as_public:
+            st.caption("Taken as public: " + ", ".join(guarantee.taken_as_public) + ".")
+        left, right = st.columns(2)
+        with left:
+            st.markdown("**What is released**")
+            number = st.column_config.NumberColumn(format="%.3g")
+            st.dataframe(ledger_table(event), hide_index=True, column_config={"noise multiplier": number, "noise scale": number, "sensitivity": number})
+        with right:
+            st.markdown("**The same releases by every rule**")
+            st.dataframe(rules_table(event, delta), hide_index=True)
+
+
+def meaning(event: Event, delta: float, key: str) -> None:
+    """The odds sentence and the exact trade-off curve."""
+    try:
+        st.write(odds(event, delta).words)
+    except UnsupportedEvent:
+        st.write("The odds sentence is exact for Gaussian noise only; the curve holds for any.")
+    alarms = [step / 100 for step in range(101)]
+    curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
+    fig = charts.trade_off(curve)
+    at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
+    charts.show(fig, key, f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of those who took part.", curve)
+
+
+JOINT_DP = """digraph { rankdir=LR; bgcolor="transparent"
+node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=11, fillcolor="%(box)s", color="%(line)s", fontcolor="%(ink)s"]
+edge [color="%(line)s", fontcolor="%(ink)s", fontname="sans-serif", fontsize=10]
+you [label="You\\nyour ratings, your own factor"]
+others [label="Everyone else\\ntheir ratings"]
+curator [label="Curator\\nsees all ratings, adds noise"]
+shared [label="%(shared)s\\nwith noise: all that is shared", fillcolor="%(accent)s", fontcolor="white"]
+adversary [label="Adversary\\nsees what is shared,\\nmay be every other user"]
+list [label="Your recommendations\\nseen by you alone"]
+you -> curator; others -> curator; shared -> adversary; shared -> list
+curator -> shared [label=" noise, in the ledger"]
+you -> list [label=" computed from your own row, no noise", style=dashed]
+}"""
+
+
+def who_sees_what(shared: str = "Item factors and offsets") -> None:
+    """The roles of joint differential privacy, drawn."""
+    with st.expander("Who sees what"):
+        night = charts.dark()
+        tints = {"box": "#1c222c" if night else "#f4f5f7", "line": "#8b93a1", "ink": "#e6e9ef" if night else "#1d2330", "accent": "#0072B2", "shared": shared}
+        st.graphviz_chart(JOINT_DP % tints)
+        st.caption(
+            "Joint differential privacy: what others could learn about you passes through the noisy release. Your own list is computed from it and your own "
+            "ratings. Someone who opens your page, and the curator, see private data: the promise protects users from each other."
+        )  # fmt: skip

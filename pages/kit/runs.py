@@ -1,0 +1,81 @@
+"""Asking the engine for runs, showing how far they are, and cancelling them."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpmf_core.engine import engine
+from dpmf_core.experiment import Run, RunSpec
+from dpmf_core.jobs import Job
+
+POLL = 0.4  # seconds between looks at unfinished runs
+
+
+def _jobs(page: str, specs: Mapping[str, RunSpec]) -> dict[str, Job]:
+    """This session's handles for the wanted runs. Runs that are no longer wanted are let go; a cancelled one stays cancelled until asked again."""
+    held: dict[str, tuple[RunSpec, Job]] = st.session_state.setdefault(f"{page}.jobs", {})
+    for name in [name for name, (spec, _) in held.items() if specs.get(name) != spec]:
+        held.pop(name)[1].cancel()
+    for name, spec in specs.items():
+        if name not in held:
+            held[name] = (spec, engine().submit(spec))
+    return {name: job for name, (_, job) in held.items()}
+
+
+def again(page: str) -> None:
+    """Forget what was cancelled or failed, so that the next look asks anew."""
+    held = st.session_state.get(f"{page}.jobs", {})
+    for name in [name for name, (_, job) in held.items() if job.state in ("cancelled", "failed")]:
+        del held[name]
+
+
+def wanted(page: str, specs: Mapping[str, RunSpec], patience: float = 0.35) -> dict[str, Run]:
+    """The finished ones of the wanted runs, by name. The rest shows its progress here and the page is drawn again as they finish."""
+    jobs = _jobs(page, specs)
+    first = next(iter(jobs.values()), None)
+    if first is not None:
+        first.wait(patience)  # a stored or quick run needs no second drawing
+    if any(job.state in ("waiting", "running") for job in jobs.values()):
+        _watch(page, sum(job.state == "done" for job in jobs.values()))
+    _troubles(page, jobs)
+    return {name: job.result(0) for name, job in jobs.items() if job.state == "done"}
+
+
+@st.fragment(run_every=POLL)
+def _watch(page: str, seen: int) -> None:
+    """Redraws itself while runs go on, and the page when one has finished."""
+    jobs = [job for _, job in st.session_state.get(f"{page}.jobs", {}).values()]
+    open_jobs = [job for job in jobs if job.state in ("waiting", "running")]
+    if not open_jobs or sum(job.state == "done" for job in jobs) != seen:
+        st.rerun()
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(*_progress(jobs, open_jobs))
+    if button.button("Cancel", key=f"{page}.cancel", width="stretch"):
+        for job in open_jobs:
+            job.cancel()
+        st.rerun()
+
+
+def _progress(jobs: list[Job], open_jobs: list[Job]) -> tuple[float, str]:
+    done = len(jobs) - len(open_jobs)
+    running = next((job for job in open_jobs if job.progress), None)
+    share, words = done / len(jobs), f"{done} of {len(jobs)} runs finished"
+    if running and running.progress and running.progress.steps:
+        now = running.progress
+        share += now.step / now.steps / len(jobs)
+        left = now.seconds / max(now.step, 1) * (now.steps - now.step)
+        words += f"; step {now.step} of {now.steps}, {now.seconds:.0f} s so far, about {left:.0f} s to go"
+    elif open_jobs[0].state == "waiting":
+        ahead = open_jobs[0].ahead
+        words += f"; {ahead} other runs first" if ahead else "; starting"
+    return min(share, 1.0), words
+
+
+def _troubles(page: str, jobs: Mapping[str, Job]) -> None:
+    """What failed or was cancelled, once each, and a way to ask again."""
+    for message in dict.fromkeys(job.error for job in jobs.values() if job.state == "failed" and job.error):
+        st.error(message)
+    if any(job.state == "cancelled" for job in jobs.values()):
+        st.info("Cancelled. What had finished is shown; nothing of the cancelled runs was kept.")
+    if any(job.state in ("cancelled", "failed") for job in jobs.values()):
+        st.button("Run again", key=f"{page}.again", on_click=again, args=(page,))

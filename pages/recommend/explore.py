@@ -1,0 +1,176 @@
+"""What does this algorithm do at this epsilon? One private run in full, beside its non-private twin."""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.cli import show as words
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run, RunSpec, prepare
+from dpmf_core.privacy import Budget
+from dpmf_core.recommend import Suggestion, liked, recommend, someone
+from dpmf_core.store import to_json
+from pages.kit import charts, forms, guarantee, runs, sidebar
+from pages.kit.sidebar import Choice
+
+TWIN = {"private-bias": "bias"}
+DRAWS = 4  # further seeds, drawn faintly
+LIST_EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+def wanted(choice: Choice, given: dict[str, object]) -> dict[str, RunSpec]:
+    """Every run of this page by name, the one that is asked for first."""
+    kind = choice.algorithm
+    specs = {"main": choice.spec(parameters=given), "twin": choice.spec(TWIN.get(kind, "als")), "trivial": choice.spec("global-mean")}
+    specs |= {f"draw {n}": choice.spec(parameters=given, seed=choice.seed + n) for n in range(1, DRAWS + 1)}
+    specs |= {"private-bias": choice.spec("private-bias", calibration="exact"), "user-mean": choice.spec("user-mean")}
+    if choice.calibration == "exact":
+        specs |= {"dpals": choice.spec("dpals"), "dpals-plain": choice.spec("dpals", {"biases": False}), "ada-dpals": choice.spec("ada-dpals")}
+    return specs
+
+
+def rmse(run: Run) -> float:
+    return float(run.record["metrics"]["rmse"])
+
+
+def finding(choice: Choice, done: dict[str, Run]) -> None:
+    """The sentence first."""
+    if "main" not in done:
+        st.title(f"What does ε = {choice.epsilon:g} cost?")
+        st.write("Training. The privacy card below needs no data and already holds.")
+        return
+    title, private = done["main"].record["title"], rmse(done["main"])
+    if "twin" not in done or "trivial" not in done:
+        st.title(f"At ε = {choice.epsilon:g}, {title} errs by {private:.3f}")
+        return
+    twin, trivial = rmse(done["twin"]), rmse(done["trivial"])
+    kept = (trivial - private) / (trivial - twin) if trivial > twin else 0.0
+    verdict = f"keeps {kept:.0%} of the gain over guessing" if kept > 0 else "does no better than guessing the mean"
+    st.title(f"At ε = {choice.epsilon:g}, {title} {verdict}")
+    st.write(
+        f"Held-out RMSE **{private:.3f}** with privacy, **{twin:.3f}** without ({done['twin'].record['title']}), **{trivial:.3f}** by guessing the mean, "
+        f"on {choice.entry.title}; {done['main'].record['split']}."
+    )  # fmt: skip
+
+
+def price(done: dict[str, Run]) -> None:
+    """The primary figure by step, and every method at this epsilon."""
+    names = {"main": (0, done["main"].record["spec"]["algorithm"]), "twin": (0, "als")} | {
+        f"draw {n}": (n, done["main"].record["spec"]["algorithm"]) for n in range(1, DRAWS + 1)
+    }
+    rows = [
+        {"name": done["twin" if name == "twin" else "main"].record["title"], "id": ident, "draw": draw, "step": int(point["step"]), "part": part, "rmse": point[f"{key}_rmse"]}
+        for name, (draw, ident) in names.items() if name in done
+        for point in done[name].record["curves"]
+        for part, key in (("held-out", "test"), ("train", "train")) if draw == 0 or part == "held-out"
+    ]  # fmt: skip
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown("**Error by step** · computed on raw data, not released")
+        curves = pd.DataFrame(rows)
+        trivial = rmse(done["trivial"]) if "trivial" in done else None
+        charts.show(charts.steps(curves, trivial), "explore.steps", "Held-out and train RMSE by step, private beside non-private.", curves)
+    with right:
+        st.markdown("**Every method, at this ε**")
+        points = pd.DataFrame(ladder_rows(done))
+        charts.show(charts.ladder(points), "explore.ladder", "Held-out RMSE of each method: " + alt(points), points)
+
+
+def ladder_rows(done: dict[str, Run]) -> list[dict[str, object]]:
+    main = done["main"].record
+    titles = {"dpals-plain": "DPALS without biases", "dpals": "DPALS on private biases"}
+    rows = [
+        {"name": titles.get(name, done[name].record["title"]), "id": name, "draw": 0, "rmse": rmse(done[name])}
+        for name in done
+        if name not in ("main",) and "draw" not in name
+    ]
+    chosen = titles.get(main["spec"]["algorithm"], main["title"]) if not main["spec"]["parameters"] else f"{main['title']}, your parameters"
+    rows += [
+        {"name": chosen, "id": main["spec"]["algorithm"], "draw": n, "rmse": rmse(done[key])}
+        for n, key in enumerate(("main", *(f"draw {n}" for n in range(1, DRAWS + 1))))
+        if key in done
+    ]
+    return [row for row in rows if row["name"]]
+
+
+def alt(points: pd.DataFrame) -> str:
+    return "; ".join(f"{name} {value:.3f}" for name, value in points.groupby("name")["rmse"].median().sort_values().items())
+
+
+def listed(column: object, title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, ...] = ()) -> None:
+    both = {suggestion.item for suggestion in other}
+    with column:  # type: ignore[attr-defined]
+        st.markdown(f"**{title}**")
+        rows = [{"film or item": s.title, "rating": round(s.rating, 1), **({"in both": "✓" if s.item in both else ""} if other else {})} for s in items]
+        st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> None:
+    """One user's recommendations, private beside non-private, and how they change with epsilon."""
+    st.subheader("One user's list")
+    user = st.number_input("User", 0, choice.entry.n_users - 1, value=someone(done["main"].spec), key=f"explore.user.{choice.data}", step=1)
+    if user is None:
+        st.info("Give a user's number.")
+        return
+    private, twin = recommend(done["main"], user), recommend(done["twin"], user)
+    shared = len({s.item for s in private} & {s.item for s in twin})
+    st.write(f"{shared} of 10 recommendations stay the same with privacy. Her ratings, at left, are private: this is her own view.")
+    columns = st.columns(3)
+    listed(columns[0], "What she rated highest", liked(done["main"].spec, user))
+    listed(columns[1], "Private", private, twin)
+    listed(columns[2], f"Without privacy ({done['twin'].record['title']})", twin, private)
+    if st.toggle("How the list changes with ε", key="explore.lists"):
+        at = runs.wanted("explore.lists", {f"{eps:g}": choice.spec(parameters=given, epsilon=eps) for eps in LIST_EPSILONS})
+        if at:
+            table = pd.DataFrame({f"ε = {eps}": [s.title for s in recommend(run, user)] for eps, run in sorted(at.items(), key=lambda pair: float(pair[0]))})
+            st.dataframe(table, hide_index=True)
+
+
+def take_away(main: Run) -> None:
+    """Downloads, the script, the share link."""
+    st.subheader("Take it away")
+    record = main.export()
+    script = "#!/bin/sh\n# Makes this run again, exactly.\n" + words.script(record) + "\n"
+    left, middle, right = st.columns(3)
+    left.download_button("The run as JSON", to_json(record, indent=1), f"run-{main.key[:8]}.json", "application/json", width="stretch")
+    middle.download_button("A script that reproduces it", script, f"run-{main.key[:8]}.sh", "text/x-shellscript", width="stretch")
+    with right.popover("Share link", width="stretch"):
+        st.code(
+            f"{(st.context.url or '').split('?')[0]}?" + "&".join(f"{name}={value}" for name, value in st.query_params.items()), language=None, wrap_lines=True
+        )
+        st.caption("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")
+    with st.expander("The script"):
+        st.code(script, language="sh")
+
+
+def main() -> None:
+    choice = sidebar.choice()
+    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration)
+    head = st.container()
+    with st.expander("Parameters of the algorithm"):
+        given = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
+    ready = prepare(choice.spec(parameters=given), choice.shape, choice.assumptions)
+    with head:
+        place = st.container()
+        done = runs.wanted("explore", wanted(choice, given))
+        with place:
+            finding(choice, done)
+        if "main" in done:
+            price(done)
+    guarantee.card(ready.plan, ready.guarantee, choice.delta)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("What this ε means")
+        guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
+    with right:
+        st.subheader("Who sees what")
+        guarantee.who_sees_what()
+    if "main" in done and "twin" in done:
+        lists(choice, done, given)
+        take_away(done["main"])
+
+
+try:
+    main()
+except BadInput as error:
+    st.error(str(error))
+    st.caption("Your settings are kept. Change the one named above.")
