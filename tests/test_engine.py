@@ -137,10 +137,10 @@ def test_cancel_is_seen_within_a_second_and_frees_the_worker(engine: Engine) -> 
     assert job.state == "running"
     began = time.monotonic()
     job.cancel()
-    assert job.state == "cancelled" and time.monotonic() - began < 0.2
+    assert job.state == "cancelled" and time.monotonic() - began < 1.0
     with pytest.raises(Cancelled):
         job.result(0)
-    engine.submit(spec(QUICK, seed=11)).result(1.0)  # the only worker is free again
+    engine.submit(spec(QUICK, seed=11)).result(1.5)  # the only worker is free again
     assert not engine.store.has(job.key)
     assert job.key not in [other.key for other in engine.jobs()]
 
@@ -186,8 +186,10 @@ def test_single_runs_go_before_a_sweep(engine: Engine) -> None:
     running = started(engine.submit(spec(LONG, seed=32)))
     low, high = engine.submit(spec(LONG, seed=33), priority=-10), engine.submit(spec(QUICK, seed=34))
     assert (low.ahead, high.ahead) == (1, 0)
+    time.sleep(0.5)  # both have reached the worker
     running.cancel()
-    high.result(2.0)
+    high.result(30)
+    assert low.state == "waiting" or low.progress is None or low.progress.step < 20  # of 200: it came after
     low.cancel()
 
 
@@ -314,8 +316,7 @@ def test_workers_do_not_run_the_main_script_again(tmp_path: Path) -> None:
     """A page has no `if __name__ == "__main__"`; spawned workers must not need one."""
     code = f"""
         print("once", flush=True)
-        from dpmf_core import workers
-from dpmf_core.engine import engine
+        from dpmf_core.engine import engine
         from dpmf_core.experiment import RunSpec
         print(engine().submit(RunSpec.parse(**{QUICK!r})).result(60).record["metrics"]["rmse"] > 0)
     """
@@ -335,8 +336,7 @@ def alive(pid: int) -> bool:
 def test_a_killed_server_leaves_no_process_and_a_whole_store(tmp_path: Path) -> None:
     code = f"""
         import os, time
-        from dpmf_core import workers
-from dpmf_core.engine import engine
+        from dpmf_core.engine import engine
         from dpmf_core.experiment import RunSpec
         engine().submit(RunSpec.parse(**{QUICK!r})).result(60)
         job = engine().submit(RunSpec.parse(**{LONG!r}))
