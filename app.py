@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.kit import sidebar
 
-st.set_page_config(page_title="dpmf: what privacy costs", page_icon=":material/balance:", layout="wide")
+st.set_page_config(page_title="dpmf: what privacy costs", page_icon="⚖️", layout="wide")
 
 page = st.navigation(
     {

@@ -10,7 +10,7 @@ from dpmf_core.cli.options import calibration_option, json_option, pairs, param_
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.experiment import RunSpec, prepare, privacy_record
-from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Laplace, Repeat, Status, calibrate, normal_form, sequence
+from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Laplace, Repeat, Status, calibrate, default_delta, normal_form, sequence
 from dpmf_core.store import to_json
 
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
@@ -21,7 +21,7 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0  # releases, and the sum of count / Z:
 
 @click.command()
 @click.option("--release", "releases", multiple=True, metavar="KIND:Z:COUNT", help="gaussian or laplace, noise over sensitivity, how often; repeatable.")
-@click.option("--delta", type=float, help="Probability with which the promise may fail; with --algorithm 1/(10 n) unless given.")
+@click.option("--delta", type=float, help="Probability with which the promise may fail; with --algorithm 1/(10 n), rounded down, unless given.")
 @click.option("--epsilon", type=float, help="Find the noise for this budget instead; with --release the Z are then relative to each other.")
 @click.option("--mechanism", type=click.Choice([*KINDS]), default="gaussian", show_default=True, help="With --epsilon alone: the kind of noise.")
 @click.option("--count", type=int, default=1, show_default=True, help="With --epsilon alone: how often the release is repeated.")
@@ -113,7 +113,7 @@ def _plan(options: dict[str, Any]) -> dict[str, Any]:
     shape = _shape(options)
     budget = None
     if options["epsilon"] is not None:
-        budget = _budget(options, options["epsilon"], options["delta"] if options["delta"] is not None else 1 / (10 * shape.n_users))
+        budget = _budget(options, options["epsilon"], options["delta"] if options["delta"] is not None else default_delta(shape.n_users))
     ready = prepare(RunSpec.parse(data={"id": "-"}, algorithm=kind.id, parameters=parameters(kind, texts), budget=budget), shape)
     record = {"algorithm": kind.id, "parameters": ready.algorithm.model_dump(mode="json"), "level": ready.level}
     return record | privacy_record(normal_form(ready.plan), ready.plan, budget, ready.guarantee)

@@ -13,7 +13,7 @@ from dpmf_core.cli.show import scientific
 from dpmf_core.data import Shape, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.experiment import DataSpec, RunSpec
-from dpmf_core.privacy import Budget, Calibration, Relation
+from dpmf_core.privacy import Budget, Calibration, Relation, default_delta
 
 Command = Callable[..., Any]
 Parameters = dict[str, Any]
@@ -54,7 +54,7 @@ RUN_OPTIONS = (
     click.option("--test-fraction", type=float, default=_default("test_fraction"), show_default=True, help="Share of the ratings (or users) held out."),
     click.option("--validation-fraction", type=float, default=_default("validation_fraction"), show_default=True, help="Held out to choose parameters by."),
     click.option("--fold-in", type=float, default=_default("fold_in"), show_default=True, help=_words(SplitSpec, "fold_in")),
-    click.option("--delta", type=float, help="Default: 1/(10 n) for n users."),
+    click.option("--delta", type=float, help="Default: 1/(10 n) for n users, rounded down."),
     relation_option,
     calibration_option,
     param_option,
@@ -81,8 +81,8 @@ def budget(options: Parameters, epsilon: float | None, n_users: int) -> Paramete
             raise BadInput("--delta says how a budget may fail, so it needs an epsilon as well: add --epsilon (--epsilons for a sweep).")
         return None
     if delta is None:
-        delta = 1 / (10 * n_users)
-        click.echo(f"delta = {scientific(delta)}, which is 1/(10 n) for n = {n_users:,} users", err=True)
+        delta = default_delta(n_users)
+        click.echo(f"delta = {scientific(delta)}, which is 1/(10 n), rounded down, for n = {n_users:,} users", err=True)
     return {"epsilon": epsilon, "delta": delta, "relation": options["relation"], "calibration": options["calibration"]}
 
 

@@ -16,12 +16,12 @@ from tqdm import tqdm
 from dpmf_core import algorithms, experiment
 from dpmf_core.cli import show
 from dpmf_core.cli.options import belonging, budget, described, json_option, listed, numbers, pairs, parameters, run_options, shape_of, whole_numbers
+from dpmf_core.compare import comparison
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress, Run, RunSpec
+from dpmf_core.privacy import default_delta
 from dpmf_core.store import Damaged, Store, to_json
-
-DEFAULTS = ("dpals", "als", "global-mean")  # what the first page shows
 
 
 @click.command()
@@ -188,11 +188,10 @@ def _medians(group: list[dict[str, Any]], shown: list[str]) -> list[str]:
 @json_option
 def warm(as_json: bool) -> None:
     """Compile the kernels and compute what the first page shows, so that a class starts at once."""
-    store = Store()
-    shape = shape_of({"data": {"id": "cinema"}})
+    store, shape = Store(), shape_of({"data": {"id": "cinema"}})
+    main = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget={"epsilon": 5.0, "delta": default_delta(shape.n_users)})
     done = []
-    for name in DEFAULTS:
-        spec = RunSpec.parse(data={"id": "cinema"}, algorithm=name, budget={"epsilon": 5.0, "delta": 1 / (10 * shape.n_users)})
-        record = _stored_or_run(spec.canonical(), store).record
-        done.append({"key": record["key"], "algorithm": name, "rmse": record["metrics"]["rmse"], "cached": record["cached"]})
-    click.echo(to_json(done) if as_json else "\n".join(f"{run['algorithm']}: RMSE {show.number(run['rmse'])}" for run in done))
+    for name, spec in comparison(main).items():
+        record = _stored_or_run(spec, store).record
+        done.append({"key": record["key"], "run": name, "algorithm": spec.algorithm, "rmse": record["metrics"]["rmse"], "cached": record["cached"]})
+    click.echo(to_json(done) if as_json else "\n".join(f"{run['run']} ({run['algorithm']}): RMSE {show.number(run['rmse'])}" for run in done))

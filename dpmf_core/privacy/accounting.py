@@ -47,6 +47,12 @@ class Budget(BaseModel):
         return gaussian_mu(self.epsilon, self.delta)
 
 
+def default_delta(n_users: int) -> float:
+    """1 / (10 n), rounded down to one digit."""
+    exponent = math.floor(math.log10(1 / (10 * n_users)) + 1e-9)
+    return float(f"{math.floor(1 / (10 * n_users) / 10.0**exponent + 1e-9)}e{exponent}")
+
+
 # ---- the Gaussian formula -------------------------------------------------------------------------------------------
 
 
@@ -187,7 +193,7 @@ def _advanced(event: Event, delta: float, relation: Relation) -> float:
     """Dwork, Rothblum & Vadhan 2010, with delta/2 for the releases and delta/2 for the composition."""
     parts = _classical(event, delta / 2, relation)
     squares = sum(count * eps * eps for eps, count in parts)
-    return math.sqrt(2 * math.log(2 / delta) * squares) + sum(count * eps * math.expm1(eps) for eps, count in parts)
+    return math.sqrt(2 * math.log(2 / delta) * squares) + sum(count * eps * (math.expm1(eps) if eps < 700 else math.inf) for eps, count in parts)
 
 
 def _naive(event: Event, delta: float, relation: Relation) -> float:

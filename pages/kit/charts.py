@@ -57,7 +57,7 @@ def steps(curves: pd.DataFrame, trivial: float | None) -> go.Figure:
         )  # fmt: skip
     if trivial is not None:
         fig.add_hline(y=trivial, line={"dash": "dash", "color": _ink()}, annotation={"text": f"guessing the mean: {trivial:.3f}", "font": {"color": _ink()}})
-    fig.update_xaxes(dtick=1, rangemode="tozero")
+    fig.update_xaxes(dtick=1)
     return fig
 
 

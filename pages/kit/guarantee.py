@@ -35,7 +35,8 @@ def rules_table(event: Event, delta: float) -> pd.DataFrame:
     rows = next(iter(columns.values()))
     table = {"rule": [row.title for row in rows]}
     table |= {title: ["not valid here" if row.epsilon is None else f"{row.epsilon:.2f}" for row in found] for title, found in columns.items()}
-    return pd.DataFrame(table | {"why not": [row.reason for row in rows]})
+    reasons = [" / ".join(dict.fromkeys(row.reason for row in found if row.reason)) for found in zip(*columns.values(), strict=True)]
+    return pd.DataFrame(table | {"why not": reasons})
 
 
 def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy card") -> None:
@@ -48,14 +49,11 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         st.write(guarantee.words)
         if guarantee.taken_as_public:
             st.caption("Taken as public: " + ", ".join(guarantee.taken_as_public) + ".")
-        left, right = st.columns(2)
-        with left:
-            st.markdown("**What is released**")
-            number = st.column_config.NumberColumn(format="%.3g")
-            st.dataframe(ledger_table(event), hide_index=True, column_config={"noise multiplier": number, "noise scale": number, "sensitivity": number})
-        with right:
-            st.markdown("**The same releases by every rule**")
-            st.dataframe(rules_table(event, delta), hide_index=True)
+        st.markdown("**What is released**")
+        number = st.column_config.NumberColumn(format="%.3g")
+        st.dataframe(ledger_table(event), hide_index=True, column_config={"noise multiplier": number, "noise scale": number, "sensitivity": number})
+        st.markdown("**The same releases by every rule**")
+        st.dataframe(rules_table(event, delta), hide_index=True)
 
 
 def meaning(event: Event, delta: float, key: str) -> None:

@@ -43,17 +43,16 @@ def event_of(rows: pd.DataFrame) -> Event:
     """The event that a table describes. Raises BadInput naming the row and the column that cannot be used."""
     if not len(rows):
         raise BadInput("The ledger is empty: add a release with the + of the table.")
-    parts = []
-    for number, (noise, z, times, statistic, factor) in enumerate(rows[list(COLUMNS)].itertuples(index=False), 1):
-        place = f"Row {number}"
-        if noise not in KINDS:
-            raise BadInput(f"{place}: the noise must be Gaussian or Laplace. Got {noise!r}.")
-        count = _within(times, 1, MOST, place, "number of times")
-        z = _within(z, 1e-3, 1e9, place, "noise multiplier")
-        factor = _within(factor, 1, 2, place, "replace-one factor")
-        name = f"statistic {number}" if pd.isna(statistic) or not str(statistic) else str(statistic)[:80]
-        parts.append(Repeat(KINDS[noise](z, name, 1.0, factor), int(count)))
-    return sequence(*parts)
+    return sequence(*(_release(f"Row {number}", *row) for number, row in enumerate(rows[list(COLUMNS)].itertuples(index=False), 1)))
+
+
+def _release(place: str, noise: str, multiplier: Any, times: Any, statistic: Any, factor: Any) -> Event:
+    if noise not in KINDS:
+        raise BadInput(f"{place}: the noise must be Gaussian or Laplace. Got {noise!r}.")
+    name = place.lower() if pd.isna(statistic) or not str(statistic) else str(statistic)[:80]
+    count = _within(times, 1, MOST, place, "number of times")
+    z = _within(multiplier, 1e-3, 1e9, place, "noise multiplier")
+    return Repeat(KINDS[noise](z, name, 1.0, _within(factor, 1, 2, place, "replace-one factor")), int(count))
 
 
 def rows_of(ledger: Ledger) -> pd.DataFrame:

@@ -38,6 +38,7 @@ def wanted(page: str, specs: Mapping[str, RunSpec], patience: float = 0.35) -> d
     if any(job.state in ("waiting", "running") for job in jobs.values()):
         _watch(page, sum(job.state == "done" for job in jobs.values()))
     _troubles(page, jobs)
+    engine().start()  # so that the next run need not wait for workers
     return {name: job.result(0) for name, job in jobs.items() if job.state == "done"}
 
 

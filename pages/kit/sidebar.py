@@ -16,6 +16,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import RunSpec
+from dpmf_core.privacy import default_delta
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
@@ -72,11 +73,6 @@ def _usable_data() -> list[str]:
     return [entry.id for entry in datasets.catalogue() if datasets.present(entry.id)]
 
 
-def default_delta(n_users: int) -> float:
-    """1 / (10 n), to one digit."""
-    return float(f"{1 / (10 * n_users):.0e}")
-
-
 # ---- from the URL -----------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +125,7 @@ def _follow_in_url() -> None:
         if value is None or (name == "rule" and value == "exact"):
             st.query_params.pop(name, None)
         else:
-            text = f"{value:g}" if isinstance(value, float) else str(value)
+            text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
             if st.query_params.get(name) != text:
                 st.query_params[name] = text
 
@@ -177,8 +173,8 @@ def draw() -> None:
         if st.session_state["sidebar.delta"] >= 1 / entry.n_users:
             st.warning(f"δ of 1/n ({1 / entry.n_users:.0e}) or more would allow publishing one person's whole row.")
         st.number_input("Seed", 0, 2**31, key="sidebar.seed", step=1, help="Split, start and noise. Another seed is another draw.")
-        st.segmented_control(
-            "Noise is set by", ["exact", "source"], key="sidebar.rule", required=True,
+        st.radio(
+            "Noise is set by", ["exact", "source"], key="sidebar.rule", horizontal=True,
             format_func=lambda rule: {"exact": "exact accounting", "source": "the source's rule"}[rule],
             help="The source's own rule asks for a different amount of noise at the same nominal ε; the card shows what it truly costs.",
         )  # fmt: skip

@@ -4,28 +4,17 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.cli import show as words
+from dpmf_core.compare import comparison
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import Run, RunSpec, prepare
+from dpmf_core.experiment import Run, prepare
 from dpmf_core.privacy import Budget
 from dpmf_core.recommend import Suggestion, liked, recommend, someone
 from dpmf_core.store import to_json
 from pages.kit import charts, forms, guarantee, runs, sidebar
 from pages.kit.sidebar import Choice
 
-TWIN = {"private-bias": "bias"}
-DRAWS = 4  # further seeds, drawn faintly
 LIST_EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0)
-
-
-def wanted(choice: Choice, given: dict[str, object]) -> dict[str, RunSpec]:
-    """Every run of this page by name, the one that is asked for first."""
-    kind = choice.algorithm
-    specs = {"main": choice.spec(parameters=given), "twin": choice.spec(TWIN.get(kind, "als")), "trivial": choice.spec("global-mean")}
-    specs |= {f"draw {n}": choice.spec(parameters=given, seed=choice.seed + n) for n in range(1, DRAWS + 1)}
-    specs |= {"private-bias": choice.spec("private-bias", calibration="exact"), "user-mean": choice.spec("user-mean")}
-    if choice.calibration == "exact":
-        specs |= {"dpals": choice.spec("dpals"), "dpals-plain": choice.spec("dpals", {"biases": False}), "ada-dpals": choice.spec("ada-dpals")}
-    return specs
+NAMES = {"dpals-plain": "DPALS without biases", "dpals": "DPALS on private biases"}
 
 
 def rmse(run: Run) -> float:
@@ -54,54 +43,51 @@ def finding(choice: Choice, done: dict[str, Run]) -> None:
 
 def price(done: dict[str, Run]) -> None:
     """The primary figure by step, and every method at this epsilon."""
-    names = {"main": (0, done["main"].record["spec"]["algorithm"]), "twin": (0, "als")} | {
-        f"draw {n}": (n, done["main"].record["spec"]["algorithm"]) for n in range(1, DRAWS + 1)
-    }
-    rows = [
-        {"name": done["twin" if name == "twin" else "main"].record["title"], "id": ident, "draw": draw, "step": int(point["step"]), "part": part, "rmse": point[f"{key}_rmse"]}
-        for name, (draw, ident) in names.items() if name in done
-        for point in done[name].record["curves"]
-        for part, key in (("held-out", "test"), ("train", "train")) if draw == 0 or part == "held-out"
-    ]  # fmt: skip
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown("**Error by step** · computed on raw data, not released")
-        curves = pd.DataFrame(rows)
-        trivial = rmse(done["trivial"]) if "trivial" in done else None
-        charts.show(charts.steps(curves, trivial), "explore.steps", "Held-out and train RMSE by step, private beside non-private.", curves)
+        curves = pd.DataFrame([row for name in done if name in ("main", "twin") or name.startswith("draw") for row in curve_rows(done, name)])
+        fig = charts.steps(curves, rmse(done["trivial"]) if "trivial" in done else None)
+        charts.show(fig, "explore.steps", "Held-out and train RMSE by step, private beside non-private.", curves)
     with right:
         st.markdown("**Every method, at this ε**")
         points = pd.DataFrame(ladder_rows(done))
+        st.caption("A dot is one draw of split and noise, the bar their median.")
         charts.show(charts.ladder(points), "explore.ladder", "Held-out RMSE of each method: " + alt(points), points)
 
 
+def curve_rows(done: dict[str, Run], name: str) -> list[dict[str, object]]:
+    """A run's curves, long; further draws with their held-out part only."""
+    record, draw = done[name].record, int(name.removeprefix("draw ")) if name.startswith("draw") else 0
+    parts = (("held-out", "test_rmse"),) if draw else (("held-out", "test_rmse"), ("train", "train_rmse"))
+    common = {"name": record["title"], "id": record["spec"]["algorithm"], "draw": draw}
+    return [common | {"step": int(point["step"]), "part": part, "rmse": point[key]} for point in record["curves"] for part, key in parts]
+
+
 def ladder_rows(done: dict[str, Run]) -> list[dict[str, object]]:
-    main = done["main"].record
-    titles = {"dpals-plain": "DPALS without biases", "dpals": "DPALS on private biases"}
-    rows = [
-        {"name": titles.get(name, done[name].record["title"]), "id": name, "draw": 0, "rmse": rmse(done[name])}
-        for name in done
-        if name not in ("main",) and "draw" not in name
-    ]
-    chosen = titles.get(main["spec"]["algorithm"], main["title"]) if not main["spec"]["parameters"] else f"{main['title']}, your parameters"
-    rows += [
-        {"name": chosen, "id": main["spec"]["algorithm"], "draw": n, "rmse": rmse(done[key])}
-        for n, key in enumerate(("main", *(f"draw {n}" for n in range(1, DRAWS + 1))))
-        if key in done
-    ]
-    return [row for row in rows if row["name"]]
+    """Held-out RMSE of every method; the chosen one with its further draws."""
+    record = done["main"].record
+    same = next((name for name in done if name not in ("main", "twin") and done[name].key == done["main"].key), None)
+    chosen = NAMES.get(str(same), record["title"]) if same else f"{record['title']}, your parameters"
+    rows = []
+    for name, run in done.items():
+        mine = name == "main" or name.startswith("draw")
+        if not mine and name != same:
+            rows.append({"name": NAMES.get(name, run.record["title"]), "id": name, "draw": 0, "rmse": rmse(run)})
+        elif mine:
+            rows.append({"name": chosen, "id": record["spec"]["algorithm"], "draw": 0 if name == "main" else int(name[5:]), "rmse": rmse(run)})
+    return rows
 
 
 def alt(points: pd.DataFrame) -> str:
     return "; ".join(f"{name} {value:.3f}" for name, value in points.groupby("name")["rmse"].median().sort_values().items())
 
 
-def listed(column: object, title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, ...] = ()) -> None:
+def listed(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, ...] = ()) -> None:
     both = {suggestion.item for suggestion in other}
-    with column:  # type: ignore[attr-defined]
-        st.markdown(f"**{title}**")
-        rows = [{"film or item": s.title, "rating": round(s.rating, 1), **({"in both": "✓" if s.item in both else ""} if other else {})} for s in items]
-        st.dataframe(pd.DataFrame(rows), hide_index=True)
+    st.markdown(f"**{title}**")
+    rows = [{"item": f"✓ {s.title}" if s.item in both else s.title, "rating": round(s.rating, 1)} for s in items]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config={"rating": st.column_config.NumberColumn(format="%.1f", width="small")})
 
 
 def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> None:
@@ -113,11 +99,15 @@ def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> Non
         return
     private, twin = recommend(done["main"], user), recommend(done["twin"], user)
     shared = len({s.item for s in private} & {s.item for s in twin})
-    st.write(f"{shared} of 10 recommendations stay the same with privacy. Her ratings, at left, are private: this is her own view.")
-    columns = st.columns(3)
-    listed(columns[0], "What she rated highest", liked(done["main"].spec, user))
-    listed(columns[1], "Private", private, twin)
-    listed(columns[2], f"Without privacy ({done['twin'].record['title']})", twin, private)
+    st.write(f"**{shared} of {len(private)} recommendations stay the same with privacy** (✓). Her ratings, at left, are private: this is her own view.")
+    lists = {
+        "What she rated highest": (liked(done["main"].spec, user), ()),
+        "Private": (private, twin),
+        f"Without privacy ({done['twin'].record['title']})": (twin, private),
+    }
+    for column, (title, (items, other)) in zip(st.columns(3), lists.items(), strict=True):
+        with column:
+            listed(title, items, other)
     if st.toggle("How the list changes with ε", key="explore.lists"):
         at = runs.wanted("explore.lists", {f"{eps:g}": choice.spec(parameters=given, epsilon=eps) for eps in LIST_EPSILONS})
         if at:
@@ -148,22 +138,19 @@ def main() -> None:
     head = st.container()
     with st.expander("Parameters of the algorithm"):
         given = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
-    ready = prepare(choice.spec(parameters=given), choice.shape, choice.assumptions)
+    spec = choice.spec(parameters=given)
+    ready = prepare(spec, choice.shape, choice.assumptions)
     with head:
         place = st.container()
-        done = runs.wanted("explore", wanted(choice, given))
+        done = runs.wanted("explore", comparison(spec))
         with place:
             finding(choice, done)
+            guarantee.who_sees_what()
         if "main" in done:
             price(done)
     guarantee.card(ready.plan, ready.guarantee, choice.delta)
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("What this ε means")
-        guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
-    with right:
-        st.subheader("Who sees what")
-        guarantee.who_sees_what()
+    st.subheader("What this ε means")
+    guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
     if "main" in done and "twin" in done:
         lists(choice, done, given)
         take_away(done["main"])
