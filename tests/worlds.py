@@ -26,7 +26,7 @@ def of(rows: dict[int, Row], *, n_users: int = N_USERS, n_items: int = N_ITEMS, 
 def rows(seed: int = 0, *, n_users: int = N_USERS, n_items: int = N_ITEMS, bounds: tuple[float, float] = BOUNDS, skew: float = 1.0) -> dict[int, Row]:
     """Raw rows as an upload might hold them: skewed popularity, half stars, duplicated pairs, some values beyond the bounds."""
     rng = np.random.default_rng(seed)
-    popularity = (1 + np.arange(n_items)) ** -skew
+    popularity = (1.0 + np.arange(n_items)) ** -skew
     popularity /= popularity.sum()
     out: dict[int, Row] = {}
     for user in range(n_users):

@@ -12,13 +12,17 @@ COLOURS = {
 }  # fmt: skip
 
 
+AT_NIGHT = {"#0072B2": "#3f9fe3", "#56B4E9": "#9ad6f7"}  # the blues, lighter on a dark page
+
+
 def dark() -> bool:
     return st.context.theme.type == "dark"
 
 
 def colour(name: str) -> str:
     """The colour of an algorithm id; what is not private is grey, and so is the trivial predictor."""
-    return COLOURS.get(name, "#b8bec9" if dark() else "#4a4f59")
+    tint = COLOURS.get(name, "#b8bec9" if dark() else "#4a4f59")
+    return AT_NIGHT.get(tint, tint) if dark() else tint
 
 
 def _ink() -> str:
@@ -85,7 +89,7 @@ def trade_off(curve: pd.DataFrame, name: str = "this run") -> go.Figure:
     """The lowest false negative rate of any attack, by false positive rate; below the line no test can go. curve: fpr, fnr."""
     fig = figure("false positives: says you took part, you did not", "false negatives: misses you", height=330)
     fig.add_scatter(
-        x=curve["fpr"], y=curve["fnr"], fill="tozeroy", mode="lines", name=f"out of every attack's reach ({name})", line={"color": COLOURS["dpals"]},
+        x=curve["fpr"], y=curve["fnr"], fill="tozeroy", mode="lines", name=f"out of every attack's reach ({name})", line={"color": colour("dpals")},
         hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}<extra></extra>",
     )  # fmt: skip
     fig.add_scatter(x=[0, 1], y=[1, 0], mode="lines", name="blind guessing", line={"color": _ink(), "dash": "dash"}, hoverinfo="skip")
