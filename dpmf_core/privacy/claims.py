@@ -4,6 +4,7 @@ Each function derives an event from the source's own noise formula; nothing here
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpmf_core.privacy.events import Event, Gaussian, Repeat, sequence
@@ -47,3 +48,11 @@ def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = Fa
     return Claim(
         f"Saha & Imtiaz 2022, private NMF, {whose}", f"ε = {epsilon:g} for each of two statistics in each of {steps} steps", Repeat(step, steps), delta
     )
+
+
+CLAIMS: dict[str, Callable[[float], tuple[Claim, ...]]] = {
+    "Chien et al. 2021": lambda epsilon: (chien(epsilon),),
+    "Jain et al. 2018": lambda epsilon: (jain(epsilon),),
+    "Saha & Imtiaz 2022, 100 steps": lambda epsilon: (saha(epsilon), saha(epsilon, tight=True)),
+    "Saha & Imtiaz 2022, 500 steps": lambda epsilon: (saha(epsilon, steps=500), saha(epsilon, steps=500, tight=True)),
+}

@@ -8,7 +8,6 @@ import streamlit as st
 
 COLOURS = {
     "dpals": "#0072B2", "ada-dpals": "#56B4E9", "private-bias": "#009E73", "dpals-plain": "#CC79A7",
-    "second": "#E69F00", "third": "#D55E00", "fourth": "#F0E442",
 }  # fmt: skip
 
 

@@ -9,11 +9,10 @@ from dpmf_core.experiment import prepare
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Relation, Repeat, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
-from dpmf_core.privacy.claims import Claim, chien, jain, saha
+from dpmf_core.privacy.claims import CLAIMS
 from pages.kit import charts, guarantee, ledgers, sidebar
 
 SOURCES = {"hand": "By hand", "plan": "The sidebar's algorithm", "run": "A stored run", "claim": "A paper's claim"}
-CLAIMS = ("Chien et al. 2021", "Jain et al. 2018", "Saha & Imtiaz 2022, 100 steps", "Saha & Imtiaz 2022, 500 steps")
 
 
 def by_hand() -> tuple[Event, float]:
@@ -61,11 +60,11 @@ def from_run() -> tuple[Event, float]:
 
 def from_claim() -> tuple[Event, float]:
     left, right = st.columns(2)
-    which = left.selectbox("Source", CLAIMS)
+    which = left.selectbox("Source", list(CLAIMS))
     nominal = right.number_input("Its nominal ε", 0.01, 50.0, 0.5 if "Saha" in which else 1.0, key=f"accountant.nominal.{which}", format="%g", step=0.5)
     if nominal is None:
         raise BadInput("Give the nominal ε of the claim.")
-    claims = claimed(which, nominal)
+    claims = CLAIMS[which](nominal)
     main = claims[0]
     exact = [(claim.title, relation, epsilon_of(claim.event, claim.delta, relation)) for claim in claims for relation in Relation]
     st.write(f"**{main.title}** says: {main.words} (δ = {main.delta:g}). Its noise costs, exactly, over the whole run:")
@@ -74,15 +73,6 @@ def from_claim() -> tuple[Event, float]:
         hide_index=True,
     )  # fmt: skip
     return main.event, main.delta
-
-
-def claimed(which: str, nominal: float) -> list[Claim]:
-    if which.startswith("Chien"):
-        return [chien(nominal)]
-    if which.startswith("Jain"):
-        return [jain(nominal)]
-    steps = 500 if "500" in which else 100
-    return [saha(nominal, steps=steps), saha(nominal, steps=steps, tight=True)]
 
 
 def growth(event: Event, delta: float) -> None:
