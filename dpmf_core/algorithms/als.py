@@ -30,7 +30,7 @@ def random_start(rng: Streams, m: int, r: int) -> Array:
 
 
 class ALS(Algorithm):
-    """Least squares over users and items in turn, on what damped biases leave over. Not private."""
+    """Least squares over users and items in turn. Not private."""
 
     id: ClassVar[str] = "als"
     title: ClassVar[str] = "ALS"
@@ -41,7 +41,7 @@ class ALS(Algorithm):
     steps: int = Field(10, ge=1, le=200, title="steps T", description="user and item half-steps")
     regularisation: float = Field(0.08, gt=0, le=1e6, title="ridge λ", description="pull of factors towards 0")
     regularisation_exponent: float = Field(1.0, ge=0, le=1, title="λ's exponent", description="λ is multiplied by (number of ratings)^exponent")
-    biases: bool = Field(True, description="damped mean, item and user offsets first; off: the ratings as they are")
+    biases: bool = Field(False, description="damped mean, item and user offsets first; off: the ratings as they are")
     unobserved_weight: float = Field(0.0, ge=0, le=100, title="λ₀", description="pull of every unobserved cell towards 0, for recall tasks")
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:

@@ -1,0 +1,58 @@
+"""Every command of the README runs as written, on files made for it; downloads alone are left out."""
+
+import json
+import random
+import re
+import shlex
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = [
+    line.split("dpmf_core", 1)[1]
+    for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    for line in block.replace("\\\n", " ").splitlines()
+    if line.startswith(".venv/bin/python -m dpmf_core")
+]
+OFFLINE = sorted((command for command in COMMANDS if " fetch " not in command), key=lambda command: " import " not in command)
+
+
+def _folder_with_files(folder: Path) -> Path:
+    """A ratings table and a MovieLens 1M archive in the official layout, small."""
+    draw = random.Random(0)
+    rows = [(user, item, draw.randint(1, 5)) for user in range(1, 81) for item in draw.sample(range(1, 41), 15)]
+    (folder / "ratings.csv").write_text("user,item,rating\n" + "".join(f"{u},{i},{r}\n" for u, i, r in rows))
+    (folder / "path/to").mkdir(parents=True)
+    with zipfile.ZipFile(folder / "path/to/ml-1m.zip", "w") as archive:
+        archive.writestr("ml-1m/ratings.dat", "".join(f"{u}::{i}::{r}::{978300000 + n}\n" for n, (u, i, r) in enumerate(rows)))
+        archive.writestr("ml-1m/movies.dat", "".join(f"{i}::Film {i} (1990)::Drama\n" for i in range(1, 41)))
+    return folder
+
+
+@pytest.mark.slow
+def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
+    folder = _folder_with_files(tmp_path)
+    assert len(OFFLINE) >= 6
+    for command in OFFLINE:
+        environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DPMF_DATA": str(folder / "data"), "HOME": str(folder)}
+        done = subprocess.run(
+            [sys.executable, "-m", "dpmf_core", *shlex.split(command)], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        if "--json" in command:
+            json.loads(done.stdout)
+    assert (folder / "runs.csv").read_text().count("\n") > 60
+
+
+def test_the_readme_names_every_algorithm_and_dependency() -> None:
+    from dpmf_core.algorithms import REGISTRY
+
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert [name for name in REGISTRY if f"`{name}`" not in text] == []
+    packages = re.findall(r"^([a-z0-9-]+)[<>=]", (ROOT / "requirements.txt").read_text(), re.M)
+    table = text.split("## Dependencies")[1].split("## Sources")[0]
+    assert [name for name in packages if name not in table] == []
