@@ -29,11 +29,12 @@ bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where i
 
 .venv/app-ready: requirements.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m dpmf_core warm
 	touch $@
 
 .venv/dev-ready: requirements.txt pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet -e ".[dev]"
-	touch $@ .venv/app-ready
+	touch $@
 
 .venv/bench-ready: benchmarks/requirements.txt .venv/dev-ready
 	$(PYTHON) -m venv .venv/bench
