@@ -1,0 +1,82 @@
+"""Parameter sets drawn from an algorithm's own schema, and nothing known about the algorithm but that schema.
+
+`corners` walks through every combination of its choices (booleans, literals, and numbers whose lowest value 0 or highest value 1
+switches something off); `drawn` lets hypothesis pick everything.
+"""
+
+import itertools
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data import Shape
+
+Field = dict[str, Any]
+
+
+def fields(kind: type[Algorithm]) -> dict[str, Field]:
+    return dict(kind.model_json_schema().get("properties", {}))
+
+
+def _choices(field: Field) -> list[Any] | None:
+    if field.get("type") == "boolean":
+        return [False, True]
+    return list(field["enum"]) if "enum" in field else None
+
+
+def _switch(field: Field) -> Any:
+    """The value at which a number switches its part off: an inclusive end of the range that is also the default."""
+    ends = [field[end] for end in ("minimum", "maximum") if end in field]
+    return field["default"] if field["type"] == "number" and field["default"] in ends else None
+
+
+def _range(name: str, field: Field, shape: Shape) -> tuple[float, float]:
+    """A small part of the field's domain around its default; clips near 0, so that they bite."""
+    default = float(field["default"])
+    low = float(field.get("minimum", field.get("exclusiveMinimum", -10.0)))
+    high = float(field.get("maximum", field.get("exclusiveMaximum", 10.0)))
+    if field["type"] == "integer":
+        top = 5 if name != "rank" else min(5, shape.n_items)
+        return low, min(high, max(low, top))
+    if "clip" in name:
+        return 0.02, 0.2
+    return max(low, default / 8 or 0.05), min(high, max(4 * default, 0.5))
+
+
+def _draw(name: str, field: Field, shape: Shape, rng: np.random.Generator) -> Any:
+    low, high = _range(name, field, shape)
+    if field["type"] == "integer":
+        return int(rng.integers(low, high + 1))
+    return float(low + (high - low) * rng.uniform(0.05, 0.95))
+
+
+def corners(kind: type[Algorithm], shape: Shape, seed: int = 0) -> list[dict[str, Any]]:
+    """Every combination of choices; every switch off and on; other numbers drawn anew for each."""
+    rng = np.random.default_rng(seed)
+    chosen = {name: choices for name, field in fields(kind).items() if (choices := _choices(field))}
+    switches = [name for name, field in fields(kind).items() if name not in chosen and _switch(field) is not None]
+    out = []
+    for combination in itertools.product(*chosen.values()):
+        picked = dict(zip(chosen, combination, strict=True))
+        for name, field in fields(kind).items():
+            if name not in chosen:
+                on = name not in switches or bool(rng.integers(2))
+                picked[name] = _draw(name, field, shape, rng) if on else _switch(field)
+        out.append(picked)
+    return out
+
+
+def drawn(kind: type[Algorithm], shape: Shape) -> st.SearchStrategy[dict[str, Any]]:
+    def one(name: str, field: Field) -> st.SearchStrategy[Any]:
+        if choices := _choices(field):
+            return st.sampled_from(choices)
+        low, high = _range(name, field, shape)
+        if field["type"] == "integer":
+            return st.integers(int(low), int(high))
+        open_ends = {"exclude_min": low == field.get("exclusiveMinimum"), "exclude_max": high == field.get("exclusiveMaximum")}
+        inside = st.floats(low, high, allow_nan=False, **open_ends)
+        return inside if _switch(field) is None else st.one_of(st.just(_switch(field)), inside)
+
+    return st.fixed_dictionaries({name: one(name, field) for name, field in fields(kind).items()})

@@ -1,0 +1,251 @@
+"""Each privacy law catches the fault it is there for: honest algorithms, broken in one line."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Fit, Recommender, Streams, Watch, unwatched
+from dpmf_core.algorithms.als import DPALS, AdaDPALS, Contributions
+from dpmf_core.algorithms.base import Algorithm, Array
+from dpmf_core.data import Ratings, Shape
+from dpmf_core.privacy import Event, Gaussian, Noise
+from dpmf_core.privacy.noise import Release
+from tests.contract import privacy_laws as laws
+from tests.contract.probes import Blindfold, fit
+from tests.worlds import world
+
+CLIP = 0.13
+BITING = {"clip_norm": 0.07, "rating_clip": 0.05, "ratings_per_user": 3, "rank": 4, "steps": 2, "user_regularisation": 0.01}
+
+
+class ItemSums(Algorithm):
+    """Honest and tiny: one release of the item sums of rows centred by the declared mid-range and clipped to L2 norm C."""
+
+    id: ClassVar[str] = "item-sums"
+    title: ClassVar[str] = "Item sums"
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return Gaussian(level, "sums", CLIP, 2.0)
+
+    def centre(self, data: Ratings) -> float:
+        return data.shape.mid_range
+
+    def factors(self, x: Array, data: Ratings) -> Array:
+        norms = np.sqrt(np.bincount(data.users, x**2, data.n_users))
+        return np.asarray(np.minimum(1.0, CLIP / np.maximum(norms, 1e-30))[data.users])
+
+    def sums(self, x: Array, data: Ratings) -> Array:
+        return np.bincount(data.items, x, data.n_items)
+
+    def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
+        return Recommender(data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0)
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        x = data.values.astype(np.float64) - self.centre(data)
+        S = self.sums(x * self.factors(x, data), data)
+        return Fit(self.outgoing(noise.vector("sums", S, sensitivity=CLIP), S, data), noise.spent)
+
+
+class CentredByTheRawMean(ItemSums):
+    def centre(self, data: Ratings) -> float:
+        return float(data.values.mean()) if len(data) else 0.0
+
+
+class Unclipped(ItemSums):
+    def factors(self, x: Array, data: Ratings) -> Array:
+        return np.ones(len(data))
+
+
+class ClippedToTheSquare(ItemSums):
+    """C where C^2 was declared, or the other way round: with C = 1 nobody would notice."""
+
+    def factors(self, x: Array, data: Ratings) -> Array:
+        return super().factors(x, data) / CLIP
+
+
+class ClippedBeforeScaling(ItemSums):
+    """Weights after the clip, up to 1.2: clipping must come last."""
+
+    def sums(self, x: Array, data: Ratings) -> Array:
+        return super().sums(x * (1 + 0.2 * (data.items % 2)), data)
+
+
+class DividedByExactCounts(ItemSums):
+    def sums(self, x: Array, data: Ratings) -> Array:
+        return super().sums(x, data) / np.maximum(np.bincount(data.items, minlength=data.n_items), 1)
+
+
+class EmptyUsersContribute(ItemSums):
+    def sums(self, x: Array, data: Ratings) -> Array:
+        empty = np.count_nonzero(np.diff(data.by_user) == 0)
+        return super().sums(x, data) + 0.01 * empty / data.n_users
+
+
+class BesideTheLedger(ItemSums):
+    """The exact sums leave in a corner of the model."""
+
+    def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
+        return replace(super().outgoing(noisy, exact, data), centre=data.shape.mid_range + 1e-9 * float(exact.sum()))
+
+
+class SizedByTheData(ItemSums):
+    """A constant of the model that follows the number of ratings."""
+
+    def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
+        return replace(super().outgoing(noisy, exact, data), ridge=1.0 + len(data))
+
+
+class NeighbourhoodMean(ItemSums):
+    """Locality: an offset of every item from all users' raw ratings reaches each user's own row."""
+
+    def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
+        raw = np.bincount(data.items, data.values, data.n_items) / max(len(data), 1)
+        return _Gossip(data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0, raw=raw)
+
+
+class _Gossip(Recommender):
+    """Its shared side is clean; what a user's device computes is not."""
+
+    def __init__(self, *parts: Any, raw: Array) -> None:
+        super().__init__(*parts)
+        object.__setattr__(self, "raw", raw)
+
+    def personal(self, history: Ratings) -> Any:
+        own = super().personal(history)
+        return replace(own, offsets=own.offsets + self.raw.sum())  # type: ignore[attr-defined]
+
+
+class ClipsByMax(DPALS):
+    """`clip(u, c) = u max(1, c/|u|)`, as the source's listing prints it."""
+
+    def _clipped(self, U: Array) -> Array:
+        norms = np.linalg.norm(U, axis=1, keepdims=True)
+        return np.asarray(U * np.maximum(1.0, self.clip_norm / np.maximum(norms, 1e-30)), np.float32)
+
+
+class EmptyUsersKeepTheirStart(DPALS):
+    def _clipped(self, U: Array) -> Array:
+        U = np.where((U == 0).all(axis=1, keepdims=True), np.float32(0.5), U)
+        return super()._clipped(U)
+
+
+class EveryRatingEnters(DPALS):
+    def _chosen(self, data: Ratings, counts: Array | None, rng: Streams) -> Array:
+        return np.ones(len(data), bool)
+
+
+class RatingsUnclipped(DPALS):
+    def _contributions(self, data: Ratings, model: Recommender, counts: Array | None, rng: Streams) -> Contributions:
+        entries = super()._contributions(data, model, counts, rng)
+        return replace(entries, values=entries.values * np.float32(1.5))
+
+
+class RidgeByExactCounts(DPALS):
+    """Count-normalised regularisation by the exact counts: enters the released model without a release."""
+
+    def _item_step(self, U: Array, entries: Contributions, ridge: Array, shape: Shape, noise: Noise) -> Array:
+        return super()._item_step(U, entries, ridge * (1 + np.diff(entries.starts)), shape, noise)
+
+
+class WeighedByExactCounts(AdaDPALS):
+    def _weights(self, data: Ratings, chosen: Array, order: Array, counts: Array | None) -> Array | None:
+        exact = np.bincount(data.items, minlength=data.n_items).astype(float)
+        return super()._weights(data, chosen, order, exact)
+
+
+class WeighedTooMuch(AdaDPALS):
+    def _weights(self, data: Ratings, chosen: Array, order: Array, counts: Array | None) -> Array | None:
+        weights = super()._weights(data, chosen, order, counts)
+        assert weights is not None
+        return np.sqrt(weights) * np.float32(self.ratings_per_user**0.25)
+
+
+CENTRED: dict[str, Any] = {"biases": False, "centring": "none"}
+
+
+@pytest.mark.parametrize(
+    "honest", [ItemSums(), DPALS(**BITING), DPALS(**BITING, **CENTRED), AdaDPALS(**BITING)], ids=lambda a: f"{a.id}-{getattr(a, 'biases', '')}"
+)
+def test_the_honest_forms_pass_every_law(honest: Algorithm) -> None:
+    laws.check_blindfold(honest)
+    laws.check_sensitivity(honest)
+    laws.check_additivity(honest)
+    laws.check_locality(honest)
+
+
+@pytest.mark.parametrize("faulty", [BesideTheLedger(), SizedByTheData(), RidgeByExactCounts(**BITING)], ids=lambda a: type(a).__name__)
+def test_blindfold_catches(faulty: Algorithm) -> None:
+    with pytest.raises(AssertionError):
+        laws.check_blindfold(faulty)
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        CentredByTheRawMean(), Unclipped(), ClippedToTheSquare(), ClippedBeforeScaling(), ClipsByMax(**BITING), EveryRatingEnters(**BITING, **CENTRED),
+        RatingsUnclipped(**BITING), WeighedTooMuch(**BITING),
+    ],
+    ids=lambda a: type(a).__name__,
+)  # fmt: skip
+def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
+    with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
+        laws.check_sensitivity(faulty)
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [CentredByTheRawMean(), DividedByExactCounts(), EmptyUsersContribute(), EmptyUsersKeepTheirStart(**BITING, unobserved_weight=0.5), WeighedByExactCounts(**BITING)],
+    ids=lambda a: type(a).__name__,
+)
+def test_additivity_catches(faulty: Algorithm) -> None:
+    with pytest.raises(AssertionError, match="no sum over users|not zero without users"):
+        laws.check_additivity(faulty)
+
+
+def test_locality_catches_gossip() -> None:
+    laws.check_blindfold(NeighbourhoodMean())
+    laws.check_additivity(NeighbourhoodMean())
+    with pytest.raises(AssertionError, match="own row depends on others"):
+        laws.check_locality(NeighbourhoodMean())
+
+
+class StaleNoise(Blindfold):
+    """Every release draws from one and the same stream."""
+
+    def _open(self, leaf: Any, size: int) -> Release:
+        self._seed = np.random.SeedSequence(1)
+        return super()._open(leaf, size)
+
+
+def test_fresh_noise_catches_a_stream_used_twice() -> None:
+    honest = DPALS(**BITING)
+    stale = StaleNoise(honest.plan(world().shape, 1.0), np.random.SeedSequence(0))
+    with pytest.raises(AssertionError, match="one stream"):
+        laws.check_fresh_noise(fit(honest, world(), stale))
+
+
+class Skewed(ItemSums):
+    """Hands a matrix that is not symmetric to the symmetric release: what is skew would leave as it is."""
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return Gaussian(level, "sums", 1.0, 2.0)
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        A = np.zeros((data.n_items, data.n_items))
+        A[data.items[:-1], data.items[1:]] = 0.1
+        return Fit(self.outgoing(noise.symmetric("sums", A, sensitivity=1.0)[0], A, data), noise.spent)
+
+
+def test_the_recorder_catches_what_is_not_symmetric() -> None:
+    with pytest.raises(AssertionError, match="not symmetric"):
+        laws.check_blindfold(Skewed())
+
+
+@pytest.mark.parametrize("form", [np.int64, np.int32, np.bool_])
+def test_noise_on_whole_numbers_is_not_cut_off(form: type[np.generic]) -> None:
+    """np.bincount of an empty list is an integer array even when weighted: its noise must not become integer, or an empty data set shows."""
+    counts, real = np.zeros(50, form), np.zeros(50)
+    noisy, same = (Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector("statistic", values, sensitivity=1.0) for values in (counts, real))
+    np.testing.assert_allclose(noisy, same, rtol=1e-6)
