@@ -196,11 +196,17 @@ def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
 
 @pytest.mark.parametrize(
     "faulty",
-    [CentredByTheRawMean(), DividedByExactCounts(), EmptyUsersContribute(), EmptyUsersKeepTheirStart(**BITING, unobserved_weight=0.5), WeighedByExactCounts(**BITING)],
+    [
+        CentredByTheRawMean(),
+        DividedByExactCounts(),
+        EmptyUsersContribute(),
+        EmptyUsersKeepTheirStart(**BITING, unobserved_weight=0.5),
+        WeighedByExactCounts(**BITING),
+    ],
     ids=lambda a: type(a).__name__,
 )
 def test_additivity_catches(faulty: Algorithm) -> None:
-    with pytest.raises(AssertionError, match="no sum over users|not zero without users"):
+    with pytest.raises(AssertionError, match=r"no sum over users|not zero without users"):
         laws.check_additivity(faulty)
 
 
