@@ -1,0 +1,112 @@
+"""Metrics against brute force on cases small enough to check by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.data import Ratings
+from dpmf_core.metrics import buckets, evaluate, mae, ranking, relevant, rmse, top_items
+
+BOUNDS = (1.0, 5.0)
+
+
+def ratings(*triples: tuple[int, int, float], n_users: int = 3, n_items: int = 5) -> Ratings:
+    users, items, values = zip(*triples, strict=True) if triples else ((), (), ())
+    return Ratings.of(users, items, values, n_users=n_users, n_items=n_items, bounds=BOUNDS, public=True)
+
+
+def by_offset(*offsets: float) -> Recommender:
+    """A model that ranks items by a fixed offset."""
+    return Recommender(BOUNDS, 3.0, np.array(offsets, np.float32), np.zeros((len(offsets), 0), np.float32))
+
+
+def test_rmse_and_mae_by_hand() -> None:
+    predicted, actual = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 3.0])
+    assert rmse(predicted, actual) == pytest.approx(math.sqrt(5 / 3))
+    assert mae(predicted, actual) == pytest.approx(1.0)
+    assert math.isnan(rmse(np.array([]), np.array([])))
+    assert math.isnan(mae(np.array([]), np.array([])))
+
+
+def test_relevant_is_the_upper_quarter_of_the_range() -> None:
+    assert relevant(ratings((0, 0, 3.9), (0, 1, 4.0), (0, 2, 5.0))).tolist() == [False, True, True]
+
+
+def test_top_items_leave_the_history_out_and_come_best_first() -> None:
+    model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 4, 3))
+    lists = top_items(model, model.personal(history), history, np.array([0, 1]), 3)
+    assert lists.tolist() == [[2, 3, 4], [1, 2, 3]]
+
+
+def test_ranking_by_hand() -> None:
+    """User 0 wants items 2 and 0, user 1 wants item 4; lists of two are (2, 3) and (1, 2)."""
+    model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 3, 3))
+    test = ratings((0, 2, 5), (0, 0, 4), (0, 3, 1), (1, 4, 5), (2, 0, 1))
+    found = ranking(model, model.personal(history), history, test, k=2)
+    ideal = 1 + 1 / math.log2(3)
+    assert found["recall_at_2"] == pytest.approx((1 / 2 + 0) / 2)
+    assert found["ndcg_at_2"] == pytest.approx((1 / ideal + 0) / 2)
+    assert found["coverage"] == pytest.approx(3 / 5)
+
+
+def test_recall_divides_by_what_can_be_reached() -> None:
+    """Three liked items, lists of two: both right is a recall of 1, not 2/3 [Liang et al. 2018]."""
+    model, history = by_offset(0.5, 0.4, 0.3, 0.2, 0.1), ratings((0, 4, 3))
+    test = ratings((0, 0, 5), (0, 1, 5), (0, 2, 5))
+    assert ranking(model, model.personal(history), history, test, k=2)["recall_at_2"] == 1.0
+
+
+def test_ranking_equals_brute_force_on_random_data() -> None:
+    random = np.random.default_rng(0)
+    n, m, k = 40, 30, 7
+    grid = random.random((n, m))
+    history_pairs, test_pairs = np.nonzero(grid < 0.2), np.nonzero(grid > 0.8)
+    history = Ratings.of(*history_pairs, random.integers(1, 6, len(history_pairs[0])), n_users=n, n_items=m, bounds=BOUNDS)
+    test = Ratings.of(*test_pairs, random.integers(1, 6, len(test_pairs[0])), n_users=n, n_items=m, bounds=BOUNDS)
+    model = Recommender(BOUNDS, 3.0, random.normal(size=m).astype(np.float32), random.normal(size=(m, 3)).astype(np.float32))
+    personal = Personal(np.zeros(n, np.float32), random.normal(size=(n, 3)).astype(np.float32))
+    recalls, gains = [], []
+    for user in range(n):
+        wanted = {int(i) for i, v in zip(test.items[test.users == user], test.values[test.users == user], strict=True) if v >= 4}
+        if not wanted:
+            continue
+        scores = {
+            i: float(model.item_offsets[i] + personal.factors[user] @ model.item_factors[i])
+            for i in range(m)
+            if i not in set(history.items[history.users == user])
+        }
+        best = sorted(scores, key=lambda i: -scores[i])[:k]
+        recalls.append(len(wanted & set(best)) / min(k, len(wanted)))
+        gain = sum(1 / math.log2(place + 2) for place, i in enumerate(best) if i in wanted)
+        gains.append(gain / sum(1 / math.log2(place + 2) for place in range(min(k, len(wanted)))))
+    found = ranking(model, personal, history, test, k=k)
+    assert found[f"recall_at_{k}"] == pytest.approx(np.mean(recalls))
+    assert found[f"ndcg_at_{k}"] == pytest.approx(np.mean(gains))
+
+
+def test_nobody_with_a_liked_item_gives_no_ranking() -> None:
+    model, history = by_offset(0.1, 0.2, 0.3, 0.4, 0.5), ratings((0, 1, 3))
+    assert ranking(model, model.personal(history), history, ratings((0, 0, 1)), k=2) == {}
+
+
+def test_buckets_cover_every_test_rating_once() -> None:
+    random = np.random.default_rng(1)
+    users, items = np.nonzero(random.random((30, 20)) < 0.5)
+    everything = Ratings.of(users, items, random.integers(1, 6, len(users)), n_users=30, n_items=20, bounds=BOUNDS)
+    odd = np.arange(len(everything)) % 2 == 1
+    history, test = everything.only(~odd), everything.only(odd)
+    predicted = random.normal(3, 1, len(test))
+    for rows in buckets(predicted, test, history).values():
+        assert sum(row["ratings"] for row in rows) == len(test)
+        total = sum(row["ratings"] * row["rmse"] ** 2 for row in rows if row["ratings"])
+        assert math.sqrt(total / len(test)) == pytest.approx(rmse(predicted, test.values))
+
+
+def test_evaluate_uses_each_users_own_history() -> None:
+    model = Recommender(BOUNDS, 3.0, np.zeros(5, np.float32), np.zeros((5, 0), np.float32), user_damping=0.0)
+    history, test = ratings((0, 0, 5), (0, 1, 5), (1, 0, 1)), ratings((0, 2, 5), (1, 2, 1), (2, 2, 3))
+    figures, _ = evaluate(model, history, test)
+    assert figures["rmse"] == pytest.approx(0.0)
+    assert figures["test_ratings"] == 3
