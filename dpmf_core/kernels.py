@@ -7,8 +7,10 @@ BLAS addresses are passed at run time, for a compiled loop that holds one cannot
 """
 
 import functools
+import importlib
 import itertools
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -39,9 +41,38 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="kernel")
 
 
-@functools.cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+class _SingleThreadedBlas:
+    """Holds BLAS at one thread from the first kernel that enters to the last that leaves, whichever threads they run in.
+
+    The limit belongs to the process: were each kernel to set and restore it, one would lift it under another still running.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    @functools.cached_property
+    def _libraries(self) -> ThreadpoolController:
+        importlib.import_module("scipy.linalg.cython_lapack")  # a library loaded later would go unseen
+        return ThreadpoolController().select(user_api="blas")
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = self._libraries.limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_single_threaded_blas = _SingleThreadedBlas()
 
 
 def usable_threads() -> int:
@@ -56,7 +87,7 @@ def _share_out(work: Callable[[int, int], None], cost: Array, threads: int | Non
     marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS) if len(total) else []
     edges = np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
     threads = threads or usable_threads()
-    with _libraries().limit(limits=1, user_api="blas"):
+    with _single_threaded_blas:
         if threads == 1 or len(edges) <= 2:
             for start, stop in itertools.pairwise(edges):
                 work(int(start), int(stop))
@@ -319,14 +350,17 @@ def solve_psd(grams: Array, rhs: Array, ridge: float | Array, *, base: Array | N
     """x_b = (P(grams_b) + base + ridge_b I)^-1 rhs_b, (n, r), where P projects a symmetric matrix onto the positive semi-definite cone.
 
     Where a Cholesky factorisation succeeds, P is the identity; the others go through their eigenvectors.
+    ridge: a number or (n,), above 0 unless base is positive definite. base: (r, r) positive semi-definite or None.
     project=False leaves P out: the systems may be indefinite, and singular ones get their least-squares solution.
     """
     grams = np.ascontiguousarray(grams)
     n, r = rhs.shape
     ridges, common = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, grams.dtype), (n,))), _base(base, grams.dtype)
-    if not project:
-        return _solve_as_is(grams + (0 if base is None else common) + ridges[:, None, None] * np.eye(r, dtype=grams.dtype), rhs)
     out, indefinite = np.array(rhs, grams.dtype), np.zeros(n, np.bool_)
+    if not project:
+        system = grams + (0 if base is None else common) + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)
+        _share_out(lambda start, stop: _solve_as_is(system, start, stop, out), np.ones(n), threads)
+        return out
     posv = _routine(_letter(grams.dtype) + "posv")
     _share_out(lambda start, stop: _solve_definite(posv, grams, ridges, common, start, stop, out, indefinite), np.ones(n), threads)
     rest = np.flatnonzero(indefinite)
@@ -350,18 +384,23 @@ def _solve_projected(grams: Array, rhs: Array, ridges: Array, base: Array) -> Ar
     return np.asarray((Q @ along[..., None])[..., 0])
 
 
-def _solve_as_is(systems: Array, rhs: Array) -> Array:
+def _solve_as_is(systems: Array, start: int, stop: int, out: Array) -> None:
+    """out: right-hand sides in, solutions out."""
     try:
-        return np.asarray(np.linalg.solve(systems, rhs[..., None])[..., 0])
-    except np.linalg.LinAlgError:
-        return np.asarray((np.linalg.pinv(systems, hermitian=True) @ rhs[..., None])[..., 0])
+        out[start:stop] = np.linalg.solve(systems[start:stop], out[start:stop, :, None])[..., 0]
+    except np.linalg.LinAlgError:  # numpy does not say which of them is singular
+        if stop - start == 1:
+            out[start] = np.linalg.lstsq(systems[start], out[start], rcond=None)[0]
+            return
+        for b in range(start, stop):
+            _solve_as_is(systems, b, b + 1, out)
 
 
 def predict_pairs(user_factors: Array, item_factors: Array, users: Array, items: Array, *, threads: int | None = None) -> Array:
     """u . v of every pair, (n_pairs,), float32."""
     out = np.empty(len(users), np.float32)
     U, V = np.ascontiguousarray(user_factors, np.float32), np.ascontiguousarray(item_factors, np.float32)
-    u, i = np.asarray(users, np.int64), np.asarray(items, np.int64)
+    u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
     _share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), np.ones(len(u)), threads)
     return out
 

@@ -9,16 +9,17 @@ from dpmf_core.experiment import Run, RunSpec
 from dpmf_core.jobs import Job
 
 POLL = 0.4  # seconds between looks at unfinished runs
+TOGETHER = 4  # so many runs finish before the page is drawn again
 
 
 def _jobs(page: str, specs: Mapping[str, RunSpec]) -> dict[str, Job]:
     """This session's handles for the wanted runs. Runs that are no longer wanted are let go; a cancelled one stays cancelled until asked again."""
-    held: dict[str, tuple[RunSpec, Job]] = st.session_state.setdefault(f"{page}.jobs", {})
-    for name in [name for name, (spec, _) in held.items() if specs.get(name) != spec]:
-        held.pop(name)[1].cancel()
-    for name, spec in specs.items():
-        if name not in held:
-            held[name] = (spec, engine().submit(spec))
+    before: dict[str, tuple[RunSpec, Job]] = st.session_state.get(f"{page}.jobs", {})
+    for name, (spec, job) in before.items():
+        if specs.get(name) != spec:
+            job.cancel()
+    held = {name: before[name] if name in before and before[name][0] == spec else (spec, engine().submit(spec)) for name, spec in specs.items()}
+    st.session_state[f"{page}.jobs"] = held
     return {name: job for name, (_, job) in held.items()}
 
 
@@ -29,25 +30,26 @@ def again(page: str) -> None:
         del held[name]
 
 
-def wanted(page: str, specs: Mapping[str, RunSpec], patience: float = 0.35) -> dict[str, Run]:
+def wanted(page: str, specs: Mapping[str, RunSpec], patience: float = 1.5) -> dict[str, Run]:
     """The finished ones of the wanted runs, by name. The rest shows its progress here and the page is drawn again as they finish."""
     jobs = _jobs(page, specs)
     first = next(iter(jobs.values()), None)
     if first is not None:
         first.wait(patience)  # a stored or quick run needs no second drawing
     if any(job.state in ("waiting", "running") for job in jobs.values()):
-        _watch(page, sum(job.state == "done" for job in jobs.values()))
+        _watch(page, sum(job.state == "done" for job in jobs.values()), first is not None and first.state == "done")
     _troubles(page, jobs)
     engine().start()  # so that the next run need not wait for workers
     return {name: job.result(0) for name, job in jobs.items() if job.state == "done"}
 
 
 @st.fragment(run_every=POLL)
-def _watch(page: str, seen: int) -> None:
-    """Redraws itself while runs go on, and the page when one has finished."""
+def _watch(page: str, seen: int, first_seen: bool) -> None:
+    """Redraws itself while runs go on, and the page when the first has finished, or several, or all."""
     jobs = [job for _, job in st.session_state.get(f"{page}.jobs", {}).values()]
     open_jobs = [job for job in jobs if job.state in ("waiting", "running")]
-    if not open_jobs or sum(job.state == "done" for job in jobs) != seen:
+    news = sum(job.state == "done" for job in jobs) - seen
+    if not open_jobs or news >= TOGETHER or (news and not first_seen and jobs[0].state == "done"):
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(*_progress(jobs, open_jobs))

@@ -156,7 +156,8 @@ def draw() -> None:
     with st.sidebar:
         st.selectbox("Data set", _usable_data(), key="sidebar.data", format_func=lambda name: _entry(name).title, on_change=_new_data)
         entry = _entry(st.session_state["sidebar.data"])
-        st.caption(f"{entry.n_users:,} users, {entry.n_items:,} items, {entry.n_ratings:,} ratings. {entry.words}")
+        about = "about " if entry.kind == "simulated" else ""
+        st.caption(f"{entry.n_users:,} users, {entry.n_items:,} items, {about}{entry.n_ratings:,} ratings. {entry.words}")
         st.number_input(
             "Most rated items only", 2, None, key="sidebar.top", placeholder=f"all {entry.n_items:,}", step=100,
             help="Keeps the most rated items. Choosing them by exact counts treats the item set as public, and the privacy card says so.",

@@ -113,6 +113,9 @@ def main() -> None:
         given = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
     spec = choice.spec(parameters=given)
     ready = prepare(spec, choice.shape, choice.assumptions)
+    guarantee.card(ready.plan, ready.guarantee, choice.delta)  # before the run, for it needs none
+    st.subheader("What this ε means")
+    guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
     with head:
         place = st.container()
         done = runs.wanted("explore", comparison(spec))
@@ -121,9 +124,6 @@ def main() -> None:
             guarantee.who_sees_what()
         if "main" in done:
             price(done)
-    guarantee.card(ready.plan, ready.guarantee, choice.delta)
-    st.subheader("What this ε means")
-    guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
     if "main" in done and "twin" in done:
         lists(choice, done, given)
         take_away(done["main"])
