@@ -4,6 +4,7 @@
 cache folder), from where `load("ml-1m")` takes it; `load("ratings.csv?bounds=0.5,5")` reads any ratings table, with its bounds declared.
 """
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -132,9 +133,11 @@ def _table(path_and_facts: str) -> Ratings:
     facts = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := set(facts) - {"bounds", "users", "items"}:
         raise BadInput(f"After the '?' of a path only bounds, users and items are known. Got {', '.join(sorted(unknown))}.")
-    ratings, _ = read_table(
+    ratings, report = read_table(
         file, name=file.name, bounds=_pair(facts.get("bounds")), n_users=_count(facts, "users"), n_items=_count(facts, "items")
     )  # fmt: skip
+    if report.problems:
+        logging.getLogger(__name__).warning("%s", report.words)
     return ratings
 
 

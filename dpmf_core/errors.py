@@ -23,6 +23,9 @@ def closest(name: str, known: Iterable[str]) -> str:
 
 def _allowed(field: dict[str, object]) -> str:
     """The range or the choices of one JSON-schema property, in words; '' where it has none."""
+    for choice in field.get("anyOf", []):  # type: ignore[attr-defined]
+        if choice.get("type") != "null":
+            return _allowed(choice)
     if "enum" in field:
         return "one of " + ", ".join(str(choice) for choice in field["enum"])  # type: ignore[attr-defined]
     if field.get("type") == "boolean":

@@ -1,6 +1,7 @@
 """The kernels against dense float64 numpy, on rectangular shapes, empty rows and full ones."""
 
 import itertools
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -84,6 +85,52 @@ def test_results_do_not_depend_on_threads_or_on_company(rank):
             assert np.array_equal(alone, other)
 
 
+OVERLAP = """
+import threading
+import numpy as np
+from threadpoolctl import threadpool_info
+from dpmf_core import kernels
+
+def blas():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+kernels.rank_segments(np.array([0, 2]), np.array([1.0, 0.0]))  # needs no BLAS: the libraries must be known all the same
+kernels.ready()
+before, entered, left, seen = blas(), threading.Event(), threading.Event(), []
+
+def outlives(start, stop):
+    entered.set()
+    left.wait(10)
+    seen.append(blas())
+
+longer = threading.Thread(target=kernels._share_out, args=(outlives, np.ones(1), 1))
+longer.start()
+entered.wait(10)
+kernels._share_out(lambda start, stop: seen.append(blas()), np.ones(1), 1)
+left.set()
+longer.join()
+print(before, seen, blas())
+"""
+
+
+def test_overlapping_kernels_hold_blas_at_one_thread_until_the_last_is_done():
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    fresh = subprocess.run([sys.executable, "-c", OVERLAP], check=True, capture_output=True, text=True, env=environment)
+    assert fresh.stdout.strip() == "{2} [{1}, {1}] {2}"
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    code = (
+        "import os, numpy as np; from dpmf_core import kernels; U = np.ones((999, 3), np.float32); at = np.arange(999)\n"
+        "work = lambda: kernels.predict_pairs(U, U, at, at, threads=2).sum()\n"
+        "work(); child = os.fork()\n"
+        "if child == 0: os._exit(int(work() != 2997))\n"
+        "print(os.waitpid(child, 0)[1])"
+    )
+    fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    assert fresh.stdout.strip() == "0"
+
+
 def _noisy_grams(rank: int, dtype: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(3)
     noise = random.normal(size=(30, rank, rank))
@@ -111,8 +158,16 @@ def test_solve_psd_without_projection_solves_the_system_as_it_is():
     solved = kernels.solve_psd(grams, rhs, ridge, project=False)
     for b in range(len(grams)):
         np.testing.assert_allclose((grams[b] + ridge[b] * np.eye(5)) @ solved[b], rhs[b], atol=1e-8)
-    singular = kernels.solve_psd(-np.eye(3)[None], np.ones((1, 3)), 1.0, project=False)
-    assert not singular.any()
+
+
+def test_solve_psd_without_projection_gives_singular_systems_their_least_squares_and_leaves_the_others_alone():
+    grams, rhs, _ = _noisy_grams(5, np.float64)
+    alone = kernels.solve_psd(grams, rhs, 1.0, project=False)
+    grams[4] = -np.eye(5)
+    grams[4, 0, 0] = 1  # with the ridge: diag(2, 0, 0, 0, 0)
+    solved = kernels.solve_psd(grams, rhs, 1.0, project=False)
+    np.testing.assert_allclose(solved[4], [rhs[4, 0] / 2, 0, 0, 0, 0], atol=1e-12)
+    assert np.array_equal(np.delete(solved, 4, 0), np.delete(alone, 4, 0))
 
 
 def test_predict_pairs_rank_segments_and_unfold():
