@@ -21,7 +21,7 @@ def ladder_rows(done: dict[str, Run]) -> list[dict[str, object]]:
     """Held-out RMSE of every method; the chosen one with its further draws."""
     record = done["main"].record
     same = next((name for name in done if name not in ("main", "twin") and done[name].key == done["main"].key), None)
-    chosen = NAMES.get(str(same), record["title"]) if same else f"{record['title']}, your parameters"
+    chosen = NAMES.get(str(same), record["title"] + (", your parameters" if record["spec"]["parameters"] else ""))
     rows = []
     for name, run in done.items():
         mine = name == "main" or name.startswith("draw")

@@ -23,17 +23,20 @@ def finding(choice: Choice, done: dict[str, Run]) -> None:
         st.title(f"What does ε = {choice.epsilon:g} cost?")
         st.write("Training. The privacy card below needs no data and already holds.")
         return
-    title, private = done["main"].record["title"], rmse(done["main"])
+    record, private = done["main"].record, rmse(done["main"])
+    at = f"At ε = {choice.epsilon:g}"
+    if choice.calibration == "source":
+        at = f"At the source's ε = {choice.epsilon:g}, truly {record['epsilon']['exact']:.2f}"
     if "twin" not in done or "trivial" not in done:
-        st.title(f"At ε = {choice.epsilon:g}, {title} errs by {private:.3f}")
+        st.title(f"{at}, {record['title']} errs by {private:.3f}")
         return
     twin, trivial = rmse(done["twin"]), rmse(done["trivial"])
     kept = (trivial - private) / (trivial - twin) if trivial > twin else 0.0
     verdict = f"keeps {kept:.0%} of the gain over guessing" if kept > 0 else "does no better than guessing the mean"
-    st.title(f"At ε = {choice.epsilon:g}, {title} {verdict}")
+    st.title(f"{at}, {record['title']} {verdict}")
     st.write(
         f"Held-out RMSE **{private:.3f}** with privacy, **{twin:.3f}** without ({done['twin'].record['title']}), **{trivial:.3f}** by guessing the mean, "
-        f"on {choice.entry.title}; {done['main'].record['split']}."
+        f"on {choice.entry.title}; {record['split']}."
     )  # fmt: skip
 
 
