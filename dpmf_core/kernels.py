@@ -21,7 +21,7 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba.core import types
 from numba.extending import get_cython_function_address, intrinsic
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Array = npt.NDArray[Any]
 
@@ -62,6 +62,7 @@ class _SingleThreadedBlas:
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
+                OpenBLASController.clear_controlling_thread(force=True)  # else a thread that is not the first to set limits is ignored in silence
                 self._limit = self._libraries.limit(limits=1)
             self._inside += 1
 
@@ -69,7 +70,9 @@ class _SingleThreadedBlas:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
+                OpenBLASController.clear_controlling_thread(force=True)
                 self._limit.restore_original_limits()
+                OpenBLASController.clear_controlling_thread()
 
 
 _single_threaded_blas = _SingleThreadedBlas()
