@@ -1,23 +1,30 @@
-"""Parameter schema to widgets: one declaration validates, documents and draws."""
+"""Parameter schema to widgets: one declaration validates, documents and draws. What a person sets is in the link, as `p.NAME`."""
 
 from typing import Any
 
 import streamlit as st
+from pydantic import TypeAdapter, ValidationError
 
 from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import Shape
 from dpmf_core.privacy import Budget
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _label(title: str) -> str:
+    """A capital first letter, unless it is a symbol."""
+    return title[:1].upper() + title[1:] if title.isascii() or title[:1].isascii() else title
 
 
 def _widget(name: str, field: dict[str, Any], recommended: Any, key: str) -> Any:
     """The widget of one schema property; None means: as recommended."""
-    title = str(field.get("title", name)).replace("_", " ")
-    label, text = title[:1].upper() + title[1:], field.get("description")
-    hint = f"recommended: {_shown(recommended)}"
+    label, text, hint = _label(str(field.get("title", name))), field.get("description"), f"recommended: {_shown(recommended)}"
     if field.get("type") == "boolean":
         picked = st.selectbox(label, ["on", "off"], index=None, placeholder=hint, key=key, help=text)
         return None if picked is None else picked == "on"
@@ -32,18 +39,45 @@ def _widget(name: str, field: dict[str, Any], recommended: Any, key: str) -> Any
     )  # fmt: skip
 
 
+def _from_link(kind: type[Algorithm], key: str, name: str) -> None:
+    """Before a widget's first drawing: its value from the link, checked by the same declaration."""
+    text = st.query_params.get(f"p.{name}")
+    if text is None or key in st.session_state:
+        return
+    info = kind.model_fields[name]
+    try:
+        value = TypeAdapter(info.rebuild_annotation()).validate_python(text)
+    except ValidationError as error:
+        complaint = f"'p.{name}' in the link cannot be used ({error.errors()[0]['msg']}); got '{text[:40]}'. The recommended value is used instead."
+        st.session_state.setdefault("sidebar.complaints", []).append(complaint)
+        st.warning(complaint)
+        return
+    st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
+
+
+def _to_link(chosen: dict[str, Any]) -> None:
+    for parameter in [parameter for parameter in st.query_params if parameter.startswith("p.")]:
+        if parameter[2:] not in chosen:
+            del st.query_params[parameter]
+    for name, value in chosen.items():
+        if st.query_params.get(f"p.{name}") != str(value):
+            st.query_params[f"p.{name}"] = str(value)
+
+
 def parameters(algorithm_id: str, shape: Shape, budget: Budget, prefix: str) -> dict[str, Any]:
     """The parameters that a person set; the others follow the recommendation for this shape and budget."""
     kind = algorithms.find(algorithm_id)
     fields = kind.model_json_schema().get("properties", {})
-    given = {name: value for name in fields if (value := st.session_state.get(f"{prefix}.{algorithm_id}.{name}.held")) is not None}
+    keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
+    for name, key in keys.items():
+        _from_link(kind, key, name)
+    given = {name: held == "on" if held in ("on", "off") else held for name, key in keys.items() if (held := st.session_state.get(key)) is not None}
     recommended = kind.recommend(shape, budget, given)
-    columns = st.columns(3)
-    chosen = {}
+    columns, chosen = st.columns(3), {}
     for place, (name, field) in enumerate(fields.items()):
         with columns[place % 3]:
-            value = _widget(name, field, recommended.get(name, field.get("default")), f"{prefix}.{algorithm_id}.{name}")
-        st.session_state[f"{prefix}.{algorithm_id}.{name}.held"] = value
+            value = _widget(name, field, recommended.get(name, field.get("default")), keys[name])
         if value is not None:
             chosen[name] = value
+    _to_link(chosen)
     return chosen
