@@ -1,23 +1,33 @@
-"""What may be said of a run."""
+"""What may be claimed, in which words."""
+
+import pytest
 
 from dpmf_core.privacy import NOT_PRIVATE, Guarantee, Status
 
-
-def test_an_assumption_makes_a_proof_conditional_and_is_named() -> None:
-    found = Guarantee(Status.PROVEN).given("the item set is public", "the item set is public")
-    assert found.status is Status.CONDITIONAL
-    assert found.words == "Proved for one user, provided that the item set is public."
-    assert found.has_epsilon
+PROVEN = Guarantee(Status.PROVEN)
 
 
-def test_only_proofs_have_an_epsilon() -> None:
-    assert [status for status in Status if Guarantee(status).has_epsilon] == [Status.PROVEN, Status.CONDITIONAL]
-    assert NOT_PRIVATE.given("anything") is NOT_PRIVATE
+def test_only_proofs_put_an_epsilon_on_screen() -> None:
+    assert {status: Guarantee(status).has_epsilon for status in Status} == {
+        Status.PROVEN: True, Status.CONDITIONAL: True, Status.UNPROVEN: False, Status.NONE: False,
+    }  # fmt: skip
 
 
-def test_a_claim_stands_in_quotation_marks() -> None:
-    assert '"2-differentially private"' in Guarantee(Status.UNPROVEN, claim="2-differentially private").words
+def test_an_assumption_makes_a_proof_conditional() -> None:
+    given = PROVEN.given("the item set is public").given("the item set is public", "the vocabulary is public")
+    assert given.status is Status.CONDITIONAL
+    assert given.words == "Proved for one user, provided that the item set is public and the vocabulary is public."
+    assert PROVEN.given() is PROVEN and PROVEN.status is Status.PROVEN
 
 
-def test_nothing_assumed_changes_nothing() -> None:
-    assert Guarantee(Status.PROVEN).given() == Guarantee(Status.PROVEN)
+@pytest.mark.parametrize("status", [Status.UNPROVEN, Status.NONE])
+def test_an_assumption_lifts_nothing(status: Status) -> None:
+    assert Guarantee(status).given("the moon is full").status is status
+    assert NOT_PRIVATE.given("the moon is full") is NOT_PRIVATE
+
+
+def test_an_unproven_claim_is_quoted() -> None:
+    words = Guarantee(Status.UNPROVEN, claim="epsilon is 0.3").words
+    assert "No proof is known" in words and '"epsilon is 0.3"' in words
+    assert "document" in Guarantee(Status.PROVEN, unit="document").words
+    assert "Not private" in NOT_PRIVATE.words

@@ -1,111 +1,219 @@
-"""Drawing is recording, and what is drawn has the scale that is recorded."""
+"""Drawing is recording, nothing outside the plan is drawn, and the noise has the scale that its event says: no less, no more."""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from scipy import stats
 
-from dpmf_core.privacy import Gaussian, Laplace, Noise, PlanViolation, Repeat, normal_form, sequence
+from dpmf_core.privacy import NOTHING, Event, Gaussian, Laplace, Noise, PlanViolation, Repeat, normal_form, sequence
+from dpmf_core.privacy.noise import CHUNK
 
-SEED = np.random.SeedSequence
-
-
-def deviation(draws: np.ndarray, scale: float) -> float:
-    """How many standard deviations the sum of squares of Gaussian draws is away from its mean."""
-    squares = (np.asarray(draws, float).ravel() / scale) ** 2
-    return float((squares.sum() - squares.size) / np.sqrt(2 * squares.size))
+Array = npt.NDArray[Any]
+PLAN = sequence(Gaussian(2.0, "counts", 3.0), Repeat(sequence(Gaussian(1.5, "sums", 2.0), Laplace(4.0, "extremes", 0.5)), 2))
+SIZE = 120_000
 
 
-def assert_scale(draws: np.ndarray, scale: float) -> None:
-    assert abs(deviation(draws, scale)) < 4
-    for off in (0.95, 1.05):
-        assert abs(deviation(draws, scale * off)) > 6, "too few draws to see a scale that is off by 5%"
+def noise(plan: Event = PLAN, seed: int | None = 7, threads: int = 1) -> Noise:
+    return Noise(plan, None if seed is None else np.random.SeedSequence(seed), threads)
 
 
-def test_drawing_is_recording() -> None:
-    plan = sequence(Repeat(Gaussian(2.0, "counts", 3.0), 2), Gaussian(5.0, "sums"))
-    noise = Noise(plan, SEED(0))
-    assert noise.spent == ()
-    noise.vector("sums", np.zeros(4), sensitivity=1.0)
-    assert noise.spent == ((Gaussian(5.0, "sums"), 1),)
+# ---- drawing is recording -------------------------------------------------------------------------------------------
+
+
+def test_what_was_drawn_is_what_was_spent() -> None:
+    it = noise()
+    assert it.spent == ()
+    it.vector("sums", np.zeros(3), sensitivity=2.0)
+    assert it.spent == ((Gaussian(1.5, "sums", 2.0), 1),)
+    it.vector("counts", np.zeros(3), sensitivity=3.0)
     for _ in range(2):
-        noise.vector("counts", np.zeros(4), sensitivity=3.0)
-    assert noise.spent == normal_form(plan)
+        it.vector("extremes", np.zeros(3), sensitivity=0.5)
+    it.vector("sums", np.zeros(3), sensitivity=2.0)
+    assert it.spent == normal_form(PLAN)  # in the plan's order, not in the order of drawing
 
 
-def test_what_the_plan_does_not_hold_is_refused() -> None:
-    noise = Noise(Gaussian(2.0, "counts", 3.0), SEED(0))
-    with pytest.raises(PlanViolation, match="no further release of 'sums'"):
-        noise.vector("sums", np.zeros(4), sensitivity=3.0)
-    with pytest.raises(PlanViolation, match=r"planned with sensitivity 3\.0"):
-        noise.vector("counts", np.zeros(4), sensitivity=1.0)
-    assert noise.spent == ()
-    noise.vector("counts", np.zeros(4), sensitivity=3.0)
-    with pytest.raises(PlanViolation, match="no further release"):
-        noise.vector("counts", np.zeros(4), sensitivity=3.0)
+def test_a_release_is_recorded_when_it_is_opened() -> None:
+    """An open release could be drawn from at any moment."""
+    it = noise()
+    it.release("counts", sensitivity=3.0, size=5)
+    assert it.spent == ((Gaussian(2.0, "counts", 3.0), 1),)
+
+
+def test_same_name_at_different_noise_goes_in_the_plan_s_order() -> None:
+    it = noise(sequence(Gaussian(5.0, "sums"), Gaussian(1.0, "sums")))
+    scales = [it.release("sums", sensitivity=1.0, size=1).scale for _ in range(2)]
+    assert scales == [5.0, 1.0]
+
+
+@pytest.mark.parametrize("draw", ["vector", "symmetric", "release"])
+def test_a_release_outside_the_plan_is_refused(draw: str) -> None:
+    values: dict[str, Callable[[Noise, str], object]] = {
+        "vector": lambda it, name: it.vector(name, np.zeros(4), sensitivity=3.0),
+        "symmetric": lambda it, name: it.symmetric(name, np.zeros((2, 2)), sensitivity=3.0),
+        "release": lambda it, name: it.release(name, sensitivity=3.0, size=4),
+    }
+    it = noise()
+    with pytest.raises(PlanViolation, match=r"no further release of 'means'. Left in the plan: counts x 1, sums x 2, extremes x 2"):
+        values[draw](it, "means")
+    values[draw](it, "counts")
+    with pytest.raises(PlanViolation, match="no further release of 'counts'"):
+        values[draw](it, "counts")
+    assert it.spent == ((Gaussian(2.0, "counts", 3.0), 1),)
+
+
+def test_a_plan_of_nothing_draws_nothing() -> None:
+    with pytest.raises(PlanViolation, match="Left in the plan: nothing"):
+        noise(NOTHING).vector("counts", np.zeros(1), sensitivity=1.0)
+
+
+@pytest.mark.parametrize("sensitivity", [2.9, 3.0001, 0.0, float("nan")])
+def test_another_sensitivity_than_planned_is_refused(sensitivity: float) -> None:
+    it = noise()
+    with pytest.raises(PlanViolation, match=r"planned with sensitivity 3.0"):
+        it.vector("counts", np.zeros(3), sensitivity=sensitivity)
+    assert it.spent == ()
 
 
 def test_more_coordinates_than_declared_are_refused() -> None:
-    release = Noise(Gaussian(1.0, "grams"), SEED(0)).release("grams", sensitivity=1.0, size=10)
+    release = noise().release("counts", sensitivity=3.0, size=10)
+    release.vector(np.zeros(6))
+    with pytest.raises(PlanViolation, match=r"has 4 coordinates left to release. Got 5"):
+        release.vector(np.zeros(5))
     release.vector(np.zeros(4))
-    release.symmetric(np.zeros((1, 3, 3)))
-    with pytest.raises(PlanViolation, match="0 coordinates left"):
+    with pytest.raises(PlanViolation, match="has 0 coordinates left"):
         release.vector(np.zeros(1))
 
 
-def test_releases_of_one_name_come_in_the_plans_order() -> None:
-    noise = Noise(sequence(Gaussian(1.0, "step"), Gaussian(9.0, "step")), SEED(0))
-    drawn = [noise.vector("step", np.zeros(20_000), sensitivity=1.0) for _ in range(2)]
-    assert_scale(drawn[0], 1.0)
-    assert_scale(drawn[1], 9.0)
+def test_a_symmetric_matrix_has_as_many_coordinates_as_its_triangle() -> None:
+    release = noise().release("counts", sensitivity=3.0, size=2 * 6)
+    release.symmetric(np.zeros((2, 3, 3)))
+    with pytest.raises(PlanViolation):
+        release.vector(np.zeros(1))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_vector_scale_is_two_sided(dtype: type) -> None:
-    values = np.arange(40_000, dtype=dtype) % 7
-    out = Noise(Gaussian(1.5, "x", 0.2), SEED(1)).vector("x", values, sensitivity=0.2)
-    assert out.dtype == dtype
-    assert_scale(out.astype(float) - values, 0.3)
+# ---- the scale ------------------------------------------------------------------------------------------------------
 
 
-def test_symmetric_scale_is_isometric_in_parts_and_whole() -> None:
-    """Variance s^2 on the diagonal, s^2 / 2 off it (privacy.md, section 1)."""
-    r, count = 4, 12_000
-    size = count * r * (r + 1) // 2
-    release = Noise(Gaussian(2.0, "H", 0.5), SEED(2)).release("H", sensitivity=0.5, size=size)
-    out = np.concatenate([release.symmetric(np.zeros((part, r, r), np.float32)) for part in (5_000, 7_000)])
-    assert (out == out.swapaxes(1, 2)).all()
-    rows, columns = np.tril_indices(r, -1)
-    assert_scale(out[:, range(r), range(r)], 1.0)
-    assert_scale(out[:, rows, columns], np.sqrt(0.5))
+def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
+    """Two-sided, exact, at level 1e-6: chi-square of the sum of squares, or of absolute values where the law is Laplace's."""
+    draws = np.asarray(draws, np.float64).ravel() / scale
+    statistic, freedom = (np.sum(draws**2), draws.size) if law == "Gaussian" else (2 * np.sum(np.abs(draws)), 2 * draws.size)
+    tail = min(stats.chi2.cdf(statistic, freedom), stats.chi2.sf(statistic, freedom))
+    return bool(tail > 5e-7)
 
 
-def test_laplace_scale() -> None:
-    draws = Noise(Laplace(3.0, "x", 2.0), SEED(3)).vector("x", np.zeros(60_000), sensitivity=2.0)
-    mean = np.abs(draws).mean()  # of Laplace noise: its scale, with standard error scale / sqrt(n)
-    assert abs(mean / 6.0 - 1) < 4 / np.sqrt(60_000)
+def drawn(how: str, wrong: float = 1.0, dtype: Any = np.float64) -> dict[str, tuple[Array, float]]:
+    """Noise of one release, drawn in one of the ways; by coordinates that share a scale, with that scale. wrong: factor on the true one."""
+    scale, r = 6.0, 4
+    release = noise().release("counts", sensitivity=3.0, size=2 * SIZE)
+    release.scale *= wrong
+    parts = [SIZE] if "whole" in how else [SIZE // 2, SIZE // 4, SIZE // 4]
+    if "vector" in how:
+        return {"all": (np.concatenate([release.vector(np.zeros(part, dtype)) for part in parts]), scale)}
+    found = np.concatenate([release.symmetric(np.zeros((part // 10, r, r), dtype)) for part in parts])
+    diagonal, below = found[:, np.arange(r), np.arange(r)], found[:, *np.tril_indices(r, -1)]
+    assert np.array_equal(found, found.swapaxes(1, 2))
+    return {"diagonal": (diagonal, scale), "off the diagonal": (below, scale / np.sqrt(2))}
 
 
-def test_draws_do_not_depend_on_threads() -> None:
-    size = 700_000
-
-    def draw(threads: int) -> np.ndarray:
-        return Noise(Gaussian(1.0, "x"), SEED(4), threads).vector("x", np.zeros(size), sensitivity=1.0)
-
-    assert np.array_equal(draw(1), draw(3))
+WAYS = ["vector, whole", "vector, in parts", "symmetric, whole", "symmetric, in parts"]
 
 
-def test_events_and_parts_never_share_a_stream() -> None:
-    noise = Noise(Repeat(Gaussian(1.0, "x"), 2), SEED(5))
-    release = noise.release("x", sensitivity=1.0, size=8_000)
-    draws = [release.vector(np.zeros(4_000)), release.vector(np.zeros(4_000)), noise.vector("x", np.zeros(4_000), sensitivity=1.0)]
-    for first in range(3):
-        for second in range(first):
-            assert abs(np.corrcoef(draws[first], draws[second])[0, 1]) < 4 / np.sqrt(4_000)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("how", WAYS)
+def test_the_scale_is_the_event_s(how: str, dtype: Any) -> None:
+    for values, scale in drawn(how, dtype=dtype).values():
+        assert values.dtype == dtype
+        assert has_scale(values, scale)
+        assert abs(values.mean()) < 5 * scale / np.sqrt(values.size)
+        assert stats.kstest(values.ravel() / scale, "norm").pvalue > 1e-6
 
 
-def test_a_seed_repeats_and_no_seed_never_does() -> None:
-    def draw(seed: np.random.SeedSequence | None) -> np.ndarray:
-        return Noise(Gaussian(1.0, "x"), seed).vector("x", np.zeros(5), sensitivity=1.0)
+@pytest.mark.parametrize("wrong", [0.95, 1.05])
+@pytest.mark.parametrize("how", WAYS)
+def test_five_percent_too_little_or_too_much_is_found(how: str, wrong: float) -> None:
+    for values, scale in drawn(how, wrong).values():
+        assert not has_scale(values, scale)
 
-    assert np.array_equal(draw(SEED(6)), draw(SEED(6)))
-    assert not np.array_equal(draw(SEED(6)), draw(SEED(7)))
-    assert not np.array_equal(draw(None), draw(None))
+
+def test_full_noise_on_the_whole_triangle_is_found() -> None:
+    """Chien et al. draw variance s^2 off the diagonal too."""
+    values, _ = drawn("symmetric, whole")["off the diagonal"]
+    assert not has_scale(values, 6.0)
+
+
+def test_laplace_has_its_scale() -> None:
+    def draws(wrong: float) -> Array:
+        release = noise().release("extremes", sensitivity=0.5, size=SIZE)
+        release.scale *= wrong
+        return release.vector(np.zeros(SIZE))
+
+    assert has_scale(draws(1.0), 2.0, "Laplace")
+    assert stats.kstest(draws(1.0) / 2.0, "laplace").pvalue > 1e-6
+    assert not has_scale(draws(0.95), 2.0, "Laplace") and not has_scale(draws(1.05), 2.0, "Laplace")
+    assert not has_scale(draws(1.0), 2.0)  # as a standard deviation: that is sqrt(2) times the scale
+
+
+def test_noise_is_added_and_nothing_else_is_done() -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    added = noise().vector("counts", values, sensitivity=3.0) - values
+    assert np.allclose(added, noise().vector("counts", np.zeros((3, 4)), sensitivity=3.0), atol=1e-12)
+    assert np.array_equal(values, np.arange(12.0).reshape(3, 4))
+
+
+def test_counts_are_not_cut_to_whole_numbers() -> None:
+    released = noise().vector("counts", np.zeros(1000, np.int64), sensitivity=3.0)
+    assert released.dtype == np.float64 and np.all(released != np.round(released))
+
+
+# ---- the stream -----------------------------------------------------------------------------------------------------
+
+SEVERAL_CHUNKS = 2 * CHUNK + 12_345
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_no_bit(threads: int) -> None:
+    one, many = (noise(threads=count).vector("counts", np.zeros(SEVERAL_CHUNKS), sensitivity=3.0) for count in (1, threads))
+    assert np.array_equal(one, many)
+    one, many = (noise(threads=count).symmetric("counts", np.zeros((30_000, 5, 5)), sensitivity=3.0) for count in (1, threads))
+    assert np.array_equal(one, many)
+
+
+def independent(a: Array, b: Array) -> bool:
+    """No coordinate shared, no correlation at level 1e-6: neither of values, nor of squares, nor of neighbours."""
+    size = min(a.size, b.size)
+    a, b = a.ravel()[:size], b.ravel()[:size]
+    lagged = [(a, b), (a[1:], b[:-1]), (a[:-1], b[1:]), (a**2, b**2)]
+    return not np.isin(a, b).any() and all(abs(np.corrcoef(x, y)[0, 1]) < 4.9 / np.sqrt(size) for x, y in lagged)
+
+
+def test_draws_are_independent_across_releases_parts_and_chunks() -> None:
+    it = noise(Repeat(Gaussian(1.0, "sums"), 2))
+    first = it.vector("sums", np.zeros(2 * CHUNK), sensitivity=1.0)
+    release = it.release("sums", sensitivity=1.0, size=2 * SIZE)
+    parts = [release.vector(np.zeros(SIZE)) for _ in range(2)]
+    assert independent(first[:SIZE], parts[0]) and independent(*parts)
+    assert independent(first[:CHUNK], first[CHUNK:])
+    assert independent(first[:CHUNK:2], first[1:CHUNK:2])
+
+
+def test_a_reused_stream_is_found() -> None:
+    """Variance alone would not see it."""
+    again = [noise().vector("counts", np.zeros(SIZE), sensitivity=3.0) for _ in range(2)]
+    assert all(has_scale(values, 6.0) for values in again)
+    assert not independent(*again) and not independent(again[0], 2 * again[1])
+    assert not independent(again[0][1:], 0.5 * again[1][:-1])
+
+
+def test_a_seed_repeats_and_another_does_not() -> None:
+    draws = [noise(seed=seed).vector("counts", np.zeros(1000), sensitivity=3.0) for seed in (7, 7, 8)]
+    assert np.array_equal(draws[0], draws[1])
+    assert independent(draws[0], draws[2])
+
+
+def test_without_a_seed_no_two_runs_draw_alike() -> None:
+    draws = [noise(seed=None).vector("counts", np.zeros(1000), sensitivity=3.0) for _ in range(2)]
+    assert not np.isin(draws[0], draws[1]).any()
