@@ -1,6 +1,6 @@
 """Inner loops of least squares: BLAS and LAPACK called from compiled loops that hold no lock. No privacy here.
 
-A row's system is built from up to 256 gathered factors at a time (`syrk`) and solved by Cholesky (`posv`). A row with fewer
+A row's system is built from up to 256 gathered factors at a time (`gemm` or `syrk`) and solved by Cholesky (`posv`). A row with fewer
 entries than factors is solved in its own, smaller space: (F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v. Rows are shared out to threads in
 chunks of equal cost; every row is computed the same way whatever the chunk, so results do not depend on the number of threads.
 BLAS addresses are passed at run time, for a compiled loop that holds one cannot be kept on disk.
@@ -25,14 +25,16 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Array = npt.NDArray[Any]
 
-GATHER = 256  # factors copied side by side before one syrk
+GATHER = 256  # factors copied side by side before one product
+PRODUCT = 2**19  # multiplications in one gemm: OpenBLAS has faster code for those below a million
+WHOLE = 64  # ranks up to which gemm of the whole square beats syrk of one triangle
 CHUNKS = 32  # per call, so that threads end together
-SMALL = 10  # ranks up to which plain loops beat the call of BLAS
+SMALL = 3  # ranks up to which plain loops beat the call of BLAS
 
 
 @functools.cache
 def _routine(name: str) -> int:
-    library = "scipy.linalg.cython_blas" if name.endswith("syrk") else "scipy.linalg.cython_lapack"
+    library = "scipy.linalg.cython_lapack" if name.endswith("posv") else "scipy.linalg.cython_blas"
     return int(get_cython_function_address(library, name))
 
 
@@ -126,15 +128,23 @@ def _call10(typing, address, a, b, c, d, e, f, g, h, i, j):  # type: ignore[no-u
     return types.void(*[types.intp] * 11), _caller(10)
 
 
+@_intrinsic
+def _call13(typing, address, a, b, c, d, e, f, g, h, i, j, k, l, m):  # type: ignore[no-untyped-def]  # noqa: E741
+    return types.void(*[types.intp] * 14), _caller(13)
+
+
 compiled: Callable[..., Any] = functools.partial(numba.njit, nogil=True, cache=True, error_model="numpy")
 
 
 @compiled(inline="never")
-def _syrk(syrk, chars, ints, one, rows, count, gram):  # type: ignore[no-untyped-def]
-    """gram (lower in Fortran order) += rows[:count]' rows[:count]; rows (GATHER, r), C order."""
+def _add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-untyped-def]
+    """gram += rows[:count]' rows[:count], at least its triangle that is lower in Fortran order; rows (GATHER, r), C order."""
     ints[0], ints[1] = gram.shape[0], count
-    char, whole, real = chars.ctypes.data, ints.ctypes.data, one.ctypes.data
-    _call10(syrk, char, char + 1, whole, whole + 4, real, rows.ctypes.data, whole, real, gram.ctypes.data, whole)
+    char, whole, real, data, sums = chars.ctypes.data, ints.ctypes.data, one.ctypes.data, rows.ctypes.data, gram.ctypes.data
+    if gram.shape[0] <= WHOLE:
+        _call13(blas[0], char + 1, char + 2, whole, whole, whole + 4, real, data, whole, data, whole, real, sums, whole)
+    else:
+        _call10(blas[1], char, char + 1, whole, whole + 4, real, data, whole, real, sums, whole)
 
 
 @compiled(inline="never")
@@ -147,7 +157,7 @@ def _posv(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=True)
-def _add_entries(syrk, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, rhs):  # type: ignore[no-untyped-def]
+def _add_entries(blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, rhs):  # type: ignore[no-untyped-def]
     """gram (one triangle) += sum w f f', rhs += sum w v f, over the entries first..last."""
     r, weighted = factors.shape[1], len(weights) > 0
     if r <= SMALL:
@@ -160,8 +170,9 @@ def _add_entries(syrk, chars, ints, one, indices, values, weights, factors, firs
                 for q in range(p, r):
                     gram[p, q] += wf * f[q]
         return
-    for start in range(first, last, GATHER):
-        count = min(GATHER, last - start)
+    gather = min(GATHER, PRODUCT // (r * r)) if r <= WHOLE else GATHER
+    for start in range(first, last, gather):
+        count = min(gather, last - start)
         for row in range(count):
             f = factors[indices[start + row]]
             w = weights[start + row] if weighted else one[0]
@@ -169,7 +180,7 @@ def _add_entries(syrk, chars, ints, one, indices, values, weights, factors, firs
             for p in range(r):
                 buffer[row, p] = root * f[p]
                 rhs[p] += wv * f[p]
-        _syrk(syrk, chars, ints, one, buffer, count, gram)
+        _add_product(blas, chars, ints, one, buffer, count, gram)
 
 
 @compiled(fastmath=True)
@@ -196,9 +207,9 @@ def _solve_small(posv, chars, ints, indices, values, factors, first, last, ridge
 
 
 @compiled
-def _solve_rows(syrk, posv, indptr, indices, values, weights, factors, ridge, base, start, stop, out, failed):  # type: ignore[no-untyped-def]
+def _solve_rows(blas, posv, indptr, indices, values, weights, factors, ridge, base, start, stop, out, failed):  # type: ignore[no-untyped-def]
     r = factors.shape[1]
-    chars, ints, one = np.array([76, 78], np.uint8), np.zeros(4, np.int32), np.ones(1, factors.dtype)  # "L", "N"
+    chars, ints, one = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32), np.ones(1, factors.dtype)  # "L", "N", "T"
     buffer, gram, flat = np.empty((GATHER, r), factors.dtype), np.empty((r, r), factors.dtype), np.empty(r * r, factors.dtype)
     own_space = len(weights) == 0 and len(base) == 0
     for i in range(start, stop):
@@ -214,22 +225,22 @@ def _solve_rows(syrk, posv, indptr, indices, values, weights, factors, ridge, ba
             gram[:] = base
         else:
             gram[:] = 0
-        _add_entries(syrk, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, out[i])
+        _add_entries(blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, out[i])
         for p in range(r):
             gram[p, p] += ridge[i]
         failed[i] = _posv(posv, chars, ints, gram, out[i]) != 0
 
 
 @compiled
-def _normal_equations(syrk, indptr, indices, values, weights, factors, offset, start, stop, grams, rhs):  # type: ignore[no-untyped-def]
+def _normal_equations(blas, indptr, indices, values, weights, factors, offset, start, stop, grams, rhs):  # type: ignore[no-untyped-def]
     r = factors.shape[1]
-    chars, ints, one = np.array([76, 78], np.uint8), np.zeros(4, np.int32), np.ones(1, factors.dtype)
+    chars, ints, one = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32), np.ones(1, factors.dtype)
     buffer = np.empty((GATHER, r), factors.dtype)
     for i in range(start, stop):
         gram = grams[i]
         gram[:] = 0
         rhs[i] = 0
-        _add_entries(syrk, chars, ints, one, indices, values, weights, factors, indptr[offset + i], indptr[offset + i + 1], buffer, gram, rhs[i])
+        _add_entries(blas, chars, ints, one, indices, values, weights, factors, indptr[offset + i], indptr[offset + i + 1], buffer, gram, rhs[i])
         for p in range(r):
             for q in range(p):
                 gram[p, q] = gram[q, p]
@@ -239,7 +250,7 @@ def _normal_equations(syrk, indptr, indices, values, weights, factors, offset, s
 def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # type: ignore[no-untyped-def]
     """out: right-hand sides in, solutions out, for the systems whose Gram matrix is positive definite; marks the others."""
     r = grams.shape[1]
-    chars, ints, gram, spare = np.array([76, 78], np.uint8), np.zeros(4, np.int32), np.empty((r, r), grams.dtype), np.zeros(r, grams.dtype)
+    chars, ints, gram, spare = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32), np.empty((r, r), grams.dtype), np.zeros(r, grams.dtype)
     for b in range(start, stop):
         gram[:] = grams[b]
         spare[:] = 0
@@ -304,6 +315,10 @@ def _letter(dtype: Any) -> str:
     return "d" if dtype == np.float64 else "s"
 
 
+def _products(dtype: Any) -> tuple[int, int]:
+    return _routine(_letter(dtype) + "gemm"), _routine(_letter(dtype) + "syrk")
+
+
 def solve_rows(
     indptr: Array, indices: Array, values: Array, factors: Array, ridge: float | Array, *,
     base: Array | None = None, weights: Array | None = None, threads: int | None = None,
@@ -318,10 +333,10 @@ def solve_rows(
     out, failed = np.empty((n, r), factors.dtype), np.zeros(n, np.bool_)
     ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, factors.dtype), (n,)))
     common = _base(base, factors.dtype)
-    syrk, posv = _routine(_letter(factors.dtype) + "syrk"), _routine(_letter(factors.dtype) + "posv")
+    blas, posv = _products(factors.dtype), _routine(_letter(factors.dtype) + "posv")
 
     def work(start: int, stop: int) -> None:
-        _solve_rows(syrk, posv, indptr, indices, values, w, factors, ridges, common, start, stop, out, failed)
+        _solve_rows(blas, posv, indptr, indices, values, w, factors, ridges, common, start, stop, out, failed)
 
     _share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
     for i in np.flatnonzero(failed):  # not positive definite in this precision: a tiny ridge on collinear factors
@@ -340,10 +355,10 @@ def normal_equations(
     indptr, indices, values, w, factors = _entries(indptr, indices, values, weights, factors)
     r = factors.shape[1]
     grams, rhs = np.empty((stop - start, r, r), factors.dtype), np.empty((stop - start, r), factors.dtype)
-    syrk = _routine(_letter(factors.dtype) + "syrk")
+    blas = _products(factors.dtype)
 
     def work(first: int, last: int) -> None:
-        _normal_equations(syrk, indptr, indices, values, w, factors, start, first, last, grams, rhs)
+        _normal_equations(blas, indptr, indices, values, w, factors, start, first, last, grams, rhs)
 
     _share_out(work, np.diff(indptr[start : stop + 1]) * float(r * r) + 50, threads)
     return grams, rhs

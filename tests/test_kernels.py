@@ -33,7 +33,7 @@ def _system(i, indptr, indices, values, weights, factors):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("based", [False, True])
-@pytest.mark.parametrize("rank", [1, 3, kernels.SMALL, kernels.SMALL + 1, 40])
+@pytest.mark.parametrize("rank", [1, kernels.SMALL, kernels.SMALL + 1, 40])
 def test_solve_rows_and_normal_equations_equal_dense_algebra(rank, based, weighted, dtype, tolerance):
     indptr, indices, values, weights = _rows()
     weights = weights if weighted else None
@@ -51,6 +51,23 @@ def test_solve_rows_and_normal_equations_equal_dense_algebra(rank, based, weight
         if 5 <= i < 50:
             np.testing.assert_allclose(grams[i - 5], H, rtol=tolerance, atol=tolerance)
             np.testing.assert_allclose(rhs[i - 5], w, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rank", [kernels.SMALL, 48, kernels.WHOLE, kernels.WHOLE + 1])
+def test_rows_longer_than_one_product_are_summed_in_full(rank, weighted):
+    random = np.random.default_rng(5)
+    lengths = [0, 2 * kernels.GATHER + 77, 1, kernels.GATHER, 129]
+    indptr = np.cumsum([0, *lengths])
+    indices, values = random.integers(0, M, indptr[-1]).astype(np.int32), random.normal(size=indptr[-1])
+    weights = random.random(indptr[-1]) + 0.1 if weighted else None
+    factors = random.normal(size=(M, rank))
+    solved = kernels.solve_rows(indptr, indices, values, factors, 0.7, weights=weights)
+    grams, _ = kernels.normal_equations(indptr, indices, values, factors, 0, len(lengths), weights=weights)
+    for i in range(len(lengths)):
+        H, w = _system(i, indptr, indices, values, weights, factors)
+        np.testing.assert_allclose(grams[i], H, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(solved[i], np.linalg.solve(H + 0.7 * np.eye(rank), w), rtol=1e-8, atol=1e-8)
 
 
 def test_an_empty_row_gives_exactly_zero():
