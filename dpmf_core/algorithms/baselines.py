@@ -129,25 +129,32 @@ def release_biases(data: Ratings, noise: Noise, *, unit: float, prior_deviation:
     S = noise.vector(SUMS, np.bincount(data.items, weight * x, data.n_items), sensitivity=1.0)
     C = noise.vector(COUNTS, np.bincount(data.items, weight, data.n_items), sensitivity=1.0)
     s_S, s_C = (_scale(noise, SUMS), _scale(noise, COUNTS))
-    floor = np.maximum(C, max(s_C, 1e-9))
+    counts = _denoised(C, s_C)
     typical_weight = min(1.0, data.n_users / max(float(C.sum()), 1.0))  # sum of w^2 over sum of w, to a constant
-    variance = (floor * typical_weight * rating_deviation**2 + s_S**2) / floor**2  # of S / C about the true offset
-    line = _line(np.log(floor), S / floor, prior_deviation**2 + variance)
+    variance = (counts * typical_weight * rating_deviation**2 + s_S**2) / counts**2  # of S / C about the true offset
+    line = _line(np.log(np.maximum(counts, s_C)), S / counts, prior_deviation**2 + variance, prior_deviation)
     gain = prior_deviation**2 / (prior_deviation**2 + variance)
-    return ReleasedBiases(((line + gain * (S / floor - line)) * unit).astype(np.float32), C, s_C)
+    return ReleasedBiases(((line + gain * (S / counts - line)) * unit).astype(np.float32), C, s_C)
+
+
+def _denoised(C: Array, noise: float) -> Array:
+    """Noisy counts pulled towards their mean by as much as noise explains their spread, and kept above 0."""
+    mean = max(float(C.mean()), 1e-3)
+    spread = max(float(C.var()) - noise**2, 0.0)
+    return np.asarray(np.maximum(mean + spread / (spread + noise**2 + 1e-12) * (C - mean), 0.05 * mean))
 
 
 def _scale(noise: Noise, statistic: str) -> float:
     return max(leaf.noise_multiplier * leaf.sensitivity for leaf, _ in noise.spent if leaf.statistic == statistic)
 
 
-def _line(x: Array, y: Array, variance: Array) -> Array:
-    """The weighted least-squares line of y on x, at every x."""
-    weight = 1 / variance
-    mean_x, mean_y = np.average(x, weights=weight), np.average(y, weights=weight)
-    spread = np.average((x - mean_x) ** 2, weights=weight)
-    slope = np.average((x - mean_x) * (y - mean_y), weights=weight) / spread if spread > 1e-12 else 0.0
-    return np.asarray(mean_y + slope * (x - mean_x))
+def _line(x: Array, y: Array, variance: Array, prior_deviation: float) -> Array:
+    """The ridge line of y on x at every x: weights 1/variance, height and slope each with a Gaussian prior about 0."""
+    weight, prior = 1 / variance, 1 / prior_deviation**2
+    centred = x - np.average(x, weights=weight)
+    height = (weight * y).sum() / (weight.sum() + prior)
+    slope = (weight * centred * (y - height)).sum() / ((weight * centred**2).sum() + prior)
+    return np.asarray(height + slope * centred)
 
 
 class PrivateBias(Algorithm):

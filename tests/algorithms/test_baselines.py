@@ -1,0 +1,90 @@
+"""Trivial predictors and biases against direct computations."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import REGISTRY, Fit, Streams
+from dpmf_core.algorithms.baselines import damped_biases, release_biases
+from dpmf_core.data import Ratings
+from dpmf_core.privacy import Noise
+
+N, M = 300, 17
+
+
+@pytest.fixture(scope="module")
+def data() -> Ratings:
+    """Item and user offsets plus noise; user 0 empty, item 16 unrated, popularity uneven."""
+    random = np.random.default_rng(3)
+    users, items = np.nonzero(random.random((N, M)) < np.linspace(0.9, 0.1, M))
+    keep = (users > 0) & (items < M - 1)
+    users, items = users[keep], items[keep]
+    offsets = random.normal(0, 0.5, M)
+    values = 3 + offsets[items] + random.normal(0, 0.3, N)[users] + random.normal(0, 0.5, len(users))
+    return Ratings.of(users, items, values, n_users=N, n_items=M, bounds=(1.0, 5.0), public=True)
+
+
+def fitted(name: str, data: Ratings, level: float = 1.0, **parameters: Any) -> Fit:
+    algorithm = REGISTRY[name](**parameters)
+    return algorithm.fit(data, noise=Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0)), rng=Streams(np.random.default_rng(0), 0))
+
+
+def test_trivial_predictors_by_hand(data: Ratings) -> None:
+    everyone, item = np.arange(N), np.zeros(N, int)
+    model = fitted("global-mean", data).model
+    np.testing.assert_allclose(model.predict(model.personal(data), everyone, item), data.values.mean(), rtol=1e-6)
+    model = fitted("user-mean", data).model
+    predicted = model.predict(model.personal(data), everyone, item)
+    assert predicted[0] == 3.0  # nobody's data: the declared mid-range
+    for user in range(1, N):
+        assert predicted[user] == pytest.approx(data.values[data.users == user].mean(), abs=1e-5)
+
+
+def test_popularity_ranks_by_counts_and_predicts_the_mean(data: Ratings) -> None:
+    model = fitted("popularity", data).model
+    personal = model.personal(data)
+    counts = np.bincount(data.items, minlength=M)
+    order = np.argsort(-model.scores(personal, np.array([0]))[0])
+    assert (np.diff(counts[order]) <= 0).all()
+    np.testing.assert_allclose(model.predict(personal, np.arange(9), np.arange(9)), data.values.mean(), atol=1e-5)
+
+
+def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
+    """min sum (x - mu - a_u - b_i)^2 + beta (|a|^2 + |b|^2), against dense least squares."""
+    beta = 4.0
+    centre, b = damped_biases(data, beta, rounds=60)
+    design = np.zeros((len(data), N + M))
+    design[np.arange(len(data)), data.users] = design[np.arange(len(data)), N + data.items] = 1
+    expected = np.linalg.solve(design.T @ design + beta * np.eye(N + M), design.T @ (data.values.astype(float) - centre))
+    np.testing.assert_allclose(b, expected[N:], atol=1e-4)
+
+
+def test_private_biases_without_noise_are_the_weighted_means(data: Ratings) -> None:
+    """A vanishing level: S and C of the definition, user by user, and no shrinkage to speak of."""
+    algorithm = REGISTRY["private-bias"]()
+    noise = Noise(algorithm.plan(data.shape, 1e-9), np.random.SeedSequence(0))
+    released = release_biases(data, noise, unit=1.0, prior_deviation=1e4)
+    S, C = np.zeros(M), np.zeros(M)
+    for user in range(1, N):
+        items, x = data.items[data.users == user], data.values[data.users == user].astype(float)
+        x = x - x.mean()
+        w = min(1 / np.sqrt(len(x)), 1 / max(np.linalg.norm(x), 1e-300))
+        S[items] += w * x
+        C[items] += w
+    np.testing.assert_allclose(released.counts, C, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(released.offsets[:-1], (S / np.where(C > 0, C, 1))[:-1], atol=2e-3)
+
+
+def test_private_biases_shrink_towards_the_line_as_noise_grows(data: Ratings) -> None:
+    spread = [float(np.std(fitted("private-bias", data, level).model.item_offsets[:-1])) for level in (1e-6, 100.0, 1000.0)]
+    assert spread[0] > spread[1] > spread[2]
+    assert spread[2] < 1e-3
+    assert np.isfinite(fitted("private-bias", data, 1e6).model.item_offsets).all()
+
+
+def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) -> None:
+    """Twice the scale, twice the offsets: sensitivities are in half-ranges."""
+    doubled = Ratings.of(data.users, data.items, data.values * 2.0, n_users=N, n_items=M, bounds=(2.0, 10.0))
+    one, two = (fitted("private-bias", ratings, 0.5).model.item_offsets for ratings in (data, doubled))
+    np.testing.assert_allclose(two, 2 * one, rtol=1e-4, atol=1e-5)
