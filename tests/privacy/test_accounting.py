@@ -159,7 +159,10 @@ def test_too_many_laplace_releases_are_refused_at_once() -> None:
 def test_rdp_source_is_zcdp(parts: list[tuple[float, int]], delta: float) -> None:
     rho = sum(count / (2 * z * z) for z, count in parts)
     event = sequence(*(Repeat(Gaussian(z), count) for z, count in parts))
-    assert figures(event, delta)["rdp_source"] == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1 / delta)))
+    found = figures(event, delta)["rdp_source"]
+    assert found == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1 / delta)))
+    alpha = 1 + np.exp(np.linspace(-16, 16, 20_001))
+    assert found == pytest.approx(np.min(rho * alpha - math.log(delta) / (alpha - 1)), rel=1e-5)
 
 
 @pytest.mark.parametrize("z, count", [(1.0, 1), (5.0, 3), (20.0, 100), (0.3, 2)])
@@ -216,6 +219,7 @@ deltas = st.floats(-15, -1).map(lambda power: 10.0**power)
 
 @given(events, deltas, st.sampled_from(Relation))
 def test_exact_is_at_or_under_every_valid_rule(event: Event, delta: float, relation: Relation) -> None:
+    assert all((row.epsilon is None) == bool(row.reason) for row in every_epsilon(event, delta, relation))
     found = figures(event, delta, relation)
     exact = found.pop("exact")
     assert exact is not None and math.isfinite(exact) and exact >= 0
@@ -353,6 +357,12 @@ def test_trade_off_touches_every_epsilon_delta_line(epsilon: float) -> None:
     event = Gaussian(1.25)
     gap = false_negatives(event, np.linspace(0, 1, 200_001)) - (1 - rules.delta(event, epsilon) - math.exp(epsilon) * np.linspace(0, 1, 200_001))
     assert gap.min() == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_no_curve_is_under_an_epsilon_delta_line(epsilon: float) -> None:
+    for event in (MIXED, Laplace(1.0)):
+        assert np.all(false_negatives(event, ALARMS) >= 1 - rules.delta(event, epsilon) - math.exp(epsilon) * ALARMS - 1e-9)
 
 
 def test_trade_off_of_one_laplace_release_in_closed_form() -> None:

@@ -94,6 +94,14 @@ def test_a_symmetric_matrix_has_as_many_coordinates_as_its_triangle() -> None:
         release.vector(np.zeros(1))
 
 
+def test_vectors_and_matrices_share_a_release_s_coordinates() -> None:
+    release = noise().release("counts", sensitivity=3.0, size=10)
+    release.vector(np.zeros(4))
+    release.symmetric(np.zeros((1, 3, 3)))
+    with pytest.raises(PlanViolation, match="0 coordinates left"):
+        release.vector(np.zeros(1))
+
+
 # ---- the scale ------------------------------------------------------------------------------------------------------
 
 
