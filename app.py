@@ -1,16 +1,11 @@
-"""The dashboard: navigation, and the sidebar that every page shares."""
+"""The dashboard: `streamlit run app.py`.
+
+The script that runs for every page lies beside the kit, not here: beside a folder named `pages` a cold server would answer the first deep
+link with "Page not found", for it looks for scripts there before any navigation is declared.
+"""
+
+from pathlib import Path
 
 import streamlit as st
 
-from pages.kit import sidebar
-
-st.set_page_config(page_title="dpmf: what privacy costs", page_icon="⚖️", layout="wide")
-
-page = st.navigation(
-    {
-        "Recommend": [st.Page("pages/recommend/explore.py", title="Explore", icon=":material/explore:", url_path="explore", default=True)],
-        "Privacy": [st.Page("pages/privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant")],
-    }
-)
-sidebar.draw()
-page.run()
+app = st.App(Path(__file__).parent / "pages/kit/shell.py")

@@ -1,0 +1,20 @@
+"""What runs for every page: navigation, and the sidebar that all pages share."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.kit import sidebar
+
+PAGES = Path(__file__).parents[1]
+
+st.set_page_config(page_title="dpmf: what privacy costs", page_icon="⚖️", layout="wide")
+
+page = st.navigation(
+    {
+        "Recommend": [st.Page(PAGES / "recommend/explore.py", title="Explore", icon=":material/explore:", url_path="explore", default=True)],
+        "Privacy": [st.Page(PAGES / "privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant")],
+    }
+)
+sidebar.draw()
+page.run()

@@ -1,0 +1,164 @@
+"""What a person does with the dashboard, in a real browser. The tests of this module run in order, on one cold server."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpmf_core.store import Store
+from tests.browser.conftest import Server
+
+pytestmark = pytest.mark.browser
+SMALL = "/?data=cinema-small"
+FINISHED = "h1:has-text('of the gain over guessing')"
+Visit = Callable[..., Any]
+
+
+def epsilon_box(page: Any) -> Any:
+    return page.get_by_role("spinbutton", name="ε, exactly")
+
+
+def type_epsilon(page: Any, value: str) -> None:
+    box = epsilon_box(page)
+    box.fill(value)
+    box.press("Enter")
+
+
+def no_trace(page: Any) -> None:
+    assert page.outside == []
+    assert [error for error in page.errors if "404" not in error] == []  # Streamlit probes /page/_stcore first
+    assert page.get_by_test_id("stException").count() == 0
+
+
+def test_the_first_request_of_a_cold_server_is_a_deep_link(visit: Visit) -> None:
+    page = visit("/accountant?eps=2&seed=3&data=cinema-small&ledger=Gaussian:10:5")
+    page.wait_for_selector("h1:has-text('These 5 releases cost ε =')")
+    assert epsilon_box(page).input_value() == "2"
+    assert page.get_by_role("spinbutton", name="Seed").input_value() == "3"
+    no_trace(page)
+
+
+def test_explore_ends_with_a_finding_and_shows_the_card(visit: Visit) -> None:
+    page = visit(SMALL + "&eps=5")
+    page.wait_for_selector(FINISHED)
+    page.wait_for_selector("text=ε = 5.00 (δ = 5e-5, per user, add/remove, exact)")
+    assert page.get_by_text("PROVEN").count() >= 1
+    page.wait_for_selector("text=recommendations stay the same with privacy")
+    no_trace(page)
+
+
+def test_moving_epsilon_moves_card_sentence_link_and_slider(visit: Visit) -> None:
+    page = visit(SMALL + "&eps=5")
+    page.wait_for_selector(FINISHED)
+    type_epsilon(page, "1")
+    page.wait_for_selector("text=ε = 1.00 (δ = 5e-5")
+    page.wait_for_selector("h1:has-text('At ε = 1,')")
+    assert "eps=1" in page.url
+    slider = page.get_by_role("slider").first
+    assert slider.get_attribute("aria-valuetext") in ("1", "1.0")
+    slider.focus()
+    slider.press("ArrowRight")
+    page.wait_for_selector("text=ε = 1.10 (δ")
+    assert float(epsilon_box(page).input_value()) == pytest.approx(1.1)
+
+
+def test_pages_share_the_sidebar_and_a_reload_keeps_it(visit: Visit) -> None:
+    page = visit(SMALL + "&eps=2&seed=7")
+    page.wait_for_selector(FINISHED)
+    page.get_by_role("link", name="Accountant").click()
+    page.wait_for_selector("h1:has-text('releases cost')")
+    assert epsilon_box(page).input_value() == "2"
+    assert "seed=7" in page.url
+    page.reload()
+    page.wait_for_selector("h1:has-text('releases cost')")
+    assert epsilon_box(page).input_value() == "2"
+
+
+def test_a_share_link_shows_the_same_in_a_fresh_profile(visit: Visit) -> None:
+    page = visit(SMALL + "&eps=3&p.rank=3")
+    page.wait_for_selector(FINISHED)
+    first = page.inner_text("h1")
+    page.get_by_role("button", name="Share link").click()
+    link = page.get_by_test_id("stCode").first.inner_text().strip()
+    assert "p.rank=3" in link
+    other = visit("/?" + link.split("?", 1)[1])
+    other.wait_for_selector(FINISHED)
+    assert other.inner_text("h1") == first
+
+
+def test_a_long_run_is_cancelled_within_two_seconds_and_the_page_stays_usable(visit: Visit) -> None:
+    page = visit("/?data=lowrank-5k&p.rank=64&p.steps=50")
+    page.get_by_role("button", name="Cancel").wait_for()
+    page.wait_for_selector("text=/step \\d+ of 50/")
+    began = time.monotonic()
+    page.get_by_role("button", name="Cancel").click()
+    page.wait_for_selector("text=nothing of the cancelled runs was kept")
+    assert time.monotonic() - began < 3
+    page.get_by_role("button", name="Run again").wait_for()
+    type_epsilon(page, "4")
+    page.wait_for_selector("text=ε = 4.00 (δ")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("eps=abc", "'eps' in the link must be a number"),
+        ("eps=nan", "'eps' in the link must be a number"),
+        ("eps=1e9", "'eps' in the link must be a number"),
+        ("delta=1", "'delta' in the link must be a number"),
+        ("data=../../etc/passwd", "'data' in the link must be a data set"),
+        ("algo=als", "'algo' in the link must be a private algorithm"),
+        ("p.rank=-3", "'p.rank' in the link cannot be used"),
+        ("top=1", "'top' in the link must be a whole number"),
+    ],
+)
+def test_a_bad_link_says_what_is_wrong_and_goes_on(visit: Visit, query: str, sentence: str) -> None:
+    page = visit(f"{SMALL}&{query}" if not query.startswith("data") else f"/?{query}")
+    page.wait_for_selector(f"text={sentence}")
+    page.wait_for_selector("h1")
+    assert page.get_by_test_id("stException").count() == 0
+
+
+def test_an_impossible_parameter_is_named_and_settings_stay(visit: Visit) -> None:
+    page = visit(SMALL + "&eps=2&p.rank=300")
+    page.wait_for_selector("text=The 'rank' parameter of DPALS must be at most the number of items, 200. Got 300.")
+    assert epsilon_box(page).input_value() == "2"
+
+
+def _brightness(page: Any, selector: str, what: str) -> float:
+    colour = page.eval_on_selector(selector, f"node => getComputedStyle(node).{what}")
+    return sum(int(part) for part in colour.removeprefix("rgba(").removeprefix("rgb(").rstrip(")").split(",")[:3]) / 765
+
+
+def test_dark_mode_is_dark_and_legible(visit: Visit) -> None:
+    page = visit(SMALL, color_scheme="dark")
+    page.wait_for_selector(FINISHED)
+    assert _brightness(page, "[data-testid=stApp]", "backgroundColor") < 0.2
+    assert _brightness(page, "h1", "color") > 0.8
+
+
+def test_a_phone_needs_no_sideways_scrolling(visit: Visit) -> None:
+    page = visit(SMALL, viewport={"width": 390, "height": 844})
+    page.wait_for_selector(FINISHED)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 391
+    assert page.locator("h1").bounding_box()["width"] <= 390
+
+
+def test_a_killed_server_keeps_what_was_finished_and_loses_what_was_not(visit: Visit, server: Server) -> None:
+    page = visit(SMALL + "&eps=6")
+    page.wait_for_selector(FINISHED)
+    sentence = page.inner_text("h1")
+    slow = visit("/?data=lowrank-5k&p.rank=64&p.steps=50&seed=9")
+    slow.wait_for_selector("text=/step \\d+ of 50/")
+    server.kill()
+    store = Store(server.data / "runs")
+    assert store.check() == []
+    kept = store.rows()
+    store.close()
+    assert kept
+    assert not any(row["seed"] == 9 and row["epsilon"] for row in kept)
+    server.start()
+    page = visit(SMALL + "&eps=6")
+    page.wait_for_selector(FINISHED, timeout=6_000)  # no training: stored
+    assert page.inner_text("h1") == sentence
