@@ -50,8 +50,8 @@ def _from_link(kind: type[Algorithm], key: str, name: str) -> None:
     except ValidationError as error:
         complaint = f"'p.{name}' in the link cannot be used ({error.errors()[0]['msg']}); got '{text[:40]}'. The recommended value is used instead."
         st.session_state.setdefault("sidebar.complaints", []).append(complaint)
-        st.warning(complaint)
-        return
+        st.session_state[key] = None
+        st.rerun()  # so that the sentence stands above the page
     st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
 
 

@@ -19,6 +19,16 @@ def epsilon_box(page: Any) -> Any:
     return page.get_by_role("spinbutton", name="ε, exactly")
 
 
+def holds(page: Any, epsilon: float) -> None:
+    """The box shows a value, which arrives a moment after it is drawn."""
+    box = epsilon_box(page)
+    for _ in range(50):
+        if box.input_value() and float(box.input_value()) == pytest.approx(epsilon):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"the box shows {box.input_value()}, not {epsilon}")
+
+
 def type_epsilon(page: Any, value: str) -> None:
     box = epsilon_box(page)
     box.fill(value)
@@ -34,7 +44,7 @@ def no_trace(page: Any) -> None:
 def test_the_first_request_of_a_cold_server_is_a_deep_link(visit: Visit) -> None:
     page = visit("/accountant?eps=2&seed=3&data=cinema-small&ledger=Gaussian:10:5")
     page.wait_for_selector("h1:has-text('These 5 releases cost ε =')")
-    assert epsilon_box(page).input_value() == "2"
+    holds(page, 2)
     assert page.get_by_role("spinbutton", name="Seed").input_value() == "3"
     no_trace(page)
 
@@ -60,7 +70,7 @@ def test_moving_epsilon_moves_card_sentence_link_and_slider(visit: Visit) -> Non
     slider.focus()
     slider.press("ArrowRight")
     page.wait_for_selector("text=ε = 1.10 (δ")
-    assert float(epsilon_box(page).input_value()) == pytest.approx(1.1)
+    holds(page, 1.1)
 
 
 def test_pages_share_the_sidebar_and_a_reload_keeps_it(visit: Visit) -> None:
@@ -68,11 +78,11 @@ def test_pages_share_the_sidebar_and_a_reload_keeps_it(visit: Visit) -> None:
     page.wait_for_selector(FINISHED)
     page.get_by_role("link", name="Accountant").click()
     page.wait_for_selector("h1:has-text('releases cost')")
-    assert epsilon_box(page).input_value() == "2"
+    holds(page, 2)
     assert "seed=7" in page.url
     page.reload()
     page.wait_for_selector("h1:has-text('releases cost')")
-    assert epsilon_box(page).input_value() == "2"
+    holds(page, 2)
 
 
 def test_a_share_link_shows_the_same_in_a_fresh_profile(visit: Visit) -> None:
@@ -80,7 +90,7 @@ def test_a_share_link_shows_the_same_in_a_fresh_profile(visit: Visit) -> None:
     page.wait_for_selector(FINISHED)
     first = page.inner_text("h1")
     page.get_by_role("button", name="Share link").click()
-    link = page.get_by_test_id("stCode").first.inner_text().strip()
+    link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
     assert "p.rank=3" in link
     other = visit("/?" + link.split("?", 1)[1])
     other.wait_for_selector(FINISHED)
@@ -98,6 +108,8 @@ def test_a_long_run_is_cancelled_within_two_seconds_and_the_page_stays_usable(vi
     page.get_by_role("button", name="Run again").wait_for()
     type_epsilon(page, "4")
     page.wait_for_selector("text=ε = 4.00 (δ")
+    page.get_by_role("button", name="Cancel").click()  # long runs again; the next test wants the workers
+    page.wait_for_selector("text=nothing of the cancelled runs was kept")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +135,7 @@ def test_a_bad_link_says_what_is_wrong_and_goes_on(visit: Visit, query: str, sen
 def test_an_impossible_parameter_is_named_and_settings_stay(visit: Visit) -> None:
     page = visit(SMALL + "&eps=2&p.rank=300")
     page.wait_for_selector("text=The 'rank' parameter of DPALS must be at most the number of items, 200. Got 300.")
-    assert epsilon_box(page).input_value() == "2"
+    holds(page, 2)
 
 
 def _brightness(page: Any, selector: str, what: str) -> float:
@@ -154,10 +166,10 @@ def test_a_killed_server_keeps_what_was_finished_and_loses_what_was_not(visit: V
     server.kill()
     store = Store(server.data / "runs")
     assert store.check() == []
-    kept = store.rows()
+    kept = [run.record for row in store.rows() if (run := store.get(row["key"]))]
     store.close()
     assert kept
-    assert not any(row["seed"] == 9 and row["epsilon"] for row in kept)
+    assert not any(record["parameters"].get("steps") == 50 for record in kept)
     server.start()
     page = visit(SMALL + "&eps=6")
     page.wait_for_selector(FINISHED, timeout=6_000)  # no training: stored
