@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
@@ -21,6 +22,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, Relation, normal_form
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
+MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
 
 
 class UnsupportedEvent(ValueError):
@@ -116,14 +118,14 @@ def _pure_epsilon(ledger: Ledger, relation: Relation) -> float:
     return sum(count / _multiplier(leaf, relation) if isinstance(leaf, Laplace) else math.inf for leaf, count in ledger)
 
 
-def _grid(ledger: Ledger, relation: Relation) -> float:
-    """A step for the privacy loss that puts some 10^5 points over its range: as fine for epsilon 0.01 as for 500, and as quick."""
+def _range(ledger: Ledger, relation: Relation) -> float:
+    """How far the privacy loss reaches, tails of 1e-19 apart: the sum of what it can be, or its mean and nine standard deviations."""
     squares = {Gaussian: 0.0, Laplace: 0.0}  # variance of the loss, at most
     for leaf, count in ledger:
         squares[type(leaf)] += count / _multiplier(leaf, relation) ** 2
     pure = _pure_epsilon(tuple(entry for entry in ledger if isinstance(entry[0], Laplace)), relation)
     gaussian, laplace = (square / 2 + 9 * math.sqrt(square) for square in (squares[Gaussian], squares[Laplace]))
-    return (gaussian + min(pure, laplace)) / 1e5
+    return gaussian + min(pure, laplace)
 
 
 @functools.lru_cache(64)
@@ -135,7 +137,7 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     from dp_accounting.pld import PLDAccountant
 
     kinds = {Gaussian: dp_event.GaussianDpEvent, Laplace: dp_event.LaplaceDpEvent}
-    accountant = PLDAccountant(value_discretization_interval=_grid(ledger, relation))
+    accountant = PLDAccountant(value_discretization_interval=_range(ledger, relation) / 1e5)  # as fine for epsilon 0.01 as for 500, and as quick
     for leaf, count in ledger:
         accountant.compose(kinds[type(leaf)](_multiplier(leaf, relation)), count)
     return accountant
@@ -144,21 +146,24 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
 def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
     """The exact epsilon of an event at delta: the Gaussian formula, or PLD where other noise is in the ledger.
 
-    PLD rounds upwards, and drops tails of 1e-15: among many or at a tiny delta it may exceed delta = 0's sum or the RDP bound.
+    PLD rounds upwards and drops tails of 1e-15: among many releases or at a tiny delta, the sum of epsilons or the RDP bound may be
+    closer. Losses in the thousands, where it overflows, are left to these two.
     """
     if _all_gaussian(event):
         return gaussian_epsilon(mu(event, relation), delta)
     ledger = normal_form(event)
-    composed = float(_pld(ledger, relation).get_epsilon(delta))
+    composed = float(_pld(ledger, relation).get_epsilon(delta)) if _range(ledger, relation) <= MOST_LOSS else math.inf
     return min(composed, _pure_epsilon(ledger, relation), _rdp_tight(event, delta, relation))
 
 
 def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
-    """The exact delta of an event at epsilon."""
+    """The exact delta of an event at epsilon; 1 where losses are too large to be composed numerically."""
     if _all_gaussian(event):
         return math.exp(log_delta(mu(event, relation), epsilon))
     ledger = normal_form(event)
-    return 0.0 if epsilon >= _pure_epsilon(ledger, relation) else float(_pld(ledger, relation).get_delta(epsilon))
+    if epsilon >= _pure_epsilon(ledger, relation):
+        return 0.0
+    return min(1.0, float(_pld(ledger, relation).get_delta(epsilon))) if _range(ledger, relation) <= MOST_LOSS else 1.0
 
 
 # ---- the other rules ------------------------------------------------------------------------------------------------
@@ -291,7 +296,7 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
 # ---- what an attacker can do ------------------------------------------------------------------------------------------
 
 
-def false_negatives(event: Event, false_positives: np.ndarray, relation: Relation = Relation.ADD_REMOVE) -> np.ndarray:
+def false_negatives(event: Event, false_positives: npt.ArrayLike, relation: Relation = Relation.ADD_REMOVE) -> npt.NDArray[np.float64]:
     """The lowest false negative rate of any test between two neighbours, for each false positive rate in [0, 1].
 
     Gaussian ledgers: Phi(Phi^-1(1 - a) - mu) (Dong, Roth & Su 2019). Others: the envelope of (epsilon, delta(epsilon)), Prop. 2.12 there.
@@ -316,10 +321,8 @@ class Odds:
     @property
     def words(self) -> str:
         factor = f"{self.factor:,.1f}" if self.factor < 1e4 else f"{self.factor:.0e}"
-        return (
-            f"If an attacker starts at 1:1 odds that you took part, then except with probability {self.exception:.1e} "
-            f"she ends below {factor}:1."
-        )  # fmt: skip
+        exception = f"{self.exception:.2g}" if self.exception > 0.01 else f"{self.exception:.1e}".replace("e-0", "e-")
+        return f"If an attacker starts at 1:1 odds that you took part, then except with probability {exception} she ends below {factor}:1."
 
 
 def odds(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Odds:

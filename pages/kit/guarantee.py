@@ -10,10 +10,16 @@ from pages.kit import charts
 BADGES = {Status.PROVEN: "green", Status.CONDITIONAL: "orange", Status.UNPROVEN: "red", Status.NONE: "gray"}
 
 
+def shown(epsilon: float) -> str:
+    """Two decimals, or two digits where those would read as nothing."""
+    return f"{epsilon:.2f}" if epsilon >= 0.01 or not epsilon else f"{epsilon:.2g}"
+
+
 def full(epsilon: float, delta: float, unit: str = "user", relation: Relation = Relation.ADD_REMOVE, rule: str = "exact") -> str:
     """Epsilon in full, as it is printed everywhere."""
     neighbours = "add/remove" if relation is Relation.ADD_REMOVE else "replace-one, at most"
-    return f"ε = {epsilon:.2f} (δ = {delta:.0e}, per {unit}, {neighbours}, {rule})".replace("e-0", "e-")
+    failing = f"{delta:.1e}".replace(".0e", "e").replace("e-0", "e-")
+    return f"ε = {shown(epsilon)} (δ = {failing}, per {unit}, {neighbours}, {rule})"
 
 
 def ledger_table(event: Event) -> pd.DataFrame:
@@ -34,7 +40,7 @@ def rules_table(event: Event, delta: float) -> pd.DataFrame:
         columns[title] = every_epsilon(event, delta, relation)
     rows = next(iter(columns.values()))
     table = {"rule": [row.title for row in rows]}
-    table |= {title: ["not valid here" if row.epsilon is None else f"{row.epsilon:.2f}" for row in found] for title, found in columns.items()}
+    table |= {title: ["not valid here" if row.epsilon is None else shown(row.epsilon) for row in found] for title, found in columns.items()}
     reasons = [" / ".join(dict.fromkeys(row.reason for row in found if row.reason)) for found in zip(*columns.values(), strict=True)]
     return pd.DataFrame(table | {"why not": reasons})
 

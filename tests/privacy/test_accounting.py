@@ -147,6 +147,15 @@ def test_a_tiny_delta_does_not_drown_in_rounding(delta: float) -> None:
     assert rules.epsilon(Repeat(Laplace(3.0), 2), delta) == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("event", [Repeat(Laplace(1e-3), 10_000), sequence(Gaussian(1e-3), Laplace(1.0)), sequence(Gaussian(1e9), Laplace(1e-3))])
+def test_huge_losses_end_in_a_bound_not_in_a_crash(event: Event, relation: Relation) -> None:
+    """PLD alone raises an IndexError, or answers a delta of 50."""
+    found = figures(event, 1e-6, relation)
+    assert 900 < found["exact"] <= found["rdp_tight"] < 2.1e7  # type: ignore[operator]
+    assert 0.99 < rules.delta(event, 1.0, relation) <= 1.0
+
+
 def test_too_many_laplace_releases_are_refused_at_once() -> None:
     with pytest.raises(UnsupportedEvent, match=r"at most 1,000,000 of them. Got 1,000,001"):
         rules.epsilon(Repeat(Laplace(1e6), 1_000_001), 1e-6)
@@ -375,7 +384,7 @@ def test_odds_at_epsilon_one() -> None:
     found = odds(Gaussian(1 / gaussian_mu(1.0, 1e-5)), 1e-5)
     assert found.factor == pytest.approx(math.e)
     assert float(f"{found.exception:.1e}") == 1.6e-4  # which is not delta
-    assert "except with probability 1.6e-04 she ends below 2.7:1" in found.words
+    assert "except with probability 1.6e-4 she ends below 2.7:1" in found.words
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0, 12.0])
