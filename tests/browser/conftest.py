@@ -82,7 +82,7 @@ def visit(chromium: Any, server: Server) -> Iterator[Callable[..., Any]]:
         page.outside, page.errors = [], []
         page.on("request", lambda request: page.outside.append(request.url) if "127.0.0.1" not in request.url and request.url.startswith("http") else None)
         page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         page.goto(server.url + path)
         return page
 
