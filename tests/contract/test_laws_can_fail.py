@@ -126,6 +126,8 @@ class ClipsByMax(DPALS):
 
 
 class EmptyUsersKeepTheirStart(DPALS):
+    """No mask after the inner solve; shows in the second moment of users."""
+
     def _clipped(self, U: Array) -> Array:
         U = np.where((U == 0).all(axis=1, keepdims=True), np.float32(0.5), U)
         return super()._clipped(U)
