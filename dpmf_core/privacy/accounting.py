@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
-from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, Relation, normal_form
+from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, Relation, Repeat, Sequence, normal_form
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
@@ -296,6 +296,13 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
 # ---- what an attacker can do ------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(64)
+def _lines(ledger: Ledger, relation: Relation) -> tuple[tuple[float, float], ...]:
+    """(epsilon, delta(epsilon)) for epsilon from 0 to 12, closest together where the trade-off curve bends most."""
+    event = Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
+    return tuple((eps, delta(event, eps, relation)) for eps in (12 * (step / 96) ** 2 for step in range(97)))
+
+
 def false_negatives(event: Event, false_positives: npt.ArrayLike, relation: Relation = Relation.ADD_REMOVE) -> npt.NDArray[np.float64]:
     """The lowest false negative rate of any test between two neighbours, for each false positive rate in [0, 1].
 
@@ -304,9 +311,8 @@ def false_negatives(event: Event, false_positives: npt.ArrayLike, relation: Rela
     a = np.asarray(false_positives, float)
     if _all_gaussian(event):
         return np.asarray(ndtr(ndtri(1 - a) - mu(event, relation)))
-    best = np.maximum(0.0, 1 - delta(event, 0.0, relation) - a)
-    for eps in np.linspace(0, 12, 49)[1:]:
-        d = delta(event, float(eps), relation)
+    best = np.zeros_like(a)
+    for eps, d in _lines(normal_form(event), relation):
         best = np.maximum(best, np.maximum(1 - d - math.exp(eps) * a, math.exp(-eps) * (1 - d - a)))
     return best
 

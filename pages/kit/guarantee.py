@@ -15,11 +15,15 @@ def shown(epsilon: float) -> str:
     return f"{epsilon:.2f}" if epsilon >= 0.01 or not epsilon else f"{epsilon:.2g}"
 
 
+def small(delta: float) -> str:
+    """1e-6, 1.5e-6."""
+    return f"{delta:.1e}".replace(".0e", "e").replace("e-0", "e-")
+
+
 def full(epsilon: float, delta: float, unit: str = "user", relation: Relation = Relation.ADD_REMOVE, rule: str = "exact") -> str:
     """Epsilon in full, as it is printed everywhere."""
     neighbours = "add/remove" if relation is Relation.ADD_REMOVE else "replace-one, at most"
-    failing = f"{delta:.1e}".replace(".0e", "e").replace("e-0", "e-")
-    return f"ε = {shown(epsilon)} (δ = {failing}, per {unit}, {neighbours}, {rule})"
+    return f"ε = {shown(epsilon)} (δ = {small(delta)}, per {unit}, {neighbours}, {rule})"
 
 
 def ledger_table(event: Event) -> pd.DataFrame:

@@ -146,8 +146,10 @@ def totals(event: Event, delta: float) -> pd.DataFrame:
 @functools.lru_cache(64)
 def _deltas(ledger: Ledger, top: float, points: int) -> pd.DataFrame:
     event = sequence(*(Repeat(leaf, count) for leaf, count in ledger))
+    floor = 1e-14 if _laplace(event)[0] else 1e-18  # numeric composition tells nothing below
     epsilons = [top * step / (points - 1) for step in range(points)]
-    return pd.DataFrame({"epsilon": epsilons, "delta": [delta_of(event, eps) for eps in epsilons]}).query("delta > 1e-18")
+    curve = pd.DataFrame({"epsilon": epsilons, "delta": [delta_of(event, eps) for eps in epsilons]})
+    return curve[curve["delta"] > floor]
 
 
 def deltas(event: Event, epsilon: float) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def from_claim() -> tuple[Event, float, Guarantee]:
     if nominal is None:
         raise BadInput("Give the nominal ε of the claim.")
     main = CLAIMS[which](nominal)[0]
-    st.write(f"**{main.title}** says: {main.words} (δ = {main.delta:g}). Its noise costs, over the whole run:")
+    st.write(f"**{main.title}** says: {main.words} (δ = {guarantee.small(main.delta)}). Its noise costs, over the whole run:")
     st.dataframe(ledgers.costs_of(CLAIMS[which](nominal), nominal), hide_index=True)
     return main.event, main.delta, Guarantee(Status.CONDITIONAL, "unit", ("the source's releases and sensitivities are as it states them",))
 
@@ -89,7 +89,7 @@ def growth(event: Event, delta: float) -> None:
         st.markdown("**Every ε has its δ: a run has a curve, not a pair**")
         fig = charts.figure("ε", "δ", height=300)
         fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=ours)
-        fig.add_hline(y=delta, line=grey, annotation={"text": f"δ = {delta:g}"})
+        fig.add_hline(y=delta, line=grey, annotation={"text": f"δ = {guarantee.small(delta)}"})
         fig.update_yaxes(type="log", exponentformat="power")
         charts.show(fig, "accountant.delta", "Delta as a function of epsilon.", curve)
 
@@ -118,7 +118,8 @@ def main() -> None:
     heading = st.container()
     asked = st.query_params.get("from", "hand")
     st.session_state.setdefault("accountant.source", asked if asked in SOURCES else "hand")
-    source = st.segmented_control("Ledger", list(SOURCES), required=True, key="accountant.source", format_func=SOURCES.__getitem__, persist_state="session")
+    picked = st.segmented_control("Ledger", list(SOURCES), required=True, key="accountant.source", format_func=SOURCES.__getitem__, persist_state="session")
+    source = picked or "hand"
     st.query_params["from"] = source
     if source != "hand":
         st.query_params.pop("ledger", None)

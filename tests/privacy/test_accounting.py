@@ -371,13 +371,13 @@ def test_trade_off_touches_every_epsilon_delta_line(epsilon: float) -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
 def test_no_curve_is_under_an_epsilon_delta_line(epsilon: float) -> None:
     for event in (MIXED, Laplace(1.0)):
-        assert np.all(false_negatives(event, ALARMS) >= 1 - rules.delta(event, epsilon) - math.exp(epsilon) * ALARMS - 1e-9)
+        assert np.all(false_negatives(event, ALARMS) >= 1 - rules.delta(event, epsilon) - math.exp(epsilon) * ALARMS - 2e-4)  # between two of its 97 lines
 
 
 def test_trade_off_of_one_laplace_release_in_closed_form() -> None:
     """Testing Lap(0, 1) against Lap(1, 1) by a threshold on the middle: both errors e^(-1/2)/2."""
     error = math.exp(-0.5) / 2
-    assert false_negatives(Laplace(1.0), np.array([error]))[0] == pytest.approx(error, abs=2e-3)
+    assert false_negatives(Laplace(1.0), np.array([error]))[0] == pytest.approx(error, abs=2e-4)
 
 
 def test_odds_at_epsilon_one() -> None:
