@@ -259,7 +259,8 @@ class DPALS(Algorithm):
         return V
 
     def _clipped(self, U: Array) -> Array:
-        """Rows within the clip norm; [C21] prints max where min is meant."""
+        """Rows within the clip norm; [C21] prints max where min is meant. What overflowed counts as 0: one NaN would show in every sum."""
+        U = np.where(np.isfinite(U), U, np.float32(0))
         norms = np.linalg.norm(U.astype(np.float64), axis=1, keepdims=True)
         return np.asarray(U * np.minimum(1.0, self.clip_norm * (1 - 1e-6) / np.maximum(norms, 1e-30)), np.float32)
 

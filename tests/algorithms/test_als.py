@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import REGISTRY, Fit, Streams
+from dpmf_core.algorithms import REGISTRY, Fit, Streams, als
 from dpmf_core.algorithms.als import DPALS, AdaDPALS, nearest_psd, orthonormal
 from dpmf_core.data import Ratings
 from dpmf_core.metrics import rmse
@@ -114,6 +114,25 @@ def test_at_most_k_ratings_a_user_enter_the_item_step(data: Ratings, sampling: s
         for user in range(1, N):
             own, chosen = counts[data.items[data.users == user]], counts[items[entries.raters == user]]
             np.testing.assert_allclose(np.sort(chosen), np.sort(own)[: len(chosen)])
+
+
+def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
+    """Tiny factors under a tiny ridge overflow float32: such a row must not carry a NaN into what all users add up to."""
+    U = np.array([[np.inf, 1], [np.nan, 0], [1e38, -1e38], [-np.inf, np.inf], [3, 4], [0.1, 0], [0, 0]], np.float32)
+    clipped = DPALS(clip_norm=0.5)._clipped(U)
+    norms = np.linalg.norm(clipped.astype(float), axis=1)
+    assert (norms <= 0.5).all()
+    np.testing.assert_allclose(norms[[0, 2, 4, 5, 6]], [0.5, 0.5, 0.5, 0.1, 0], rtol=1e-5)
+    np.testing.assert_allclose(clipped[4:6], [[0.3, 0.4], [0.1, 0]], rtol=1e-5)
+
+
+def test_the_size_of_a_block_is_only_a_matter_of_memory(data: Ratings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Grams are released block by block as one event: same ledger, same model up to (vanishing) noise."""
+    whole = fitted("dpals", data, VANISHING, rank=3, steps=2, biases=False)
+    monkeypatch.setattr(als, "BLOCK_BYTES", 4 * 3 * 3 * 5)  # 5 of 23 items at a time
+    parts = fitted("dpals", data, VANISHING, rank=3, steps=2, biases=False)
+    assert parts.spent == whole.spent
+    np.testing.assert_allclose(parts.model.item_factors, whole.model.item_factors, rtol=1e-4, atol=1e-6)
 
 
 def test_ada_weights_sum_to_k_for_every_user(data: Ratings) -> None:
