@@ -70,7 +70,7 @@ def _progress(jobs: list[Job], open_jobs: list[Job]) -> tuple[float, str]:
         words += f"; step {now.step} of {now.steps}, {now.seconds:.0f} s so far, about {left:.0f} s to go"
     elif open_jobs[0].state == "waiting":
         ahead = open_jobs[0].ahead
-        words += f"; {ahead} other runs first" if ahead else "; starting"
+        words += f"; {ahead} other run{'s' if ahead > 1 else ''} first" if ahead else "; starting"
     return min(share, 1.0), words
 
 

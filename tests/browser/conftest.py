@@ -71,7 +71,7 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(chromium: Any, server: Server) -> Iterator[Callable[..., Any]]:
+def visit(chromium: Any, server: Server, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """visit(path, **context): a page in a fresh profile, opened at path; its outside requests and console errors are collected."""
     contexts = []
 
@@ -87,5 +87,7 @@ def visit(chromium: Any, server: Server) -> Iterator[Callable[..., Any]]:
         return page
 
     yield opened
-    for profile in contexts:
+    for place, profile in enumerate(contexts):
+        for page in profile.pages:  # the last look, for when a test has failed
+            page.screenshot(path=tmp_path / f"{place}.png")
         profile.close()

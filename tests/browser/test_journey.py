@@ -108,6 +108,7 @@ def test_a_long_run_is_cancelled_within_two_seconds_and_the_page_stays_usable(vi
     page.get_by_role("button", name="Run again").wait_for()
     type_epsilon(page, "4")
     page.wait_for_selector("text=ε = 4.00 (δ")
+    page.wait_for_selector("text=nothing of the cancelled runs was kept", state="detached")
     page.get_by_role("button", name="Cancel").click()  # long runs again; the next test wants the workers
     page.wait_for_selector("text=nothing of the cancelled runs was kept")
 
