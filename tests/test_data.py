@@ -60,7 +60,7 @@ class TestOf:
 
     def test_types_are_the_declared_ones(self) -> None:
         made = world()
-        assert (made.users.dtype, made.items.dtype, made.values.dtype) == (np.int32, np.int32, np.float32)
+        assert [str(array.dtype) for array in (made.users, made.items, made.values)] == ["int32", "int32", "float32"]
 
     def test_ids_beyond_32_bit_products_do_not_collide(self) -> None:
         made = Ratings.of([0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5))
@@ -256,7 +256,10 @@ def large() -> Ratings:
 @pytest.mark.parametrize("kind", ["random", "users"])
 def test_fractions_are_met_on_average(kind: str) -> None:
     parts = split(large(), spec(kind), 1)
-    units = (lambda part: len(np.unique(part.users)) / 400) if kind == "users" else (lambda part: len(part) / 20_000)
+
+    def units(part: Ratings) -> float:
+        return len(np.unique(part.users)) / 400 if kind == "users" else len(part) / 20_000
+
     deviation = 4 * np.sqrt(0.25 / (400 if kind == "users" else 20_000))
     assert units(parts.test) == pytest.approx(0.3, abs=deviation)
     assert units(parts.validation) == pytest.approx(0.2, abs=deviation)

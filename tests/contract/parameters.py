@@ -35,8 +35,8 @@ def _switch(field: Field) -> Any:
 def _range(name: str, field: Field, shape: Shape) -> tuple[float, float]:
     """A small part of the field's domain around its default; clips near 0, so that they bite."""
     default = float(field["default"])
-    low = float(field.get("minimum", field.get("exclusiveMinimum", -10.0)))
-    high = float(field.get("maximum", field.get("exclusiveMaximum", 10.0)))
+    low = float(field["minimum"] if "minimum" in field else field["exclusiveMinimum"])
+    high = float(field["maximum"] if "maximum" in field else field["exclusiveMaximum"])
     if field["type"] == "integer":
         top = 5 if name != "rank" else min(5, shape.n_items)
         return low, min(high, max(low, top))
@@ -48,7 +48,7 @@ def _range(name: str, field: Field, shape: Shape) -> tuple[float, float]:
 def _draw(name: str, field: Field, shape: Shape, rng: np.random.Generator) -> Any:
     low, high = _range(name, field, shape)
     if field["type"] == "integer":
-        return int(rng.integers(low, high + 1))
+        return int(rng.integers(int(low), int(high) + 1))
     return float(low + (high - low) * rng.uniform(0.05, 0.95))
 
 
@@ -75,8 +75,8 @@ def drawn(kind: type[Algorithm], shape: Shape) -> st.SearchStrategy[dict[str, An
         low, high = _range(name, field, shape)
         if field["type"] == "integer":
             return st.integers(int(low), int(high))
-        open_ends = {"exclude_min": low == field.get("exclusiveMinimum"), "exclude_max": high == field.get("exclusiveMaximum")}
-        inside = st.floats(low, high, allow_nan=False, **open_ends)
+        open_low, open_high = low == field.get("exclusiveMinimum"), high == field.get("exclusiveMaximum")
+        inside = st.floats(low, high, allow_nan=False, exclude_min=open_low, exclude_max=open_high)
         return inside if _switch(field) is None else st.one_of(st.just(_switch(field)), inside)
 
     return st.fixed_dictionaries({name: one(name, field) for name, field in fields(kind).items()})
