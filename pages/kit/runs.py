@@ -13,12 +13,13 @@ TOGETHER = 4  # so many runs finish before the page is drawn again
 
 
 def _jobs(page: str, specs: Mapping[str, RunSpec]) -> dict[str, Job]:
-    """This session's handles for the wanted runs. Runs that are no longer wanted are let go; a cancelled one stays cancelled until asked again."""
+    """This session's handles for the wanted runs. Runs that are no longer wanted are let go; cancelled ones stay so until something else is wanted."""
     before: dict[str, tuple[RunSpec, Job]] = st.session_state.get(f"{page}.jobs", {})
-    for name, (spec, job) in before.items():
-        if specs.get(name) != spec:
-            job.cancel()
-    held = {name: before[name] if name in before and before[name][0] == spec else (spec, engine().submit(spec)) for name, spec in specs.items()}
+    same = {name: spec for name, (spec, _) in before.items()} == dict(specs)
+    kept = {name for name, (spec, job) in before.items() if specs.get(name) == spec and (same or job.state not in ("cancelled", "failed"))}
+    for name in before.keys() - kept:
+        before[name][1].cancel()
+    held = {name: before[name] if name in kept else (spec, engine().submit(spec)) for name, spec in specs.items()}
     st.session_state[f"{page}.jobs"] = held
     return {name: job for name, (_, job) in held.items()}
 
