@@ -18,13 +18,15 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dpmf_core import algorithms, metrics
+from dpmf_core import algorithms, kernels, metrics
 from dpmf_core.algorithms import Algorithm, Recommender, Streams
 from dpmf_core.data import Ratings, Shape, Split, SplitSpec, split
 from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.privacy import Budget, Guarantee, Noise, PlanViolation, Relation, calibrate, normal_form
 from dpmf_core.privacy.accounting import Calibration, every_epsilon
 from dpmf_core.privacy.events import Event, Ledger
+
+usable_threads = kernels.usable_threads
 
 
 class DataSpec(BaseModel):
@@ -288,11 +290,6 @@ def privacy_record(spent: Ledger, event: Event, budget: Budget | None, guarantee
             for leaf, count in spent
         ],
     }  # fmt: skip
-
-
-def usable_threads() -> int:
-    """Threads a run may use: DPMF_THREADS, or every core."""
-    return int(os.environ.get("DPMF_THREADS", len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
 
 
 def peak_mb() -> float:

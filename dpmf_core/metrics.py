@@ -71,6 +71,8 @@ def buckets(predicted: Array, test: Ratings, history: Ratings, count: int = 4) -
     out: dict[str, list[dict[str, float]]] = {}
     for name, size in (("activity", activity), ("popularity", popularity)):
         edges = np.unique(np.quantile(size, np.linspace(0, 1, count + 1))) if len(size) else np.array([])
+        if len(edges) == 1:  # everybody alike
+            edges = np.repeat(edges, 2)
         rows = []
         for low, high in itertools.pairwise(edges):
             inside = (size >= low) & ((size < high) | (high == edges[-1]))
