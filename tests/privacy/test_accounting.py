@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -111,7 +111,7 @@ def library(event: Event, step: float = 1e-4) -> tuple[Callable[[float], float],
 @pytest.mark.parametrize("mu", [0.05, 0.25, 1.0, 3.0, 8.0])
 def test_exact_equals_pld(mu: float) -> None:
     event = Repeat(Gaussian(math.sqrt(10) / mu), 10)
-    composed, _ = library(event)
+    composed, _ = library(event, step=1e-4 * max(1.0, mu))
     for delta in (1e-9, 1e-6, 1e-3):
         assert rules.epsilon(event, delta) == pytest.approx(composed(delta), rel=1e-3)
 
@@ -203,6 +203,27 @@ def test_classical_rules_by_hand() -> None:
     assert found["advanced"] == pytest.approx(math.sqrt(2 * math.log(2 / delta) * n) * each + n * each * (math.exp(each) - 1))
 
 
+def test_classical_rules_add_laplace_releases_at_their_own_epsilon() -> None:
+    """They need no share of delta: N counts the Gaussian releases."""
+    found, delta, n, l1 = figures(MIXED, 1e-5), 1e-5, 5, 20 / 30
+    assert found["naive"] == pytest.approx(l1 + n * math.sqrt(2 * math.log(1.25 * n / delta)) / 20)
+    each = math.sqrt(2 * math.log(1.25 * 2 * n / delta)) / 20
+    drift = 20 / 30 * math.expm1(1 / 30) + n * each * math.expm1(each)
+    assert found["advanced"] == pytest.approx(math.sqrt(2 * math.log(2 / delta) * (20 / 30**2 + n * each**2)) + drift)
+
+
+@pytest.mark.parametrize(("rule", "share"), [("naive", 1e-5), ("advanced", 0.5e-5)])
+def test_classical_rules_end_where_a_release_reaches_epsilon_one(rule: str, share: float) -> None:
+    edge = math.sqrt(2 * math.log(1.25 / share))
+    assert figures(Gaussian(edge), 1e-5)[rule] is None
+    assert figures(Gaussian(edge * (1 + 1e-9)), 1e-5)[rule] is not None
+
+
+def test_a_bound_without_end_is_no_number() -> None:
+    row = next(row for row in every_epsilon(Laplace(1e-3), 1e-5) if row.rule == "advanced")
+    assert row.epsilon is None and row.reason == "no finite bound"
+
+
 def test_classical_rules_say_why_they_are_not_valid() -> None:
     event = sequence(Gaussian(500.0, "counts"), Gaussian(0.5, "sums"))
     rows = {row.rule: row for row in every_epsilon(event, 1e-5)}
@@ -281,6 +302,27 @@ def test_replacing_costs_at_least_removing_and_at_most_twice_the_mu(event: Event
     assert rules.mu(event, ADD) * (1 - 1e-9) <= rules.mu(event, REPLACE) <= 2 * rules.mu(event, ADD) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("kind", [Gaussian, Laplace])
+@pytest.mark.parametrize("factor", [1.5, 2.0])
+def test_replacing_is_removing_with_less_noise(kind: type[Gaussian] | type[Laplace], factor: float) -> None:
+    """A statistic that moves further is one under a smaller multiplier, by every rule and for every figure."""
+    z, other = 40.0, Repeat(Laplace(50.0, "counts", replace_one_factor=1.0), 3)  # moves no further when replaced
+    event = sequence(Repeat(kind(z, replace_one_factor=factor), 6), other)
+    nearer = sequence(Repeat(kind(z / factor, replace_one_factor=factor), 6), other)
+    assert every_epsilon(event, 1e-5, REPLACE) == every_epsilon(nearer, 1e-5, ADD) != every_epsilon(event, 1e-5, ADD)
+    assert rules.delta(event, 0.1, REPLACE) == rules.delta(nearer, 0.1, ADD) > rules.delta(event, 0.1, ADD)
+    assert np.array_equal(false_negatives(event, ALARMS, REPLACE), false_negatives(nearer, ALARMS, ADD))
+    assert np.any(false_negatives(event, ALARMS, REPLACE) < false_negatives(event, ALARMS, ADD))
+
+
+def test_replacing_is_removing_with_less_noise_in_the_gaussian_formulas() -> None:
+    event, nearer = Repeat(Gaussian(3.0, replace_one_factor=1.5), 4), Repeat(Gaussian(2.0), 4)
+    assert every_epsilon(event, 1e-5, REPLACE)[0] == every_epsilon(nearer, 1e-5)[0]
+    assert rules.delta(event, 1.0, REPLACE) == rules.delta(nearer, 1.0)
+    assert np.array_equal(false_negatives(event, ALARMS, REPLACE), false_negatives(nearer, ALARMS))
+    assert odds(event, 1e-5, REPLACE) == odds(nearer, 1e-5)
+
+
 def test_mu_by_hand() -> None:
     event = sequence(Repeat(Gaussian(4.0, replace_one_factor=1.5), 8), Gaussian(2.0))
     assert rules.mu(event) == pytest.approx(math.sqrt(8 / 16 + 1 / 4))
@@ -318,8 +360,7 @@ def test_calibration_inverts_epsilon(epsilon: float, delta: float, relation: Rel
     assert spent == pytest.approx(epsilon, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("relation", Relation)
-@pytest.mark.parametrize("epsilon", [0.1, 4.0])
+@pytest.mark.parametrize(("epsilon", "relation"), [(0.1, ADD), (4.0, REPLACE)])
 def test_calibration_inverts_epsilon_with_laplace(epsilon: float, relation: Relation) -> None:
     budget = Budget(epsilon=epsilon, delta=1e-6, relation=relation)
     assert rules.epsilon(laplace_plan(calibrate(laplace_plan, budget)), 1e-6, relation) == pytest.approx(epsilon, rel=1e-6)
@@ -334,10 +375,20 @@ def test_a_plan_without_releases_needs_no_level() -> None:
     assert calibrate(lambda level: NOTHING, Budget(epsilon=1, delta=1e-6)) == 1.0
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": -1}, {"epsilon": math.nan}, {"epsilon": 1e9}, {"delta": 0}, {"delta": 1}, {"delta": math.nan}])
+@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": -1}, {"epsilon": math.nan}, {"epsilon": 1e9}, {"delta": 0}, {"delta": 0.5}, {"delta": math.nan}])
 def test_a_budget_refuses_what_is_none(wrong: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         Budget(**({"epsilon": 1.0, "delta": 1e-6} | wrong))
+
+
+def test_a_budget_reaches_every_corner_and_cannot_be_changed() -> None:
+    for epsilon, delta in [(1e-4, 1e-15), (1000, 1e-15), (1e-4, 0.499), (1000, 0.499)]:
+        budget = Budget(epsilon=epsilon, delta=delta)
+        assert rules.epsilon(Gaussian(1 / budget.mu), delta) == pytest.approx(epsilon, rel=1e-6)
+    with pytest.raises(ValidationError, match="frozen"):
+        budget.epsilon = 1.0  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="alpha"):
+        Budget(epsilon=1.0, delta=1e-6, alpha=2)  # type: ignore[call-arg]
 
 
 # ---- what an attacker can do ----------------------------------------------------------------------------------------
@@ -352,6 +403,13 @@ def test_trade_off_is_convex_decreasing_and_under_guessing(event: Event) -> None
     assert np.all(np.diff(misses) <= 1e-12)
     assert np.all(np.diff(misses, 2) >= -1e-9)
     assert np.all(misses <= 1 - ALARMS + 1e-12)
+
+
+@pytest.mark.parametrize("event", [Gaussian(1.25), MIXED, Laplace(1.0)])
+def test_trade_off_is_its_own_inverse(event: Event) -> None:
+    """Either neighbour may be called the null hypothesis: the noise is symmetric."""
+    alarms = np.linspace(0.01, 0.7, 200)
+    assert np.allclose(false_negatives(event, false_negatives(event, alarms)), alarms, atol=2e-3)
 
 
 def test_trade_off_matches_its_formula() -> None:
@@ -395,3 +453,8 @@ def test_odds_are_the_tail_of_the_privacy_loss(epsilon: float) -> None:
     exceeded = np.mean(x * mu - mu * mu / 2 > epsilon)
     exception = odds(Gaussian(1 / mu), 1e-3).exception
     assert exceeded == pytest.approx(exception, abs=5 * math.sqrt(exception / 400_000))
+
+
+def test_odds_beyond_floating_point_and_without_a_release() -> None:
+    assert math.isfinite(odds(Gaussian(0.01), 1e-5).factor) and ":1" in odds(Gaussian(0.01), 1e-5).words
+    assert (odds(NOTHING, 1e-5).factor, odds(NOTHING, 1e-5).exception) == (1.0, 0.0)

@@ -25,7 +25,7 @@ def noise(plan: Event = PLAN, seed: int | None = 7, threads: int = 1) -> Noise:
 
 def test_what_was_drawn_is_what_was_spent() -> None:
     it = noise()
-    assert it.spent == ()
+    assert not it.spent
     it.vector("sums", np.zeros(3), sensitivity=2.0)
     assert it.spent == ((Gaussian(1.5, "sums", 2.0), 1),)
     it.vector("counts", np.zeros(3), sensitivity=3.0)
