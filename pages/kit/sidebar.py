@@ -14,7 +14,6 @@ import datasets
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.experiment import RunSpec
 from dpmf_core.privacy import default_delta
 
@@ -185,9 +184,6 @@ def draw() -> None:
 
 
 def choice() -> Choice:
-    """What the sidebar says now. Raises BadInput where a field was emptied."""
+    """What the sidebar says now."""
     held = {name: st.session_state[f"sidebar.{name}"] for name in _READERS}
-    for name, title in (("eps", "ε"), ("delta", "δ"), ("seed", "The seed")):
-        if held[name] is None:
-            raise BadInput(f"{title} is empty. Give a number in the sidebar.")
     return Choice(held["data"], held["top"], held["algo"], float(held["eps"]), float(held["delta"]), int(held["seed"]), held["rule"] or "exact")
