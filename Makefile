@@ -12,7 +12,8 @@ test: .venv/dev-ready  ## the fast suite
 	$(PYTEST) -m "not slow and not browser"
 
 test-all: test  ## also the slow tests and those that drive a browser
-	$(PYTEST) -m "slow or browser"
+	$(PYTEST) -m "slow and not browser"
+	$(BIN)/python -m pytest -m browser
 
 lint: .venv/dev-ready
 	$(BIN)/ruff format --check .
