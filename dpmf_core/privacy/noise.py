@@ -44,7 +44,7 @@ class Noise:
         return tuple(sorted(self._spent.items(), key=lambda entry: self._order[entry[0]]))
 
     def planned(self, statistic: str) -> Leaf:
-        """The next planned release of this name: its noise multiplier is public. Raises PlanViolation where there is none."""
+        """The next planned release of this name, equal ones taken together: its noise multiplier is public. Raises PlanViolation where there is none."""
         for leaf, count in self._left.items():
             if leaf.statistic == statistic and count > 0:
                 return leaf

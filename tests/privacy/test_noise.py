@@ -48,6 +48,11 @@ def test_same_name_at_different_noise_goes_in_the_plan_s_order() -> None:
     assert scales == [5.0, 1.0]
 
 
+def test_equal_releases_of_a_schedule_are_taken_together() -> None:
+    it = noise(sequence(Gaussian(5.0, "sums"), Gaussian(1.0, "sums"), Gaussian(5.0, "sums")))
+    assert [it.planned("sums").noise_multiplier] + [it.release("sums", sensitivity=1.0, size=1).scale for _ in range(3)] == [5.0, 5.0, 5.0, 1.0]
+
+
 @pytest.mark.parametrize("draw", ["vector", "symmetric", "release"])
 def test_a_release_outside_the_plan_is_refused(draw: str) -> None:
     values: dict[str, Callable[[Noise, str], object]] = {
@@ -153,6 +158,14 @@ def test_full_noise_on_the_whole_triangle_is_found() -> None:
     assert not has_scale(values, 6.0)
 
 
+@pytest.mark.parametrize("dtype, slack", [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_a_matrix_takes_the_noise_of_its_isometric_coordinates(dtype: Any, slack: float) -> None:
+    """To the last digit: its Frobenius norm is the norm of as many plain draws."""
+    plain = noise().vector("counts", np.zeros((500, 10)), sensitivity=3.0)
+    matrices = noise().symmetric("counts", np.zeros((500, 4, 4), dtype), sensitivity=3.0)
+    assert np.allclose(np.linalg.norm(matrices, axis=(1, 2)), np.linalg.norm(plain, axis=1), rtol=slack, atol=0)
+
+
 def test_laplace_has_its_scale() -> None:
     def draws(wrong: float) -> Array:
         release = noise().release("extremes", sensitivity=0.5, size=SIZE)
@@ -206,6 +219,22 @@ def test_draws_are_independent_across_releases_parts_and_chunks() -> None:
     assert independent(first[:SIZE], parts[0]) and independent(*parts)
     assert independent(first[:CHUNK], first[CHUNK:])
     assert independent(first[:CHUNK:2], first[1:CHUNK:2])
+
+
+def test_open_releases_do_not_disturb_each_other() -> None:
+    """Grams and right-hand sides are open together, and drawn block by block: a release's draws are its own."""
+
+    def draws(order: str) -> dict[str, Array]:
+        it = noise()
+        found: dict[str, Array] = {}
+        pens = {"c": it.release("counts", sensitivity=3.0, size=200), "s": it.release("sums", sensitivity=2.0, size=200)}
+        for name in order:
+            found[name] = np.append(found.get(name, np.empty(0)), pens[name].vector(np.zeros(100)))
+        return found
+
+    one_by_one, in_turns = draws("ccss"), draws("scsc")
+    assert all(np.array_equal(one_by_one[name], in_turns[name]) for name in "cs")
+    assert not np.isin(in_turns["c"] / 6.0, in_turns["s"] / 3.0).any()
 
 
 def test_a_reused_stream_is_found() -> None:
