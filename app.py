@@ -7,5 +7,14 @@ link with "Page not found", for it looks for scripts there before any navigation
 from pathlib import Path
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 
-app = st.App(Path(__file__).parent / "pages/kit/shell.py")
+
+def first_page(request: Request) -> RedirectResponse:
+    """Streamlit serves its first page at the root alone; by its name it would not be found."""
+    return RedirectResponse(f"./?{request.url.query}")
+
+
+app = st.App(Path(__file__).parent / "pages/kit/shell.py", routes=[Route("/explore", first_page)])

@@ -1,10 +1,9 @@
 """The runs that show what one private run costs: its non-private twin, the trivial predictors, further draws, and its peers at the same budget."""
 
-from dpmf_core.algorithms import REGISTRY
+from dpmf_core import algorithms
 from dpmf_core.experiment import RunSpec
 from dpmf_core.privacy.accounting import Calibration
 
-TWINS = {"private-bias": "bias"}  # else ALS
 PEERS: dict[str, tuple[str, dict[str, bool]]] = {
     "private-bias": ("private-bias", {}),
     "dpals-plain": ("dpals", {"biases": False}),
@@ -25,7 +24,7 @@ def comparison(spec: RunSpec) -> dict[str, RunSpec]:
     def other(algorithm: str, parameters: dict[str, bool] | None = None) -> RunSpec:
         return spec.model_copy(update={"algorithm": algorithm, "parameters": parameters or {}}).canonical()
 
-    specs = {"main": spec, "twin": other(TWINS.get(spec.algorithm, "als")), "trivial": other("global-mean"), "user-mean": other("user-mean")}
+    specs = {"main": spec, "twin": other(algorithms.find(spec.algorithm).twin), "trivial": other("global-mean"), "user-mean": other("user-mean")}
     if spec.budget is not None and spec.budget.calibration is Calibration.EXACT:
-        specs |= {name: other(algorithm, parameters) for name, (algorithm, parameters) in PEERS.items() if algorithm in REGISTRY}
+        specs |= {name: other(algorithm, parameters) for name, (algorithm, parameters) in PEERS.items()}
     return specs | draws(spec)

@@ -185,7 +185,8 @@ class Run:
     @property
     def model(self) -> Recommender:
         """The fitted shared side, from which a user finds her own."""
-        return Recommender(item_offsets=self.arrays["item_offsets"], item_factors=self.arrays["item_factors"], **_settings(self.record["model"]))
+        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in self.record["model"].items()}
+        return algorithms.find(self.spec.algorithm).recommender(**settings, **self.arrays)
 
     def export(self) -> dict[str, Any]:
         """The record as it may leave the machine: on private data without anything computed from raw rows (privacy.md, 4, 8)."""
@@ -193,10 +194,6 @@ class Run:
             return self.record
         raw = {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"}
         return {name: value for name, value in self.record.items() if name not in raw}
-
-
-def _settings(model: dict[str, Any]) -> dict[str, Any]:
-    return {**model, "bounds": tuple(model["bounds"])}
 
 
 @dataclass(frozen=True)
@@ -216,8 +213,11 @@ def ignore(progress: Progress) -> None:
     """A report that goes nowhere."""
 
 
+MOST_POINTS = 40  # of a curve
+
+
 class _Watcher:
-    """Measures train and held-out RMSE after every step, outside the time that counts as fitting."""
+    """Measures train and held-out RMSE after every step (of many: every k-th), outside the time that counts as fitting."""
 
     def __init__(self, parts: Split, report: Report, stopped: Callable[[], bool]) -> None:
         self.parts, self.report, self.stopped = parts, report, stopped
@@ -227,6 +227,8 @@ class _Watcher:
     def __call__(self, step: int, steps: int, model: Recommender) -> None:
         if self.stopped():
             raise Cancelled
+        if step % -(-steps // MOST_POINTS) and step < steps:
+            return
         began = time.perf_counter()
         parts, personal = self.parts, model.personal(self.parts.history)
         point = {"step": float(step)}
@@ -261,17 +263,16 @@ def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] =
     if not watcher.curves:
         watcher(1, 1, fit.model)
     seconds = {"load": loaded - began, "fit": fitted - loaded - measuring, "evaluate": time.perf_counter() - fitted + measuring}
-    model = fit.model
     record = {
         "spec": spec.canonical().model_dump(mode="json"), "key": run_key(spec, data), "public": data.public,
         "title": ready.algorithm.title, "version": type(ready.algorithm).version, "parameters": ready.algorithm.model_dump(mode="json"),
         "shape": asdict(data.shape), "split": parts.words, "noise_is_reproducible": data.public,
         "metrics": figures, "buckets": bucketed, "curves": watcher.curves,
         **privacy_record(fit.spent, ready.plan, spec.canonical().budget, ready.guarantee),
-        "model": {name: getattr(model, name) for name in ("bounds", "centre", "user_damping", "ridge", "ridge_exponent", "unobserved_weight")},
+        "model": fit.model.settings,
         "seconds": seconds, "peak_mb": peak_mb(), "cached": False,
     }  # fmt: skip
-    return Run(record, {"item_offsets": np.asarray(model.item_offsets), "item_factors": np.asarray(model.item_factors)})
+    return Run(record, fit.model.arrays)
 
 
 def privacy_record(spent: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> dict[str, Any]:

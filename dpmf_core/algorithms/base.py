@@ -66,9 +66,19 @@ class Recommender:
     unobserved_weight: float = 0.0
 
     @property
+    def arrays(self) -> dict[str, Array]:
+        """The fields that are arrays, by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The other fields, by name: with `arrays` all it takes to make this model again."""
+        return {name: value for name, value in vars(self).items() if not isinstance(value, np.ndarray)}
+
+    @property
     def shared(self) -> Mapping[str, Array]:
         """Everything that leaves the curator."""
-        return {"centre": np.asarray(self.centre), "item_offsets": self.item_offsets, "item_factors": self.item_factors}
+        return {"centre": np.asarray(self.centre), **self.arrays}
 
     def residuals(self, ratings: Ratings) -> tuple[Array, Array]:
         """Each user's offset (n_users,), and every rating less centre and offsets (n_ratings,), float32."""
@@ -118,6 +128,7 @@ class Algorithm(BaseModel):
     """Frozen parameters of one algorithm; subclasses add fields, `plan` and `fit`.
 
     id: command-line name. source: citation. version: part of every cache key; raise it when results change.
+    recommender: what `fit` returns. twin: id of the same method without privacy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -128,6 +139,8 @@ class Algorithm(BaseModel):
     source: ClassVar[str]
     version: ClassVar[int] = 1
     task: ClassVar[Literal["ratings"]] = "ratings"
+    recommender: ClassVar[type[Recommender]] = Recommender
+    twin: ClassVar[str] = "als"
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -164,6 +164,7 @@ class PrivateBias(Algorithm):
     title: ClassVar[str] = "Private biases"
     words: ClassVar[str] = "item offsets from noisy sums and counts, user offsets local"
     source: ClassVar[str] = "ours, after McSherry & Mironov 2009"
+    twin: ClassVar[str] = "bias"
 
     prior_deviation: float = Field(0.5, gt=0, le=10, title="prior deviation of item offsets", description="in quarters of the rating range; steers shrinkage")
 

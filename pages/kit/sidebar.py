@@ -99,9 +99,13 @@ _READERS: dict[str, tuple[Any, str]] = {
 }
 
 
+def _restore() -> None:
+    """Streamlit drops the value of a widget that the browser had not yet reported when the page changed."""
+    for name, value in st.session_state["sidebar.kept"].items():
+        st.session_state.setdefault(f"sidebar.{name}", value)
+
+
 def _start_from_url() -> None:
-    if "sidebar.ready" in st.session_state:
-        return
     complaints = []
     for name, (read, allowed) in _READERS.items():
         value = DEFAULTS[name]
@@ -115,10 +119,10 @@ def _start_from_url() -> None:
         st.session_state["sidebar.delta"] = default_delta(_entry(st.session_state["sidebar.data"]).n_users)
     st.session_state["sidebar.complaints"] = complaints
     _slide()
-    st.session_state["sidebar.ready"] = True
 
 
 def _follow_in_url() -> None:
+    st.session_state["sidebar.kept"] = {name: st.session_state[f"sidebar.{name}"] for name in (*_READERS, "slider")}
     for name in _READERS:
         value = st.session_state[f"sidebar.{name}"]
         if value is None or (name == "rule" and value == "exact"):
@@ -132,8 +136,30 @@ def _follow_in_url() -> None:
 # ---- widgets ----------------------------------------------------------------------------------------------------------
 
 
+def _filled(name: str, title: str) -> None:
+    """An emptied box takes back its last value, and says so."""
+    if st.session_state[f"sidebar.{name}"] is None:
+        kept = st.session_state[f"sidebar.{name}"] = st.session_state["sidebar.kept"][name]
+        st.session_state["sidebar.complaints"].append(f"{title} cannot be empty: give {_READERS[name][1]}. {kept:g} is kept.")
+
+
+def _complain() -> None:
+    """What was wrong with the link or with a box, until something else is chosen."""
+    state, now = st.session_state, choice()
+    if state["sidebar.complaints"] and state.setdefault("sidebar.complained", now) != now:
+        state["sidebar.complaints"], state["sidebar.complained"] = [], now
+    for complaint in dict.fromkeys(state["sidebar.complaints"]):
+        st.warning(complaint)
+
+
+def _exactly() -> None:
+    """The slider follows the box, unless that was emptied."""
+    _filled("eps", "ε")
+    _slide()
+
+
 def _slide() -> None:
-    """The slider follows the box: its nearest mark."""
+    """The slider's nearest mark."""
     epsilon = st.session_state["sidebar.eps"]
     st.session_state["sidebar.slider"] = min(EPSILONS, key=lambda mark: abs(math.log(mark / epsilon)))
 
@@ -151,7 +177,7 @@ def _new_data() -> None:
 
 def draw() -> None:
     """The sidebar; afterwards `choice()` says what it holds."""
-    _start_from_url()
+    _restore() if "sidebar.kept" in st.session_state else _start_from_url()
     with st.sidebar:
         st.selectbox("Data set", _usable_data(), key="sidebar.data", format_func=lambda name: _entry(name).title, on_change=_new_data)
         entry = _entry(st.session_state["sidebar.data"])
@@ -166,20 +192,23 @@ def draw() -> None:
         left, right = st.columns(2)
         left.caption("← more private")
         right.caption("more accurate →", text_alignment="right")
-        st.number_input("ε, exactly", 1e-4, 1000.0, key="sidebar.eps", on_change=_slide, format="%g", step=0.5)
+        st.number_input("ε, exactly", 1e-4, 1000.0, None, key="sidebar.eps", on_change=_exactly, format="%g", step=0.5)
         st.number_input(
-            "δ", 1e-15, 0.49, key="sidebar.delta", format="%.0e", step=None, help="The probability with which the promise may fail. Default 1/(10 n)."
+            "δ", 1e-15, 0.49, None, key="sidebar.delta", on_change=_filled, args=("delta", "δ"), format="%.1e", step=1e-6,
+            help="The probability with which the promise may fail. Default 1/(10 n).",
         )  # fmt: skip
         if st.session_state["sidebar.delta"] >= 1 / entry.n_users:
             st.warning(f"δ of 1/n ({1 / entry.n_users:.0e}) or more would allow publishing one person's whole row.")
-        st.number_input("Seed", 0, 2**31, key="sidebar.seed", step=1, help="Split, start and noise. Another seed is another draw.")
+        st.number_input(
+            "Seed", 0, 2**31, None, key="sidebar.seed", on_change=_filled, args=("seed", "The seed"), step=1,
+            help="Split, start and noise. Another seed is another draw.",
+        )  # fmt: skip
         st.radio(
             "Noise is set by", ["exact", "source"], key="sidebar.rule", horizontal=True,
             format_func=lambda rule: {"exact": "exact accounting", "source": "the source's rule"}[rule],
             help="The source's own rule asks for a different amount of noise at the same nominal ε; the card shows what it truly costs.",
         )  # fmt: skip
-    for complaint in st.session_state.get("sidebar.complaints", []):
-        st.warning(complaint)
+    _complain()
     _follow_in_url()
 
 

@@ -95,17 +95,17 @@ def take_away(main: Run) -> None:
     """Downloads, the script, the share link."""
     st.subheader("Take it away")
     record = main.export()
-    script = "#!/bin/sh\n# Makes this run again, exactly.\n" + words.script(record) + "\n"
+    script = words.script(record)
     left, middle, right = st.columns(3)
     left.download_button("The run as JSON", to_json(record, indent=1), f"run-{main.key[:8]}.json", "application/json", width="stretch")
-    middle.download_button("A script that reproduces it", script, f"run-{main.key[:8]}.sh", "text/x-shellscript", width="stretch")
+    middle.download_button("A script that reproduces it", script, f"run-{main.key[:8]}.py", "text/x-python", width="stretch")
     with right.popover("Share link", width="stretch"):
         st.code(
             f"{(st.context.url or '').split('?')[0]}?" + "&".join(f"{name}={value}" for name, value in st.query_params.items()), language=None, wrap_lines=True
         )
         st.caption("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")
     with st.expander("The script"):
-        st.code(script, language="sh")
+        st.code(script, language="python")
 
 
 def main() -> None:

@@ -37,8 +37,7 @@ def same(first: Outcome, second: Outcome) -> None:
     for name in one:
         assert one[name].dtype == other[name].dtype
         assert one[name].tobytes() == other[name].tobytes(), f"{name} differs by {np.abs(one[name] - other[name]).max()}"
-    settings = ("bounds", "user_damping", "ridge", "ridge_exponent", "unobserved_weight")
-    assert [getattr(first.model, name) for name in settings] == [getattr(second.model, name) for name in settings]
+    assert first.model.settings == second.model.settings
 
 
 # ---- blindfold --------------------------------------------------------------------------------------------------------
