@@ -185,8 +185,8 @@ class Run:
     @property
     def model(self) -> Recommender:
         """The fitted shared side, from which a user finds her own."""
-        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in self.record["model"].items()}
-        return algorithms.find(self.spec.algorithm).recommender(**settings, **self.arrays)
+        settings: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in self.record["model"].items()}
+        return algorithms.find(self.spec.algorithm).recommender(**settings | self.arrays)
 
     def export(self) -> dict[str, Any]:
         """The record as it may leave the machine: on private data without anything computed from raw rows (privacy.md, 4, 8)."""

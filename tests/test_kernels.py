@@ -120,10 +120,10 @@ def outlives(start, stop):
     left.wait(10)
     seen.append(blas())
 
-longer = threading.Thread(target=kernels._share_out, args=(outlives, np.ones(1), 1))
+longer = threading.Thread(target=kernels.share_out, args=(outlives, np.ones(1), 1))
 longer.start()
 entered.wait(10)
-kernels._share_out(lambda start, stop: seen.append(blas()), np.ones(1), 1)
+kernels.share_out(lambda start, stop: seen.append(blas()), np.ones(1), 1)
 left.set()
 longer.join()
 print(before, seen, blas())

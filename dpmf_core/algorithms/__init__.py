@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpmf_core.algorithms import als, baselines
+from dpmf_core.algorithms import als, baselines, spectral
 from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, closest, explain
@@ -14,7 +14,7 @@ REGISTRY: dict[str, type[Algorithm]] = {
     algorithm.id: algorithm
     for algorithm in (
         baselines.GlobalMean, baselines.UserMean, baselines.Bias, baselines.PrivateBias, baselines.Popularity,
-        als.ALS, als.DPALS, als.AdaDPALS,
+        als.ALS, als.DPALS, als.AdaDPALS, spectral.Spectral,
     )
 }  # fmt: skip
 

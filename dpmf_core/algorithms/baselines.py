@@ -128,8 +128,8 @@ def release_biases(data: Ratings, noise: Noise, *, unit: float, prior_deviation:
     weight = w[data.users] * (1 - 1e-6)  # float32 rows: stay inside the bound after rounding
     S = noise.vector(SUMS, np.bincount(data.items, weight * x, data.n_items), sensitivity=1.0)
     C = noise.vector(COUNTS, np.bincount(data.items, weight, data.n_items), sensitivity=1.0)
-    s_S, s_C = (_scale(noise, SUMS), _scale(noise, COUNTS))
-    counts = _denoised(C, s_C)
+    s_S, s_C = (noise_scale(noise, SUMS), noise_scale(noise, COUNTS))
+    counts = denoised(C, s_C)
     typical_weight = min(1.0, data.n_users / max(float(C.sum()), 1.0))  # sum of w^2 over sum of w, to a constant
     variance = (counts * typical_weight * rating_deviation**2 + s_S**2) / counts**2  # of S / C about the true offset
     line = _line(np.log(np.maximum(counts, s_C)), S / counts, prior_deviation**2 + variance, prior_deviation)
@@ -137,14 +137,14 @@ def release_biases(data: Ratings, noise: Noise, *, unit: float, prior_deviation:
     return ReleasedBiases(((line + gain * (S / counts - line)) * unit).astype(np.float32), C, s_C)
 
 
-def _denoised(C: Array, noise: float) -> Array:
+def denoised(C: Array, noise: float) -> Array:
     """Noisy counts pulled towards their mean by as much as noise explains their spread, and kept above 0."""
     mean = max(float(C.mean()), 1e-3)
     spread = max(float(C.var()) - noise**2, 0.0)
     return np.asarray(np.maximum(mean + spread / (spread + noise**2 + 1e-12) * (C - mean), 0.05 * mean))
 
 
-def _scale(noise: Noise, statistic: str) -> float:
+def noise_scale(noise: Noise, statistic: str) -> float:
     return max(leaf.noise_multiplier * leaf.sensitivity for leaf, _ in noise.spent if leaf.statistic == statistic)
 
 

@@ -86,7 +86,7 @@ def usable_threads() -> int:
     return max(1, int(os.environ.get("DPMF_THREADS") or cores))
 
 
-def _share_out(work: Callable[[int, int], None], cost: Array, threads: int | None) -> None:
+def share_out(work: Callable[[int, int], None], cost: Array, threads: int | None) -> None:
     """work(start, stop) over all rows, in chunks of about equal cost, BLAS held at one thread each."""
     total = np.cumsum(cost, dtype=np.float64)
     marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS) if len(total) else []
@@ -338,7 +338,7 @@ def solve_rows(
     def work(start: int, stop: int) -> None:
         _solve_rows(blas, posv, indptr, indices, values, w, factors, ridges, common, start, stop, out, failed)
 
-    _share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
+    share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
     for i in np.flatnonzero(failed):  # not positive definite in this precision: a tiny ridge on collinear factors
         span = slice(indptr[i], indptr[i + 1])
         F = factors[indices[span]].astype(np.float64)
@@ -360,7 +360,7 @@ def normal_equations(
     def work(first: int, last: int) -> None:
         _normal_equations(blas, indptr, indices, values, w, factors, start, first, last, grams, rhs)
 
-    _share_out(work, np.diff(indptr[start : stop + 1]) * float(r * r) + 50, threads)
+    share_out(work, np.diff(indptr[start : stop + 1]) * float(r * r) + 50, threads)
     return grams, rhs
 
 
@@ -377,10 +377,10 @@ def solve_psd(grams: Array, rhs: Array, ridge: float | Array, *, base: Array | N
     out, indefinite = np.array(rhs, grams.dtype), np.zeros(n, np.bool_)
     if not project:
         system = grams + (0 if base is None else common) + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)
-        _share_out(lambda start, stop: _solve_as_is(system, start, stop, out), np.ones(n), threads)
+        share_out(lambda start, stop: _solve_as_is(system, start, stop, out), np.ones(n), threads)
         return out
     posv = _routine(_letter(grams.dtype) + "posv")
-    _share_out(lambda start, stop: _solve_definite(posv, grams, ridges, common, start, stop, out, indefinite), np.ones(n), threads)
+    share_out(lambda start, stop: _solve_definite(posv, grams, ridges, common, start, stop, out, indefinite), np.ones(n), threads)
     rest = np.flatnonzero(indefinite)
 
     def work(start: int, stop: int) -> None:
@@ -388,7 +388,7 @@ def solve_psd(grams: Array, rhs: Array, ridge: float | Array, *, base: Array | N
         out[rows] = _solve_projected(grams[rows], rhs[rows], ridges[rows], common)
 
     if len(rest):
-        _share_out(work, np.ones(len(rest)), threads)
+        share_out(work, np.ones(len(rest)), threads)
     return out
 
 
@@ -419,7 +419,7 @@ def predict_pairs(user_factors: Array, item_factors: Array, users: Array, items:
     out = np.empty(len(users), np.float32)
     U, V = np.ascontiguousarray(user_factors, np.float32), np.ascontiguousarray(item_factors, np.float32)
     u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
-    _share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), np.ones(len(u)), threads)
+    share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), np.ones(len(u)), threads)
     return out
 
 
@@ -427,14 +427,14 @@ def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> A
     """The position of every entry among its segment's by ascending key, ties in order, int64 (n,). starts: (n_segments + 1,)."""
     out = np.empty(len(key), np.int64)
     key = np.ascontiguousarray(key, np.float64)
-    _share_out(lambda first, last: _rank_segments(starts, key, first, last, out), np.diff(starts) + 1.0, threads)
+    share_out(lambda first, last: _rank_segments(starts, key, first, last, out), np.diff(starts) + 1.0, threads)
     return out
 
 
 def unfold(triangles: Array, rank: int, off_diagonal: float, dtype: Any, *, threads: int | None = None) -> Array:
     """Symmetric matrices (n, rank, rank) from their lower triangles (n, rank (rank + 1) / 2), row by row; entries off the diagonal times `off_diagonal`."""
     out = np.empty((len(triangles), rank, rank), dtype)
-    _share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), np.ones(len(out)), threads)
+    share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), np.ones(len(out)), threads)
     return out
 
 
