@@ -14,7 +14,8 @@ from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Recommender, Streams, Watch, unwatched, user_means
-from dpmf_core.algorithms.baselines import COUNTS, PUBLIC_FACTS, bias_plan, damped_biases, release_biases
+from dpmf_core.algorithms.baselines import COUNTS, PUBLIC_FACTS, bias_plan, damped_biases, denoised, noise_scale, release_biases
+from dpmf_core.algorithms.spectral import Rows, rating_factors, spectrum
 from dpmf_core.data import Ratings, Shape, keyed_uniform, rank_within_user
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
 
@@ -81,6 +82,7 @@ class DPALS(Algorithm):
     title: ClassVar[str] = "DPALS"
     words: ClassVar[str] = "alternating least squares with noisy item statistics; user factors stay with their owners"
     source: ClassVar[str] = "Chien et al. 2021"
+    version: ClassVar[int] = 2
 
     rank: int = Field(8, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each is paid for")
@@ -102,8 +104,10 @@ class DPALS(Algorithm):
     psd: bool = Field(True, title="PSD projection", description="project noisy Gram matrices onto the positive semi-definite cone")
     orthonormalise: bool = Field(True, description="orthonormal item factors between steps")
     unobserved_weight: float = Field(0.0, ge=0, le=100, title="λ₀", description="pull of unobserved cells towards 0, with a noisy second moment of users")
-    start: Literal["random", "private-svd"] = Field("random", description="random factors are free; a private SVD is a release")
-    start_share: float = Field(0.2, gt=0, lt=1, title="budget share of the start", description="of what biases and counts leave, for start = private-svd")
+    start: Literal["random", "private-svd", "spectral"] = Field(
+        "random", description="random factors are free; eigenvectors of a noisy second moment are a release; spectral: shrunk and scaled by noisy counts"
+    )
+    start_share: float = Field(0.2, gt=0, lt=1, title="budget share of the start", description="of what biases and counts leave, unless the start is random")
     gram_share: float = Field(0.5, gt=0, lt=1, title="budget share of Grams", description="of each step, against the right-hand sides")
 
     @classmethod
@@ -121,7 +125,8 @@ class DPALS(Algorithm):
         share = {"bias_share": min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + signal)))} if biases else {}
         return share | {
             "rank": min(32, kept, max(1, round(signal / (6 * kept)))),
-            "steps": 5, "ratings_per_user": min(100, max(10, shape.n_items // 4)), "frequent_fraction": kept / shape.n_items,
+            "steps": 2 if given.get("start") == "spectral" else 5, "start_share": 0.5,
+            "ratings_per_user": min(100, max(10, shape.n_items // 4)), "frequent_fraction": kept / shape.n_items,
             "regularisation": 10.0, "noise_ridge": 1.2, "user_regularisation": 0.05,
             "rating_clip": 0.4 if biases else 0.6, "gram_share": 0.15 if biases else 0.3, "prediction_ridge": 0.2 if biases else 0.45,
         }  # fmt: skip
@@ -160,7 +165,7 @@ class DPALS(Algorithm):
             parts.append(Gaussian(z(self._centre_share), CENTRE, math.sqrt(2), 2.0))
         if self._needs_counts:
             parts.append(Gaussian(z(self._own_counts_share), COUNTS, root_k, math.sqrt(2)))
-        if self.start == "private-svd":
+        if self.start != "random":
             parts.append(Gaussian(z(left * self.start_share), START, 1.0, math.sqrt(2)))
             left *= 1 - self.start_share
         moment = 0.1 if self.unobserved_weight else 0.0
@@ -182,12 +187,12 @@ class DPALS(Algorithm):
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
         model, counts = self._centred(data, noise, rng)
         entries = self._contributions(data, model, counts, rng)
-        V = self._start(data, model, entries, noise, rng)
+        V = self._start(data, model, entries, counts, noise, rng)
         ridge = self.regularisation * self.clip_norm**2 * np.ones(len(entries.kept))
         if counts is not None:
             ridge *= np.maximum(counts[entries.kept], 1.0) ** self.regularisation_exponent
         for step in range(self.steps):
-            training = replace(model, item_factors=V, ridge=self.user_regularisation, unobserved_weight=self.unobserved_weight)
+            training = replace(model, item_factors=V, ridge=self.user_regularisation, mended=False)
             U = self._clipped(training.personal(data).factors)
             solved = self._item_step(U, entries, ridge, data.shape, noise)
             V = np.zeros_like(V)
@@ -201,15 +206,16 @@ class DPALS(Algorithm):
         """The model before factors, and noisy item counts where anything is steered by them."""
         zeros = np.zeros(data.n_items, np.float32)
         model = Recommender(
-            data.bounds, data.shape.mid_range, zeros, np.zeros((data.n_items, 0), np.float32), 0.0, self.prediction_ridge, 0.0, self.unobserved_weight
-        )
+            data.bounds, data.shape.mid_range, zeros, np.zeros((data.n_items, 0), np.float32), 0.0, self.prediction_ridge, 0.0, self.unobserved_weight,
+            mended=not self.unobserved_weight,
+        )  # fmt: skip
         if self.biases:
             released = release_biases(data, noise, unit=data.shape.half_range / 2)
             return replace(model, item_offsets=released.offsets), released.counts
         if self.centring == "none":
-            model = replace(model, centre=0.0, user_damping=None)
+            model = replace(model, centre=0.0, user_damping=None, mended=False)
         elif self.centring == "global":
-            model = replace(model, centre=self._private_mean(data, noise), user_damping=None)
+            model = replace(model, centre=self._private_mean(data, noise), user_damping=None, mended=False)
         if not self._needs_counts:
             return model, None
         place = rank_within_user(data, keyed_uniform(rng.sampling, data.users, data.items))
@@ -248,14 +254,18 @@ class DPALS(Algorithm):
         """w_ij of the entries, in item order; None weighs each as 1."""
         return None
 
-    def _start(self, data: Ratings, model: Recommender, entries: Contributions, noise: Noise, rng: Streams) -> Array:
+    def _start(self, data: Ratings, model: Recommender, entries: Contributions, counts: Array | None, noise: Noise, rng: Streams) -> Array:
         """Starting item factors (n_items, r) with orthonormal columns."""
         V = random_start(rng, data.n_items, self.rank)
+        if self.start == "random":
+            return V
+        _, left = model.residuals(data)
+        V[:] = 0
         if self.start == "private-svd":
-            _, left = model.residuals(data)
-            V[:] = 0
-            Q = private_svd(data, left, entries.kept, self.rank, noise)
-            V[entries.kept, : Q.shape[1]] = Q  # fewer columns than the rank where fewer items are kept
+            F = private_svd(data, left, entries.kept, self.rank, noise)
+        else:
+            F = orthonormal(_spectral_start(data, left, entries.kept, counts, self.rank, noise))
+        V[entries.kept, : F.shape[1]] = F  # fewer columns than the rank where fewer items are kept, or fewer factors stand out
         return V
 
     def _clipped(self, U: Array) -> Array:
@@ -316,7 +326,7 @@ def _blocks(m: int, r: int) -> Iterator[tuple[int, int]]:
 def orthonormal(V: Array) -> Array:
     """V (V^T V)^(-1/2): the nearest matrix with orthonormal columns; directions that vanished stay at zero."""
     values, Q = np.linalg.eigh(V.T.astype(np.float64) @ V)
-    inverse_root = np.where(values > values[-1] * 1e-12, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0)
+    inverse_root = np.where(values > values.max(initial=0.0) * 1e-12, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0)
     return np.asarray(V @ (Q * inverse_root @ Q.T), np.float32)
 
 
@@ -324,6 +334,15 @@ def nearest_psd(A: Array) -> Array:
     """The projection of a symmetric matrix (r, r) onto the positive semi-definite cone."""
     values, Q = np.linalg.eigh(A)
     return np.asarray((Q * np.maximum(values, 0)) @ Q.T)
+
+
+def _spectral_start(data: Ratings, residuals: Array, kept: Array, counts: Array | None, rank: int, noise: Noise) -> Array:
+    """Item factors (n_kept, at most rank) of the one-shot spectral method, from a release of the same sensitivity."""
+    level = np.ones(len(kept)) if counts is None else denoised(counts, noise_scale(noise, COUNTS))[kept]
+    pen = noise.release(START, sensitivity=1.0, size=len(kept) * (len(kept) + 1) // 2)
+    moment = pen.symmetric(Rows.of(data, residuals, kept, level**0.25).moment())
+    found = spectrum(moment, data.n_users, pen.scale, min(rank, len(kept)), 0.9)
+    return rating_factors(found, level, 0.25, data.n_users)
 
 
 def private_svd(data: Ratings, residuals: Array, kept: Array, rank: int, noise: Noise) -> Array:

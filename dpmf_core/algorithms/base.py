@@ -54,6 +54,7 @@ class Recommender:
     user_damping: pseudo-count of the user's offset; None leaves the offset out.
     ridge: of the user's least squares, times her number of ratings to the power `ridge_exponent`.
     unobserved_weight: lambda_0, the pull of all items towards 0 (implicit feedback).
+    mended: the user's offset is fitted once more, together with her factor: her mean alone is off by what her tastes add to it.
     """
 
     bounds: tuple[float, float]
@@ -64,6 +65,7 @@ class Recommender:
     ridge: float = 1.0
     ridge_exponent: float = 0.0
     unobserved_weight: float = 0.0
+    mended: bool = False
 
     @property
     def arrays(self) -> dict[str, Array]:
@@ -96,7 +98,12 @@ class Recommender:
             return Personal(offsets, np.zeros((history.n_users, 0), np.float32))
         base = self.unobserved_weight * (V.T @ V) if self.unobserved_weight else None
         ridge = self.ridge * np.maximum(np.diff(history.by_user), 1) ** self.ridge_exponent
-        return Personal(offsets, kernels.solve_rows(history.by_user, history.items, left, V, ridge, base=base))
+        if not self.mended:
+            return Personal(offsets, kernels.solve_rows(history.by_user, history.items, left, V, ridge, base=base))
+        unit = np.float32(history.shape.half_range / 2)
+        wider = np.column_stack([V, np.full(len(V), unit, np.float32)])
+        U = kernels.solve_rows(history.by_user, history.items, left, wider, ridge, base=base)
+        return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         """Predicted ratings (len(users),), float32, within bounds."""

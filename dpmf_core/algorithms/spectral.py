@@ -211,7 +211,7 @@ class Spectral(Algorithm):
         return Fit(model, noise.spent)
 
     def _ratings(self, data: Ratings, noise: Noise, rng: Streams) -> Recommender:
-        """F for the kept items, zero for the others; a constant column lets a user mend her own mean, which her tastes have pulled."""
+        """F for the kept items, zero for the others."""
         unit = data.shape.half_range / 2
         released = release_biases(data, noise, unit=unit) if self.biases else ReleasedBiases(np.zeros(data.n_items, np.float32), np.ones(data.n_items), 0.0)
         model = Recommender(data.bounds, data.shape.mid_range, released.offsets, np.zeros((data.n_items, 0), np.float32), 0.0, self.prediction_ridge)
@@ -219,10 +219,9 @@ class Spectral(Algorithm):
         kept = self._kept(data.shape, released.counts, counts, noise)
         rows = Rows.of(data, model.residuals(data)[1], kept, counts[kept] ** self.popularity_exponent)
         found = self._spectrum(rows, counts[kept], data.n_users, noise, rng)
-        F = np.zeros((data.n_items, len(found.eta) + 1), np.float32)
-        F[kept, :-1] = unit * rating_factors(found, counts[kept], self.popularity_exponent, data.n_users)
-        F[:, -1] = unit
-        return replace(model, item_factors=F if len(found.eta) else F[:, :0], ridge=self.prediction_ridge * unit**2)
+        F = np.zeros((data.n_items, len(found.eta)), np.float32)
+        F[kept] = unit * rating_factors(found, counts[kept], self.popularity_exponent, data.n_users)
+        return replace(model, item_factors=F, ridge=self.prediction_ridge * unit**2, mended=True)
 
     def _lists(self, data: Ratings, noise: Noise, rng: Streams) -> Recommender:
         """Scores x B with B = Q d Q^T, d = eta / (eta + ridge n/m): the denoised moment's item-item regression, unseen items after the kept by their counts."""
