@@ -90,17 +90,22 @@ def neighbours(data: Ratings) -> Iterator[tuple[str, Ratings, Ratings]]:
     yield "replace", data, with_row(data, HEAVY, *WORST_ROWS["torn"])
 
 
-def check_sensitivity(algorithm: Algorithm, data: Ratings | None = None, *, first: int = 0, stride: int = 1) -> dict[str, float]:
+def crowd() -> Ratings:
+    """Everybody is torn in the same way: what is learnt from all points where a further one of them lies."""
+    return of({user: (EVERY_ITEM, TORN) for user in range(N_USERS) if user not in EMPTY})
+
+
+def check_sensitivity(algorithm: Algorithm, data: Ratings | None = None, *, first: int = 0, stride: int = 1, level: float = 1.0) -> dict[str, float]:
     """No release moves more than it declares while all releases are held fixed; returns the largest move of each by adding or removing, over its bound.
 
     first, stride: which of the neighbours, to spread them over many parameter sets.
     """
     largest: dict[str, float] = {}
     data = world() if data is None else data
-    plain = record(algorithm, data)
+    plain = record(algorithm, data, level=level)
     for relation, one, other in itertools.islice(neighbours(data), first, None, stride):
-        before = plain if one is data else record(algorithm, one)
-        after = replay(algorithm, other, before)
+        before = plain if one is data else record(algorithm, one, level=level)
+        after = replay(algorithm, other, before, level=level)
         same(before, after)
         for held, met in pairs(before, after):
             moved = float(np.linalg.norm(held.statistic - met.statistic))
