@@ -13,14 +13,24 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Algorithm, Array, Fit, Recommender, Streams, Watch, unwatched, user_means
-from dpmf_core.algorithms.baselines import COUNTS, PUBLIC_FACTS, bias_plan, damped_biases, denoised, noise_scale, release_biases
+from dpmf_core.algorithms.base import Algorithm, Array, Fit, Recommender, Streams, Watch, unwatched
+from dpmf_core.algorithms.baselines import (
+    COUNTS,
+    PUBLIC_FACTS,
+    bias_plan,
+    damped_biases,
+    denoised,
+    noise_scale,
+    private_mean,
+    private_mean_plan,
+    release_biases,
+)
 from dpmf_core.algorithms.spectral import Rows, rating_factors, spectrum
 from dpmf_core.data import Ratings, Shape, keyed_uniform, rank_within_user
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
 
 GRAMS, RIGHT_SIDES, SECOND_MOMENT = "item Grams", "item right-hand sides", "user second moment"
-CENTRE, START = "mean of user means", "item second moment"
+START = "item second moment"
 BLOCK_BYTES = 64 << 20  # Grams held at a time
 
 
@@ -161,8 +171,8 @@ class DPALS(Algorithm):
             return level / math.sqrt(share)
 
         parts: list[Event] = [bias_plan(level, self.bias_share)] if self.biases else []
-        if self._centre_share:  # a non-empty user sends (her mean - mid-range) / half-range and 1
-            parts.append(Gaussian(z(self._centre_share), CENTRE, math.sqrt(2), 2.0))
+        if self._centre_share:
+            parts.append(private_mean_plan(z(self._centre_share)))
         if self._needs_counts:
             parts.append(Gaussian(z(self._own_counts_share), COUNTS, root_k, math.sqrt(2)))
         if self.start != "random":
@@ -215,19 +225,12 @@ class DPALS(Algorithm):
         if self.centring == "none":
             model = replace(model, centre=0.0, user_damping=None, mended=False)
         elif self.centring == "global":
-            model = replace(model, centre=self._private_mean(data, noise), user_damping=None, mended=False)
+            model = replace(model, centre=private_mean(data, noise), user_damping=None, mended=False)
         if not self._needs_counts:
             return model, None
         place = rank_within_user(data, keyed_uniform(rng.sampling, data.users, data.items))
         counted = np.bincount(data.items[place < self.ratings_per_user], minlength=data.n_items).astype(float)
         return model, noise.vector(COUNTS, counted, sensitivity=math.sqrt(self.ratings_per_user))
-
-    def _private_mean(self, data: Ratings, noise: Noise) -> float:
-        """Mean of user means: each non-empty user sends her mean less mid-range, in half-ranges, and a 1 (privacy.md, section 3, 3)."""
-        shape, present = data.shape, np.diff(data.by_user) > 0
-        means = (user_means(data, data.values - np.float32(shape.mid_range)) / shape.half_range).clip(-1, 1)
-        total, count = noise.vector(CENTRE, np.array([means[present].sum(dtype=float), present.sum()]), sensitivity=math.sqrt(2))
-        return float(shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1))
 
     def _contributions(self, data: Ratings, model: Recommender, counts: Array | None, rng: Streams) -> Contributions:
         """At most k entries a user, of the kept items, chosen by her own row and by released counts alone."""

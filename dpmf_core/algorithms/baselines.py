@@ -16,7 +16,7 @@ from dpmf_core.algorithms.base import Algorithm, Array, Fit, Recommender, Stream
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Guarantee, Noise, Status, sequence
 
-SUMS, COUNTS = "item sums", "item counts"
+SUMS, COUNTS, CENTRE = "item sums", "item counts", "mean of user means"
 SUMS_SHARE = 0.8  # of the biases' mu^2; the rest goes to the counts
 PUBLIC_FACTS = ("the number of users", "the item set", "the rating bounds")
 
@@ -155,6 +155,19 @@ def _line(x: Array, y: Array, variance: Array, prior_deviation: float) -> Array:
     height = (weight * y).sum() / (weight.sum() + prior)
     slope = (weight * centred * (y - height)).sum() / ((weight * centred**2).sum() + prior)
     return np.asarray(height + slope * centred)
+
+
+def private_mean_plan(noise_multiplier: float) -> Event:
+    """One release of two numbers; a non-empty user adds at most (1, 1) to them."""
+    return Gaussian(noise_multiplier, CENTRE, math.sqrt(2), 2.0)
+
+
+def private_mean(data: Ratings, noise: Noise) -> float:
+    """Mean of user means: each non-empty user sends her mean less mid-range, in half-ranges, and a 1 (privacy.md, section 3, 3)."""
+    shape, present = data.shape, np.diff(data.by_user) > 0
+    means = (user_means(data, data.values - np.float32(shape.mid_range)) / shape.half_range).clip(-1, 1)
+    total, count = noise.vector(CENTRE, np.array([means[present].sum(dtype=float), present.sum()]), sensitivity=math.sqrt(2))
+    return float(shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1))
 
 
 class PrivateBias(Algorithm):
