@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpmf_core.algorithms import als, baselines, frank_wolfe, spectral, svd
+from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, spectral, svd
 from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, closest, explain
@@ -16,7 +16,7 @@ REGISTRY: dict[str, type[Algorithm]] = {
         baselines.GlobalMean, baselines.UserMean, baselines.Bias, baselines.PrivateBias, baselines.Popularity,
         als.ALS, als.DPALS, als.AdaDPALS, spectral.Spectral,
         frank_wolfe.FW, frank_wolfe.DPFW, frank_wolfe.DPFWOja,
-        svd.PrivateSVD, svd.SVDCleansing,
+        svd.PrivateSVD, svd.SVDCleansing, gradient.PGD, gradient.PrivatePGD, gradient.DPSGD,
     )
 }  # fmt: skip
 

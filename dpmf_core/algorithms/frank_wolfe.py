@@ -84,7 +84,7 @@ class FW(Algorithm):
     twin: ClassVar[str] = "fw"
 
     steps: int = Field(100, ge=1, le=1000, title="steps T", description="rank-one terms; the source takes 400 without privacy, at most 50 with")
-    nuclear_norm: float = Field(0.4, gt=0, le=100, title="nuclear norm κ", description="radius of the ball, in √(n m) half-ranges of the rating scale")
+    nuclear_norm: float = Field(0.45, gt=0, le=100, title="nuclear norm κ", description="radius of the ball, in √(n m) half-ranges of the rating scale")
     step_size: Literal["2/(t+2)", "1/T"] = Field("2/(t+2)", title="step size η", description="the source takes 1/T in private steps")
     biases: bool = Field(True, description="item offsets before the first step; a user's own mean is always local")
 
@@ -142,14 +142,14 @@ class DPFW(FW):
     step_size: Literal["2/(t+2)", "1/T"] = Field("1/T", title="step size η", description="the source takes 1/T")
     biases: bool = Field(False, description="not offered in private: each user's own mean is subtracted, as in the source")
     row_clip: float = Field(
-        0.1, gt=0, le=10, title="row clip L", description="largest L2 norm of a user's residual row and of her iterate, in half-ranges of the scale times √m"
+        0.08, gt=0, le=10, title="row clip L", description="largest L2 norm of a user's residual row and of her iterate, in half-ranges of the scale times √m"
     )
     slack: bool = Field(False, description="add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy")
     noise_schedule: Literal["constant", "growing"] = Field("constant", description="noise of equal total: the same each step, or growing with √t")
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
-        """More steps where n mu leaves signal for them; the ball is an eighth of what bounds alone would allow."""
+        """More steps where n mu leaves signal for them; the radius of the ball and the clip are shares of the declared half-range."""
         if budget is None:
             return {}
         per_item = shape.n_users * budget.mu / shape.n_items

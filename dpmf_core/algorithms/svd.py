@@ -75,7 +75,7 @@ class PrivateSVD(Algorithm):
     user_step: Literal["ridge", "projection"] = Field(
         "ridge", title="user's own step", description="a ridge regression on V, or the source's scaled projection"
     )
-    prediction_ridge: float = Field(0.02, gt=0, le=1e6, title="prediction ridge", description="of a user's own regression, for orthonormal V, in shares of 1")
+    prediction_ridge: float = Field(0.08, gt=0, le=1e6, title="prediction ridge", description="of a user's own regression on orthonormal V")
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:

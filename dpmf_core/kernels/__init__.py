@@ -414,10 +414,10 @@ def _solve_as_is(systems: Array, start: int, stop: int, out: Array) -> None:
             _solve_as_is(systems, b, b + 1, out)
 
 
-def predict_pairs(user_factors: Array, item_factors: Array, users: Array, items: Array, *, threads: int | None = None) -> Array:
-    """u . v of every pair, (n_pairs,), float32."""
-    out = np.empty(len(users), np.float32)
-    U, V = np.ascontiguousarray(user_factors, np.float32), np.ascontiguousarray(item_factors, np.float32)
+def predict_pairs(user_factors: Array, item_factors: Array, users: Array, items: Array, *, threads: int | None = None, dtype: Any = np.float32) -> Array:
+    """u . v of every pair, (n_pairs,), in `dtype`."""
+    out = np.empty(len(users), dtype)
+    U, V = np.ascontiguousarray(user_factors, dtype), np.ascontiguousarray(item_factors, dtype)
     u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
     share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), np.ones(len(u)), threads)
     return out
