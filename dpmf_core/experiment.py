@@ -9,7 +9,7 @@ import re
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -299,16 +299,3 @@ def peak_mb() -> float:
     if status.exists():  # ru_maxrss would count the process that this one was forked from
         return round(int(re.search(r"VmHWM:\s+(\d+)", status.read_text()).group(1)) / 1024, 1)  # type: ignore[union-attr]
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), 1)
-
-
-def grid(base: RunSpec, names: Sequence[str], epsilons: Sequence[float], seeds: Sequence[int]) -> Iterator[RunSpec]:
-    """Every run of algorithms x epsilons x seeds, each once: what releases nothing does not repeat over epsilons."""
-    seen = set()
-    for seed in seeds:
-        for name in names:
-            for eps in epsilons:
-                budget = {"epsilon": eps, **({"delta": 1e-6} if base.budget is None else base.budget.model_dump(exclude={"epsilon"}))}
-                spec = RunSpec.parse(**(base.model_dump() | {"algorithm": name, "seed": seed, "budget": budget})).canonical()
-                if (text := spec.model_dump_json()) not in seen:
-                    seen.add(text)
-                    yield spec

@@ -208,9 +208,10 @@ class DPSGD(Algorithm):
     clip_norm: float = Field(
         0.5, gt=0, le=1e4, title="gradient clip norm C", description="largest norm of one user's gradient, in half-ranges of the rating scale"
     )
-    learning_rate: float = Field(0.3, gt=0, le=1e3, title="learning rate", description="length of a step, in norms of the starting factors")
-    momentum: float = Field(0.9, ge=0, lt=1, title="momentum", description="share of the last step that is taken again; post-processing")
-    user_regularisation: float = Field(1.0, gt=0, le=1e6, title="user ridge", description="of a user's own least squares")
+    learning_rate: float = Field(
+        0.3, gt=0, le=1e3, title="learning rate", description="length of the first step, in norms of the starting factors; it falls to 0 along a line"
+    )
+    user_regularisation: float = Field(10.0, gt=0, le=1e6, title="user ridge", description="of a user's own least squares")
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,12 +232,10 @@ class DPSGD(Algorithm):
         V = rng.init.standard_normal((data.n_items, self.rank)) * 0.3
         size = float(np.linalg.norm(V))
         model = Recommender(data.bounds, shape.mid_range, np.zeros(data.n_items, np.float32), V.astype(np.float32), 0.0, self.user_regularisation)
-        velocity = np.zeros_like(V)
         for step in range(self.steps):
             pen = noise.release(GRADIENT, sensitivity=C, size=V.size)
             G = pen.vector(self._gradient(data, model, C))
-            velocity = self.momentum * velocity + (1 - self.momentum) * G / max(float(np.linalg.norm(G)), 1e-300)
-            V = V - self.learning_rate * size * velocity
+            V = V - self.learning_rate * (1 - step / self.steps) * size * G / max(float(np.linalg.norm(G)), 1e-300)
             model = replace(model, item_factors=V.astype(np.float32))
             watch(step + 1, self.steps, model)
         return Fit(replace(model, mended=True), noise.spent)

@@ -19,7 +19,7 @@ def program() -> None:
     """What differential privacy costs a matrix factorisation, exactly accounted."""
 
 
-for command in (data.datasets, data.fetch, data.import_, data.algorithms, accounting.account, runs.fit, runs.sweep, runs.warm, kept.runs):
+for command in (data.datasets, data.fetch, data.import_, data.algorithms, accounting.account, runs.fit, runs.sweep, runs.presets, runs.warm, kept.runs):
     program.add_command(command)
 
 

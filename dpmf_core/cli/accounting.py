@@ -6,12 +6,13 @@ import click
 
 from dpmf_core import algorithms
 from dpmf_core.cli import show
-from dpmf_core.cli.options import calibration_option, json_option, pairs, param_option, parameters, relation_option
+from dpmf_core.cli.options import calibration_option, json_option, pairs, param_option, relation_option
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.experiment import RunSpec, prepare, privacy_record
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Laplace, Repeat, Status, calibrate, default_delta, normal_form, sequence
 from dpmf_core.store import to_json
+from dpmf_core.sweep import typed
 
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated"))
@@ -114,7 +115,7 @@ def _plan(options: dict[str, Any]) -> dict[str, Any]:
     budget = None
     if options["epsilon"] is not None:
         budget = _budget(options, options["epsilon"], options["delta"] if options["delta"] is not None else default_delta(shape.n_users))
-    ready = prepare(RunSpec.parse(data={"id": "-"}, algorithm=kind.id, parameters=parameters(kind, texts), budget=budget), shape)
+    ready = prepare(RunSpec.parse(data={"id": "-"}, algorithm=kind.id, parameters=typed(kind, texts), budget=budget), shape)
     record = {"algorithm": kind.id, "parameters": ready.algorithm.model_dump(mode="json"), "level": ready.level}
     return record | privacy_record(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
 

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
-from pydantic import ValidationError
 
 from dpmf_core import algorithms, experiment
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.cli.show import scientific
 from dpmf_core.data import Shape, SplitSpec
-from dpmf_core.errors import BadInput, closest, explain
+from dpmf_core.errors import BadInput, closest
 from dpmf_core.experiment import DataSpec, RunSpec
 from dpmf_core.privacy import Budget, Calibration, Relation, default_delta
 
@@ -45,7 +44,7 @@ def _default(name: str) -> Any:
 
 
 RUN_OPTIONS = (
-    click.option("--dataset", required=True, metavar="ID|PATH", help="A catalogue id (see `datasets`) or the path of a ratings table."),
+    click.option("--dataset", metavar="ID|PATH", help="A catalogue id (see `datasets`) or the path of a ratings table."),
     click.option("--top-items", type=int, help=_words(DataSpec, "top_items")),
     click.option("--min-user-count", type=int, default=0, help=_words(DataSpec, "min_user_count")),
     click.option("--min-item-count", type=int, default=0, help=_words(DataSpec, "min_item_count")),
@@ -101,15 +100,6 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
             raise BadInput(f"{option} takes NAME=VALUE, e.g. {option} rank=4. Got {text!r}.")
         out[name.strip()] = value.strip()
     return out
-
-
-def parameters(kind: type[Algorithm], texts: dict[str, str]) -> Parameters:
-    """Parameters in their own types, so that `rank=4` here and 4 elsewhere are the same run. Raises BadInput on one that does not fit."""
-    try:
-        checked = kind(**texts)
-    except ValidationError as error:
-        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
-    return {name: getattr(checked, name) for name in texts}
 
 
 def belonging(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:

@@ -29,6 +29,8 @@ MAY: dict[str, set[str]] = {
     ALGORITHMS: BASE,
     f"{CORE}.metrics": {f"{CORE}.data", f"{CORE}.errors", ALGORITHMS},
     f"{CORE}.experiment": BASE | {f"{CORE}.metrics"},
+    f"{CORE}.sweep": ABOVE_EXPERIMENT,
+    f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweep"},
     f"{CORE}.audit": ABOVE_EXPERIMENT,
     f"{CORE}.tune": ABOVE_EXPERIMENT,
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},

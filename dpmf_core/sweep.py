@@ -1,0 +1,213 @@
+"""Many runs as one question: methods x epsilons x seeds x a grid of one or two parameters, and what comes out of them."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data import Shape, SplitSpec
+from dpmf_core.errors import BadInput, closest, explain
+from dpmf_core.experiment import DataSpec, Run, RunSpec, prepare
+from dpmf_core.privacy import Calibration, Relation
+
+Value = bool | int | float | str
+METRICS = ("rmse", "mae", "recall_at_20", "ndcg_at_20", "validation_rmse")
+MOST_RUNS = 5_000
+
+
+class Method(BaseModel):
+    """One line of a figure: an algorithm, what is fixed of its parameters, by which rule its noise is set (None: the sweep's)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    algorithm: str
+    parameters: dict[str, Value] = Field(default_factory=dict)
+    label: str = ""
+    calibration: Calibration | None = None
+
+    @property
+    def kind(self) -> type[Algorithm]:
+        return algorithms.find(self.algorithm)
+
+    @property
+    def name(self) -> str:
+        """The label, or the title and how the parameters differ."""
+        given = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        rule = "the source's noise" if self.calibration is Calibration.SOURCE else ""
+        return self.label or ", ".join(part for part in (self.kind.title, given, rule) if part)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it takes a budget."""
+        return self.kind.plan is not Algorithm.plan
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep and where it stands: the method's label, epsilon (None where nothing is released), seed, place in the grid."""
+
+    spec: RunSpec
+    label: str
+    epsilon: float | None
+    grid: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The specification as text: equal runs have equal keys."""
+        return self.spec.model_dump_json()
+
+
+class Sweep(BaseModel):
+    """Which runs: every method at every epsilon and seed, and at every point of the grid for the methods that have its parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataSpec
+    methods: tuple[Method, ...] = Field(min_length=1)
+    epsilons: tuple[float, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    split: SplitSpec = SplitSpec()
+    delta: float = 1e-5
+    relation: Relation = Relation.ADD_REMOVE
+    calibration: Calibration = Calibration.EXACT
+    grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _sized(self) -> Self:
+        count = len(self.methods) * max(len(self.epsilons), 1) * len(self.seeds) * math.prod(len(values) for values in self.grid.values())
+        if count > MOST_RUNS:
+            raise BadInput(f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons, seeds or grid values.")
+        known = sorted({name for method in self.methods for name in method.kind.model_fields})
+        if unknown := [name for name in self.grid if name not in known]:
+            raise BadInput(f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)} They have: {', '.join(known) or 'none'}.")
+        return self
+
+    def points(self) -> list[Point]:
+        """Every distinct run once, seeds slowest so that workers keep their split. What releases nothing is run once a seed. Raises BadInput."""
+        found: dict[tuple[str, str], Point] = {}
+        for seed in self.seeds:
+            for method in self.methods:
+                for place in self._places(method):
+                    for point in self._over(method, place, seed):
+                        found.setdefault((point.label, point.key), point)
+        return list(found.values())
+
+    def _places(self, method: Method) -> Iterator[dict[str, Value]]:
+        own = {name: values for name, values in self.grid.items() if name in method.kind.model_fields}
+        return (dict(zip(own, values, strict=True)) for values in itertools.product(*own.values()))
+
+    def _over(self, method: Method, place: dict[str, Value], seed: int) -> Iterator[Point]:
+        parameters = {**method.parameters, **place}
+        if not method.is_private:
+            yield Point(self._spec(method, parameters, None, seed), method.name, None, place)
+            return
+        for epsilon in self.epsilons or (None,):
+            yield Point(self._spec(method, parameters, epsilon, seed), method.name, epsilon, place)
+
+    def _spec(self, method: Method, parameters: dict[str, Value], epsilon: float | None, seed: int) -> RunSpec:
+        budget = None
+        if epsilon is not None:
+            calibration = method.calibration or self.calibration
+            budget = {"epsilon": epsilon, "delta": self.delta, "relation": self.relation, "calibration": calibration}
+        return RunSpec.parse(data=self.data, algorithm=method.algorithm, parameters=parameters, budget=budget, split=self.split, seed=seed).canonical()
+
+    def check(self, shape: Shape) -> None:
+        """Raises BadInput for the first run that could not start, before any is started."""
+        seen = set()
+        for point in self.points():
+            spec = point.spec.model_copy(update={"seed": 0})
+            if (text := spec.model_dump_json()) not in seen:
+                seen.add(text)
+                prepare(spec, shape)
+
+
+def typed(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters in their own types, so that `rank=4` here and 4 elsewhere are the same run. Raises BadInput on one that does not fit."""
+    try:
+        checked = kind(**texts)
+    except ValidationError as error:
+        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+    return {name: getattr(checked, name) for name in texts}
+
+
+def typed_grid(methods: Sequence[Method], texts: Mapping[str, Sequence[str]]) -> dict[str, tuple[Value, ...]]:
+    """Grid values in the type of the first method that has the parameter. Raises BadInput on a value that does not fit, or a name that none has."""
+    out: dict[str, tuple[Value, ...]] = {}
+    for name, values in texts.items():
+        owners = [method.kind for method in methods if name in method.kind.model_fields]
+        out[name] = tuple(dict.fromkeys(typed(owners[0], {name: value})[name] for value in values)) if owners else tuple(values)
+    return out
+
+
+# ---- what comes out ---------------------------------------------------------------------------------------------------
+
+
+def row(point: Point, record: Mapping[str, Any]) -> dict[str, Any]:
+    """One finished run, flat: what a CSV file or a data frame holds."""
+    spec = record["spec"]
+    settings = {f"param.{name}": value for name, value in spec["parameters"].items()}
+    return {
+        "dataset": spec["data"]["id"], "label": point.label, "algorithm": spec["algorithm"], "epsilon": point.epsilon,
+        "exact_epsilon": record["epsilon"]["exact"], "delta": record["delta"], "calibration": record["calibration"],
+        "guarantee": record["guarantee"]["status"], "seed": spec["seed"], **settings, **record["metrics"],
+        "fit_seconds": record["seconds"]["fit"], "key": record["key"],
+    }  # fmt: skip
+
+
+def rows(points: Iterable[Point], finished: Mapping[str, Run]) -> list[dict[str, Any]]:
+    """A row for every point whose run, by `Point.key`, has finished."""
+    return [row(point, finished[point.key].record) for point in points if point.key in finished]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The draws of one method at one epsilon and grid point: median, lowest and highest."""
+
+    label: str
+    algorithm: str
+    epsilon: float | None
+    grid: Mapping[str, Value]
+    draws: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.draws)
+
+    @property
+    def low(self) -> float:
+        return min(self.draws)
+
+    @property
+    def high(self) -> float:
+        return max(self.draws)
+
+
+def summaries(points: Iterable[Point], finished: Mapping[str, Run], metric: str) -> list[Summary]:
+    """Draws of a metric by label, epsilon and grid point, in the sweep's order; runs that lack the metric are left out."""
+    groups: dict[tuple[str, float | None, tuple[tuple[str, Value], ...]], list[tuple[str, float]]] = {}
+    for point in points:
+        value = finished[point.key].record["metrics"].get(metric) if point.key in finished else None
+        if value is not None:
+            groups.setdefault((point.label, point.epsilon, tuple(point.grid.items())), []).append((point.spec.algorithm, float(value)))
+    return [Summary(label, found[0][0], epsilon, dict(place), tuple(value for _, value in found)) for (label, epsilon, place), found in groups.items()]
+
+
+def reaches(line: Sequence[Summary], value: float, *, larger_is_better: bool = False) -> float | None:
+    """The smallest epsilon at which a method's median is as good as `value`, log-linear between the measured ones; None beyond them, never extrapolated."""
+    sign = -1.0 if larger_is_better else 1.0
+    measured = sorted((point.epsilon, sign * point.median) for point in line if point.epsilon is not None)
+    target = sign * value
+    for place, (epsilon, at) in enumerate(measured):
+        if at <= target:
+            if place == 0:
+                return epsilon
+            before, was = measured[place - 1]
+            share = (was - target) / (was - at)
+            return math.exp(math.log(before) + share * (math.log(epsilon) - math.log(before)))
+    return None
