@@ -20,3 +20,19 @@ Notation, as in the cited papers; words at the door, letters inside:
 | ε, δ, μ | privacy loss, its failure probability, Gaussian-DP parameter | |
 | level | noise over sensitivity that scales a whole plan | |
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpmf_core.api import fit, load, sweep
+
+__all__ = ["fit", "load", "sweep"]
+
+
+def __getattr__(name: str) -> Any:
+    """`fit`, `sweep` and `load` are loaded when first asked for: the command line starts without them."""
+    if name in __all__:
+        from dpmf_core import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'dpmf_core' has no attribute {name!r}")

@@ -91,7 +91,11 @@ def _raw(data_id: str, stamp: float) -> Ratings:
 
 @functools.lru_cache(3)
 def _prepared(spec: DataSpec, stamp: float) -> Ratings:
-    ratings = _raw(spec.id, stamp)
+    return filtered(_raw(spec.id, stamp), spec)
+
+
+def filtered(ratings: Ratings, spec: DataSpec) -> Ratings:
+    """What a specification leaves of the ratings. Raises BadInput when that is nothing."""
     if spec.top_items:
         ratings = ratings.top_items(spec.top_items)
     if spec.min_item_count:
@@ -112,7 +116,11 @@ def open_data(spec: DataSpec) -> Ratings:
 
 @functools.lru_cache(2)
 def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: float) -> Split:
-    parts = split(_prepared(spec, stamp), how, seed)
+    return _parts(_prepared(spec, stamp), how, seed)
+
+
+def _parts(ratings: Ratings, how: SplitSpec, seed: int) -> Split:
+    parts = split(ratings, how, seed)
     if not len(parts.train) or not len(parts.test):
         raise BadInput("The split leaves no rating to train on, or none to test on. Change the test fraction.")
     return parts
@@ -242,12 +250,12 @@ class _Watcher:
             raise Cancelled
 
 
-def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] = lambda: False) -> Run:
-    """Do one run. Raises BadInput on a specification that cannot be run, Cancelled when `stopped` turns true."""
+def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] = lambda: False, ratings: Ratings | None = None) -> Run:
+    """Do one run, on the catalogue's data or on the `ratings` given. Raises BadInput on what cannot be run, Cancelled when `stopped` turns true."""
     began = time.perf_counter()
-    data = open_data(spec.data)
+    data = open_data(spec.data) if ratings is None else filtered(ratings, spec.data)
     ready = prepare(spec, data.shape, data.assumptions)
-    parts = open_split(spec)
+    parts = open_split(spec) if ratings is None else _parts(data, spec.split, _seeds(spec.seed)[0])
     loaded = time.perf_counter()
     _, init, sampling, privacy = _seeds(spec.seed)
     noise = Noise(ready.plan, privacy if data.public else None, threads=usable_threads())

@@ -10,7 +10,7 @@ from dpmf_core.data import SplitSpec
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.experiment import DataSpec, Run, catalogue
 from dpmf_core.privacy import Calibration
-from dpmf_core.sweep import Method, Point, Summary, Sweep, Value, summaries
+from dpmf_core.sweeps import Method, Point, Summary, Sweep, Value, summaries
 
 EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 FEW = (1.0, 5.0, 20.0)
@@ -157,7 +157,7 @@ LOWRANK: dict[str, dict[str, Value]] = {
         "user_regularisation": 0.003, "prediction_ridge": 0.003, "noise_ridge": 1.2, "gram_share": 0.35, "rating_clip": 0.6,
     },
     "spectral": {"biases": False}, "dpfw": {"nuclear_norm": 0.447}, "private-svd": {"rank": 5, "prediction_ridge": 0.005},
-    "private-pgd": {"nuclear_norm": 0.447}, "dp-sgd": {"rank": 5, "user_regularisation": 0.1}, "als": {"rank": 5, "regularisation": 0.0001},
+    "private-pgd": {"nuclear_norm": 0.447}, "dp-sgd": {"biases": False, "rank": 5}, "als": {"rank": 5, "regularisation": 0.0001},
 }  # fmt: skip
 
 

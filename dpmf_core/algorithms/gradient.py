@@ -18,11 +18,11 @@ from scipy.sparse import csr_array
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS, damped_biases
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS, bias_plan, damped_biases, release_biases
 from dpmf_core.algorithms.svd import INSIDE, fits_in_memory
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
-from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status
+from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
 
 MOMENT, GRADIENT = "iterate's second moment", "item gradient"
 
@@ -204,34 +204,42 @@ class DPSGD(Algorithm):
     source: ClassVar[str] = "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of latent factors")
-    steps: int = Field(20, ge=1, le=500, title="steps T", description="gradient steps; each is paid for")
+    steps: int = Field(40, ge=1, le=500, title="steps T", description="gradient steps; each is paid for")
+    biases: bool = Field(True, description="private item offsets first, factors on what they leave over")
+    bias_share: float = Field(0.2, gt=0, lt=1, title="budget share of biases", description="of the total mu²")
     clip_norm: float = Field(
         0.5, gt=0, le=1e4, title="gradient clip norm C", description="largest norm of one user's gradient, in half-ranges of the rating scale"
     )
     learning_rate: float = Field(
         0.3, gt=0, le=1e3, title="learning rate", description="length of the first step, in norms of the starting factors; it falls to 0 along a line"
     )
-    user_regularisation: float = Field(10.0, gt=0, le=1e6, title="user ridge", description="of a user's own least squares")
+    user_regularisation: float = Field(20.0, gt=0, le=1e6, title="user ridge", description="of a user's own least squares")
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
-        rank = 5 if budget is None else round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
-        return {"rank": min(shape.n_items, 8, max(1, rank))}
+        if budget is None:
+            return {"rank": min(shape.n_items, 5)}
+        signal = shape.n_users * budget.mu
+        share = {"bias_share": min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + signal)))} if given.get("biases", True) else {}
+        return share | {"rank": min(shape.n_items, 6, max(1, round(2 * math.sqrt(signal / shape.n_items))))}
 
     def _sensitivity(self, shape: Shape) -> float:
         return self.clip_norm * shape.half_range
 
     def plan(self, shape: Shape, level: float) -> Event:
-        return Repeat(Gaussian(level * math.sqrt(self.steps), GRADIENT, self._sensitivity(shape), 2.0), self.steps)
+        first = (bias_plan(level, self.bias_share),) if self.biases else ()
+        z = level * math.sqrt(self.steps / (1 - (self.bias_share if self.biases else 0.0)))
+        return sequence(*first, Repeat(Gaussian(z, GRADIENT, self._sensitivity(shape), 2.0), self.steps))
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
         shape, C = data.shape, self._sensitivity(data.shape)
+        offsets = release_biases(data, noise, unit=shape.half_range / 2).offsets if self.biases else np.zeros(data.n_items, np.float32)
         V = rng.init.standard_normal((data.n_items, self.rank)) * 0.3
         size = float(np.linalg.norm(V))
-        model = Recommender(data.bounds, shape.mid_range, np.zeros(data.n_items, np.float32), V.astype(np.float32), 0.0, self.user_regularisation)
+        model = Recommender(data.bounds, shape.mid_range, offsets, V.astype(np.float32), 0.0, self.user_regularisation)
         for step in range(self.steps):
             pen = noise.release(GRADIENT, sensitivity=C, size=V.size)
             G = pen.vector(self._gradient(data, model, C))

@@ -12,7 +12,7 @@ from dpmf_core.errors import BadInput, explain
 from dpmf_core.experiment import RunSpec, prepare, privacy_record
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Laplace, Repeat, Status, calibrate, default_delta, normal_form, sequence
 from dpmf_core.store import to_json
-from dpmf_core.sweep import typed
+from dpmf_core.sweeps import typed
 
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated"))

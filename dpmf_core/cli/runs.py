@@ -19,7 +19,7 @@ from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.presets import PRESETS, find_preset
 from dpmf_core.privacy import default_delta
 from dpmf_core.store import Damaged, Store, to_json
-from dpmf_core.sweep import METRICS, Method, Point, Summary, Sweep, rows, summaries, typed, typed_grid
+from dpmf_core.sweeps import METRICS, Method, Point, Summary, Sweep, rows, summaries, typed, typed_grid
 
 
 @click.command()

@@ -1,0 +1,106 @@
+"""From Python: `fit`, `sweep` and `load` with plain arguments."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from dpmf_core import experiment
+from dpmf_core.data import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run, RunSpec
+from dpmf_core.privacy import default_delta
+from dpmf_core.store import Store
+from dpmf_core.sweeps import Method, Point, Sweep, rows, summaries
+
+Source = str | Ratings
+
+
+def load(data: str) -> Ratings:
+    """The ratings of a catalogue id (`python -m dpmf_core datasets`) or of a table's path. Raises BadInput."""
+    ratings: Ratings = experiment.catalogue().load(data)
+    return ratings
+
+
+def fit(
+    data: Source, algorithm: str, *, epsilon: float | None = None, delta: float | None = None, seed: int = 0,
+    relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
+    top_items: int | None = None, split: Mapping[str, Any] | None = None, keep: bool = True, **parameters: Any,
+) -> Run:  # fmt: skip
+    """One run. Raises BadInput on anything that does not fit.
+
+    data: a catalogue id, a table's path, or Ratings. epsilon: total privacy loss; needed by private algorithms. delta: 1/(10 n) when None.
+    split: fields of SplitSpec, e.g. {"kind": "users"}. keep: look into the store first and put the run there; Ratings of your own are never stored.
+    parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger, curves), `arrays` and `model`.
+    """
+    ratings = load(data) if isinstance(data, str) else data
+    budget = None
+    if epsilon is not None:
+        budget = {"epsilon": epsilon, "delta": default_delta(ratings.n_users) if delta is None else delta, "relation": relation, "calibration": calibration}
+    spec = RunSpec.parse(
+        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items}, algorithm=algorithm, parameters=parameters, budget=budget,
+        split=dict(split or {}), seed=seed,
+    )  # fmt: skip
+    if not isinstance(data, str):
+        return experiment.run(spec, ratings=data)
+    return _kept(spec) if keep else experiment.run(spec)
+
+
+def _kept(spec: RunSpec) -> Run:
+    store = Store()
+    stored = store.get(experiment.run_key(spec, experiment.open_data(spec.data)))
+    if stored is not None:
+        return stored
+    made = experiment.run(spec)
+    store.put(made)
+    return made
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep found: `runs` by point, and as tables."""
+
+    points: Sequence[Point]
+    runs: Mapping[str, Run]
+
+    def frame(self) -> pd.DataFrame:
+        """A row for every run."""
+        return pd.DataFrame(rows(self.points, self.runs))
+
+    def summary(self, metric: str = "rmse") -> pd.DataFrame:
+        """Median, lowest and highest draw for every method, epsilon and grid point."""
+        found = summaries(self.points, self.runs, metric)
+        return pd.DataFrame(
+            [
+                {"method": it.label, "epsilon": it.epsilon, **it.grid, "median": it.median, "low": it.low, "high": it.high, "draws": len(it.draws)}
+                for it in found
+            ]
+        )
+
+
+def sweep(
+    data: Source, algorithms: Iterable[str | Method], *, epsilons: Sequence[float] = (), seeds: Iterable[int] = (0,), delta: float | None = None,
+    relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
+    grid: Mapping[str, Sequence[Any]] | None = None, top_items: int | None = None, split: Mapping[str, Any] | None = None,
+) -> Swept:  # fmt: skip
+    """Algorithms x epsilons x seeds, and at every point of `grid` for those that have its parameters; in this process. What is stored is not made again.
+
+    Raises BadInput before the first run where any of them could not start.
+    """
+    ratings = load(data) if isinstance(data, str) else data
+    asked = Sweep(
+        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items},
+        methods=tuple(Method(algorithm=method, label=method) if isinstance(method, str) else method for method in algorithms),
+        epsilons=tuple(epsilons), seeds=tuple(seeds), delta=default_delta(ratings.n_users) if delta is None else delta, relation=relation,
+        calibration=calibration, grid={name: tuple(values) for name, values in (grid or {}).items()}, split=dict(split or {}),
+    )  # fmt: skip
+    points = asked.points()
+    if any(point.epsilon is None and point.spec.budget is None and _is_private(point) for point in points):
+        raise BadInput("These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1, 5]).")
+    distinct = {point.key: point.spec for point in points}
+    return Swept(points, {key: _kept(spec) if isinstance(data, str) else experiment.run(spec, ratings=data) for key, spec in distinct.items()})
+
+
+def _is_private(point: Point) -> bool:
+    return Method(algorithm=point.spec.algorithm).is_private
