@@ -5,9 +5,9 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
@@ -78,18 +78,9 @@ class Sweep(BaseModel):
     calibration: Calibration = Calibration.EXACT
     grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _sized(self) -> Self:
-        count = len(self.methods) * max(len(self.epsilons), 1) * len(self.seeds) * math.prod(len(values) for values in self.grid.values())
-        if count > MOST_RUNS:
-            raise BadInput(f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons, seeds or grid values.")
-        known = sorted({name for method in self.methods for name in method.kind.model_fields})
-        if unknown := [name for name in self.grid if name not in known]:
-            raise BadInput(f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)} They have: {', '.join(known) or 'none'}.")
-        return self
-
     def points(self) -> list[Point]:
         """Every distinct run once, seeds slowest so that workers keep their split. What releases nothing is run once a seed. Raises BadInput."""
+        self._sized()
         found: dict[tuple[str, str], Point] = {}
         for seed in self.seeds:
             for method in self.methods:
@@ -97,6 +88,15 @@ class Sweep(BaseModel):
                     for point in self._over(method, place, seed):
                         found.setdefault((point.label, point.key), point)
         return list(found.values())
+
+    def _sized(self) -> None:
+        """Raises BadInput on too many runs, or on a grid that none of the methods has."""
+        count = len(self.methods) * max(len(self.epsilons), 1) * len(self.seeds) * math.prod(len(values) for values in self.grid.values())
+        if count > MOST_RUNS:
+            raise BadInput(f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons, seeds or grid values.")
+        known = sorted({name for method in self.methods for name in method.kind.model_fields})
+        if unknown := [name for name in self.grid if name not in known]:
+            raise BadInput(f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)} They have: {', '.join(known) or 'none'}.")
 
     def _places(self, method: Method) -> Iterator[dict[str, Value]]:
         own = {name: values for name, values in self.grid.items() if name in method.kind.model_fields}

@@ -7,11 +7,25 @@ import plotly.graph_objects as go
 import streamlit as st
 
 COLOURS = {
-    "dpals": "#0072B2", "ada-dpals": "#56B4E9", "private-bias": "#009E73", "dpals-plain": "#CC79A7",
+    "dpals": "#0072B2", "ada-dpals": "#56B4E9", "private-bias": "#009E73", "dpals-plain": "#7d8fd1", "spectral": "#D55E00",
+    "dpfw": "#E69F00", "dpfw-oja": "#E69F00",
+    "private-svd": "#CC79A7", "svd-cleansing": "#CC79A7", "private-pgd": "#8B5A2B", "dp-sgd": "#7A3E9D", "sgld": "#8A8D00", "input-perturbation": "#C0392B",
+    "dpnmf-laplace": "#C0392B", "user-mean": "#6b7280",
 }  # fmt: skip
+SYMBOLS = {
+    "dpfw-oja": "diamond",
+    "svd-cleansing": "diamond",
+    "ada-dpals": "square",
+    "dp-sgd": "triangle-up",
+    "private-pgd": "cross",
+    "dpnmf-laplace": "diamond",
+}
+TRIVIAL = ("global-mean", "popularity", "user-mean")
+MOST_NAMED = 5  # lines named once more where the main figure names them already
+TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 
 
-AT_NIGHT = {"#0072B2": "#3f9fe3", "#56B4E9": "#9ad6f7"}  # the blues, lighter on a dark page
+AT_NIGHT = {"#0072B2": "#3f9fe3", "#56B4E9": "#9ad6f7", "#7A3E9D": "#b07ad1", "#8B5A2B": "#c08a58"}  # lighter on a dark page
 
 
 def dark() -> bool:
@@ -94,4 +108,90 @@ def trade_off(curve: pd.DataFrame, name: str = "this run") -> go.Figure:
     fig.add_scatter(x=[0, 1], y=[1, 0], mode="lines", name="blind guessing", line={"color": _ink(), "dash": "dash"}, hoverinfo="skip")
     fig.update_xaxes(range=[0, 1], tickformat=".0%")
     fig.update_yaxes(range=[0, 1], tickformat=".0%")
+    return fig
+
+
+def _levels(fig: go.Figure, points: pd.DataFrame) -> None:
+    """What does not depend on the x axis: a horizontal line at the median, dashed for a trivial predictor, named at the right."""
+    for place, (name, rows) in enumerate(points.groupby("name", sort=False)):
+        trivial = rows["id"].iloc[0] in TRIVIAL
+        median = rows["value"].median()
+        tint = _ink() if trivial else colour("als")
+        fig.add_hline(
+            y=median, line={"dash": "dash" if trivial else "solid", "color": tint, "width": 1.5},
+            annotation={"text": f"{name} {median:.3f}", "font": {"color": tint}, "xanchor": "right", "yshift": 0 if place % 2 else 2},
+        )  # fmt: skip
+
+
+def against(points: pd.DataFrame, x: str, metric: str, log: bool) -> go.Figure:
+    """A metric against x: every draw a faint mark, the median solid, lowest to highest draw a band. points: name, id, source, value and x; empty x: a level."""
+    fig = figure("privacy loss ε, total" if x == "epsilon" else x.replace("_", " "), metric, height=400)
+    lines = points[points[x].notna()] if x in points else points.iloc[:0]
+    for (name, ident, source), rows in lines.groupby(["name", "id", "source"], sort=False):
+        tint, draws = colour(str(ident)), rows.groupby(x)["value"]
+        at = draws.median()
+        dash, symbol = "dash" if ident in TRIVIAL else "dot" if source else "solid", SYMBOLS.get(str(ident), "circle")
+        band = pd.concat([draws.max(), draws.min()[::-1]])
+        fig.add_scatter(x=band.index, y=band, fill="toself", mode="none", fillcolor=tint, opacity=0.15, showlegend=False, hoverinfo="skip", legendgroup=name)
+        fig.add_scatter(
+            x=rows[x], y=rows["value"], mode="markers", marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol}, showlegend=False,
+            hoverinfo="skip", legendgroup=name,
+        )  # fmt: skip
+        fig.add_scatter(
+            x=at.index, y=at, name=name, mode="lines+markers", line={"color": tint, "width": 2.5, "dash": dash}, marker={"symbol": symbol, "size": 7},
+            legendgroup=name, hovertemplate=f"{name}<br>%{{x:g}}: %{{y:.3f}}<extra></extra>",
+        )  # fmt: skip
+    _levels(fig, points[points[x].isna()] if x in points else points)
+    if log:
+        marks = TICKS if x == "epsilon" else sorted(lines[x].unique())
+        fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
+    return fig
+
+
+def heat(points: pd.DataFrame, x: str, y: str, metric: str) -> go.Figure:
+    """The median metric over two parameters."""
+    table = points.pivot_table(index=y, columns=x, values="value", aggfunc="median")
+    fig = figure(x.replace("_", " "), y.replace("_", " "), height=340)
+    fig.add_heatmap(
+        z=table.to_numpy(), x=[str(value) for value in table.columns], y=[str(value) for value in table.index], colorscale="Cividis",
+        texttemplate="%{z:.3f}", colorbar={"title": {"text": metric}}, hovertemplate=f"{x} %{{x}}, {y} %{{y}}: %{{z:.3f}}<extra></extra>",
+    )  # fmt: skip
+    fig.update_xaxes(type="category")
+    fig.update_yaxes(type="category")
+    return fig
+
+
+def groups(rows: pd.DataFrame, title: str) -> go.Figure:
+    """RMSE by group, a line a method. rows: group, name, id, rmse."""
+    fig = figure(title, "RMSE", height=320)
+    for (name, ident), line in rows.groupby(["name", "id"], sort=False):
+        plain = str(ident) not in COLOURS
+        fig.add_scatter(
+            x=line["group"], y=line["rmse"], name=name, mode="lines+markers", marker={"symbol": SYMBOLS.get(str(ident), "circle")},
+            line={"color": colour(str(ident)), "dash": "dash" if ident == "global-mean" else "solid", "width": 1.5 if plain else 2.5},
+            showlegend=rows["name"].nunique() <= MOST_NAMED,
+            hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
+        )  # fmt: skip
+    return fig
+
+
+def published(fig: go.Figure, marks: pd.DataFrame) -> None:
+    """Published numbers as crosses. marks: label, x, y, source."""
+    for mark in marks.itertuples():
+        fig.add_scatter(
+            x=[mark.x], y=[mark.y], mode="markers+text", marker={"symbol": "x", "size": 11, "color": _ink()}, text=[f"{mark.label}, published"],
+            textposition="bottom left", showlegend=False, hovertemplate=f"{mark.label}: {mark.y:g}<br>{mark.source}<extra></extra>",
+        )  # fmt: skip
+
+
+def shares(rows: pd.DataFrame) -> go.Figure:
+    """Share of observations against share of top items. rows: kept, items, observations."""
+    fig = figure("share of items, most observed first", "share of observations", height=400)
+    for (name, line), ident in zip(rows.groupby("kept", sort=False), ("als", "private-bias", "spectral"), strict=True):
+        fig.add_scatter(
+            x=line["items"], y=line["observations"], name=name, mode="lines", line={"color": colour(ident), "width": 2.5},
+            hovertemplate=f"{name}<br>%{{x:.0%}} of the items: %{{y:.0%}}<extra></extra>",
+        )  # fmt: skip
+    fig.update_xaxes(tickformat=".0%")
+    fig.update_yaxes(tickformat=".0%")
     return fig

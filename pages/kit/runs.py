@@ -9,7 +9,7 @@ from dpmf_core.experiment import Run, RunSpec
 from dpmf_core.jobs import Job
 
 POLL = 0.4  # seconds between looks at unfinished runs
-TOGETHER = 4  # so many runs finish before the page is drawn again
+TOGETHER = 4  # so many runs, or an eighth of all, finish before the page is drawn again
 
 
 def _jobs(page: str, specs: Mapping[str, RunSpec]) -> dict[str, Job]:
@@ -50,7 +50,7 @@ def _watch(page: str, seen: int, first_seen: bool) -> None:
     jobs = [job for _, job in st.session_state.get(f"{page}.jobs", {}).values()]
     open_jobs = [job for job in jobs if job.state in ("waiting", "running")]
     news = sum(job.state == "done" for job in jobs) - seen
-    if not open_jobs or news >= TOGETHER or (news and not first_seen and jobs[0].state == "done"):
+    if not open_jobs or news >= max(TOGETHER, len(jobs) // 8) or (news and not first_seen and jobs[0].state == "done"):
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(*_progress(jobs, open_jobs))

@@ -12,7 +12,10 @@ st.set_page_config(page_title="dpmf: what privacy costs", page_icon="⚖️", la
 
 page = st.navigation(
     {
-        "Recommend": [st.Page(PAGES / "recommend/explore.py", title="Explore", icon=":material/explore:", url_path="explore", default=True)],
+        "Recommend": [
+            st.Page(PAGES / "recommend/explore.py", title="Explore", icon=":material/explore:", url_path="explore", default=True),
+            st.Page(PAGES / "recommend/tradeoff.py", title="Trade-off", icon=":material/query_stats:", url_path="trade-off"),
+        ],
         "Privacy": [st.Page(PAGES / "privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant")],
     }
 )

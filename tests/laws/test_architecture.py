@@ -31,6 +31,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.experiment": BASE | {f"{CORE}.metrics"},
     f"{CORE}.sweeps": ABOVE_EXPERIMENT,
     f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps"},
+    f"{CORE}.skew": {f"{CORE}.data"},
     f"{CORE}.api": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.store"},
     f"{CORE}.audit": ABOVE_EXPERIMENT,
     f"{CORE}.tune": ABOVE_EXPERIMENT,

@@ -1,0 +1,34 @@
+"""How ratings bunch on few items, and how sampling k a user evens them out: Chien et al. 2021, Fig. 2. Computed on raw data, never released."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmf_core.data import Ratings, keyed_uniform, rank_within_user
+
+
+@dataclass(frozen=True)
+class Share:
+    """One point of a curve: the share of observations that fall on the `items` (a share) most observed items, among the ratings `kept`."""
+
+    kept: str
+    items: float
+    observations: float
+
+
+def shares(ratings: Ratings, k: int = 50, points: int = 50) -> list[Share]:
+    """Curves for all ratings, for k drawn uniformly a user, and for each user's k rarest items (adaptive, by exact counts here)."""
+    key = keyed_uniform(0, ratings.users, ratings.items)
+    counts = np.bincount(ratings.items, minlength=ratings.n_items)
+    kept = {
+        "all ratings": np.ones(len(ratings), bool),
+        f"{k} a user, uniform": rank_within_user(ratings, key) < k,
+        f"{k} a user, adaptive": rank_within_user(ratings, counts[ratings.items] + key) < k,
+    }
+    tops = np.unique(np.linspace(0, ratings.n_items, points + 1).astype(int))
+    out = []
+    for name, chosen in kept.items():
+        held = np.sort(np.bincount(ratings.items[chosen], minlength=ratings.n_items))[::-1]
+        reached = np.concatenate([[0], np.cumsum(held)]) / max(int(held.sum()), 1)
+        out += [Share(name, float(top / ratings.n_items), float(reached[top])) for top in tops]
+    return out

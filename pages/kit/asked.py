@@ -1,0 +1,173 @@
+"""What the Trade-off page is asked: a preset or a choice of one's own, in widgets and in the link."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpmf_core import algorithms
+from dpmf_core.data import Shape, SplitSpec
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import DataSpec
+from dpmf_core.presets import PRESETS, Preset
+from dpmf_core.privacy import Budget, Calibration
+from dpmf_core.sweeps import Method, Point, Sweep, typed_grid
+from pages.kit.sidebar import Choice
+
+OWN, SKEW = "own", "chien-fig2"
+NOISES = {"exact": "exact accounting", "source": "each source's own rule", "both": "both, side by side"}
+START = {"fig": OWN, "methods": "spectral,dpals,private-bias", "epsilons": "1, 5, 20", "draws": "2", "grid": "", "noise": "exact"}
+MOST_DRAWS, MOST_EPSILONS = 20, 20
+ALWAYS = ("als", "global-mean")  # the non-private twin and the trivial predictor
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The runs, the axis they are drawn on, and what judges them."""
+
+    points: list[Point]
+    axis: str
+    metric: str
+    preset: Preset | None = None
+
+    @property
+    def signature(self) -> str:
+        """Changes when the runs do."""
+        return str(hash(tuple(point.key for point in self.points)))
+
+
+# ---- the link ---------------------------------------------------------------------------------------------------------
+
+
+def _start() -> None:
+    """Values from the last look at this page, else from the link, else as at first."""
+    kept = st.session_state.get("tradeoff.kept", {})
+    for name, value in START.items():
+        if f"tradeoff.{name}" not in st.session_state:
+            text = kept.get(name) or st.query_params.get(name, value)
+            st.session_state[f"tradeoff.{name}"] = _read(name, text)
+
+
+def _read(name: str, text: str) -> Any:
+    """A link's text as the widget's value; what cannot be read becomes what it was at first."""
+    if name == "methods":
+        known = [method for method in text.split(",") if method in algorithms.REGISTRY]
+        return known or START["methods"].split(",")
+    if name == "draws":
+        return int(text) if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else int(START["draws"])
+    if name in ("fig", "noise"):
+        allowed = {OWN, SKEW, *PRESETS} if name == "fig" else NOISES
+        return text if text in allowed else START[name]
+    return text[:200]
+
+
+def _follow() -> None:
+    held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
+    texts = {name: ",".join(value) if isinstance(value, list) else str(value or "") for name, value in held.items()}
+    st.session_state["tradeoff.kept"] = texts
+    for name, text in texts.items():
+        if text == START[name]:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != text:
+            st.query_params[name] = text
+
+
+# ---- widgets ----------------------------------------------------------------------------------------------------------
+
+
+def _title(name: str) -> str:
+    return algorithms.REGISTRY[name].title
+
+
+def _figure(name: str) -> str:
+    fixed = {OWN: "Your own choice, on the data set at left", SKEW: "Chien et al. 2021, Fig. 2: how ratings bunch on few items, on the data set at left"}
+    return fixed.get(name) or f"{PRESETS[name].source}: {PRESETS[name].title}"
+
+
+def draw(choice: Choice) -> Asked:
+    """The widgets; what they ask for. Raises BadInput, after all widgets are drawn, on what cannot be run."""
+    _start()
+    st.selectbox("What to compare", [OWN, SKEW, *PRESETS], key="tradeoff.fig", format_func=_figure)
+    chosen = st.session_state["tradeoff.fig"]
+    if chosen != OWN:
+        preset = PRESETS.get(chosen)
+        for name in ("methods", "epsilons", "draws", "grid", "noise"):
+            st.session_state[f"tradeoff.{name}"] = st.session_state[f"tradeoff.{name}"]  # widgets that are not drawn would lose their values
+        _follow()
+        return Asked(preset.points(), preset.axis, preset.metric, preset) if preset else Asked([], "items", "rmse")
+    st.multiselect(
+        "Methods", [name for name in algorithms.REGISTRY if name not in ALWAYS], key="tradeoff.methods", format_func=_title,
+        help="ALS, the non-private twin, and the global mean, the trivial predictor, are always there.",
+    )  # fmt: skip
+    left, middle, right = st.columns([2, 1, 2])
+    left.text_input("Epsilons", key="tradeoff.epsilons", help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.")
+    middle.number_input("Draws", 1, MOST_DRAWS, key="tradeoff.draws", help="Seeds; each draws a split and a noise of its own.")
+    right.selectbox("Noise is set by", list(NOISES), key="tradeoff.noise", format_func=NOISES.__getitem__)
+    st.text_input(
+        "Grid", key="tradeoff.grid", placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
+        help="One or two parameters and their values; every combination is run for the methods that have them, and judged on a validation split.",
+    )  # fmt: skip
+    _follow()
+    return _own(choice)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        found = tuple(dict.fromkeys(float(part) for part in re.split(r"[,;\s]+", text.strip()) if part))
+    except ValueError:
+        raise BadInput(f"Epsilons are numbers with commas between them, e.g. 0.5, 1, 5. Got '{text[:60]}'.") from None
+    if not 1 <= len(found) <= MOST_EPSILONS or not all(1e-4 <= epsilon <= 1000 for epsilon in found):
+        raise BadInput(f"Give 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000. Got '{text[:60]}'.")
+    return tuple(sorted(found))
+
+
+def _grid(text: str) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, equals, values = part.partition("=")
+        listed = [value.strip() for value in values.split(",") if value.strip()]
+        if not (equals and name.strip() and listed):
+            raise BadInput(f"A grid is written NAME = VALUES, e.g. rank = 2, 4, 8; steps = 2, 5. Got '{part[:60]}'.")
+        out[name.strip()] = listed
+    if len(out) > 2:
+        raise BadInput(f"A grid has one or two parameters. Got {len(out)}: {', '.join(out)}.")
+    return out
+
+
+def has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
+    """Whether the algorithm's source states how its noise is set."""
+    try:
+        algorithms.build(name, {}, shape, budget).source_level(shape, budget)
+    except BadInput:
+        return False
+    return True
+
+
+def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]:
+    """Every method once, or once by each rule that it has; then the twin and the trivial predictor."""
+    if not names:
+        raise BadInput("Choose at least one method.")
+    out = []
+    budget = Budget(epsilon=1.0, delta=choice.delta)
+    for name in names:
+        method = Method(algorithm=name, label=_title(name))
+        sourced = method.is_private and noise != "exact" and has_source_rule(name, choice.shape, budget)
+        if not sourced or noise == "both":
+            out.append(method)
+        if sourced:
+            out.append(method.model_copy(update={"label": f"{method.label}, source's noise", "calibration": Calibration.SOURCE}))
+    return (*out, *(Method(algorithm=name, label=_title(name)) for name in ALWAYS if name not in names))
+
+
+def _own(choice: Choice) -> Asked:
+    held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
+    methods = _methods(held["methods"], held["noise"], choice)
+    grid = typed_grid(methods, _grid(held["grid"] or ""))
+    sweep = Sweep(
+        data=DataSpec(id=choice.data, top_items=choice.top_items if choice.assumptions else None), methods=methods, epsilons=_numbers(held["epsilons"] or ""),
+        seeds=tuple(range(choice.seed, choice.seed + (held["draws"] or 1))), delta=choice.delta, grid=grid,
+        split=SplitSpec(validation_fraction=0.1) if grid else SplitSpec(),
+    )  # fmt: skip
+    sweep.check(choice.shape)
+    return Asked(sweep.points(), next(iter(grid)) if grid else "epsilon", "rmse")

@@ -1,0 +1,99 @@
+"""Which runs a sweep holds, and what is made of them."""
+
+import math
+from typing import Any
+
+import pytest
+
+from dpmf_core.data import Shape
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run
+from dpmf_core.sweeps import Method, Point, Summary, Sweep, reaches, rows, summaries, typed_grid
+
+SHAPE = Shape(500, 30, (1, 5))
+
+
+def sweep(**changed: Any) -> Sweep:
+    parts: dict[str, Any] = {"data": {"id": "small"}, "methods": [{"algorithm": "dpals"}, {"algorithm": "als"}], "epsilons": (1.0, 5.0), "seeds": (0, 1)}
+    return Sweep.model_validate(parts | changed)
+
+
+def finished(points: list[Point], value: float = 1.0) -> dict[str, Run]:
+    """Runs as a store would hold them; each draw a little worse than the one before."""
+    out = {}
+    for place, point in enumerate(points):
+        figures = {"rmse": value + place / 10}
+        parts = {"exact": point.epsilon}
+        out[point.key] = Run({
+            "spec": point.spec.model_dump(mode="json"), "metrics": figures, "epsilon": parts, "delta": 1e-5, "calibration": "exact",
+            "guarantee": {"status": "PROVEN"}, "seconds": {"fit": 0.1}, "key": str(place),
+        })  # fmt: skip
+    return out
+
+
+def test_what_releases_nothing_runs_once_a_seed_and_the_rest_at_every_epsilon() -> None:
+    points = sweep().points()
+    assert [(p.label, p.epsilon, p.spec.seed) for p in points] == [
+        ("DPALS", 1.0, 0), ("DPALS", 5.0, 0), ("ALS", None, 0), ("DPALS", 1.0, 1), ("DPALS", 5.0, 1), ("ALS", None, 1),
+    ]  # fmt: skip
+    assert len({p.key for p in points}) == 6
+
+
+def test_a_grid_crosses_the_parameters_a_method_has() -> None:
+    points = sweep(seeds=(0,), epsilons=(1.0,), methods=[{"algorithm": "dpals"}, {"algorithm": "bias"}], grid={"rank": (2, 4), "damping": (1.0, 9.0)}).points()
+    assert [(p.label, dict(p.grid)) for p in points] == [
+        ("DPALS", {"rank": 2}), ("DPALS", {"rank": 4}), ("Damped biases", {"damping": 1.0}), ("Damped biases", {"damping": 9.0}),
+    ]  # fmt: skip
+    assert points[1].spec.parameters == {"rank": 4}
+
+
+def test_a_method_may_have_its_own_rule_and_label() -> None:
+    points = sweep(
+        methods=[Method(algorithm="dpals", calibration="source"), Method(algorithm="dpals", label="mine", parameters={"rank": 3})], seeds=(0,)
+    ).points()
+    assert [(p.label, str(p.spec.budget.calibration)) for p in points if p.spec.budget] == [
+        ("DPALS, the source's noise", "source"), ("DPALS, the source's noise", "source"), ("mine", "exact"), ("mine", "exact"),
+    ]  # fmt: skip
+
+
+def test_a_sweep_is_refused_whole_before_its_first_run() -> None:
+    with pytest.raises(BadInput, match="Did you mean 'rank'"):
+        sweep(grid={"rnak": (2,)}).points()
+    with pytest.raises(BadInput, match="at most 5,000 runs"):
+        sweep(seeds=tuple(range(3000))).points()
+    with pytest.raises(BadInput, match="rank"):
+        sweep(grid={"rank": (2, 31)}).check(SHAPE)
+    with pytest.raises(BadInput, match="needs a budget"):
+        sweep(epsilons=()).check(SHAPE)
+    sweep(grid={"rank": (2, 30)}).check(SHAPE)
+
+
+def test_grid_values_take_the_type_of_the_parameter() -> None:
+    methods = (Method(algorithm="bias"), Method(algorithm="dpals"))
+    assert typed_grid(methods, {"rank": ["2", "4", "2"], "damping": ["1"], "biases": ["true"]}) == {"rank": (2, 4), "damping": (1.0,), "biases": (True,)}
+    with pytest.raises(BadInput, match="rank"):
+        typed_grid(methods, {"rank": ["two"]})
+
+
+def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
+    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)).points()
+    done = finished(points)
+    assert [(it.median, it.low, it.high, it.draws) for it in summaries(points, done, "rmse")] == [(1.1, 1.0, 1.2, (1.0, 1.1, 1.2))]
+    del done[points[2].key]
+    assert summaries(points, done, "rmse")[0].draws == (1.0, 1.1)
+    assert summaries(points, done, "recall_at_20") == []
+    assert [row["rmse"] for row in rows(points, done)] == [1.0, 1.1]
+
+
+def line(*at: tuple[float, float]) -> list[Summary]:
+    return [Summary("x", "dpals", epsilon, {}, (value,)) for epsilon, value in at]
+
+
+def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_epsilon() -> None:
+    measured = line((1.0, 1.0), (10.0, 0.8))
+    assert reaches(measured, 0.9) == pytest.approx(math.sqrt(10))
+    assert reaches(measured, 1.2) == 1.0
+    assert reaches(measured, 0.8) == pytest.approx(10.0)
+    assert reaches(measured, 0.79) is None
+    assert reaches(line((1.0, 0.1), (10.0, 0.3)), 0.2, larger_is_better=True) == pytest.approx(math.sqrt(10))
+    assert reaches([], 1.0) is None
