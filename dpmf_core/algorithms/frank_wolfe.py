@@ -9,7 +9,7 @@ A user's residual row is clipped to norm L, so she moves A^T A by at most L^2 in
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,107 +22,97 @@ from dpmf_core.algorithms.baselines import PUBLIC_FACTS, damped_biases
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.kernels.moments import second_moment
-from dpmf_core.kernels.replay import frank_wolfe
+from dpmf_core.kernels.replay import Rows, replay
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Status, sequence
 
 COVARIANCE, PRODUCT = "residual second moment", "residual second moment times vector"
 MOST_ITEMS = 12_000  # of a second moment held in full: 1.2 GB
-INSIDE = 1 - 1e-6  # rows stay inside their bound after rounding
 FAILURE = 0.01  # b of the source's slack
 
 
 @dataclass(frozen=True)
 class FrankWolfeModel(Recommender):
-    """item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa: nuclear norm. row_bound: L, None for no bound."""
+    """item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa: nuclear norm. row_bound: L, None for no bound.
+
+    refit: a user regresses her residuals on all v_t in the end (ridge, offset mended) in place of the coefficients that the steps left her.
+    """
 
     inverse_singular: Array = field(default_factory=lambda: np.zeros(0))
     rates: Array = field(default_factory=lambda: np.zeros(0))
     kappa: float = 0.0
     row_bound: float | None = None
+    refit: bool = False
 
     def personal(self, history: Ratings) -> Personal:
+        if self.refit:
+            return super().personal(history)
         offsets, left = self.residuals(history)
         bound = math.inf if self.row_bound is None else self.row_bound
-        factors = frank_wolfe(history.by_user, history.items, left, self.item_factors, self.inverse_singular, self.rates, self.kappa, bound)
+        factors = replay(history.by_user, history.items, left, self.item_factors, self.inverse_singular, self.rates, self.kappa, bound)
         return Personal(offsets, factors.astype(np.float32))
 
 
-class _Rows:
-    """The observed residuals, and the iterate on the observed cells: all that the steps need of the users' rows."""
+class _FrankWolfe(Algorithm):
+    """The steps that all forms share. A form says how rows are centred and bounded, and where the top singular pair comes from."""
 
-    def __init__(self, data: Ratings, values: Array, bound: float) -> None:
-        self.data, self.bound = data, bound
-        self.target = values.astype(np.float64)
-        self.iterate = np.zeros(len(data))
+    recommender: ClassVar[type[Recommender]] = FrankWolfeModel
+    twin: ClassVar[str] = "fw"
+    version: ClassVar[int] = 2
 
-    def _clip(self, values: Array, bound: float) -> Array:
-        norms = np.sqrt(np.bincount(self.data.users, values**2, self.data.n_users))
-        return np.asarray(values * np.minimum(1.0, bound / np.maximum(norms, 1e-300))[self.data.users]) if math.isfinite(bound) else values
+    steps: int = Field(100, ge=1, le=1000, title="steps T", description="rank-one terms; the source takes 400 without privacy, at most 50 with")
+    nuclear_norm: float = Field(0.45, gt=0, le=100, title="nuclear norm κ", description="radius of the ball, in √(n m) half-ranges of the rating scale")
+    step_size: Literal["2/(t+2)", "1/T"] = Field("2/(t+2)", title="step size η", description="the source takes 1/T in private steps")
 
-    def residuals(self) -> Array:
-        """A on the observed cells, rows within L."""
-        return self._clip(self.iterate - self.target, self.bound * INSIDE)
+    def _rates(self) -> Array:
+        t = np.arange(self.steps)
+        return 2 / (t + 2.0) if self.step_size == "2/(t+2)" else np.full(self.steps, 1 / self.steps)
 
-    def advance(self, A: Array, v: Array, inverse: float, rate: float, kappa: float) -> None:
-        """Y_i <- Pi_L((1 - eta) Y_i - eta kappa u_i v^T) on the observed cells [J18, Alg. 1, lines 7, 8]."""
-        along = v[self.data.items]
-        u = np.bincount(self.data.users, A * along, self.data.n_users) * inverse
-        self.iterate = self._clip((1 - rate) * self.iterate - rate * kappa * u[self.data.users] * along, self.bound)
+    def _empty(self, data: Ratings, centre: float, item_offsets: Array, damping: float, **parts: Any) -> FrankWolfeModel:
+        shape = data.shape
+        kappa = self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * shape.n_items)
+        return FrankWolfeModel(data.bounds, centre, item_offsets, np.zeros((data.n_items, 0), np.float32), damping, kappa=kappa, **parts)
 
-    def matrix(self, A: Array) -> csr_array:
-        return csr_array((A, self.data.items, self.data.by_user), shape=(self.data.n_users, self.data.n_items))
+    def _centred(self, data: Ratings) -> FrankWolfeModel:
+        """The model before the first step."""
+        raise NotImplementedError
+
+    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
+        """The top right singular vector (n_items,) of the residuals X (n_users, n_items), and its singular value."""
+        raise NotImplementedError
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        model = self._centred(data)
+        bound = math.inf if model.row_bound is None else model.row_bound
+        rows = Rows(data.by_user, data.items, model.residuals(data)[1], bound)
+        V, inverse, rates = np.zeros((data.n_items, self.steps), np.float32), np.zeros(self.steps), self._rates()
+        for t in range(self.steps):
+            X = csr_array((rows.residuals(), data.items, data.by_user), shape=(data.n_users, data.n_items))
+            v, singular = self._top(X, bound, noise, rng)
+            V[:, t], inverse[t] = v, 1 / singular if singular > 1e-9 else 0.0
+            rows.advance(np.ascontiguousarray(V[:, t]), inverse[t], rates[t], model.kappa)
+            model = replace(model, item_factors=V[:, : t + 1].copy(), inverse_singular=inverse[: t + 1].copy(), rates=rates[: t + 1])
+            watch(t + 1, self.steps, model)
+        return Fit(model, noise.spent)
 
 
-class FW(Algorithm):
+class FW(_FrankWolfe):
     """Frank-Wolfe for the nuclear norm, without privacy: Jaggi & Sulovsky 2010."""
 
     id: ClassVar[str] = "fw"
     title: ClassVar[str] = "Frank-Wolfe"
     words: ClassVar[str] = "one rank-one term a step towards the best matrix of bounded nuclear norm"
     source: ClassVar[str] = "Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018"
-    recommender: ClassVar[type[Recommender]] = FrankWolfeModel
-    twin: ClassVar[str] = "fw"
 
-    steps: int = Field(100, ge=1, le=1000, title="steps T", description="rank-one terms; the source takes 400 without privacy, at most 50 with")
-    nuclear_norm: float = Field(0.45, gt=0, le=100, title="nuclear norm κ", description="radius of the ball, in √(n m) half-ranges of the rating scale")
-    step_size: Literal["2/(t+2)", "1/T"] = Field("2/(t+2)", title="step size η", description="the source takes 1/T in private steps")
-    biases: bool = Field(True, description="item offsets before the first step; a user's own mean is always local")
-
-    def _rates(self) -> Array:
-        t = np.arange(self.steps)
-        return 2 / (t + 2.0) if self.step_size == "2/(t+2)" else np.full(self.steps, 1 / self.steps)
-
-    def _kappa(self, shape: Shape) -> float:
-        return self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * shape.n_items)
-
-    def _bound(self, shape: Shape) -> float:
-        return math.inf
+    biases: bool = Field(True, description="item offsets before the first step, as in the source; off: only each user's own mean is subtracted")
 
     def _centred(self, data: Ratings) -> FrankWolfeModel:
-        centre, b = damped_biases(data, 5.0) if self.biases else (data.shape.mid_range, np.zeros(data.n_items, np.float32))
-        return FrankWolfeModel(data.bounds, centre, b, np.zeros((data.n_items, 0), np.float32), 5.0 if self.biases else 0.0, kappa=self._kappa(data.shape))
+        if self.biases:
+            return self._empty(data, *damped_biases(data, 5.0), 5.0)
+        return self._empty(data, data.shape.mid_range, np.zeros(data.n_items, np.float32), 0.0)
 
-    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
-        model, bound = self._centred(data), self._bound(data.shape)
-        rows = _Rows(data, model.residuals(data)[1], bound)
-        V, inverse, rates = np.zeros((data.n_items, self.steps)), np.zeros(self.steps), self._rates()
-        for t in range(self.steps):
-            A = rows.residuals()
-            V[:, t], singular = self._top(rows, A, noise, rng)
-            inverse[t] = 1 / singular if singular > 1e-9 else 0.0
-            rows.advance(A, V[:, t], inverse[t], rates[t], model.kappa)
-            watch(t + 1, self.steps, self._so_far(model, V, inverse, rates, t + 1, bound))
-        return Fit(self._so_far(model, V, inverse, rates, self.steps, bound), noise.spent)
-
-    def _so_far(self, model: FrankWolfeModel, V: Array, inverse: Array, rates: Array, t: int, bound: float) -> FrankWolfeModel:
-        parts: dict[str, Any] = {"item_factors": V[:, :t].astype(np.float32), "inverse_singular": inverse[:t].copy(), "rates": rates[:t]}
-        return type(model)(**{**vars(model), **parts, "row_bound": bound if math.isfinite(bound) else None})
-
-    def _top(self, rows: _Rows, A: Array, noise: Noise, rng: Streams) -> tuple[Array, float]:
-        """The top right singular vector of A (n_items,) and its singular value."""
-        X = rows.matrix(A)
+    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
         m = X.shape[1]
-        if m < 3 or not A.any():
+        if m < 3 or not X.data.any():
             squares, Q = np.linalg.eigh((X.T @ X).toarray())
             return Q[:, -1], math.sqrt(max(float(squares[-1]), 0.0))
         moment = LinearOperator((m, m), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
@@ -130,7 +120,7 @@ class FW(Algorithm):
         return Q[:, 0], math.sqrt(max(float(squares[0]), 0.0))
 
 
-class DPFW(FW):
+class DPFW(_FrankWolfe):
     """Private Frank-Wolfe: per step, the noisy second moment of the clipped residuals and its top eigenpair."""
 
     id: ClassVar[str] = "dpfw"
@@ -139,13 +129,17 @@ class DPFW(FW):
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 1"
 
     steps: int = Field(10, ge=1, le=200, title="steps T", description="rank-one terms; each is paid for")
+    nuclear_norm: float = Field(0.45, gt=0, le=100, title="nuclear norm κ", description="radius of the ball, in √(n m) half-ranges of the rating scale")
     step_size: Literal["2/(t+2)", "1/T"] = Field("1/T", title="step size η", description="the source takes 1/T")
-    biases: bool = Field(False, description="not offered in private: each user's own mean is subtracted, as in the source")
     row_clip: float = Field(
         0.08, gt=0, le=10, title="row clip L", description="largest L2 norm of a user's residual row and of her iterate, in half-ranges of the scale times √m"
     )
     slack: bool = Field(False, description="add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy")
     noise_schedule: Literal["constant", "growing"] = Field("constant", description="noise of equal total: the same each step, or growing with √t")
+    user_step: Literal["steps", "ridge"] = Field(
+        "steps", title="user's own row", description="what the steps left her, as in the source; or a ridge regression on all directions in the end, at no cost"
+    )
+    prediction_ridge: float = Field(0.08, gt=0, le=1e6, title="prediction ridge", description="of a user's own regression on the directions")
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,9 +161,6 @@ class DPFW(FW):
         weights = 1 / np.arange(1.0, self.steps + 1) if self.noise_schedule == "growing" else np.ones(self.steps)
         return np.asarray(weights / weights.sum())
 
-    def plan(self, shape: Shape, level: float) -> Event:
-        return sequence(*(Gaussian(level / math.sqrt(share), COVARIANCE, self._bound(shape) ** 2, math.sqrt(2)) for share in self._shares()))
-
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18, Alg. 1, line 1], in units of our sensitivity L^2 and of one release."""
         return 8 * math.sqrt(-math.log(budget.delta)) / budget.epsilon
@@ -178,18 +169,22 @@ class DPFW(FW):
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def _centred(self, data: Ratings) -> FrankWolfeModel:
-        zeros = np.zeros(data.n_items, np.float32)
-        return FrankWolfeModel(data.bounds, data.shape.mid_range, zeros, np.zeros((data.n_items, 0), np.float32), 0.0, kappa=self._kappa(data.shape))
+        zeros, bound, refit = np.zeros(data.n_items, np.float32), self._bound(data.shape), self.user_step == "ridge"
+        return self._empty(data, data.shape.mid_range, zeros, 0.0, row_bound=bound, refit=refit, ridge=self.prediction_ridge, mended=refit)
 
     def _widened(self, square: float, scale: float, m: int) -> float:
         """l from a noisy l^2, with the source's slack on demand [J18, Alg. 1, line 6]."""
         return math.sqrt(max(square, 0.0)) + (math.sqrt(scale * math.log(m / FAILURE)) * m**0.25 if self.slack else 0.0)
 
-    def _top(self, rows: _Rows, A: Array, noise: Noise, rng: Streams) -> tuple[Array, float]:
-        m = rows.data.n_items
-        pen = noise.release(COVARIANCE, sensitivity=self._bound(rows.data.shape) ** 2, size=m * (m + 1) // 2)
-        W = pen.symmetric(second_moment(rows.data.by_user, rows.data.items, A, m))
-        squares, Q = eigsh(W, k=1, which="LA", v0=np.ones(m)) if m > 2 else np.linalg.eigh(W)
+    def plan(self, shape: Shape, level: float) -> Event:
+        return sequence(*(Gaussian(level / math.sqrt(share), COVARIANCE, self._bound(shape) ** 2, math.sqrt(2)) for share in self._shares()))
+
+    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
+        """A user's row a has norm at most L, so she moves the sum of a a^T by ||a||^2 <= L^2 in Frobenius norm."""
+        m = X.shape[1]
+        pen = noise.release(COVARIANCE, sensitivity=bound**2, size=m * (m + 1) // 2)
+        W = pen.symmetric(second_moment(X.indptr, X.indices, X.data, m))
+        squares, Q = eigsh(W, k=1, which="LA", v0=np.sqrt(1.0 + np.arange(m))) if m > 2 else np.linalg.eigh(W)
         return Q[:, -1], self._widened(float(squares[-1]), pen.scale, m)
 
 
@@ -212,10 +207,12 @@ class DPFWOja(DPFW):
         leaves = [Gaussian(each / math.sqrt(share), PRODUCT, self._bound(shape) ** 2, 1.0) for share in self._shares()]
         return sequence(*(leaf for leaf in leaves for _ in range(self.inner_steps + 1)))
 
-    def _top(self, rows: _Rows, A: Array, noise: Noise, rng: Streams) -> tuple[Array, float]:
-        """v <- v + eta (A^T A v + z), normalised, with eta the inverse of the product's running norm times c / Gamma; l^2 = v . (A^T A v + z)."""
-        X, m = rows.matrix(A), rows.data.n_items
-        sensitivity = self._bound(rows.data.shape) ** 2
+    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
+        """v <- v + eta (A^T A v + z), normalised, with eta the inverse of the product's running norm times c / Gamma; l^2 = v . (A^T A v + z).
+
+        A user's row a has norm at most L, so she moves A^T A v by ||a|| |<a, v>| <= L^2 for a unit v, which is public.
+        """
+        m, sensitivity = X.shape[1], bound**2
         v = _unit(rng.init.standard_normal(m))
         norm = 0.0
         for step in range(self.inner_steps):

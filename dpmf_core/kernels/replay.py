@@ -1,4 +1,8 @@
-"""A user's own path through the steps of Frank-Wolfe, row by row."""
+"""Frank-Wolfe, seen from a user's row: the residual she sends, the step she takes, and her whole path through the steps. No privacy here.
+
+Jain, Thakkar & Thakurta 2018, Alg. 1, lines 3 to 8. Training and replay run the same compiled step, row by row, so that what a user finds by
+herself from the released directions is bit for bit the row that she had in training.
+"""
 
 from typing import Any
 
@@ -8,45 +12,104 @@ import numpy.typing as npt
 from dpmf_core.kernels import compiled, share_out
 
 Array = npt.NDArray[Any]
+INSIDE = 1 - 1e-6  # a residual row stays inside its bound after rounding
 
 
 @compiled
-def _frank_wolfe(indptr, items, values, V, scale, rates, kappa, L, start, stop, out):  # type: ignore[no-untyped-def]
-    T = V.shape[1]
+def _shrink(norm2, bound):  # type: ignore[no-untyped-def]
+    return bound / np.sqrt(norm2) if norm2 > bound * bound else 1.0
+
+
+@compiled
+def _residual_scale(target, y, bound):  # type: ignore[no-untyped-def]
+    norm2 = 0.0
+    for p in range(len(y)):
+        a = y[p] - target[p]
+        norm2 += a * a
+    return _shrink(norm2, bound * INSIDE)
+
+
+@compiled
+def _step(items, target, y, v, inverse, rate, kappa, bound):  # type: ignore[no-untyped-def]
+    """y <- Pi_L((1 - eta) y - eta kappa u v) on a row's observed cells, u = <A, v> / l; returns the coefficient of v, and what shrank the row."""
+    scale = _residual_scale(target, y, bound)
+    along = 0.0
+    for p in range(len(y)):
+        along += (y[p] - target[p]) * v[items[p]]
+    coefficient = -rate * kappa * (scale * along * inverse)
+    norm2 = 0.0
+    for p in range(len(y)):
+        y[p] = (1 - rate) * y[p] + coefficient * v[items[p]]
+        norm2 += y[p] * y[p]
+    shrink = _shrink(norm2, bound)
+    if shrink < 1:
+        for p in range(len(y)):
+            y[p] *= shrink
+    return coefficient * shrink, shrink
+
+
+@compiled
+def _residuals(indptr, target, y, bound, start, stop, out):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
-        first, n = indptr[i], indptr[i + 1] - indptr[i]
-        y = np.zeros(n)
-        for t in range(T):
-            norm2, along = 0.0, 0.0
-            for p in range(n):
-                a = y[p] - values[first + p]
-                norm2 += a * a
-                along += a * V[items[first + p], t]
-            if norm2 > L * L:
-                along *= L / np.sqrt(norm2)
-            step = -rates[t] * kappa * along * scale[t]
-            norm2 = 0.0
-            for p in range(n):
-                y[p] = (1 - rates[t]) * y[p] + step * V[items[first + p], t]
-                norm2 += y[p] * y[p]
-            shrink = L / np.sqrt(norm2) if norm2 > L * L else 1.0
-            for p in range(n):
-                y[p] *= shrink
+        first, last = indptr[i], indptr[i + 1]
+        scale = _residual_scale(target[first:last], y[first:last], bound)
+        for p in range(first, last):
+            out[p] = scale * (y[p] - target[p])
+
+
+@compiled
+def _advance(indptr, items, target, y, v, inverse, rate, kappa, bound, start, stop):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        first, last = indptr[i], indptr[i + 1]
+        _step(items[first:last], target[first:last], y[first:last], v, inverse, rate, kappa, bound)
+
+
+@compiled
+def _replay(indptr, items, target, V, inverses, rates, kappa, bound, start, stop, out):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        first, last = indptr[i], indptr[i + 1]
+        y = np.zeros(last - first)
+        for t in range(len(V)):
+            coefficient, shrink = _step(items[first:last], target[first:last], y, V[t], inverses[t], rates[t], kappa, bound)
             for s in range(t):
                 out[i, s] *= (1 - rates[t]) * shrink
-            out[i, t] = step * shrink
+            out[i, t] = coefficient
 
 
-def frank_wolfe(indptr: Array, items: Array, values: Array, V: Array, scale: Array, rates: Array, kappa: float, L: float) -> Array:
-    """Coefficients (n_rows, T) of the rank-one terms v_t, Jain et al. 2018, Alg. 1, lines 3 to 8, for every row by itself.
+class Rows:
+    """All users' rows in training, on the observed cells alone: target and iterate. bound: L, of a residual row and of the iterate's row; may be inf."""
 
-    V: (n_items, T). scale: (T,), 1 / l_t. rates: (T,), eta_t. L: bound on a row's norm, residual as well as iterate; may be inf.
-    """
+    def __init__(self, indptr: Array, items: Array, target: Array, bound: float, *, threads: int | None = None) -> None:
+        self.indptr, self.items, self.bound, self.threads = indptr, np.asarray(items, np.int32), float(bound), threads
+        self.target = np.asarray(target, np.float32)  # (n_ratings,)
+        self.iterate = np.zeros(len(self.target))  # (n_ratings,)
+        self._cost = np.diff(indptr) + 1.0
+
+    def residuals(self) -> Array:
+        """A (n_ratings,): iterate less target, every row within its bound."""
+        out = np.empty(len(self.target))
+        share_out(lambda start, stop: _residuals(self.indptr, self.target, self.iterate, self.bound, start, stop, out), self._cost, self.threads)
+        return out
+
+    def advance(self, v: Array, inverse: float, rate: float, kappa: float) -> None:
+        """One step along v (n_items,) float32, with inverse = 1 / l, rate = eta."""
+
+        def work(start: int, stop: int) -> None:
+            _advance(self.indptr, self.items, self.target, self.iterate, v, float(inverse), float(rate), float(kappa), self.bound, start, stop)
+
+        share_out(work, self._cost, self.threads)
+
+
+def replay(
+    indptr: Array, items: Array, target: Array, V: Array, inverses: Array, rates: Array, kappa: float, bound: float, *, threads: int | None = None
+) -> Array:
+    """Coefficients (n_rows, T), float64, of the directions V (n_items, T) float32 after all steps, every row by itself."""
     out = np.zeros((len(indptr) - 1, V.shape[1]))
-    items, values, V = np.asarray(items, np.int32), np.asarray(values, np.float64), np.ascontiguousarray(V, np.float64)
+    items, target, directions = np.asarray(items, np.int32), np.asarray(target, np.float32), np.ascontiguousarray(V.T, np.float32)
+    inverses, rates = np.array(inverses, np.float64), np.array(rates, np.float64)
 
     def work(start: int, stop: int) -> None:
-        _frank_wolfe(indptr, items, values, V, np.asarray(scale, np.float64), np.asarray(rates, np.float64), float(kappa), float(L), start, stop, out)
+        _replay(indptr, items, target, directions, inverses, rates, float(kappa), float(bound), start, stop, out)
 
-    share_out(work, np.diff(indptr) + 1.0, None)
+    share_out(work, np.diff(indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2, threads)
     return out
