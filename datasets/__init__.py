@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from datasets import download, movielens, shelf
+from datasets import download, jester, movielens, netflix, shelf
 from datasets.cinema import BOUNDS as STARS
 from datasets.cinema import cinema
 from datasets.entry import Entry
 from datasets.report import Problem, Report
-from datasets.synthetic import BOUNDS, lowrank
+from datasets.synthetic import BOUNDS, lowrank, rankone
 from datasets.upload import read_table
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
@@ -41,6 +41,11 @@ def _lowrank(id: str, users: int, ratings: int) -> Entry:  # noqa: A002
     )
 
 
+def _rankone(id: str, users: int, ratings: int) -> Entry:  # noqa: A002
+    words = f"One taste: a matrix of rank 1 with {users:,} rows and entries from -1 to 1, about 80 of 400 seen in each."
+    return _simulated(id, f"Rank one, {users:,} users", (users, 400, ratings), (-1.0, 1.0), words, "Jain, Thakkar & Thakurta, ICML 2018, section 5.")
+
+
 _CATALOGUE = (
     _cinema("cinema", (20_000, 400, 850_000), "Invented films, half stars, popular and obscure titles, busy and rare visitors: ready at once."),
     _cinema("cinema-small", (2_000, 200, 80_000), "The invented cinema at a tenth of its size, for quick trials and classes."),
@@ -48,9 +53,14 @@ _CATALOGUE = (
     _lowrank("lowrank-5k", 5_000, 852_000),
     _lowrank("lowrank-10k", 10_000, 1_842_000),
     _lowrank("lowrank-50k", 50_000, 10_820_000),
+    _rankone("rankone", 500_000, 40_000_000),
+    _rankone("rankone-20k", 20_000, 1_600_000),
     *movielens.ENTRIES,
+    jester.ENTRY,
+    netflix.ENTRY,
 )
-_GENERATORS: dict[str, Callable[..., Ratings]] = {"cinema": cinema, "lowrank": lowrank}
+_GENERATORS: dict[str, Callable[..., Ratings]] = {"cinema": cinema, "lowrank": lowrank, "rankone": rankone}
+_READERS: dict[str, Callable[[Entry, Path], tuple[Ratings, Report]]] = {"jester": jester.read, "netflix": netflix.read}  # else a MovieLens release
 
 
 def catalogue() -> tuple[Entry, ...]:
@@ -89,6 +99,8 @@ def load(id_or_path: str, seed: int = 0) -> Ratings:
 def fetch(id: str, *, accept_licence: bool, progress: Callable[[int, int], None] | bool = False) -> None:  # noqa: A002
     """Downloads the official archive, checks it and keeps its ratings. progress: a bar on the terminal, or a function of (bytes done, bytes in all)."""
     entry = _entry(id)
+    if entry.kind == "file":
+        raise BadInput(f"{entry.title} has no checksum to download it by. Get it from {entry.home} and run `python -m dpmf_core import {id} PATH`.")
     if entry.kind != "download":
         raise BadInput(f"{id} is made on this machine: there is nothing to download. Use it as it is.")
     with download.downloaded(entry, movielens.url(id), movielens.MD5[id], accept_licence=accept_licence, progress=progress) as archive:
@@ -100,7 +112,7 @@ def import_(id: str, path: str | Path) -> Report:  # noqa: A002
     entry = _entry(id)
     if entry.kind == "simulated":
         raise BadInput(f"{id} is made on this machine: nothing can be imported as {id}. Use the file itself, e.g. --dataset 'ratings.csv?bounds=1,5'.")
-    ratings, report = movielens.read(entry, Path(path).expanduser())
+    ratings, report = _READERS.get(id, movielens.read)(entry, Path(path).expanduser())
     shelf.save(id, ratings)
     return report
 

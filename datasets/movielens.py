@@ -94,7 +94,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             ratings, report, labels = read_labelled(stream, name=entry.id, bounds=entry.bounds)
         titles = _titles(members, layout) if layout else {}
     ratings = replace(ratings, titles=tuple(titles.get(label, title) for label, title in zip(labels, ratings.titles or labels, strict=True)))
-    return _judged(entry, ratings, report)
+    return judged(entry, ratings, report)
 
 
 def _titles(members: Members, layout: Layout) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _titles(members: Members, layout: Layout) -> dict[str, str]:
         return layout.titles(raw.decode("latin-1"))
 
 
-def _judged(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
+def judged(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
     """Ratings with the published counts are the published set; others are taken, as private ones."""
     found, official = (ratings.n_users, ratings.n_items, len(ratings)), (entry.n_users, entry.n_items, entry.n_ratings)
     if found == official and not report.problems:

@@ -13,10 +13,12 @@ CLAMPED = "out of declared bounds, clamped"
 DUPLICATE = "duplicate (user, item), averaged"
 RAGGED = "wrong number of columns"
 EMPTY_USER = "user without a usable rating, kept as an empty row"
+WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
+NO_FILM = "rating without a film of the catalogue before it"
 NO_TIME = "time that cannot be read, so the order of the ratings is not used"
 
-DROPPED = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED)  # the rows these kinds count are left out
-KINDS = (*DROPPED, CLAMPED, DUPLICATE, NO_TIME, EMPTY_USER)  # in the order of telling
+DROPPED = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED, NO_FILM)  # the rows these kinds count are left out
+KINDS = (*DROPPED, CLAMPED, DUPLICATE, WRONG_COUNT, NO_TIME, EMPTY_USER)  # in the order of telling
 LINES_SHOWN = 5
 
 

@@ -49,3 +49,15 @@ def _observed(
     product = U[at] @ V.T
     users, items = np.nonzero(rng.random(product.shape, dtype=np.float32) < p)
     return (users + at.start).astype(np.int32), items.astype(np.int32), product[users, items]
+
+
+def rankone(n_users: int = 500_000, n_items: int = 400, *, p: float = 0.2, seed: int = 0, name: str = "rankone") -> Ratings:
+    """Entries of u v^T with u, v uniform in [-1, 1], scaled to largest entry 1 (Jain, Thakkar & Thakurta 2018, section 5), each seen with probability `p`."""
+    if not 0 < p <= 1:
+        raise BadInput(f"The 'p' parameter of rankone must be in (0, 1]. Got {p}.")
+    rows, columns, seen = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2018]).spawn(3))
+    u, v = (rng.uniform(-1, 1, size) for rng, size in ((rows, n_users), (columns, n_items)))
+    u, v = (factor / np.abs(factor).max() for factor in (u, v))
+    blocks = [_observed(u[:, None], v[:, None], at, p, seen) for at in _starts(n_users, n_items)]
+    users, items, values = (np.concatenate(part) for part in zip(*((us, its, x.astype(np.float32)) for us, its, x in blocks), strict=True))
+    return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
