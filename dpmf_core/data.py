@@ -139,6 +139,10 @@ class Ratings:
         popularity = np.bincount(self.items, minlength=self.n_items)
         return self._items(np.argsort(-popularity, kind="stable")[:count])
 
+    def most_per_user(self, count: int) -> Self:
+        """At most `count` ratings of every user, drawn by a hash of user and item: a function of her row alone."""
+        return self.only(rank_within_user(self, keyed_uniform(0, self.users, self.items)) < count)
+
     def min_item_count(self, count: int) -> Self:
         """Items with at least `count` ratings. The choice is an assumption."""
         kept = np.flatnonzero(np.bincount(self.items, minlength=self.n_items) >= count)

@@ -38,6 +38,7 @@ class DataSpec(BaseModel):
     top_items: int | None = Field(None, ge=1, description="keep the most rated items only")
     min_user_count: int = Field(0, ge=0, description="empty the rows of users with fewer ratings")
     min_item_count: int = Field(0, ge=0, description="keep items with at least so many ratings")
+    most_per_user: int | None = Field(None, ge=1, description="keep at most so many ratings of a user, drawn by a hash")
     positives_above: float | None = Field(None, allow_inf_nan=False, description="recall task: ratings above this become 1, others go")
 
 
@@ -102,6 +103,8 @@ def filtered(ratings: Ratings, spec: DataSpec) -> Ratings:
         ratings = ratings.min_item_count(spec.min_item_count)
     if spec.min_user_count:
         ratings = ratings.min_user_count(spec.min_user_count)
+    if spec.most_per_user:
+        ratings = ratings.most_per_user(spec.most_per_user)
     if spec.positives_above is not None:
         ratings = ratings.positives(spec.positives_above)
     if not len(ratings):

@@ -297,3 +297,14 @@ def test_a_users_fold_does_not_follow_from_her_ratings_values() -> None:
     for kind in ("random", "per-user", "users"):
         first, second = (split(each, spec(kind), 5).test for each in (data, changed))
         assert {(u, i) for u, i, _ in triples(first)} == {(u, i) for u, i, _ in triples(second)}
+
+
+def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone() -> None:
+    data = world()
+    kept = data.most_per_user(3)
+    assert np.diff(kept.by_user).max() == 3
+    assert (np.diff(kept.by_user) == np.minimum(np.diff(data.by_user), 3)).all()
+    assert kept.shape == data.shape
+    hers = data.only(data.users == HEAVY).most_per_user(3)
+    assert hers.items.tolist() == kept.items[kept.users == HEAVY].tolist()
+    assert kept.assumptions == data.assumptions

@@ -48,6 +48,7 @@ RUN_OPTIONS = (
     click.option("--top-items", type=int, help=_words(DataSpec, "top_items")),
     click.option("--min-user-count", type=int, default=0, help=_words(DataSpec, "min_user_count")),
     click.option("--min-item-count", type=int, default=0, help=_words(DataSpec, "min_item_count")),
+    click.option("--most-per-user", type=int, help=_words(DataSpec, "most_per_user")),
     click.option("--positives-above", type=float, help=_words(DataSpec, "positives_above")),
     click.option("--split", "kind", default=_default("kind"), show_default=True, metavar="random|per-user|time|users", help=_words(SplitSpec, "kind")),
     click.option("--test-fraction", type=float, default=_default("test_fraction"), show_default=True, help="Share of the ratings (or users) held out."),
@@ -68,7 +69,7 @@ def run_options(command: Command) -> Command:
 
 def described(options: Parameters) -> Parameters:
     """The parts of a RunSpec that the common options say: data and split."""
-    data = {"id": options["dataset"], **{name: options[name] for name in ("top_items", "min_user_count", "min_item_count", "positives_above")}}
+    data = {"id": options["dataset"], **{name: options[name] for name in ("top_items", "min_user_count", "min_item_count", "most_per_user", "positives_above")}}
     return {"data": data, "split": {name: options[name] for name in ("kind", "test_fraction", "validation_fraction", "fold_in")}}
 
 
