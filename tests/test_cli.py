@@ -95,11 +95,11 @@ def test_the_default_delta_is_told(say: Any) -> None:
 
 def test_every_option_reaches_the_specification(say: Any) -> None:
     options = "--epsilon 3 --delta 1e-6 --relation replace-one --calibration source --split users --test-fraction .2 --validation-fraction .1 --fold-in .5"
-    filters = "--top-items 30 --min-user-count 2 --min-item-count 3 --positives-above 3.5"
+    filters = "--top-items 30 --min-user-count 2 --min-item-count 3 --most-per-user 9 --positives-above 3.5"
     spec = say(*DPALS, *options.split(), *filters.split(), "--json").json["spec"]
     assert spec["budget"] == {"epsilon": 3.0, "delta": 1e-6, "relation": "replace-one", "calibration": "source"}
     assert spec["split"] == {"kind": "users", "test_fraction": 0.2, "validation_fraction": 0.1, "fold_in": 0.5}
-    assert spec["data"] == {"id": "small", "top_items": 30, "min_user_count": 2, "min_item_count": 3, "positives_above": 3.5}
+    assert spec["data"] == {"id": "small", "top_items": 30, "min_user_count": 2, "min_item_count": 3, "most_per_user": 9, "positives_above": 3.5}
 
 
 def test_what_is_not_private_has_no_epsilon(say: Any) -> None:

@@ -14,7 +14,7 @@ from dpmf_core.algorithms import Fit, Streams, Watch, unwatched
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.experiment import DataSpec, Progress, Run, RunSpec, grid, open_data, open_split, prepare, run, run_key
+from dpmf_core.experiment import DataSpec, Progress, Run, RunSpec, open_data, open_split, prepare, run, run_key
 from dpmf_core.privacy import Guarantee, Noise, PlanViolation, Relation, Status, normal_form
 from dpmf_core.privacy.accounting import epsilon, gaussian_mu
 from tests.worlds import low_rank
@@ -304,14 +304,6 @@ def test_filters_come_before_the_split_in_a_fixed_order() -> None:
     asked = DataSpec(id="films", top_items=9, min_item_count=30, min_user_count=4, positives_above=3.0)
     by_hand = low_rank().top_items(9).min_item_count(30).min_user_count(4).positives(3.0)
     assert open_data(asked).fingerprint == by_hand.fingerprint
-
-
-def test_a_grid_holds_every_run_once_and_no_budget_where_nothing_is_released() -> None:
-    specs = list(grid(spec(budget={**BUDGET, "relation": "replace-one"}), ["bias", "private-bias"], [0.5, 1.0, 4.0], [0, 1]))
-    assert len(specs) == len({each.model_dump_json() for each in specs}) == 2 * (1 + 3)
-    for each in specs:
-        assert (each.budget is None) == (each.algorithm == "bias")
-        assert each.budget is None or (each.budget.delta, each.budget.relation) == (1e-6, Relation.REPLACE_ONE)
 
 
 def test_a_prepared_run_needs_no_data() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, spectral, svd
+from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, perturbation, sgd, spectral, svd
 from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, closest, explain
@@ -17,6 +17,7 @@ REGISTRY: dict[str, type[Algorithm]] = {
         als.ALS, als.DPALS, als.AdaDPALS, spectral.Spectral,
         frank_wolfe.FW, frank_wolfe.DPFW, frank_wolfe.DPFWOja,
         svd.PrivateSVD, svd.SVDCleansing, gradient.PGD, gradient.PrivatePGD, gradient.DPSGD,
+        sgd.SGDMF, sgd.SGLD, perturbation.InputPerturbation, perturbation.DPNMFLaplace,
     )
 }  # fmt: skip
 

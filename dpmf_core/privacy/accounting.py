@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
-from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, Relation, Repeat, Sequence, normal_form
+from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, PosteriorSample, Relation, Repeat, Sequence, normal_form
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
@@ -114,33 +114,39 @@ def _all_gaussian(event: Event) -> bool:
 
 
 def _pure_epsilon(ledger: Ledger, relation: Relation) -> float:
-    """The epsilon at delta = 0: the sum over Laplace releases, without end where Gaussian noise is among them."""
-    return sum(count / _multiplier(leaf, relation) if isinstance(leaf, Laplace) else math.inf for leaf, count in ledger)
+    """The epsilon at delta = 0: the sum over all releases, without end where Gaussian noise is among them."""
+    return sum(math.inf if isinstance(leaf, Gaussian) else count / _multiplier(leaf, relation) for leaf, count in ledger)
 
 
 def _range(ledger: Ledger, relation: Relation) -> float:
     """How far the privacy loss reaches, tails of 1e-19 apart: the sum of what it can be, or its mean and nine standard deviations."""
-    squares = {Gaussian: 0.0, Laplace: 0.0}  # variance of the loss, at most
+    squares = {True: 0.0, False: 0.0}  # variance of the loss, at most: of Gaussian releases, and of others
     for leaf, count in ledger:
-        squares[type(leaf)] += count / _multiplier(leaf, relation) ** 2
-    pure = _pure_epsilon(tuple(entry for entry in ledger if isinstance(entry[0], Laplace)), relation)
-    gaussian, laplace = (square / 2 + 9 * math.sqrt(square) for square in (squares[Gaussian], squares[Laplace]))
-    return gaussian + min(pure, laplace)
+        squares[isinstance(leaf, Gaussian)] += count / _multiplier(leaf, relation) ** 2
+    pure = _pure_epsilon(tuple(entry for entry in ledger if not isinstance(entry[0], Gaussian)), relation)
+    gaussian, others = (square / 2 + 9 * math.sqrt(square) for square in (squares[True], squares[False]))
+    return gaussian + min(pure, others)
 
 
 @functools.lru_cache(64)
 def _pld(ledger: Ledger, relation: Relation) -> Any:
-    releases = sum(count for leaf, count in ledger if isinstance(leaf, Laplace))
+    releases = sum(count for leaf, count in ledger if not isinstance(leaf, Gaussian))
     if releases > MOST_LAPLACE:
-        raise UnsupportedEvent(f"Laplace releases are composed numerically, at most {MOST_LAPLACE:,} of them. Got {releases:,}.")
-    from dp_accounting import dp_event
-    from dp_accounting.pld import PLDAccountant
+        raise UnsupportedEvent(f"Releases without Gaussian noise are composed numerically, at most {MOST_LAPLACE:,} of them. Got {releases:,}.")
+    from dp_accounting.pld import common, privacy_loss_distribution
 
-    kinds = {Gaussian: dp_event.GaussianDpEvent, Laplace: dp_event.LaplaceDpEvent}
-    accountant = PLDAccountant(value_discretization_interval=_range(ledger, relation) / 1e5)  # as fine for epsilon 0.01 as for 500, and as quick
-    for leaf, count in ledger:
-        accountant.compose(kinds[type(leaf)](_multiplier(leaf, relation)), count)
-    return accountant
+    interval = _range(ledger, relation) / 1e5  # as fine for epsilon 0.01 as for 500, and as quick
+
+    def pure(z: float) -> Any:  # dominates every mechanism of pure epsilon = 1 / z
+        return privacy_loss_distribution.from_privacy_parameters(common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval)
+
+    one: dict[type, Callable[[float], Any]] = {
+        Gaussian: lambda z: privacy_loss_distribution.from_gaussian_mechanism(z, value_discretization_interval=interval),
+        Laplace: lambda z: privacy_loss_distribution.from_laplace_mechanism(z, value_discretization_interval=interval),
+        PosteriorSample: pure,
+    }
+    parts = [one[type(leaf)](_multiplier(leaf, relation)).self_compose(count) for leaf, count in ledger]
+    return functools.reduce(lambda first, second: first.compose(second), parts)
 
 
 def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
@@ -152,7 +158,7 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
     if _all_gaussian(event):
         return gaussian_epsilon(mu(event, relation), delta)
     ledger = normal_form(event)
-    composed = float(_pld(ledger, relation).get_epsilon(delta)) if _range(ledger, relation) <= MOST_LOSS else math.inf
+    composed = float(_pld(ledger, relation).get_epsilon_for_delta(delta)) if _range(ledger, relation) <= MOST_LOSS else math.inf
     return min(composed, _pure_epsilon(ledger, relation), _rdp_tight(event, delta, relation))
 
 
@@ -163,7 +169,7 @@ def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
     ledger = normal_form(event)
     if epsilon >= _pure_epsilon(ledger, relation):
         return 0.0
-    return min(1.0, float(_pld(ledger, relation).get_delta(epsilon))) if _range(ledger, relation) <= MOST_LOSS else 1.0
+    return min(1.0, float(_pld(ledger, relation).get_delta_for_epsilon(epsilon))) if _range(ledger, relation) <= MOST_LOSS else 1.0
 
 
 # ---- the other rules ------------------------------------------------------------------------------------------------
@@ -178,8 +184,14 @@ def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
         second = math.log((alpha - 1) / (2 * alpha - 1)) - alpha / scale
         return float(np.logaddexp(first, second)) / (alpha - 1)
 
+    def response(alpha: float, z: float) -> float:
+        keep, flip = -math.log1p(math.exp(-1 / z)), -1 / z - math.log1p(math.exp(-1 / z))
+        return float(np.logaddexp(alpha * keep + (1 - alpha) * flip, alpha * flip + (1 - alpha) * keep)) / (alpha - 1)
+
+    one: dict[type, Callable[[float, float], float]] = {Gaussian: lambda alpha, z: alpha / (2 * z * z), Laplace: laplace, PosteriorSample: response}
+
     def curve(alpha: float) -> float:
-        return sum(count * (alpha / (2 * z * z) if isinstance(leaf, Gaussian) else laplace(alpha, z)) for leaf, count, z in parts)
+        return sum(count * one[type(leaf)](alpha, z) for leaf, count, z in parts)
 
     return curve
 
@@ -211,7 +223,7 @@ def _classical(event: Event, share: float, relation: Relation) -> list[tuple[flo
     out = []
     for leaf, count in ledger:
         z = _multiplier(leaf, relation)
-        if isinstance(leaf, Laplace):
+        if not isinstance(leaf, Gaussian):
             out.append((1 / z, count))
             continue
         eps = math.sqrt(2 * math.log(1.25 * releases / share)) / z

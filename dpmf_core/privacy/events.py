@@ -1,6 +1,6 @@
 """What is released: inert, frozen descriptions. An event knows no data and draws nothing.
 
-`Gaussian` and `Laplace` are leaves; `Repeat` and `Sequence` are their structure. `normal_form` flattens any event to
+`Gaussian`, `Laplace` and `PosteriorSample` are leaves; `Repeat` and `Sequence` are their structure. `normal_form` flattens any event to
 leaves with counts, so that two ledgers can be compared and no formula for a leaf ever sees a count.
 """
 
@@ -62,6 +62,26 @@ class Laplace:
 
 
 @dataclass(frozen=True)
+class PosteriorSample:
+    """One draw from a density that adding or removing a unit changes by a factor of at most e^(1 / noise_multiplier): pure DP, no noise is added.
+
+    sensitivity: of the log density, over which the loss is measured. Any such draw is dominated by randomised response (Kairouz, Oh & Viswanath 2015).
+    """
+
+    noise_multiplier: float
+    statistic: str = "statistic"
+    sensitivity: float = 1.0
+    replace_one_factor: float = 2.0
+
+    def __post_init__(self) -> None:
+        _positive("PosteriorSample", noise_multiplier=self.noise_multiplier, sensitivity=self.sensitivity, replace_one_factor=self.replace_one_factor)
+
+    @property
+    def mechanism(self) -> str:
+        return "posterior sample"
+
+
+@dataclass(frozen=True)
 class Repeat:
     """The same event, `count` times, each possibly chosen in the light of the ones before."""
 
@@ -80,7 +100,7 @@ class Sequence:
     events: tuple["Event", ...] = ()
 
 
-Leaf = Gaussian | Laplace
+Leaf = Gaussian | Laplace | PosteriorSample
 Event = Leaf | Repeat | Sequence
 Ledger = tuple[tuple[Leaf, int], ...]
 
@@ -93,7 +113,7 @@ def sequence(*events: Event) -> Sequence:
 
 
 def _leaves(event: Event, times: int) -> Iterable[tuple[Leaf, int]]:
-    if isinstance(event, Gaussian | Laplace):
+    if isinstance(event, Gaussian | Laplace | PosteriorSample):
         yield event, times
     elif isinstance(event, Repeat):
         yield from _leaves(event.event, times * event.count)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, normal_form
+from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, PosteriorSample, normal_form
 
 CHUNK = 1 << 18  # normals drawn from one stream; fixed, so that results do not depend on the number of threads
 Array = npt.NDArray[Any]
@@ -56,9 +56,22 @@ class Noise:
         leaf = self.planned(statistic)
         if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
             raise PlanViolation(f"{statistic!r} was planned with sensitivity {leaf.sensitivity}. Got {sensitivity}.")
+        if isinstance(leaf, PosteriorSample):
+            raise PlanViolation(f"{statistic!r} was planned as a sample, to which no noise is added.")
+        self._record(leaf)
+        return self._open(leaf, size)
+
+    def sampler(self, statistic: str) -> np.random.Generator:
+        """The private stream from which the next planned posterior sample of that name is drawn; taking it records the sample. Raises PlanViolation."""
+        leaf = self.planned(statistic)
+        if not isinstance(leaf, PosteriorSample):
+            raise PlanViolation(f"{statistic!r} was planned with {leaf.mechanism} noise, not as a sample.")
+        self._record(leaf)
+        return np.random.Generator(np.random.SFC64(self._seed.spawn(1)[0]))
+
+    def _record(self, leaf: Leaf) -> None:
         self._left[leaf] -= 1
         self._spent[leaf] = self._spent.get(leaf, 0) + 1
-        return self._open(leaf, size)
 
     def _open(self, leaf: Leaf, size: int) -> "Release":
         return Release(leaf, size, self._seed.spawn(1)[0], self._threads)

@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 
 from dpmf_core.errors import BadInput
-from dpmf_core.privacy import Event, Gaussian, Guarantee, Laplace, Ledger, Relation, Repeat, Status, normal_form, sequence
+from dpmf_core.privacy import Event, Gaussian, Guarantee, Laplace, Ledger, PosteriorSample, Relation, Repeat, Status, normal_form, sequence
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import Claim
 
 COLUMNS = ("noise", "noise multiplier", "times", "released", "replace-one factor")
-KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"Gaussian": Gaussian, "Laplace": Laplace}
+KINDS: dict[str, type[Gaussian] | type[Laplace] | type[PosteriorSample]] = {"Gaussian": Gaussian, "Laplace": Laplace, "posterior sample": PosteriorSample}
 LETTERS = {kind[0].lower(): kind for kind in KINDS}
 START = "g:10:5,g:20:1"
 MOST = 100_000  # releases of one row
@@ -74,7 +74,7 @@ def event_of(rows: pd.DataFrame) -> Event:
 
 def _release(place: str, noise: Any, multiplier: Any, times: Any, statistic: Any, factor: Any) -> Event:
     if noise not in KINDS:
-        raise BadInput(f"{place}: the noise must be Gaussian or Laplace. Got {'nothing' if pd.isna(noise) else repr(noise)}.")
+        raise BadInput(f"{place}: the noise must be Gaussian, Laplace or posterior sample. Got {'nothing' if pd.isna(noise) else repr(noise)}.")
     name = place.lower() if pd.isna(statistic) or not str(statistic) else str(statistic)[:80]
     z = _within(multiplier, 1e-3, 1e9, place, "noise multiplier")
     count = _within(times, 1, MOST, place, "number of times")
@@ -107,7 +107,7 @@ def guarantee_of_record(record: Mapping[str, Any]) -> Guarantee:
 
 def _laplace(event: Event) -> tuple[int, float]:
     """How many Laplace releases there are, and the sum of their epsilons when a unit is replaced."""
-    parts = [(count, leaf.replace_one_factor * count / leaf.noise_multiplier) for leaf, count in normal_form(event) if isinstance(leaf, Laplace)]
+    parts = [(count, leaf.replace_one_factor * count / leaf.noise_multiplier) for leaf, count in normal_form(event) if not isinstance(leaf, Gaussian)]
     return sum(count for count, _ in parts), sum(loss for _, loss in parts)
 
 

@@ -1,5 +1,6 @@
 """Asking the engine for runs, showing how far they are, and cancelling them."""
 
+import time
 from collections.abc import Mapping
 
 import streamlit as st
@@ -9,11 +10,15 @@ from dpmf_core.experiment import Run, RunSpec
 from dpmf_core.jobs import Job
 
 POLL = 0.4  # seconds between looks at unfinished runs
+MOMENT = 0.2  # seconds for stored runs to be read
 TOGETHER = 4  # so many runs, or an eighth of all, finish before the page is drawn again
 
 
-def _jobs(page: str, specs: Mapping[str, RunSpec]) -> dict[str, Job]:
-    """This session's handles for the wanted runs. Runs that are no longer wanted are let go; cancelled ones stay so until something else is wanted."""
+def _jobs(page: str, specs: Mapping[str, RunSpec]) -> tuple[dict[str, Job], bool]:
+    """This session's handles for the wanted runs, and whether they are wanted since just now.
+
+    Runs that are no longer wanted are let go; cancelled ones stay so until something else is wanted.
+    """
     before: dict[str, tuple[RunSpec, Job]] = st.session_state.get(f"{page}.jobs", {})
     same = {name: spec for name, (spec, _) in before.items()} == dict(specs)
     kept = {name for name, (spec, job) in before.items() if specs.get(name) == spec and (same or job.state not in ("cancelled", "failed"))}
@@ -21,7 +26,7 @@ def _jobs(page: str, specs: Mapping[str, RunSpec]) -> dict[str, Job]:
         before[name][1].cancel()
     held = {name: before[name] if name in kept else (spec, engine().submit(spec)) for name, spec in specs.items()}
     st.session_state[f"{page}.jobs"] = held
-    return {name: job for name, (_, job) in held.items()}
+    return {name: job for name, (_, job) in held.items()}, not same
 
 
 def again(page: str) -> None:
@@ -33,15 +38,24 @@ def again(page: str) -> None:
 
 def wanted(page: str, specs: Mapping[str, RunSpec], patience: float = 1.5) -> dict[str, Run]:
     """The finished ones of the wanted runs, by name. The rest shows its progress here and the page is drawn again as they finish."""
-    jobs = _jobs(page, specs)
+    jobs, new = _jobs(page, specs)
     first = next(iter(jobs.values()), None)
-    if first is not None:
-        first.wait(patience)  # a stored or quick run needs no second drawing
+    if first is not None and new:  # once, so that a widget's answer does not wait for runs that go on
+        _settle(list(jobs.values()), patience)
     if any(job.state in ("waiting", "running") for job in jobs.values()):
         _watch(page, sum(job.state == "done" for job in jobs.values()), first is not None and first.state == "done")
     _troubles(page, jobs)
     engine().start()  # so that the next run need not wait for workers
     return {name: job.result(0) for name, job in jobs.items() if job.state == "done"}
+
+
+def _settle(jobs: list[Job], patience: float) -> None:
+    """A stored or quick run needs no second drawing: the first has its time, and what is stored besides comes a moment later."""
+    jobs[0].wait(patience)
+    until = time.monotonic() + MOMENT
+    for job in jobs:
+        if not job.wait(max(0.0, until - time.monotonic())):
+            return
 
 
 @st.fragment(run_every=POLL)

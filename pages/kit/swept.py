@@ -1,10 +1,11 @@
-"""A sweep's finished runs as sentences, frames for figures, and tables."""
+"""A sweep's finished runs as frames for figures and as tables. The sentences are in `findings`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
+from dpmf_core import algorithms
 from dpmf_core.experiment import Run
 from dpmf_core.sweeps import Point, Summary, reaches, summaries
 from pages.kit.guarantee import shown
@@ -12,140 +13,113 @@ from pages.kit.guarantee import shown
 METRICS = {"rmse": "RMSE", "mae": "MAE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "validation_rmse": "RMSE, validation"}
 LARGER_IS_BETTER = ("recall_at_20", "ndcg_at_20")
 TRIVIAL = ("global-mean", "popularity")
+SOURCED = ", source's noise"  # ends the label of a method whose noise is set by its source's rule
+PROVED = ("PROVEN", "CONDITIONAL")
 Finished = dict[str, Run]
+
+
+def sign(metric: str) -> float:
+    """Times this, smaller is better."""
+    return -1.0 if metric in LARGER_IS_BETTER else 1.0
+
+
+def best(found: Iterable[Summary], metric: str) -> Summary:
+    return min(found, key=lambda it: sign(metric) * it.median)
+
+
+def parameter(name: str, ids: Iterable[str]) -> str:
+    """A parameter's title as the first of these algorithms declares it."""
+    for ident in ids:
+        info = algorithms.find(ident).model_fields.get(name)
+        if info is not None and info.title:
+            return info.title
+    return name.replace("_", " ")
+
+
+def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
+    """A point of the grid in words: rank r 4, steps T 2."""
+    return ", ".join(f"{value:,} users" if name == "users" else f"{parameter(name, ids)} {level(value)}" for name, value in grid.items())
+
+
+def level(value: Any) -> str:
+    """One value of a parameter."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# ---- what may be compared ---------------------------------------------------------------------------------------------
+
+
+def caution(record: dict[str, Any]) -> str:
+    """Why a private method's epsilon is not like the others': it protects less than a person, or nothing is proved. '' for the rest."""
+    guarantee = record["guarantee"]
+    if not record["spec"]["budget"]:
+        return ""
+    if guarantee["status"] not in PROVED:
+        return "no proof"
+    return "" if guarantee["unit"] == "user" else f"protects one {guarantee['unit']}"
+
+
+def cautions(points: Sequence[Point], finished: Finished) -> dict[str, str]:
+    """By label, for the methods that have one."""
+    found = {point.label: caution(finished[point.key].record) for point in points if point.key in finished}
+    return {label: reason for label, reason in found.items() if reason}
+
+
+def at_best(points: Sequence[Point], finished: Finished, metric: str) -> list[Point]:
+    """What stands for each method at each epsilon: the best place of its grid; of data sets of several sizes the largest."""
+    chosen: dict[tuple[str, float | None], Summary] = {}
+    for it in summaries(points, finished, metric):
+        was = chosen.get((it.label, it.epsilon))
+        if was is None or _stands_before(it, was, metric):
+            chosen[it.label, it.epsilon] = it
+    return [point for point in points if (it := chosen.get((point.label, point.epsilon))) and dict(point.grid) == dict(it.grid)]
+
+
+def _stands_before(it: Summary, was: Summary, metric: str) -> bool:
+    if "users" in it.grid:
+        return int(it.grid["users"]) > int(was.grid["users"])
+    return best((was, it), metric) is it
+
+
+def middle(epsilons: Iterable[float]) -> float:
+    """The one that the first sentence is about."""
+    ordered = sorted(epsilons)
+    return ordered[(len(ordered) - 1) // 2]
+
+
+# ---- frames -----------------------------------------------------------------------------------------------------------
 
 
 def frame(points: Sequence[Point], finished: Finished, metric: str) -> pd.DataFrame:
     """Every draw as a row: name, id, source (whether by the source's noise), epsilon, seed, value, and the grid's parameters."""
+    notes = cautions(points, finished)
     out = []
     for point in points:
         run = finished.get(point.key)
         value = run.record["metrics"].get(metric) if run else None
         if run and value is not None:
+            name = f"{point.label} ({notes[point.label]})" if point.label in notes else point.label
             sourced = run.record["calibration"] == "source"
-            place = {"name": point.label, "id": point.spec.algorithm, "source": sourced, "epsilon": point.epsilon, "seed": point.spec.seed}
-            out.append(place | {"value": float(value)} | dict(point.grid))
+            where = {"name": name, "id": point.spec.algorithm, "source": sourced, "epsilon": point.epsilon, "seed": point.spec.seed}
+            out.append(where | {"value": float(value)} | dict(point.grid))
     return pd.DataFrame(out, columns=["name", "id", "source", "epsilon", "seed", "value"] if not out else None)
 
 
-def _best(found: Sequence[Summary], metric: str) -> Summary:
-    return (max if metric in LARGER_IS_BETTER else min)(found, key=lambda it: it.median)
-
-
-def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[str, str]:
-    """Title and sentence: which private method is best at the middle epsilon, and what it keeps."""
-    found = summaries(points, finished, metric)
-    private = [it for it in found if it.epsilon is not None]
-    if not private:
-        return "Which method, at which ε?", "Runs appear here as they finish."
-    epsilons = sorted({it.epsilon for it in private if it.epsilon is not None})
-    epsilon = epsilons[(len(epsilons) - 1) // 2]
-    at = [it for it in private if it.epsilon == epsilon]
-    best = _best(at, metric)
-    grid = "" if not best.grid else " with " + ", ".join(f"{value:,} users" if name == "users" else f"{name} {value}" for name, value in best.grid.items())
-    title = f"At ε = {epsilon:g}, {best.label} is best{grid}"
-    parts = [f"{METRICS[metric]} **{best.median:.3f}**"]
-    twin = [it for it in found if it.algorithm in ("als", "fw", "pgd")]
-    trivial = [it for it in found if it.algorithm in TRIVIAL]
-    if twin and trivial:
-        free, guess = _best(twin, metric), _best(trivial, metric)
-        if free.median != guess.median:
-            kept = (guess.median - best.median) / (guess.median - free.median)
-            parts.append(f"{kept:.0%} of the gain over guessing kept ({free.label} {free.median:.3f}, {guess.label} {guess.median:.3f})")
-    later = [f"{label} gets there at ε = {shown(needed)}" for label, needed in _needed(private, best, metric).items() if needed]
-    return title, "; ".join(parts + later[:2]) + "."
-
-
-def _needed(private: Sequence[Summary], best: Summary, metric: str) -> dict[str, float | None]:
-    if best.grid:
-        return {}
-    others = dict.fromkeys(it.label for it in private if it.label != best.label)
-    larger = metric in LARGER_IS_BETTER
-    return {label: reaches([it for it in private if it.label == label], best.median, larger_is_better=larger) for label in others}
-
-
-def which_epsilon(points: Sequence[Point], finished: Finished, metric: str, value: float) -> pd.DataFrame:
-    """For every private method the smallest measured-between epsilon whose median is as good as `value`."""
-    private = [it for it in summaries(points, finished, metric) if it.epsilon is not None]
-    rows = []
-    for label in dict.fromkeys(it.label for it in private):
-        line = [it for it in private if it.label == label]
-        needed = reaches(line, value, larger_is_better=metric in LARGER_IS_BETTER)
-        best = _best(line, metric)
-        answer = "not within the measured range" if needed is None else f"ε = {shown(needed)}"
-        rows.append({"method": label, f"reaches {value:.3f} at": answer, "its best": f"{best.median:.3f} at ε = {best.epsilon:g}"})
-    return pd.DataFrame(rows)
-
-
-def worse_than_guessing(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
-    """A sentence for every method that does worse than the trivial predictor somewhere."""
-    found = summaries(points, finished, metric)
-    trivial = [it for it in found if it.algorithm in TRIVIAL]
-    if not trivial:
-        return []
-    guess, sign = _best(trivial, metric), -1.0 if metric in LARGER_IS_BETTER else 1.0
-    worse: dict[str, list[str]] = {}
-    for it in found:
-        if it.epsilon is not None and sign * it.median > sign * guess.median:
-            worse.setdefault(it.label, []).append(f"{it.epsilon:g}")
-    return [f"{label} does worse than {guess.label} at ε = {', '.join(dict.fromkeys(at))}." for label, at in worse.items()]
-
-
-def rule_alone(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
-    """How much the source's rule for the noise costs, where a method was run by both."""
-    found = {(it.label, it.epsilon): it for it in summaries(points, finished, metric) if it.epsilon is not None and not it.grid}
-    exact = {point.label.removesuffix(", source's noise"): finished[point.key].record["epsilon"]["exact"] for point in points
-             if point.key in finished and point.label.endswith(", source's noise")}  # fmt: skip
-    out = []
-    for label in exact:
-        shared = sorted(epsilon for name, epsilon in found if name == label and (f"{label}, source's noise", epsilon) in found and epsilon is not None)
-        if shared:
-            epsilon = shared[len(shared) // 2]
-            ours, theirs = found[label, epsilon].median, found[f"{label}, source's noise", epsilon].median
-            truly = true_epsilon(points, finished, f"{label}, source's noise", epsilon)
-            both = f"{METRICS[metric]} {ours:.3f} with exact accounting, {theirs:.3f} with its source's noise"
-            out.append(f"{label} at ε = {epsilon:g}: {both}, which truly costs ε = {truly}.")
-    return out
-
-
-def true_epsilon(points: Sequence[Point], finished: Finished, label: str, epsilon: float | None) -> str:
-    """The exact epsilon of a method's runs at a nominal one; '-' where none is proven."""
-    for point in points:
-        if point.label == label and point.epsilon == epsilon and point.key in finished:
-            exact = finished[point.key].record["epsilon"]["exact"]
-            return "-" if exact is None or epsilon is None else shown(exact)
-    return "-"
-
-
-def methods_table(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
-    """Status, unit, true epsilon at the largest nominal one, seconds of training: one row a method."""
-    rows = []
-    for label in dict.fromkeys(point.label for point in points):
-        runs = [finished[point.key].record for point in points if point.label == label and point.key in finished]
-        if not runs:
-            continue
-        record = max(runs, key=lambda it: (it["spec"]["budget"] or {}).get("epsilon", 0))
-        nominal = (record["spec"]["budget"] or {}).get("epsilon")
-        rows.append({
-            "method": label, "guarantee": record["guarantee"]["status"], "protects one": record["guarantee"]["unit"] if nominal else "-",
-            "true ε": "-" if record["epsilon"]["exact"] is None or not nominal else f"{shown(record['epsilon']['exact'])} at nominal {nominal:g}",
-            "seconds to train": round(pd.Series([it["seconds"]["fit"] for it in runs]).median(), 2), "in words": record["guarantee"]["words"],
-        })  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def bucket_rows(points: Sequence[Point], finished: Finished, epsilon: float) -> pd.DataFrame:
-    """RMSE by quarter of activity and of popularity, mean over draws: by, group, name, id, rmse."""
+def bucket_rows(points: Sequence[Point], finished: Finished, epsilon: float, labels: Sequence[str]) -> pd.DataFrame:
+    """RMSE by quarter of activity and of popularity, mean over draws: by, place, group, name, id, rmse."""
     out: list[dict[str, Any]] = []
     for point in points:
-        if point.key in finished and point.epsilon in (None, epsilon):
+        if point.key in finished and point.epsilon in (None, epsilon) and point.label in labels:
             for by, groups in finished[point.key].record["buckets"].items():
-                for place, group in enumerate(groups):
-                    text = f"{place + 1}. {group['from']:g} to {group['to']:g}"
-                    out.append({"by": by, "place": place, "group": text, "name": point.label, "id": point.spec.algorithm, "rmse": group["rmse"]})
+                for quarter, group in enumerate(groups):
+                    text = f"{group['from']:,.0f} to {group['to']:,.0f}"
+                    out.append({"by": by, "place": quarter, "group": text, "name": point.label, "id": point.spec.algorithm, "rmse": group["rmse"]})
     if not out:
-        return pd.DataFrame()
+        return pd.DataFrame(columns=["by", "place", "name", "id", "group", "rmse"])
     table = pd.DataFrame(out)
+    table["group"] = table.groupby(["by", "place"])["group"].transform("first")  # quarters of other draws end a little elsewhere
     return table.groupby(["by", "place", "name", "id"], sort=False, as_index=False).agg(group=("group", "first"), rmse=("rmse", "mean"))
 
 
@@ -157,4 +131,47 @@ def curve_rows(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
             name = point.label if point.epsilon is None else f"{point.label}, ε = {point.epsilon:g}"
             common = {"name": name, "id": point.spec.algorithm, "draw": point.spec.seed, "part": "held-out"}
             out += [common | {"step": int(at["step"]), "rmse": at["test_rmse"]} for at in finished[point.key].record["curves"]]
+    return pd.DataFrame(out, columns=["name", "id", "draw", "part", "step", "rmse"])
+
+
+# ---- tables -----------------------------------------------------------------------------------------------------------
+
+
+def which_epsilon(points: Sequence[Point], finished: Finished, metric: str, value: float) -> pd.DataFrame:
+    """For every private method the smallest epsilon whose median is as good as `value`, None where no measured one is: method, epsilon, at, low, high."""
+    notes = cautions(points, finished)
+    lines: dict[str, list[Summary]] = {}
+    for it in summaries(at_best(points, finished, metric), finished, metric):
+        if it.epsilon is not None and notes.get(it.label) != "no proof":
+            lines.setdefault(it.label, []).append(it)
+    out: list[dict[str, Any]] = []
+    for label, line in lines.items():
+        top, epsilons = best(line, metric), [it.epsilon for it in line if it.epsilon is not None]
+        needed = reaches(line, value, larger_is_better=metric in LARGER_IS_BETTER)
+        name = f"{label} ({notes[label]})" if label in notes else label
+        out.append({"method": name, "epsilon": needed, "low": min(epsilons), "high": max(epsilons), "its best": f"{top.median:.3f} at ε = {top.epsilon:g}"})
     return pd.DataFrame(out)
+
+
+def methods_table(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
+    """Status, unit, true epsilon at the largest nominal one, seconds of training: one row a method."""
+    out = []
+    for label in dict.fromkeys(point.label for point in points):
+        runs = [finished[point.key].record for point in points if point.label == label and point.key in finished]
+        if not runs:
+            continue
+        record = max(runs, key=lambda it: (it["spec"]["budget"] or {}).get("epsilon", 0))
+        nominal, guarantee = (record["spec"]["budget"] or {}).get("epsilon"), record["guarantee"]
+        none = record["epsilon"]["exact"] is None or not nominal or guarantee["status"] not in PROVED
+        out.append({
+            "method": label, "guarantee": guarantee["status"], "protects one": guarantee["unit"] if nominal else "-",
+            "true ε": "-" if none else f"{shown(record['epsilon']['exact'])} at nominal {nominal:g}",
+            "seconds to train": float(pd.Series([it["seconds"]["fit"] for it in runs]).median()), "runs": len(runs),
+        })  # fmt: skip
+    return pd.DataFrame(out)
+
+
+def promises(points: Sequence[Point], finished: Finished) -> dict[str, str]:
+    """What each status rests on, in words: one entry for each distinct promise."""
+    records = [finished[point.key].record for point in points if point.key in finished]
+    return {record["guarantee"]["words"]: record["guarantee"]["status"] for record in records}

@@ -237,14 +237,20 @@ def test_dp_accounting_agrees_on_the_cost(kind: type[Algorithm], relation: Relat
     """Independent of all our formulas: privacy loss distributions over the ledger that a run really spent."""
     from dp_accounting import dp_event
     from dp_accounting.pld import PLDAccountant
+    from dp_accounting.privacy_accountant import NeighboringRelation
 
     budget = Budget(epsilon=2.0, delta=1e-6, relation=relation)
     spec = RunSpec.parse(data={"id": "small"}, algorithm=kind.id, budget=budget.model_dump())
     ready = experiment.prepare(spec, SHAPE)
-    accountant = PLDAccountant()
+    sampled = any(leaf.mechanism == "posterior sample" for leaf, _ in normal_form(ready.plan))
+    accountant = PLDAccountant(NeighboringRelation.REPLACE_ONE if sampled else NeighboringRelation.ADD_OR_REMOVE_ONE)  # randomised response replaces
     for leaf, count in record(ready.algorithm, WORLD, level=ready.level).fit.spent:
         factor = leaf.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0
-        noise = {"Gaussian": dp_event.GaussianDpEvent, "Laplace": dp_event.LaplaceDpEvent}[leaf.mechanism](leaf.noise_multiplier / factor)
+        z = leaf.noise_multiplier / factor
+        noise = {
+            "Gaussian": dp_event.GaussianDpEvent(z), "Laplace": dp_event.LaplaceDpEvent(z),
+            "posterior sample": dp_event.RandomizedResponseDpEvent(2 / (1 + np.exp(1 / z)), 2),
+        }[leaf.mechanism]  # fmt: skip
         accountant.compose(noise, count)
     assert accountant.get_epsilon(1e-6) == pytest.approx(2.0, rel=1e-3)
 

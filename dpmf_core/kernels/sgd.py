@@ -1,0 +1,34 @@
+"""One pass of stochastic gradient descent over ratings, in compiled code."""
+
+from typing import Any
+
+import numpy.typing as npt
+
+from dpmf_core.kernels import compiled
+
+Array = npt.NDArray[Any]
+
+
+@compiled
+def _epoch(users, items, values, mean, P, Q, a, b, rate, shrink):  # type: ignore[no-untyped-def]
+    r = P.shape[1]
+    for t in range(len(values)):
+        u, i = users[t], items[t]
+        p, q = P[u], Q[i]
+        error = values[t] - mean - a[u] - b[i]
+        size = 2.0
+        for f in range(r):
+            error -= p[f] * q[f]
+            size += p[f] * p[f] + q[f] * q[f]
+        error *= min(rate, 1 / size)  # a longer step would overshoot
+        a[u] += error - shrink * a[u]
+        b[i] += error - shrink * b[i]
+        for f in range(r):
+            before = p[f]
+            p[f] += error * q[f] - shrink * before
+            q[f] += error * before - shrink * q[f]
+
+
+def epoch(users: Array, items: Array, values: Array, mean: float, P: Array, Q: Array, a: Array, b: Array, rate: float, penalty: float) -> None:
+    """Changes factors P (n, r), Q (m, r) and offsets a (n,), b (m,) in place, one rating after the other (Koren, Bell & Volinsky 2009, eq. 5)."""
+    _epoch(users, items, values, float(mean), P, Q, a, b, float(rate), min(1.0, float(rate * penalty)))

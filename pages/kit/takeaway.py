@@ -1,0 +1,67 @@
+"""What a sweep leaves to take home: tables, a script that does it again, a link."""
+
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.store import to_json
+from dpmf_core.sweeps import rows
+from pages.kit.asked import Asked
+from pages.kit.swept import Finished
+
+AGAIN = '''"""{title}, again: a line of CSV for every run. Needs dpmf_core and datasets on the path."""
+
+import pandas as pd
+
+from dpmf_core.experiment import run
+{imports}
+from dpmf_core.sweeps import {names}
+
+{points}
+runs = {{}}
+for point in points:
+    if point.key not in runs:
+        runs[point.key] = run(point.spec)
+print(pd.DataFrame(rows(points, runs)).to_csv(index=False))
+'''
+
+
+def script(question: Asked) -> str:
+    """A Python program that makes every run of the question once more."""
+    if question.preset:
+        points = f'points = PRESETS["{question.preset.id}"].points(full=False)'
+        text = AGAIN.format(title=f"{question.preset.source}", imports="from dpmf_core.presets import PRESETS", names="rows", points=points)
+    elif question.sweep:
+        points = f"points = Sweep.model_validate({question.sweep.model_dump(mode='json')!r}).points()"
+        text = AGAIN.format(title="A trade-off", imports="", names="Sweep, rows", points=points).replace("run\n\nfrom", "run\nfrom")
+    else:
+        return ""
+    return text
+
+
+def link() -> str:
+    """This page as it stands, for whoever opens it."""
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(dict(st.query_params))}"
+
+
+def draw(question: Asked, finished: Finished) -> None:
+    """Downloads, the script, the share link."""
+    st.subheader("Take it away")
+    first, second, third, fourth = st.columns(4)
+    done = [point for point in question.points if point.key in finished]
+    first.download_button(
+        "Runs as CSV", lambda: pd.DataFrame(rows(done, finished)).to_csv(index=False), "trade-off.csv", "text/csv", width="stretch", key="tradeoff.csv"
+    )
+    second.download_button(
+        "Runs as JSON", lambda: to_json([finished[key].export() for key in dict.fromkeys(point.key for point in done)]), "trade-off.json", "application/json",
+        width="stretch", key="tradeoff.json",
+    )  # fmt: skip
+    text = script(question)
+    third.download_button("Script", text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script")
+    with fourth.popover("Share link", width="stretch"):
+        st.code(link(), language=None, wrap_lines=True)
+        st.caption("Holds the data set, δ, the seed and everything that is compared.")
+    if question.preset:
+        st.caption("At full size, from the command line; what is cut goes on:")
+        st.code(f"python -m dpmf_core sweep --preset {question.preset.id} --out {question.preset.id}.csv", language="sh")
