@@ -23,6 +23,7 @@ lint: .venv/dev-ready
 bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
 	$(BIN)/python -m benchmarks.accounting
 	.venv/bench/bin/python -m benchmarks.als
+	$(BIN)/python -m benchmarks.sgd .venv/bench-surprise/bin/python
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -40,6 +41,8 @@ bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where i
 .venv/bench-ready: benchmarks/requirements.txt .venv/dev-ready
 	$(PYTHON) -m venv .venv/bench
 	.venv/bench/bin/python -m pip install --quiet -r requirements.txt -r benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv/bench-surprise
+	.venv/bench-surprise/bin/python -m pip install --quiet "numpy<2" "scikit-surprise>=1.1.4,<2"
 	touch $@
 
 clean:

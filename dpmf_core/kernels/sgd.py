@@ -9,24 +9,24 @@ from dpmf_core.kernels import compiled
 Array = npt.NDArray[Any]
 
 
-@compiled
+@compiled(fastmath={"reassoc", "contract"})  # sums over factors may be vectorised
 def _epoch(users, items, values, mean, P, Q, a, b, rate, shrink):  # type: ignore[no-untyped-def]
     r = P.shape[1]
     for t in range(len(values)):
         u, i = users[t], items[t]
         p, q = P[u], Q[i]
-        error = values[t] - mean - a[u] - b[i]
-        size = 2.0
+        dot, size = 0.0, 2.0
         for f in range(r):
-            error -= p[f] * q[f]
+            dot += p[f] * q[f]
             size += p[f] * p[f] + q[f] * q[f]
-        error *= min(rate, 1 / size)  # a longer step would overshoot
+        error = values[t] - mean - a[u] - b[i] - dot
+        error *= rate if rate * size <= 1 else 1 / size  # a longer step would overshoot
         a[u] += error - shrink * a[u]
         b[i] += error - shrink * b[i]
         for f in range(r):
             before = p[f]
-            p[f] += error * q[f] - shrink * before
-            q[f] += error * before - shrink * q[f]
+            p[f] = before + error * q[f] - shrink * before
+            q[f] = q[f] + error * before - shrink * q[f]
 
 
 def epoch(users: Array, items: Array, values: Array, mean: float, P: Array, Q: Array, a: Array, b: Array, rate: float, penalty: float) -> None:
