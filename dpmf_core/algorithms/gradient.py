@@ -159,7 +159,7 @@ class PrivatePGD(PGD):
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, App. E"
 
     steps: int = Field(5, ge=1, le=50, title="steps T", description="gradient steps; each is paid for")
-    step_size: float = Field(2.0, gt=0, le=100, title="step size η", description="1 fills in what is not observed by the last step's prediction")
+    step_size: float = Field(3.0, gt=0, le=100, title="step size η", description="1 fills in what is not observed by the last step's prediction")
     biases: bool = Field(False, description="not offered in private: each user's own mean is subtracted")
     row_clip: float = Field(
         0.1, gt=0, le=10, title="row clip L", description="largest L2 norm of a user's row of Z, in half-ranges of the rating scale times √m"
@@ -170,7 +170,7 @@ class PrivatePGD(PGD):
         """More steps where users' signal n mu over the items leaves room for them."""
         if budget is None:
             return {}
-        return {"steps": int(np.clip(round(0.5 * math.sqrt(shape.n_users * budget.mu / shape.n_items)), 1, 8))}
+        return {"steps": int(np.clip(round(math.sqrt(shape.n_users * budget.mu / shape.n_items)), 2, 8))}
 
     def _bound(self, shape: Shape) -> float:
         return self.row_clip * shape.half_range * math.sqrt(shape.n_items)
