@@ -159,8 +159,8 @@ LOWRANK: dict[str, dict[str, Value]] = {
         "biases": False, "centring": "none", "rank": 5, "steps": 3, "ratings_per_user": 200, "frequent_fraction": 1.0, "regularisation": 0.003,
         "user_regularisation": 0.003, "prediction_ridge": 0.003, "noise_ridge": 1.2, "gram_share": 0.35, "rating_clip": 0.6,
     },
-    "spectral": {"biases": False}, "dpfw": {"nuclear_norm": 0.447}, "private-svd": {"rank": 5, "prediction_ridge": 0.005},
-    "private-pgd": {"nuclear_norm": 0.447}, "dp-sgd": {"biases": False, "rank": 5}, "als": {"rank": 5, "regularisation": 0.0001},
+    "spectral": {"biases": False}, "dpfw": {"nuclear_norm": 0.447, "row_clip": 0.08, "steps": 5}, "private-svd": {"rank": 5, "prediction_ridge": 0.005},
+    "private-pgd": {"nuclear_norm": 0.447, "steps": 4}, "dp-sgd": {"biases": False, "rank": 5}, "als": {"rank": 5, "regularisation": 0.0001},
 }  # fmt: skip
 
 
