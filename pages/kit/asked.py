@@ -1,6 +1,7 @@
 """What the Trade-off page is asked: a preset or a choice of one's own, in widgets and in the link."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,15 @@ from dpmf_core.presets import PRESETS, Preset
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.sweeps import Method, Point, Sweep, typed_grid
 from pages.kit.sidebar import Choice
+from pages.kit.swept import METRICS, SOURCED
 
 OWN, SKEW = "own", "chien-fig2"
 NOISES = {"exact": "exact accounting", "source": "each source's own rule", "both": "both, side by side"}
-START = {"fig": OWN, "methods": "spectral,dpals,private-bias", "epsilons": "1, 5, 20", "draws": "2", "grid": "", "noise": "exact"}
+JUDGES = {"test": "test split", "validation": "validation split"}
+START = {
+    "fig": OWN, "methods": "spectral,dpals,private-bias", "epsilons": "1, 5, 20", "draws": "2", "grid": "", "noise": "exact", "judge": "test", "metric": "",
+}  # fmt: skip
+CHOICES = {"noise": tuple(NOISES), "judge": tuple(JUDGES), "metric": ("", *METRICS)}
 MOST_DRAWS, MOST_EPSILONS = 20, 20
 ALWAYS = ("als", "global-mean")  # the non-private twin and the trivial predictor
 
@@ -30,6 +36,7 @@ class Asked:
     axis: str
     metric: str
     preset: Preset | None = None
+    sweep: Sweep | None = None
 
     @property
     def signature(self) -> str:
@@ -56,9 +63,8 @@ def _read(name: str, text: str) -> Any:
         return known or START["methods"].split(",")
     if name == "draws":
         return int(text) if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else int(START["draws"])
-    if name in ("fig", "noise"):
-        allowed = {OWN, SKEW, *PRESETS} if name == "fig" else NOISES
-        return text if text in allowed else START[name]
+    if name == "fig" or name in CHOICES:
+        return text if text in CHOICES.get(name, (OWN, SKEW, *PRESETS)) else START[name]
     return text[:200]
 
 
@@ -85,31 +91,66 @@ def _figure(name: str) -> str:
     return fixed.get(name) or f"{PRESETS[name].source}: {PRESETS[name].title}"
 
 
+def _another() -> None:
+    """Another figure is drawn by its own measure."""
+    st.session_state["tradeoff.metric"] = ""
+
+
+def _measured(key: str, lead: str) -> None:
+    """What was chosen for the figure; the figure's own measure needs no word in the link."""
+    chosen = st.session_state[key]
+    st.session_state["tradeoff.metric"] = "" if chosen in (None, lead) else chosen
+
+
+def measure(available: Sequence[str], lead: str) -> str:
+    """Which of the available measures the figure shows: a control, for which the link may have spoken."""
+    held, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
+    metric = st.session_state[key] = held if held in available else lead
+    st.segmented_control(
+        "Measure", available, key=key, format_func=METRICS.__getitem__, label_visibility="collapsed", on_change=_measured, args=(key, lead), required=True
+    )
+    return str(metric)
+
+
 def draw(choice: Choice) -> Asked:
     """The widgets; what they ask for. Raises BadInput, after all widgets are drawn, on what cannot be run."""
     _start()
-    st.selectbox("What to compare", [OWN, SKEW, *PRESETS], key="tradeoff.fig", format_func=_figure)
+    st.selectbox("What to compare", [OWN, SKEW, *PRESETS], key="tradeoff.fig", format_func=_figure, on_change=_another)
     chosen = st.session_state["tradeoff.fig"]
-    if chosen != OWN:
-        preset = PRESETS.get(chosen)
-        for name in ("methods", "epsilons", "draws", "grid", "noise"):
-            st.session_state[f"tradeoff.{name}"] = st.session_state[f"tradeoff.{name}"]  # widgets that are not drawn would lose their values
+    if chosen == OWN:
+        _widgets()
         _follow()
-        return Asked(preset.points(), preset.axis, preset.metric, preset) if preset else Asked([], "items", "rmse")
+        return _own(choice)
+    for name in START:
+        if name != "fig":
+            st.session_state[f"tradeoff.{name}"] = st.session_state[f"tradeoff.{name}"]  # widgets that are not drawn would lose their values
+    _follow()
+    if chosen == SKEW:
+        return Asked([], "items", "rmse")
+    preset = PRESETS[chosen]
+    st.caption(f"{preset.words} {preset.stands_in()} Data, ε and δ are the figure's; the sidebar's do not matter here.")
+    return Asked(preset.points(), preset.axis, preset.metric, preset)
+
+
+def _widgets() -> None:
+    """A choice of one's own."""
     st.multiselect(
         "Methods", [name for name in algorithms.REGISTRY if name not in ALWAYS], key="tradeoff.methods", format_func=_title,
         help="ALS, the non-private twin, and the global mean, the trivial predictor, are always there.",
     )  # fmt: skip
-    left, middle, right = st.columns([2, 1, 2])
-    left.text_input("Epsilons", key="tradeoff.epsilons", help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.")
-    middle.number_input("Draws", 1, MOST_DRAWS, key="tradeoff.draws", help="Seeds; each draws a split and a noise of its own.")
-    right.selectbox("Noise is set by", list(NOISES), key="tradeoff.noise", format_func=NOISES.__getitem__)
+    first, second, third, fourth = st.columns([3, 2, 3, 3])
+    first.text_input("Epsilons", key="tradeoff.epsilons", help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.")
+    second.number_input("Draws", 1, MOST_DRAWS, key="tradeoff.draws", help="Seeds, from the sidebar's on; each draws a split and a noise of its own.")
+    third.selectbox("Noise is set by", list(NOISES), key="tradeoff.noise", format_func=NOISES.__getitem__)
+    fourth.selectbox(
+        "Judged on", list(JUDGES), key="tradeoff.judge", format_func=JUDGES.__getitem__,
+        help="A validation split takes a tenth of the ratings from training. What is chosen by it can be tested afterwards; a grid is always judged on it.",
+    )  # fmt: skip
     st.text_input(
         "Grid", key="tradeoff.grid", placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
         help="One or two parameters and their values; every combination is run for the methods that have them, and judged on a validation split.",
     )  # fmt: skip
-    _follow()
-    return _own(choice)
+    st.caption("Data set, items, δ and first seed are those of the sidebar; its algorithm, ε and noise rule are for other pages.")
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -156,7 +197,7 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
         if not sourced or noise == "both":
             out.append(method)
         if sourced:
-            out.append(method.model_copy(update={"label": f"{method.label}, source's noise", "calibration": Calibration.SOURCE}))
+            out.append(method.model_copy(update={"label": f"{method.label}{SOURCED}", "calibration": Calibration.SOURCE}))
     return (*out, *(Method(algorithm=name, label=_title(name)) for name in ALWAYS if name not in names))
 
 
@@ -164,10 +205,11 @@ def _own(choice: Choice) -> Asked:
     held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
     methods = _methods(held["methods"], held["noise"], choice)
     grid = typed_grid(methods, _grid(held["grid"] or ""))
+    validated = bool(grid) or held["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(id=choice.data, top_items=choice.top_items if choice.assumptions else None), methods=methods, epsilons=_numbers(held["epsilons"] or ""),
         seeds=tuple(range(choice.seed, choice.seed + (held["draws"] or 1))), delta=choice.delta, grid=grid,
-        split=SplitSpec(validation_fraction=0.1) if grid else SplitSpec(),
+        split=SplitSpec(validation_fraction=0.1) if validated else SplitSpec(),
     )  # fmt: skip
     sweep.check(choice.shape)
-    return Asked(sweep.points(), next(iter(grid)) if grid else "epsilon", "rmse")
+    return Asked(sweep.points(), next(iter(grid)) if grid else "epsilon", "validation_rmse" if validated else "rmse", sweep=sweep)

@@ -21,7 +21,8 @@ SYMBOLS = {
     "dpnmf-laplace": "diamond",
 }
 TRIVIAL = ("global-mean", "popularity", "user-mean")
-MOST_NAMED = 5  # lines named once more where the main figure names them already
+DASHES = ("solid", "dash", "dashdot", "longdash")
+SPAN = 8  # largest over smallest, from which on an axis is logarithmic
 TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 
 
@@ -112,49 +113,73 @@ def trade_off(curve: pd.DataFrame, name: str = "this run") -> go.Figure:
 
 
 def _levels(fig: go.Figure, points: pd.DataFrame) -> None:
-    """What does not depend on the x axis: a horizontal line at the median, dashed for a trivial predictor, named at the right."""
-    for place, (name, rows) in enumerate(points.groupby("name", sort=False)):
+    """What does not depend on the x axis: a horizontal line at the median, dashed for a trivial predictor, named at the private end."""
+    for name, rows in points.groupby("name", sort=False):
         trivial = rows["id"].iloc[0] in TRIVIAL
         median = rows["value"].median()
         tint = _ink() if trivial else colour("als")
         fig.add_hline(
             y=median, line={"dash": "dash" if trivial else "solid", "color": tint, "width": 1.5},
-            annotation={"text": f"{name} {median:.3f}", "font": {"color": tint}, "xanchor": "right", "yshift": 0 if place % 2 else 2},
+            annotation={"text": f"{name} {median:.3f}", "font": {"color": tint}}, annotation_position="top left",
         )  # fmt: skip
 
 
-def against(points: pd.DataFrame, x: str, metric: str, log: bool) -> go.Figure:
-    """A metric against x: every draw a faint mark, the median solid, lowest to highest draw a band. points: name, id, source, value and x; empty x: a level."""
-    fig = figure("privacy loss ε, total" if x == "epsilon" else x.replace("_", " "), metric, height=400)
+def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
+    """A dash for every line: dotted by the source's noise, dashed where trivial; lines of one algorithm differ."""
+    turns: dict[str, int] = {}
+    out = {}
+    for name, ident, source in lines[["name", "id", "source"]].drop_duplicates().itertuples(index=False):
+        turn = turns[ident] = turns.get(ident, -1) + (0 if source else 1)
+        out[name, source] = "dash" if ident in TRIVIAL else "dot" if source else DASHES[turn % len(DASHES)]
+    return out
+
+
+def against(points: pd.DataFrame, x: str, metric: str, title: str) -> go.Figure:
+    """A metric against x: every draw a faint mark, the median a line, lowest to highest draw a band. points: name, id, source, value and x; empty x: a level.
+
+    The axis is logarithmic where the numbers span most of a power of ten, and names its values where they are no numbers.
+    """
+    fig = figure(title, metric, height=400 + 10 * max(0, points["name"].nunique() - 8))
     lines = points[points[x].notna()] if x in points else points.iloc[:0]
+    numbers = pd.api.types.is_numeric_dtype(lines[x]) and not pd.api.types.is_bool_dtype(lines[x]) if x in lines else False
+    if x in lines and not numbers:
+        lines = lines.assign(**{x: lines[x].map(str)})
+    strokes = _strokes(lines)
     for (name, ident, source), rows in lines.groupby(["name", "id", "source"], sort=False):
-        tint, draws = colour(str(ident)), rows.groupby(x)["value"]
-        at = draws.median()
-        dash, symbol = "dash" if ident in TRIVIAL else "dot" if source else "solid", SYMBOLS.get(str(ident), "circle")
-        band = pd.concat([draws.max(), draws.min()[::-1]])
-        fig.add_scatter(x=band.index, y=band, fill="toself", mode="none", fillcolor=tint, opacity=0.15, showlegend=False, hoverinfo="skip", legendgroup=name)
-        fig.add_scatter(
-            x=rows[x], y=rows["value"], mode="markers", marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol}, showlegend=False,
-            hoverinfo="skip", legendgroup=name,
-        )  # fmt: skip
-        fig.add_scatter(
-            x=at.index, y=at, name=name, mode="lines+markers", line={"color": tint, "width": 2.5, "dash": dash}, marker={"symbol": symbol, "size": 7},
-            legendgroup=name, hovertemplate=f"{name}<br>%{{x:g}}: %{{y:.3f}}<extra></extra>",
-        )  # fmt: skip
+        _line(fig, rows, x, (str(name), str(ident)), strokes[name, source])
     _levels(fig, points[points[x].isna()] if x in points else points)
-    if log:
+    if not numbers:
+        fig.update_xaxes(type="category")
+    elif lines[x].min() > 0 and (x in ("epsilon", "users") or lines[x].max() >= SPAN * lines[x].min()):
         marks = TICKS if x == "epsilon" else sorted(lines[x].unique())
         fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
     return fig
 
 
-def heat(points: pd.DataFrame, x: str, y: str, metric: str) -> go.Figure:
-    """The median metric over two parameters."""
+def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:
+    """One method's band, draws and medians."""
+    (name, ident), draws = who, rows.groupby(x)["value"]
+    tint, symbol, at = colour(ident), SYMBOLS.get(ident, "circle"), draws.median()
+    band = pd.concat([draws.max(), draws.min()[::-1]])
+    fig.add_scatter(x=band.index, y=band, fill="toself", mode="none", fillcolor=tint, opacity=0.15, showlegend=False, hoverinfo="skip", legendgroup=name)
+    fig.add_scatter(
+        x=rows[x], y=rows["value"], mode="markers", marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol}, showlegend=False,
+        hoverinfo="skip", legendgroup=name,
+    )  # fmt: skip
+    fig.add_scatter(
+        x=at.index, y=at, name=name, mode="lines+markers", line={"color": tint, "width": 2.5, "dash": dash}, marker={"symbol": symbol, "size": 7},
+        legendgroup=name, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
+    )  # fmt: skip
+
+
+def heat(points: pd.DataFrame, x: str, y: str, metric: str, titles: tuple[str, str]) -> go.Figure:
+    """The median metric over two parameters; titles of x and y. Darker is a smaller value."""
     table = points.pivot_table(index=y, columns=x, values="value", aggfunc="median")
-    fig = figure(x.replace("_", " "), y.replace("_", " "), height=340)
+    fig = figure(*titles, height=340)
+    across, up = ([f"{value:g}" if isinstance(value, float) else str(value) for value in axis] for axis in (table.columns, table.index))
     fig.add_heatmap(
-        z=table.to_numpy(), x=[str(value) for value in table.columns], y=[str(value) for value in table.index], colorscale="Cividis",
-        texttemplate="%{z:.3f}", colorbar={"title": {"text": metric}}, hovertemplate=f"{x} %{{x}}, {y} %{{y}}: %{{z:.3f}}<extra></extra>",
+        z=table.to_numpy(), x=across, y=up, colorscale="Cividis",
+        texttemplate="%{z:.3f}", colorbar={"title": {"text": metric}}, hovertemplate=f"{titles[0]} %{{x}}, {titles[1]} %{{y}}: %{{z:.3f}}<extra></extra>",
     )  # fmt: skip
     fig.update_xaxes(type="category")
     fig.update_yaxes(type="category")
@@ -168,19 +193,19 @@ def groups(rows: pd.DataFrame, title: str) -> go.Figure:
         plain = str(ident) not in COLOURS
         fig.add_scatter(
             x=line["group"], y=line["rmse"], name=name, mode="lines+markers", marker={"symbol": SYMBOLS.get(str(ident), "circle")},
-            line={"color": colour(str(ident)), "dash": "dash" if ident == "global-mean" else "solid", "width": 1.5 if plain else 2.5},
-            showlegend=rows["name"].nunique() <= MOST_NAMED,
+            line={"color": colour(str(ident)), "dash": "dash" if ident in TRIVIAL else "solid", "width": 1.5 if plain else 2.5},
             hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
         )  # fmt: skip
     return fig
 
 
 def published(fig: go.Figure, marks: pd.DataFrame) -> None:
-    """Published numbers as crosses. marks: label, x, y, source."""
-    for mark in marks.itertuples():
+    """Published numbers as crosses, in the colour of the line of their name. marks: label, x, y, source."""
+    tints = {trace.name: trace.line.color for trace in fig.data if trace.name and trace.line.color}
+    for place, mark in enumerate(marks.itertuples()):
         fig.add_scatter(
-            x=[mark.x], y=[mark.y], mode="markers+text", marker={"symbol": "x", "size": 11, "color": _ink()}, text=[f"{mark.label}, published"],
-            textposition="bottom left", showlegend=False, hovertemplate=f"{mark.label}: {mark.y:g}<br>{mark.source}<extra></extra>",
+            x=[mark.x], y=[mark.y], mode="markers", marker={"symbol": "x", "size": 11, "color": tints.get(mark.label, colour("als"))}, name="published",
+            legendgroup="published", showlegend=place == 0, hovertemplate=f"{mark.label}: {mark.y:g}<br>{mark.source}<extra></extra>",
         )  # fmt: skip
 
 

@@ -43,7 +43,10 @@ def _kept(found: Sequence[Summary], top: Summary, metric: str) -> list[str]:
         return []
     if mine <= 0:
         return [f"**no better than guessing** {told}"]
-    return [f"**{mine / gain:.0%}** of the gain over guessing is kept {told}" if mine < gain else f"as good as without privacy {told}"]
+    if mine >= gain:
+        return [f"as good as without privacy {told}"]
+    share = f"{mine / gain:.0%}" if mine / gain < 0.995 else "over 99%"
+    return [f"**{share} of the gain over guessing** is kept {told}"]
 
 
 def _twins() -> set[str]:
@@ -58,7 +61,8 @@ def _needed(private: Sequence[Summary], at: Sequence[Summary], top: Summary, met
         line = [it for it in private if it.label == label]
         needed = reaches(line, top.median, larger_is_better=metric in LARGER_IS_BETTER)
         most = max(it.epsilon for it in line if it.epsilon is not None)
-        out.append(f"{label} gets there at ε = {shown(needed)}" if needed else f"{label} does not get there up to ε = {most:g}")
+        name = swept.said(label)
+        out.append(f"{name} gets there at ε = {shown(needed)}" if needed else f"{name} does not get there up to ε = {most:g}")
     return out
 
 
@@ -120,7 +124,7 @@ def _true_epsilon(points: Sequence[Point], finished: Finished, label: str, epsil
 
 def reached(table: pd.DataFrame, metric: str, value: float) -> str:
     """`swept.which_epsilon` as a sentence."""
-    there = [f"ε = {_up_to(row.epsilon, row.low)} with {row.method}" for row in table.itertuples() if row.epsilon == row.epsilon and row.epsilon is not None]
+    there = [f"ε = {up_to(row.epsilon, row.low)} with {row.method}" for row in table.itertuples() if row.epsilon == row.epsilon and row.epsilon is not None]
     missing = [str(row.method) for row in table.itertuples() if row.epsilon is None or row.epsilon != row.epsilon]
     parts = [f"{METRICS[metric]} {value:.3f} takes " + ", ".join(there)] if there else []
     if missing:
@@ -129,7 +133,8 @@ def reached(table: pd.DataFrame, metric: str, value: float) -> str:
     return "; ".join(parts) + "."
 
 
-def _up_to(epsilon: float, low: float) -> str:
+def up_to(epsilon: float, low: float) -> str:
+    """An epsilon that was found; where the smallest measured one is good enough already, a smaller one may be too."""
     return f"{shown(epsilon)} or less" if epsilon <= low else shown(epsilon)
 
 
@@ -147,15 +152,17 @@ def who_pays(table: pd.DataFrame, label: str, twin: str, epsilon: float) -> str:
 
 
 def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """For every method of a grid, its best place at each epsilon. table: as of `swept.frame`, without rows that lack a parameter."""
+    """For every method that has parameters of the grid, its best place at each epsilon. table: as of `swept.frame`; names: the grid's parameters."""
     out = []
     for name, lines in table.groupby("name", sort=False):
-        ids = [str(lines["id"].iloc[0])]
-        at = []
-        for epsilon, own in lines.groupby("epsilon", dropna=False):
-            medians = own.groupby(list(names))["value"].median()
+        own = [parameter for parameter in names if lines[parameter].notna().any()]
+        if not own:
+            continue
+        ids, at = [str(lines["id"].iloc[0])], []
+        for epsilon, part in lines.groupby("epsilon", dropna=False):
+            medians = part.groupby(own)["value"].median()
             best = medians.idxmin()
-            grid = dict(zip(names, best if isinstance(best, tuple) else (best,), strict=True))
-            at.append(f"{'' if epsilon != epsilon else f'at ε = {epsilon:g} '}{swept.place(grid, ids)} ({medians.min():.3f})")
-        out.append(f"**{name}** does best with {'; '.join(at)}.")
+            grid = dict(zip(own, best if isinstance(best, tuple) else (best,), strict=True))
+            at.append(f"{'' if epsilon != epsilon else f'at ε = {epsilon:g} '}with {swept.place(grid, ids)} ({medians.min():.3f})")
+        out.append(f"**{name}** does best {'; '.join(at)}.")
     return out

@@ -10,11 +10,12 @@ from dpmf_core.experiment import Run
 from dpmf_core.sweeps import Point, Summary, reaches, summaries
 from pages.kit.guarantee import shown
 
-METRICS = {"rmse": "RMSE", "mae": "MAE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "validation_rmse": "RMSE, validation"}
+METRICS = {"rmse": "RMSE", "mae": "MAE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "validation_rmse": "Validation RMSE"}
 LARGER_IS_BETTER = ("recall_at_20", "ndcg_at_20")
 TRIVIAL = ("global-mean", "popularity")
 SOURCED = ", source's noise"  # ends the label of a method whose noise is set by its source's rule
 PROVED = ("PROVEN", "CONDITIONAL")
+PLACE = ["name", "id", "source", "epsilon", "seed", "value"]
 Finished = dict[str, Run]
 
 
@@ -46,6 +47,11 @@ def level(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def said(label: str) -> str:
+    """A method's label inside a list of several."""
+    return label.replace(SOURCED, " with its source's noise")
 
 
 # ---- what may be compared ---------------------------------------------------------------------------------------------
@@ -104,7 +110,19 @@ def frame(points: Sequence[Point], finished: Finished, metric: str) -> pd.DataFr
             sourced = run.record["calibration"] == "source"
             where = {"name": name, "id": point.spec.algorithm, "source": sourced, "epsilon": point.epsilon, "seed": point.spec.seed}
             out.append(where | {"value": float(value)} | dict(point.grid))
-    return pd.DataFrame(out, columns=["name", "id", "source", "epsilon", "seed", "value"] if not out else None)
+    return pd.DataFrame(out, columns=PLACE if not out else None)
+
+
+def best_of_second(table: pd.DataFrame, axis: str, metric: str) -> pd.DataFrame:
+    """Of a grid of two parameters, against the first: for every method, epsilon and value of the first the best value of the second."""
+    names = [name for name in table.columns if name not in PLACE and name != axis]
+    if not names or axis not in table:
+        return table
+    where = ["name", "epsilon", axis]
+    medians = table.groupby([*where, *names], dropna=False, as_index=False)["value"].median()
+    order = medians.sort_values("value", ascending=metric not in LARGER_IS_BETTER, kind="stable")
+    chosen = order.drop_duplicates(where)[[*where, *names]]
+    return table.merge(chosen, on=[*where, *names])
 
 
 def bucket_rows(points: Sequence[Point], finished: Finished, epsilon: float, labels: Sequence[str]) -> pd.DataFrame:
@@ -149,7 +167,9 @@ def which_epsilon(points: Sequence[Point], finished: Finished, metric: str, valu
         top, epsilons = best(line, metric), [it.epsilon for it in line if it.epsilon is not None]
         needed = reaches(line, value, larger_is_better=metric in LARGER_IS_BETTER)
         name = f"{label} ({notes[label]})" if label in notes else label
-        out.append({"method": name, "epsilon": needed, "low": min(epsilons), "high": max(epsilons), "its best": f"{top.median:.3f} at ε = {top.epsilon:g}"})
+        out.append(
+            {"method": said(name), "epsilon": needed, "low": min(epsilons), "high": max(epsilons), "its best": f"{top.median:.3f} at ε = {top.epsilon:g}"}
+        )
     return pd.DataFrame(out)
 
 

@@ -16,7 +16,6 @@ import pandas as pd
 
 from dpmf_core.experiment import run
 {imports}
-from dpmf_core.sweeps import {names}
 
 {points}
 runs = {{}}
@@ -30,14 +29,11 @@ print(pd.DataFrame(rows(points, runs)).to_csv(index=False))
 def script(question: Asked) -> str:
     """A Python program that makes every run of the question once more."""
     if question.preset:
-        points = f'points = PRESETS["{question.preset.id}"].points(full=False)'
-        text = AGAIN.format(title=f"{question.preset.source}", imports="from dpmf_core.presets import PRESETS", names="rows", points=points)
-    elif question.sweep:
-        points = f"points = Sweep.model_validate({question.sweep.model_dump(mode='json')!r}).points()"
-        text = AGAIN.format(title="A trade-off", imports="", names="Sweep, rows", points=points).replace("run\n\nfrom", "run\nfrom")
-    else:
-        return ""
-    return text
+        imports = "from dpmf_core.presets import PRESETS\nfrom dpmf_core.sweeps import rows"
+        return AGAIN.format(title=question.preset.source, imports=imports, points=f'points = PRESETS["{question.preset.id}"].points()')
+    fields = question.sweep.model_dump(mode="json") if question.sweep else {}
+    imports = "from dpmf_core.sweeps import Sweep, rows"
+    return AGAIN.format(title="A trade-off", imports=imports, points=f"points = Sweep.model_validate({fields!r}).points()")
 
 
 def link() -> str:

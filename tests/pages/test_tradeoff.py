@@ -1,16 +1,24 @@
 """The Trade-off page, driven as a person would, without a browser."""
 
+import io
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.engine import Engine
 from dpmf_core.experiment import RunSpec, run
 from dpmf_core.presets import PRESETS
+from dpmf_core.sweeps import Method, Sweep
+from pages.kit import takeaway
+from pages.kit.asked import Asked
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = f"""
@@ -57,20 +65,28 @@ def words(app: AppTest) -> str:
     return "\n".join(element.value for element in (*app.markdown, *app.caption, *app.warning, *app.error, *app.info, *app.success))
 
 
-def rmse(algorithm: str, epsilon: float | None, seed: int) -> float:
-    budget = {"epsilon": epsilon, "delta": 5e-5} if epsilon else None
-    spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, budget=budget, seed=seed)
-    return float(run(spec).record["metrics"]["rmse"])
+def record(algorithm: str, epsilon: float | None, seed: int, calibration: str = "exact", **more: Any) -> dict[str, Any]:
+    budget = {"epsilon": epsilon, "delta": 5e-5, "calibration": calibration} if epsilon else None
+    return run(RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, budget=budget, seed=seed, **more)).record
+
+
+def rmse(algorithm: str, epsilon: float | None, seed: int, calibration: str = "exact") -> float:
+    return float(record(algorithm, epsilon, seed, calibration)["metrics"]["rmse"])
+
+
+def validated(algorithm: str, epsilon: float, parameters: dict[str, Any]) -> float:
+    made = record(algorithm, epsilon, 0, parameters=parameters, split={"validation_fraction": 0.1})
+    return float(made["metrics"]["validation_rmse"])
 
 
 def test_the_finding_says_what_the_runs_say() -> None:
     app = page()
-    assert app.title[0].value == "At ε = 1, Private biases is best"
     private, als, mean = (
         statistics.median(rmse(name, epsilon, seed) for seed in (0, 1)) for name, epsilon in (("private-bias", 1.0), ("als", None), ("global-mean", None))
     )
     kept = (mean - private) / (mean - als)
-    assert f"RMSE **{private:.3f}**; {kept:.0%} of the gain over guessing kept (ALS {als:.3f}, Global mean {mean:.3f})" in words(app)
+    assert app.title[0].value == f"At ε = 1, Private biases has RMSE {private:.3f}"
+    assert f"**{kept:.0%} of the gain over guessing** is kept (ALS {als:.3f}, Global mean {mean:.3f})" in words(app)
 
 
 def test_the_table_says_which_epsilon_reaches_a_value_and_what_is_promised() -> None:
@@ -78,6 +94,7 @@ def test_the_table_says_which_epsilon_reaches_a_value_and_what_is_promised() -> 
     answers = [table.value for table in app.dataframe if any(str(name).startswith("reaches") for name in table.value.columns)]
     assert answers[0]["method"].tolist() == ["Private biases"]
     app.number_input(key="tradeoff.reach.rmse").set_value(0.5).run()
+    assert "Private biases does not reach RMSE 0.500 up to ε = 5." in words(app)
     answers = [table.value for table in app.dataframe if any(str(name).startswith("reaches") for name in table.value.columns)]
     assert answers[0].iloc[0, 1] == "not within the measured range"
     promises = next(table.value for table in app.dataframe if "guarantee" in table.value.columns)
@@ -86,15 +103,52 @@ def test_the_table_says_which_epsilon_reaches_a_value_and_what_is_promised() -> 
 
 
 def test_both_rules_side_by_side_say_what_the_rule_alone_costs() -> None:
-    app = page(methods="dpals", epsilons="1", draws="1", noise="both")
-    assert "DPALS at ε = 1: RMSE" in words(app)
-    assert "with its source's noise, which truly costs ε = 1." in words(app)
+    app = page(methods="private-svd", epsilons="5", draws="1", noise="both")
+    ours, theirs, als = (
+        rmse(name, epsilon, 0, calibration)
+        for name, epsilon, calibration in (("private-svd", 5.0, "exact"), ("private-svd", 5.0, "source"), ("als", None, "exact"))
+    )
+    assert f"Private SVD at ε = 5: RMSE {ours:.3f} with exact accounting, {theirs:.3f} with its source's noise, which truly costs ε = " in words(app)
+    assert f"**{(theirs - ours) / (theirs - als):.0%} of its distance to ALS is the rule alone.**" in words(app)
+
+
+def test_who_pays_compares_the_same_people_with_and_without_privacy() -> None:
+    app = page(epsilons="1", draws="1")
+    private, twin = record("private-bias", 1.0, 0)["buckets"]["activity"], record("als", None, 0)["buckets"]["activity"]
+    few, many = (private[place]["rmse"] - twin[place]["rmse"] for place in (0, -1))
+    assert f"for users who rate least ({private[0]['from']:,.0f} to {private[0]['to']:,.0f} ratings) **{few:+.3f}**, for those who rate most" in words(app)
+    assert f"**{many:+.3f}**" in words(app)
 
 
 def test_a_grid_is_judged_on_a_validation_split() -> None:
     app = page(methods="dpals", epsilons="5", draws="1", grid="rank = 2, 4; steps = 1, 2")
-    assert "**DPALS** does best at rank" in words(app)
+    places = [(rank, steps) for rank in (2, 4) for steps in (1, 2)]
+    figures = {place: validated("dpals", 5.0, {"rank": place[0], "steps": place[1]}) for place in places}
+    rank, steps = min(figures, key=lambda place: figures[place])
+    assert f"**DPALS** does best at ε = 5 with rank r {rank}, steps T {steps} ({min(figures.values()):.3f})." in words(app)
     assert app.selectbox(key="tradeoff.heat.method").value == "DPALS"
+    assert app.title[0].value == f"At ε = 5, DPALS has Validation RMSE {min(figures.values()):.3f}"
+
+
+def test_a_validation_split_can_judge_without_a_grid() -> None:
+    app = page(epsilons="5", draws="1", judge="validation")
+    assert app.title[0].value == f"At ε = 5, Private biases has Validation RMSE {validated('private-bias', 5.0, {}):.3f}"
+
+
+def test_a_grid_of_words_is_drawn_by_name() -> None:
+    app = page(methods="dpals", epsilons="5", draws="1", grid="sampling = uniform, adaptive")
+    assert not app.error
+    assert "sampling uniform" in words(app) or "sampling adaptive" in words(app)
+
+
+def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:
+    asked = Asked([], "epsilon", "rmse", sweep=Sweep(data={"id": "cinema-small"}, methods=(Method(algorithm="private-bias"),), epsilons=(1.0,), delta=5e-5))
+    done = subprocess.run([sys.executable, "-c", takeaway.script(asked)], cwd=ROOT, capture_output=True, text=True, check=True)
+    table = pd.read_csv(io.StringIO(done.stdout))
+    assert table["rmse"].tolist() == pytest.approx([rmse("private-bias", 1.0, 0)])
+    preset = Asked([], "epsilon", "rmse", preset=PRESETS["chien-fig4"])
+    compile(takeaway.script(preset), "script", "exec")
+    assert 'PRESETS["chien-fig4"].points()' in takeaway.script(preset)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +174,32 @@ def test_what_cannot_be_run_is_one_sentence_and_the_settings_stay(parameters: di
 def test_a_large_question_waits_for_its_button() -> None:
     app = page(epsilons="1, 2, 3, 4, 5, 6", draws="5")
     assert "**40 runs**" in words(app)
-    assert not app.dataframe
     app.button(key="tradeoff.run").click()
     settled(app)
-    assert "is best" in app.title[0].value
+    assert app.title[0].value.startswith("At ε = 3, Private biases has RMSE")
+    app = page(epsilons="1, 2, 3, 4, 5, 6", draws="5")
+    assert "**40 runs**" not in words(app)  # nothing is left to be made
+
+
+def test_a_waiting_question_shows_what_is_stored_and_how_long_the_rest_takes() -> None:
+    page(epsilons="2", draws="1", seed="100")
+    app = page(epsilons="2, 0.11, 0.12, 0.13, 0.14, 0.15", draws="5", seed="100")
+    assert "These are **40 runs**, of which 3 are stored. The other 37 take roughly" in words(app)
+    assert app.title[0].value.startswith("At ε = 2, so far, Private biases has RMSE")
+
+
+def test_cancelling_keeps_what_is_done_and_can_be_taken_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = page(epsilons="7, 8", draws="1")
+    app.text_input(key="tradeoff.epsilons").set_value("7, 8, 9, 10, 11")
+    app.number_input(key="tradeoff.draws").set_value(4)
+    monkeypatch.setattr("pages.kit.runs._settle", lambda jobs, patience: None)
+    app.run()
+    app.button(key="tradeoff.cancel").click().run()
+    assert "Cancelled. What had finished is shown" in words(app)
+    assert "so far, Private biases has RMSE" in app.title[0].value
+    app.button(key="tradeoff.again").click()
+    settled(app)
+    assert "so far" not in app.title[0].value
 
 
 def test_links_hold_the_question_and_nonsense_in_them_is_let_go() -> None:
@@ -136,7 +212,7 @@ def test_links_hold_the_question_and_nonsense_in_them_is_let_go() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_asks_before_it_runs_long_and_names_its_command(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.kit.runs.wanted", lambda page, specs: {})
+    monkeypatch.setattr("pages.kit.runs.wanted", lambda page, specs, **more: {})
     app = page(fig=preset)
     assert app.selectbox(key="tradeoff.fig").value == preset
     assert not app.error

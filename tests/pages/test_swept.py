@@ -1,0 +1,167 @@
+"""Sentences and tables of a sweep, from runs whose figures are made up."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpmf_core.experiment import Run, RunSpec
+from dpmf_core.sweeps import Point
+from pages.kit import charts, findings, forecast, swept
+
+Made = tuple[list[Point], dict[str, Run]]
+
+
+def made(*runs: tuple[str, str, float | None, float], metric: str = "rmse", grids: Mapping[int, dict[str, Any]] | None = None, **guarantee: str) -> Made:
+    """Finished runs from (label, algorithm, epsilon, value); what is promised may differ from one user's proven privacy."""
+    points, finished = [], {}
+    for place, (label, algorithm, epsilon, value) in enumerate(runs):
+        budget = {"epsilon": epsilon, "delta": 1e-6} if epsilon else None
+        spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, budget=budget, seed=place)
+        point = Point(spec, label, epsilon, (grids or {}).get(place, {}))
+        promise = {"status": "PROVEN", "unit": "user", "words": "Proved."} | (guarantee if label == "Other" else {})
+        record = {
+            "metrics": {metric: value}, "guarantee": promise, "spec": {"budget": budget}, "calibration": "exact", "epsilon": {"exact": epsilon},
+            "seconds": {"fit": 1.0},
+        }  # fmt: skip
+        points.append(point)
+        finished[point.key] = Run(record, {})
+    return points, finished
+
+
+LINES = (("A", "dpals", 1.0, 0.95), ("A", "dpals", 10.0, 0.85), ("B", "spectral", 1.0, 0.90), ("B", "spectral", 10.0, 0.80))
+ENDS = (("ALS", "als", None, 0.80), ("Global mean", "global-mean", None, 1.00))
+
+
+def test_the_best_is_named_with_what_it_keeps_and_what_the_other_needs() -> None:
+    title, sentence = findings.finding(*made(*LINES, *ENDS), "rmse")
+    assert title == "At ε = 1, B is best: RMSE 0.900"
+    # A falls by .1 over one power of ten; half of that is at the square root of ten
+    assert sentence == "**50% of the gain over guessing** is kept (ALS 0.800, Global mean 1.000); A gets there at ε = 3.16."
+
+
+def test_recall_is_better_when_larger() -> None:
+    title, sentence = findings.finding(
+        *made(*LINES, ("ALS", "als", None, 0.99), ("Popularity", "popularity", None, 0.91), metric="recall_at_20"), "recall_at_20"
+    )
+    assert title == "At ε = 1, A is best: Recall@20 0.950"
+    assert sentence.startswith("**50% of the gain over guessing** is kept")
+    assert "B does not get there up to ε = 10" in sentence
+
+
+@pytest.mark.parametrize(("value", "words"), [(0.79, "As good as without privacy"), (0.8002, "over 99% of the gain"), (1.01, "no better than guessing")])
+def test_the_ends_of_the_scale_are_words(value: float, words: str) -> None:
+    assert words in findings.finding(*made(("A", "dpals", 1.0, value), *ENDS), "rmse")[1]
+
+
+def test_unfinished_runs_are_said_to_be() -> None:
+    points, finished = made(*LINES, *ENDS)
+    del finished[points[1].key]
+    assert findings.finding(points, finished, "rmse")[0] == "At ε = 1, so far, B is best: RMSE 0.900"
+    assert findings.finding(points, {}, "rmse") == ("Which method, at which ε?", "Runs appear here as they finish.")
+
+
+def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protect_a_person() -> None:
+    points, finished = made(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, unit="rating")
+    title, sentence = findings.finding(points, finished, "rmse")
+    assert title == "At ε = 1, B is best: RMSE 0.900"
+    assert "Other is not ranked: its ε protects one rating" in sentence
+    assert "Other (protects one rating)" in set(swept.frame(points, finished, "rmse")["name"])
+
+
+def test_what_has_no_proof_has_no_epsilon() -> None:
+    points, finished = made(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, status="UNPROVEN")
+    assert "Other is not ranked: no proof" in findings.finding(points, finished, "rmse")[1]
+    assert set(swept.which_epsilon(points, finished, "rmse", 0.9)["method"]) == {"A", "B"}
+    table = swept.methods_table(points, finished).set_index("method")
+    assert table.loc["Other", "true ε"] == "-"
+    assert table.loc["A", "true ε"] == "10.00 at nominal 10"
+
+
+def test_worse_than_guessing_is_said_with_where_and_how_much() -> None:
+    assert findings.worse_than_guessing(*made(*LINES, ("C", "dpfw", 1.0, 1.2), ("C", "dpfw", 10.0, 0.99), *ENDS), "rmse") == [
+        "**C does worse than Global mean** (1.000) at ε = 1 (1.200)."
+    ]
+
+
+def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
+    points, finished = made(("A", "dpals", 5.0, 0.90), ("A, source's noise", "dpals", 5.0, 0.95), *ENDS)
+    assert findings.both_rules(points) == ["A"]
+    assert findings.rule_alone(points, finished, "rmse", "A").endswith("**33% of its distance to ALS is the rule alone.**")  # .05 of .15
+
+
+def test_which_epsilon_reaches_a_value_in_a_sentence() -> None:
+    points, finished = made(*LINES, *ENDS)
+    table = swept.which_epsilon(points, finished, "rmse", 0.9)
+    assert findings.reached(table, "rmse", 0.9) == "RMSE 0.900 takes ε = 3.16 with A, ε = 1.00 or less with B."
+    table = swept.which_epsilon(points, finished, "rmse", 0.82)
+    assert findings.reached(table, "rmse", 0.82) == "RMSE 0.820 takes ε = 6.31 with B; A does not reach it up to ε = 10."
+    assert findings.reached(swept.which_epsilon(points, finished, "rmse", 0.5), "rmse", 0.5) == "A, B do not reach RMSE 0.500 up to ε = 10."
+
+
+def test_of_a_grid_its_best_place_stands_and_of_sizes_the_largest() -> None:
+    runs = (("A", "dpals", 1.0, 0.9), ("A", "dpals", 1.0, 0.8), ("A", "dpals", 1.0, 0.7))
+    points, finished = made(*runs, grids={0: {"rank": 2}, 1: {"rank": 4}, 2: {"rank": 8}})
+    assert [point.grid["rank"] for point in swept.at_best(points, finished, "rmse")] == [8]
+    points, finished = made(*runs, grids={0: {"users": 5000}, 1: {"users": 10000}, 2: {"users": 2000}})
+    assert [point.grid["users"] for point in swept.at_best(points, finished, "rmse")] == [10000]
+
+
+def test_against_the_first_parameter_stands_the_best_of_the_second() -> None:
+    grids = {0: {"rank": 2, "steps": 1}, 1: {"rank": 2, "steps": 5}, 2: {"rank": 4, "steps": 1}, 3: {"rank": 4, "steps": 5}}
+    points, finished = made(*(("A", "dpals", 1.0, value) for value in (0.9, 0.8, 0.6, 0.7)), *ENDS, grids=grids)
+    table = swept.best_of_second(swept.frame(points, finished, "rmse"), "rank", "rmse")
+    assert table.groupby("rank")["value"].first().to_dict() == {2.0: 0.8, 4.0: 0.6}
+    assert set(table["name"]) == {"A", "ALS", "Global mean"}
+    assert findings.best_places(swept.frame(points, finished, "rmse"), ["rank", "steps"]) == ["**A** does best at ε = 1 with rank r 4, steps T 1 (0.600)."]
+
+
+def test_privacy_costs_are_differences_to_the_twin() -> None:
+    rows = [
+        {"by": by, "place": place, "group": f"{place} to {place + 1}", "name": name, "rmse": base + place * step}
+        for by in ("activity", "popularity") for name, base, step in (("A", 1.0, 0.1), ("ALS", 0.9, 0.05)) for place in range(4)
+    ]  # fmt: skip
+    said = findings.who_pays(pd.DataFrame(rows), "A", "ALS", 1.0)
+    assert "for users who rate least (0 to 1 ratings) **+0.100**, for those who rate most (3 to 4) **+0.250**" in said
+    assert findings.who_pays(pd.DataFrame(rows), "A", "Nobody", 1.0) == ""
+
+
+def lines(x: str, values: list[Any]) -> pd.DataFrame:
+    return pd.DataFrame([{"name": "A", "id": "dpals", "source": False, "epsilon": 1.0, "seed": 0, "value": 0.9, x: value} for value in values])
+
+
+@pytest.mark.parametrize(
+    ("x", "values", "kind"),
+    [("epsilon", [1.0, 2.0], "log"), ("rank", [2, 64], "log"), ("rank", [2, 4], None), ("steps", [0, 9], None), ("sampling", ["a", "b"], "category"),
+     ("psd", [True, False], "category")],
+)  # fmt: skip
+def test_an_axis_is_what_its_values_are(x: str, values: list[Any], kind: str | None) -> None:
+    assert charts.against(lines(x, values), x, "RMSE", x).layout.xaxis.type == kind
+
+
+def test_lines_of_one_algorithm_are_told_apart_and_colours_stay() -> None:
+    table = pd.concat([lines("epsilon", [1.0, 5.0]).assign(name=name, source=name == "S") for name in ("A", "B", "S")])
+    drawn = {trace.name: trace.line for trace in charts.against(table, "epsilon", "RMSE", "ε").data if trace.name}
+    assert {name: line.dash for name, line in drawn.items()} == {"A": "solid", "B": "dash", "S": "dot"}
+    assert len({line.color for line in drawn.values()}) == 1
+
+
+def test_published_marks_take_the_colour_of_their_line() -> None:
+    fig = charts.against(lines("epsilon", [1.0, 5.0]), "epsilon", "RMSE", "ε")
+    charts.published(fig, pd.DataFrame([{"label": "A", "x": 1.0, "y": 0.8, "source": "somewhere"}]))
+    assert fig.data[-1].marker.color == charts.COLOURS["dpals"]
+    assert fig.data[-1].marker.symbol == "x"
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(2.0, "a few seconds"), (7.0, "5 s"), (44.0, "40 s"), (200.0, "3 min"), (4000.0, "67 min"), (9000.0, "2 h")])
+def test_times_are_said_roughly(seconds: float, words: str) -> None:
+    assert forecast.words(seconds) == words
+
+
+def test_times_follow_the_same_method_and_the_size_of_the_data() -> None:
+    took, sizes = {("dpals", "small"): 2.0}, {"small": 100, "large": 1000}
+    small, large = (RunSpec.parse(data={"id": name}, algorithm="dpals", budget={"epsilon": 1.0, "delta": 1e-6}) for name in ("small", "large"))
+    assert forecast._training(small, took, sizes) == 2.0
+    assert forecast._training(large, took, sizes) == 20.0
+    assert forecast._training(small.model_copy(update={"algorithm": "als"}), took, sizes) == forecast.UNKNOWN
