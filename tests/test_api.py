@@ -1,0 +1,73 @@
+"""`fit`, `sweep` and `load` from Python."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpmf_core import fit, load, sweep
+from dpmf_core.errors import BadInput
+from dpmf_core.store import Store
+from tests.worlds import low_rank
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+
+
+def test_a_fit_is_kept_and_found_again() -> None:
+    first = fit("cinema-small", "private-bias", epsilon=2, seed=3)
+    assert first.record["epsilon"]["exact"] == pytest.approx(2)
+    assert first.record["delta"] == 5e-5
+    assert not first.record["cached"]
+    assert fit("cinema-small", "private-bias", epsilon=2, seed=3).record["cached"]
+    assert not fit("cinema-small", "private-bias", epsilon=2, seed=3, keep=False).record["cached"]
+
+
+def test_ratings_of_ones_own_are_fitted_and_never_stored() -> None:
+    run = fit(low_rank(n_users=200), "dpals", epsilon=3, delta=1e-6, rank=2, steps=1)
+    assert run.record["parameters"]["rank"] == 2
+    assert run.model.item_factors.shape == (17, 2)
+    assert list(Store().rows()) == []
+
+
+def test_a_run_from_the_store_predicts_as_it_did() -> None:
+    data = load("cinema-small")
+    for algorithm in ("spectral", "dpfw", "private-svd", "private-pgd", "dp-sgd"):
+        made, stored = (fit("cinema-small", algorithm, epsilon=5) for _ in range(2))
+        assert stored.record["cached"]
+        users, items = data.users[:500], data.items[:500]
+        before, after = (run.model.predict(run.model.personal(data), users, items) for run in (made, stored))
+        np.testing.assert_array_equal(before, after)
+
+
+def test_a_sweep_is_a_table() -> None:
+    found = sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5], seeds=range(2))
+    frame = found.frame()
+    assert frame[["algorithm", "epsilon", "seed"]].fillna(0).values.tolist() == [
+        ["private-bias", 1, 0], ["private-bias", 5, 0], ["bias", 0, 0], ["private-bias", 1, 1], ["private-bias", 5, 1], ["bias", 0, 1],
+    ]  # fmt: skip
+    summary = found.summary("rmse")
+    assert summary["draws"].tolist() == [2, 2, 2]
+    rows = frame[(frame.algorithm == "private-bias") & (frame.epsilon == 1)]["rmse"]
+    assert summary.iloc[0]["median"] == pytest.approx(rows.median())
+
+
+def test_bad_questions_are_one_sentence() -> None:
+    with pytest.raises(BadInput, match="needs a budget"):
+        fit("cinema-small", "dpals")
+    with pytest.raises(BadInput, match="the sweep needs epsilons"):
+        sweep("cinema-small", ["dpals"])
+    with pytest.raises(BadInput, match="no parameter 'rnak'"):
+        fit("cinema-small", "dpals", epsilon=1, rnak=3)
+    with pytest.raises(BadInput, match="There is no algorithm"):
+        sweep("cinema-small", ["dplas"], epsilons=[1])
+
+
+def test_importing_the_package_is_quick_work() -> None:
+    """Neither compiled kernels nor the scheduler are loaded until something is asked for."""
+    code = "import sys, dpmf_core; print({'numba', 'distributed', 'streamlit', 'pandas'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]).stdout.strip() == "set()"
