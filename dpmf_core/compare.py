@@ -9,6 +9,7 @@ PEERS: dict[str, tuple[str, dict[str, bool]]] = {
     "dpals-plain": ("dpals", {"biases": False}),
     "dpals": ("dpals", {}),
     "ada-dpals": ("ada-dpals", {}),
+    "spectral": ("spectral", {}),
 }
 DRAWS = 4
 
