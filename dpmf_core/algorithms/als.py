@@ -26,6 +26,7 @@ from dpmf_core.algorithms.baselines import (
     release_biases,
 )
 from dpmf_core.algorithms.spectral import Rows, rating_factors, spectrum
+from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.data import Ratings, Shape, keyed_uniform, rank_within_user
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
 
@@ -264,12 +265,20 @@ class DPALS(Algorithm):
             return V
         _, left = model.residuals(data)
         V[:] = 0
-        if self.start == "private-svd":
-            F = private_svd(data, left, entries.kept, self.rank, noise)
-        else:
-            F = orthonormal(_spectral_start(data, left, entries.kept, counts, self.rank, noise))
+        F = orthonormal(self._directions(data, left, entries.kept, counts, noise))
         V[entries.kept, : F.shape[1]] = F  # fewer columns than the rank where fewer items are kept, or fewer factors stand out
         return V
+
+    def _directions(self, data: Ratings, residuals: Array, kept: Array, counts: Array | None, noise: Noise) -> Array:
+        """Item factors (n_kept, at most rank) of one noisy second moment of rows of norm 1: eigenvectors, or the one-shot spectral method's."""
+        spectral = self.start == "spectral"
+        level = denoised(counts, noise_scale(noise, COUNTS))[kept] if spectral and counts is not None else np.ones(len(kept))
+        pen = noise.release(START, sensitivity=1.0, size=len(kept) * (len(kept) + 1) // 2)
+        moment = pen.symmetric(Rows.of(data, residuals, kept, level**0.25).moment())
+        np.fill_diagonal(moment, 0.0)  # it carries popularity rather than taste
+        if not spectral:
+            return top_directions(moment, min(self.rank, len(kept)))
+        return rating_factors(spectrum(moment, data.n_users, pen.scale, min(self.rank, len(kept)), 0.9), level, 0.25, data.n_users)
 
     def _clipped(self, U: Array) -> Array:
         """Rows within the clip norm; [C21] prints max where min is meant. What overflowed counts as 0: one NaN would show in every sum."""
@@ -337,32 +346,3 @@ def nearest_psd(A: Array) -> Array:
     """The projection of a symmetric matrix (r, r) onto the positive semi-definite cone."""
     values, Q = np.linalg.eigh(A)
     return np.asarray((Q * np.maximum(values, 0)) @ Q.T)
-
-
-def _spectral_start(data: Ratings, residuals: Array, kept: Array, counts: Array | None, rank: int, noise: Noise) -> Array:
-    """Item factors (n_kept, at most rank) of the one-shot spectral method, from a release of the same sensitivity."""
-    level = np.ones(len(kept)) if counts is None else denoised(counts, noise_scale(noise, COUNTS))[kept]
-    pen = noise.release(START, sensitivity=1.0, size=len(kept) * (len(kept) + 1) // 2)
-    moment = pen.symmetric(Rows.of(data, residuals, kept, level**0.25).moment())
-    found = spectrum(moment, data.n_users, pen.scale, min(rank, len(kept)), 0.9)
-    return rating_factors(found, level, 0.25, data.n_users)
-
-
-def private_svd(data: Ratings, residuals: Array, kept: Array, rank: int, noise: Noise) -> Array:
-    """Top eigenvectors (n_kept, rank) of the noisy second moment of users' rows (Dwork et al. 2014, Analyze Gauss).
-
-    Each row is scaled to norm 1, so adding or removing a user moves the moment by 1 in Frobenius norm. The diagonal,
-    which carries popularity rather than taste, is dropped after the release.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.linalg import eigsh
-
-    rows = csr_array((residuals.astype(np.float64), data.items, data.by_user), shape=(data.n_users, data.n_items))[:, kept]
-    norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    scaled = rows.multiply(np.where(norms > 0, (1 - 1e-6) / np.maximum(norms, 1e-300), 0.0)[:, None]).tocsr()
-    moment: Any = noise.symmetric(START, (scaled.T @ scaled).toarray(), sensitivity=1.0)
-    np.fill_diagonal(moment, 0.0)
-    if rank >= len(kept):
-        return np.asarray(np.linalg.eigh(moment)[1][:, ::-1][:, :rank], np.float32)
-    _, Q = eigsh(moment, k=rank, which="LA", v0=np.ones(len(kept)))
-    return np.asarray(Q[:, ::-1], np.float32)

@@ -14,6 +14,8 @@ from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee, Ledger, Noise
 
 Array = npt.NDArray[Any]
+INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
+MOST_ITEMS = 12_000  # of an item x item matrix held in full: 1.2 GB
 
 
 @dataclass(frozen=True)
@@ -173,3 +175,9 @@ class Algorithm(BaseModel):
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
         raise NotImplementedError
+
+
+def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-items") -> None:
+    """Raises BadInput where an item x item matrix would be too large."""
+    if shape.n_items > MOST_ITEMS:
+        raise BadInput(f"{algorithm.title} holds an item x item matrix: at most {MOST_ITEMS:,} items. Got {shape.n_items:,}. Use {instead}.")

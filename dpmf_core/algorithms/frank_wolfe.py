@@ -17,16 +17,14 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched
+from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, unwatched
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS, damped_biases
 from dpmf_core.data import Ratings, Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.kernels.moments import second_moment
 from dpmf_core.kernels.replay import Rows, replay
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Status, sequence
 
 COVARIANCE, PRODUCT = "residual second moment", "residual second moment times vector"
-MOST_ITEMS = 12_000  # of a second moment held in full: 1.2 GB
 FAILURE = 0.01  # b of the source's slack
 
 
@@ -161,8 +159,7 @@ class DPFW(_FrankWolfe):
         return min(20, round(3 + signal / 6))
 
     def check(self, shape: Shape) -> None:
-        if shape.n_items > MOST_ITEMS:
-            raise BadInput(f"{self.title} holds an item x item matrix: at most {MOST_ITEMS:,} items. Got {shape.n_items:,}. Use --algorithm dpfw-oja.")
+        fits_in_memory(self, shape, "--algorithm dpfw-oja")
 
     def _bound(self, shape: Shape) -> float:
         return self.row_clip * shape.half_range * math.sqrt(shape.n_items)

@@ -17,9 +17,8 @@ from pydantic import Field
 from scipy.sparse import csr_array
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, unwatched
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS, bias_plan, damped_biases, release_biases
-from dpmf_core.algorithms.svd import INSIDE, fits_in_memory
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence

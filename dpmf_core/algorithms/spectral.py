@@ -15,17 +15,15 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
-from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched
+from dpmf_core.algorithms.base import INSIDE, MOST_ITEMS, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched
 from dpmf_core.algorithms.baselines import COUNTS, PUBLIC_FACTS, ReleasedBiases, bias_plan, denoised, release_biases
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
 
 MOMENT, PRODUCT = "item second moment", "second moment times subspace"
-MOST_ITEMS = 12_000  # of a second moment held in full: 1.2 GB
 COUNTS_SHARE = 0.05  # of mu^2, where counts are all that is needed of the biases
 SPARE = 8  # columns of an iterated subspace beyond the rank
-INSIDE = 1 - 1e-6  # rows stay inside the unit ball after rounding
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
-from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, unwatched
 from dpmf_core.algorithms.baselines import COUNTS, PUBLIC_FACTS, SUMS, private_mean, private_mean_plan
 from dpmf_core.data import Ratings, Shape, keyed_uniform, rank_within_user
 from dpmf_core.errors import BadInput
@@ -22,8 +22,6 @@ from dpmf_core.kernels.moments import second_moment
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Status, sequence
 
 MOMENT = "item second moment"
-MOST_ITEMS = 12_000  # of a second moment held in full: 1.2 GB
-INSIDE = 1 - 1e-6  # rows stay inside their bound after rounding
 
 
 @dataclass(frozen=True)
@@ -53,12 +51,6 @@ def top_directions(moment: Array, rank: int) -> Array:
     m = len(moment)
     _, Q = eigsh(moment, k=rank, which="LA", v0=np.sqrt(1.0 + np.arange(m))) if rank < m - 1 else np.linalg.eigh(moment)
     return np.asarray(Q[:, ::-1][:, :rank])
-
-
-def fits_in_memory(algorithm: Algorithm, shape: Shape) -> None:
-    """Raises BadInput where an item x item matrix would be too large."""
-    if shape.n_items > MOST_ITEMS:
-        raise BadInput(f"{algorithm.title} holds an item x item matrix: at most {MOST_ITEMS:,} items. Got {shape.n_items:,}. Use --top-items.")
 
 
 class PrivateSVD(Algorithm):
