@@ -206,7 +206,7 @@ def _fig4(full: bool) -> tuple[Sweep, ...]:
 
 
 def _fig5(full: bool) -> tuple[Sweep, ...]:
-    common = {"rank": 128 if full else 32, "ratings_per_user": 50, "biases": False}
+    common = {"rank": 128 if full else 32, "ratings_per_user": 50, "biases": False, "noise_ridge": 0.0}
     methods = (
         Method(algorithm="dpals", label="Uniform sampling", parameters={**common, "sampling": "uniform"}),
         Method(algorithm="dpals", label="Adaptive sampling", parameters={**common, "sampling": "adaptive"}),
