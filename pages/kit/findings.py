@@ -54,11 +54,14 @@ def _twins() -> set[str]:
 
 
 def _needed(private: Sequence[Summary], at: Sequence[Summary], top: Summary, metric: str) -> list[str]:
-    """What the next two methods would need to be as good."""
+    """What the next two methods would need to be as good; where one epsilon was measured, how good they are."""
     rest = sorted((it for it in at if it.label != top.label), key=lambda it: swept.sign(metric) * it.median)
     out = []
-    for label in [it.label for it in rest][:2]:
+    for label, median in [(it.label, it.median) for it in rest][:2]:
         line = [it for it in private if it.label == label]
+        if len(line) == 1:
+            out.append(f"{swept.said(label)} has {median:.3f}")
+            continue
         needed = reaches(line, top.median, larger_is_better=metric in LARGER_IS_BETTER)
         most = max(it.epsilon for it in line if it.epsilon is not None)
         name = swept.said(label)

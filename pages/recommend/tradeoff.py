@@ -45,10 +45,12 @@ def main() -> None:
             return
         words, schematic = st.container(), st.container()
         finished = wanted(question)
-        available = [name for name in swept.METRICS if not finished or any(name in run.record["metrics"] for run in finished.values())]
         control, aside = st.columns([4, 1], vertical_alignment="center")
-        with control:
-            metric = asked.measure(available, question.metric if question.metric in available else "rmse")
+        metric = question.metric
+        if finished:
+            available = [name for name in swept.METRICS if any(name in run.record["metrics"] for run in finished.values())]
+            with control:
+                metric = asked.measure(available, metric if metric in available else "rmse")
         title, sentence = findings.finding(question.points, finished, metric)
         words.title(title)
         words.write(sentence)

@@ -55,6 +55,10 @@ def test_the_ends_of_the_scale_are_words(value: float, words: str) -> None:
     assert words in findings.finding(*made(("A", "dpals", 1.0, value), *ENDS), "rmse")[1]
 
 
+def test_at_one_epsilon_the_others_are_said_by_their_figures() -> None:
+    assert findings.finding(*made(LINES[0], LINES[2]), "rmse") == ("At ε = 1, B is best: RMSE 0.900", "A has 0.950.")
+
+
 def test_unfinished_runs_are_said_to_be() -> None:
     points, finished = made(*LINES, *ENDS)
     del finished[points[1].key]
