@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.report import save
+from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.sgd import SGDMF
 from dpmf_core.data import Ratings
 from dpmf_core.metrics import rmse
@@ -35,7 +36,7 @@ def ours(folder: Path, fold: int, factors: int, seed: int) -> tuple[float, float
     train, test = (ratings(folder / f"u{fold}.{part}") for part in ("base", "test"))
     algorithm = SGDMF(rank=factors)
     began = time.perf_counter()
-    *_, found = algorithm.descend(train, np.random.default_rng(seed))
+    *_, found = algorithm.descend(train, Streams(np.random.default_rng(seed), 1))
     seconds = time.perf_counter() - began
     return rmse(found.predict(test.users, test.items, test.bounds), test.values), seconds
 

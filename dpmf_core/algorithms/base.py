@@ -1,7 +1,7 @@
 """What every algorithm is: frozen parameters and two methods, `plan` and `fit`, with no state of its own."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -72,12 +72,15 @@ class Recommender:
     @property
     def arrays(self) -> dict[str, Array]:
         """The fields that are arrays, by name."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return {name: value for name, value in self._fields() if isinstance(value, np.ndarray)}
 
     @property
     def settings(self) -> dict[str, Any]:
         """The other fields, by name: with `arrays` all it takes to make this model again."""
-        return {name: value for name, value in vars(self).items() if not isinstance(value, np.ndarray)}
+        return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
+
+    def _fields(self) -> Iterator[tuple[str, Any]]:
+        return ((field.name, getattr(self, field.name)) for field in fields(self))
 
     @property
     def shared(self) -> Mapping[str, Array]:

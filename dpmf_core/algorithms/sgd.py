@@ -1,7 +1,7 @@
 """Matrix factorisation by stochastic gradients: SGD-MF without privacy, and SGLD, whose sample of the posterior is private if its chain has converged."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -50,19 +50,19 @@ class SGDMF(Algorithm):
     start_deviation: float = Field(0.1, gt=0, le=10, title="starting deviation", description="standard deviation of the starting factors")
     prediction_ridge: float = Field(0.12, gt=0, le=1e6, title="prediction ridge", description="of a user's own regression, per rating")
 
-    def descend(self, data: Ratings, rng: np.random.Generator) -> Iterator[Descent]:
+    def descend(self, data: Ratings, rng: Streams) -> Iterator[Descent]:
         """The state after every epoch; ratings in the order of their users. In units of a star: a quarter of the rating range."""
         unit = data.shape.half_range / 2
         values = data.values.astype(np.float64) / unit
         mean = float(values.mean()) if len(values) else data.shape.mid_range / unit
-        P, Q = (rng.normal(0, self.start_deviation, (size, self.rank)) for size in (data.n_users, data.n_items))
+        P, Q = (rng.init.normal(0, self.start_deviation, (size, self.rank)) for size in (data.n_users, data.n_items))
         a, b = np.zeros(data.n_users), np.zeros(data.n_items)
         for _ in range(self.steps):
             epoch(data.users, data.items, values, mean, P, Q, a, b, self.learning_rate, self.regularisation)
             yield Descent(mean * unit, a * unit, b * unit, P * math.sqrt(unit), Q * math.sqrt(unit))
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
-        for step, found in enumerate(self.descend(data, rng.init)):
+        for step, found in enumerate(self.descend(data, rng)):
             ridge = self.prediction_ridge * data.shape.half_range / 2
             model = Recommender(data.bounds, found.mean, found.b.astype(np.float32), found.Q.astype(np.float32), 5.0, ridge, 1.0, mended=True)
             watch(step + 1, self.steps, model)
@@ -124,9 +124,9 @@ class SGLD(Algorithm):
             watch(step + 1, self.steps, model)
         return Fit(model, noise.spent)
 
-    def _moved(self, theta: Array, ascent: Array, rate: float, langevin: np.random.Generator) -> Array:
+    def _moved(self, theta: Array, ascent: Array, rate: float, langevin: Callable[[tuple[int, ...]], Array]) -> Array:
         """One Langevin step: half a step up the log posterior, and noise of the step's variance."""
-        return np.asarray(theta + rate / 2 * (ascent - self.prior_precision * theta) + math.sqrt(rate) * langevin.standard_normal(theta.shape))
+        return np.asarray(theta + rate / 2 * (ascent - self.prior_precision * theta) + math.sqrt(rate) * langevin(theta.shape))
 
     def _gradients(self, data: Ratings, x: Array, U: Array, V: Array, weight: float) -> tuple[Array, Array]:
         """Of the sum of the f_i with respect to U and V: zero for users whose error is beyond the clip."""

@@ -8,6 +8,7 @@ One floating-point Gaussian per coordinate: no defence against Mironov (2012), s
 """
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -61,13 +62,16 @@ class Noise:
         self._record(leaf)
         return self._open(leaf, size)
 
-    def sampler(self, statistic: str) -> np.random.Generator:
-        """The private stream from which the next planned posterior sample of that name is drawn; taking it records the sample. Raises PlanViolation."""
+    def sampler(self, statistic: str) -> Callable[[tuple[int, ...]], Array]:
+        """Standard normals of a shape, from the private stream, for the next planned posterior sample of that name; taking it records the sample.
+
+        Raises PlanViolation.
+        """
         leaf = self.planned(statistic)
         if not isinstance(leaf, PosteriorSample):
             raise PlanViolation(f"{statistic!r} was planned with {leaf.mechanism} noise, not as a sample.")
         self._record(leaf)
-        return np.random.Generator(np.random.SFC64(self._seed.spawn(1)[0]))
+        return np.random.Generator(np.random.SFC64(self._seed.spawn(1)[0])).standard_normal
 
     def _record(self, leaf: Leaf) -> None:
         self._left[leaf] -= 1

@@ -22,7 +22,7 @@ FOLDS = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "..
 
 def test_descent_is_the_textbook_loop() -> None:
     data = low_rank()
-    found = list(SGDMF(rank=3, steps=2, learning_rate=0.01, regularisation=0.05).descend(data, np.random.default_rng(4)))[-1]
+    found = list(SGDMF(rank=3, steps=2, learning_rate=0.01, regularisation=0.05).descend(data, Streams(np.random.default_rng(4), 1)))[-1]
     rng, unit = np.random.default_rng(4), data.shape.half_range / 2
     P, Q = rng.normal(0, 0.1, (data.n_users, 3)), rng.normal(0, 0.1, (data.n_items, 3))
     a, b, x = np.zeros(data.n_users), np.zeros(data.n_items), data.values.astype(float) / unit
@@ -40,7 +40,7 @@ def test_descent_is_the_textbook_loop() -> None:
 
 def test_a_step_that_would_overshoot_is_shortened() -> None:
     data = low_rank()
-    found = list(SGDMF(rank=3, steps=20, learning_rate=1.0, start_deviation=10.0).descend(data, np.random.default_rng(0)))[-1]
+    found = list(SGDMF(rank=3, steps=20, learning_rate=1.0, start_deviation=10.0).descend(data, Streams(np.random.default_rng(0), 1)))[-1]
     assert np.isfinite(found.P).all()
 
 
@@ -56,7 +56,7 @@ def test_the_error_on_an_official_fold_is_surprises(tmp_path: Path) -> None:
     train, test = parts
     errors = []
     for seed in range(3):
-        *_, found = SGDMF(rank=10).descend(train, np.random.default_rng(seed))
+        *_, found = SGDMF(rank=10).descend(train, Streams(np.random.default_rng(seed), 1))
         errors.append(rmse(found.predict(test.users, test.items, test.bounds), test.values))
     assert np.mean(errors) == pytest.approx(SURPRISE_U1, abs=0.002)
 

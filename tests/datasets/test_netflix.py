@@ -86,7 +86,7 @@ def test_a_file_without_ratings_is_refused(tmp_path: Path, content: str) -> None
 
 def test_memory_grows_by_a_bounded_number_of_bytes_a_rating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice the ratings cost at most 60 bytes more for each; the text alone has 25 and its objects far more."""
-    monkeypatch.setattr(netflix, "CHUNK", 20_000)
+    monkeypatch.setattr(netflix, "CHUNK", 5_000)
     rng = np.random.default_rng(0)
 
     def peak(n: int) -> int:
@@ -102,5 +102,5 @@ def test_memory_grows_by_a_bounded_number_of_bytes_a_rating(tmp_path: Path, monk
         assert len(ratings) == n
         return highest
 
-    small, large = peak(200_000), peak(400_000)
-    assert (large - small) / 200_000 < 60
+    small, large = peak(60_000), peak(120_000)
+    assert (large - small) / 60_000 < 60
