@@ -29,6 +29,14 @@ def shows(page: Any, box: str, value: str) -> None:
     expect(page.get_by_role("textbox", name=box)).to_have_value(value, timeout=20_000)
 
 
+def at_rest(page: Any) -> None:
+    """Every run is done and the page drawn to its end."""
+    page.get_by_role("button", name="Share link").wait_for()  # the last thing drawn
+    page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    page.wait_for_selector("h1:not(:has-text('so far'))")
+    page.wait_for_selector("[data-test-script-state=notRunning]")
+
+
 def begun(page: Any, server: Server, more: int) -> set[str]:
     """A long question, its button pressed; what is stored once so many of its runs are new."""
     before = stored(server)
@@ -52,12 +60,13 @@ def test_the_first_request_of_a_cold_server_is_a_question_in_a_link(visit: Visit
 def test_a_grid_in_a_share_link_is_the_same_for_whoever_opens_it(visit: Visit) -> None:
     page = visit("/trade-off?data=cinema-small&methods=dpals&epsilons=5&draws=1&judge=validation&grid=rank%20%3D%202%2C%204")
     page.wait_for_selector("text=does best at ε = 5 with rank r")
-    page.wait_for_selector("h1:not(:has-text('so far'))")
+    at_rest(page)
     page.get_by_role("button", name="Share link").click()
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
     assert " " not in link
     other = visit(link.removeprefix(page.url.split("/trade-off")[0]))
     other.wait_for_selector("text=does best at ε = 5 with rank r")
+    at_rest(other)
     shows(other, "Grid", "rank = 2, 4")
     assert other.inner_text("h1") == page.inner_text("h1")
 
@@ -100,8 +109,7 @@ def test_a_phone_needs_no_sideways_scrolling(visit: Visit) -> None:
 def test_the_figure_stands_above_the_fold(visit: Visit) -> None:
     page = visit(SMALL + "&draws=1", viewport={"width": 1280, "height": 800})
     page.wait_for_selector("h1:has-text('Private biases has RMSE')")
-    page.get_by_role("button", name="Share link").wait_for()  # the last thing drawn
-    page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    at_rest(page)
     plot = page.get_by_test_id("stPlotlyChart").first
     plot.locator(".main-svg").first.wait_for()
     box = plot.bounding_box()
