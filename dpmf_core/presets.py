@@ -89,7 +89,8 @@ def _films(full: bool, top: int | None = 400, **filters: float | int) -> DataSpe
 
 
 def _at(found: Sequence[Summary], label: str, epsilon: float | None = None) -> float:
-    return next(point.median for point in found if point.label == label and point.epsilon in (epsilon, None))
+    """The median at an epsilon; where there are several sizes, of the largest, which is the last."""
+    return [point.median for point in found if point.label == label and point.epsilon in (epsilon, None)][-1]
 
 
 def _in_order(*labels: str, epsilons: Sequence[float] = (5.0, 20.0)) -> Callable[[Sequence[Summary]], Verdict]:

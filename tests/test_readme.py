@@ -45,7 +45,7 @@ def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         if "--json" in command:
             json.loads(done.stdout)
-    assert (folder / "runs.csv").read_text().count("\n") > 60
+    assert (folder / "runs.csv").read_text().count("\n") > 30
 
 
 @pytest.mark.slow

@@ -153,6 +153,7 @@ def _write_csv(path: Path, table: list[dict[str, Any]]) -> None:
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8", newline="") as aside:
             aside.write(text.getvalue())
+        Path(aside.name).chmod(0o644)
         Path(aside.name).replace(path)
     except OSError as error:
         raise BadInput(f"--out: {path} cannot be written ({error.strerror}).") from error
