@@ -312,7 +312,7 @@ def interrupted(child: subprocess.Popen[str], ready: Any) -> str:
 
 
 def test_ctrl_c_leaves_nothing_of_a_fit(tmp_path: Path) -> None:
-    child = spawn("fit", "--dataset", "medium", "--algorithm", "als", "--param", "rank=64", "--param", "steps=200", "--json")
+    child = spawn("fit", "--dataset", "medium", "--algorithm", "als", "--param", "rank=256", "--param", "steps=200", "--json")
     runs = tmp_path / "home" / "runs" / "index.sqlite"
     began = time.monotonic()
     assert "nothing half-written" in interrupted(child, lambda: runs.exists() and time.monotonic() - began > 2.0)
