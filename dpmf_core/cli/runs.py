@@ -1,14 +1,10 @@
 """`fit`, `sweep` and `warm`: the commands that compute."""
 
-import contextlib
 import csv
 import io
-import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -57,27 +53,9 @@ def _stored_or_run(spec: RunSpec, store: Store) -> Run:
             bar.set_postfix({name: f"{value:.3f}" for name, value in progress.curves[-1].items() if name == "test_rmse"}, refresh=False)
             bar.update(progress.step - bar.n)
 
-        with _interrupted() as interrupted:
-            run = experiment.run(spec, report=tell, stopped=interrupted)
+        run = experiment.run(spec, report=tell)
     store.put(run)
     return run
-
-
-@contextlib.contextmanager
-def _interrupted() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C has come: the exception alone can be lost in a compiler's callback."""
-    came = False
-
-    def note(number: int, frame: FrameType | None) -> None:
-        nonlocal came
-        came = True
-        signal.default_int_handler(number, frame)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield lambda: came
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @click.command()
