@@ -1,5 +1,6 @@
 """The command line: one JSON value on standard output, sentences on standard error, exit codes that mean something."""
 
+import contextlib
 import csv
 import json
 import os
@@ -7,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,18 @@ def say(capsys: pytest.CaptureFixture[str]) -> Any:
 
 def spawn(*arguments: str, **env: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "dpmf_core", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with heard():
+        return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[None]:
+    """A shell starts what runs in its background deaf to Ctrl-C, and children would inherit it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 # ---- fit ----------------------------------------------------------------------------------------------------------------
@@ -312,7 +324,7 @@ def interrupted(child: subprocess.Popen[str], ready: Any) -> str:
 
 
 def test_ctrl_c_leaves_nothing_of_a_fit(tmp_path: Path) -> None:
-    child = spawn("fit", "--dataset", "medium", "--algorithm", "als", "--param", "rank=256", "--param", "steps=200", "--json")
+    child = spawn("fit", "--dataset", "medium", "--algorithm", "als", "--param", "rank=128", "--param", "steps=200", "--json")
     runs = tmp_path / "home" / "runs" / "index.sqlite"
     began = time.monotonic()
     assert "nothing half-written" in interrupted(child, lambda: runs.exists() and time.monotonic() - began > 2.0)
