@@ -1,4 +1,4 @@
-"""The catalogue of data sets: what there is, on which terms, and how to get it.
+"""The catalogue of data sets, ratings, documents and images: what there is, on which terms, and how to get it.
 
 `load("cinema")` and `load("lowrank")` need nothing; `fetch` or `import_` bring a published set to the data directory (DPMF_DATA, else the user's
 cache folder), from where `load("ml-1m")` takes it; `load("ratings.csv?bounds=0.5,5")` reads any ratings table, with its bounds declared.
@@ -9,17 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from datasets import download, jester, movielens, netflix, shelf
+from datasets import download, jester, movielens, netflix, sample_sets, shelf
 from datasets.cinema import BOUNDS as STARS
 from datasets.cinema import cinema
-from datasets.entry import Entry
+from datasets.entry import Entry, Listed, SampleEntry
 from datasets.report import Problem, Report
 from datasets.synthetic import BOUNDS, lowrank, rankone
 from datasets.upload import read_table
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_core.samples import Samples
 
-__all__ = ["Entry", "Problem", "Report", "catalogue", "fetch", "import_", "load", "present", "read_table", "stamp"]
+__all__ = ["Entry", "Listed", "Problem", "Report", "SampleEntry", "catalogue", "fetch", "import_", "load", "present", "read_table", "stamp"]
 
 
 def _simulated(id: str, title: str, counts: tuple[int, int, int], bounds: tuple[float, float], words: str, source: str) -> Entry:  # noqa: A002
@@ -46,7 +47,7 @@ def _rankone(id: str, users: int, ratings: int) -> Entry:  # noqa: A002
     return _simulated(id, f"Rank one, {users:,} users", (users, 400, ratings), (-1.0, 1.0), words, "Jain, Thakkar & Thakurta, ICML 2018, section 5.")
 
 
-_CATALOGUE = (
+_CATALOGUE: tuple[Listed, ...] = (
     _cinema("cinema", (20_000, 400, 850_000), "Invented films, half stars, popular and obscure titles, busy and rare visitors: ready at once."),
     _cinema("cinema-small", (2_000, 200, 80_000), "The invented cinema at a tenth of its size, for quick trials and classes."),
     _lowrank("lowrank", 20_000, 3_961_000),
@@ -58,14 +59,25 @@ _CATALOGUE = (
     *movielens.ENTRIES,
     jester.ENTRY,
     netflix.ENTRY,
+    *sample_sets.ENTRIES,
 )
 _GENERATORS: dict[str, Callable[..., Ratings]] = {"cinema": cinema, "lowrank": lowrank, "rankone": rankone}
 _READERS: dict[str, Callable[[Entry, Path], tuple[Ratings, Report]]] = {"jester": jester.read, "netflix": netflix.read}  # else a MovieLens release
 
 
-def catalogue() -> tuple[Entry, ...]:
+def catalogue() -> tuple[Listed, ...]:
     """Every data set that has a name."""
     return _CATALOGUE
+
+
+def ratings() -> tuple[Entry, ...]:
+    """Every set of ratings that has a name."""
+    return tuple(entry for entry in _CATALOGUE if isinstance(entry, Entry))
+
+
+def samples(holds: str) -> tuple[SampleEntry, ...]:
+    """Every set of `documents` or `images` that has a name."""
+    return tuple(entry for entry in _CATALOGUE if isinstance(entry, SampleEntry) and entry.holds == holds)
 
 
 def present(id: str) -> bool:  # noqa: A002
@@ -76,11 +88,11 @@ def present(id: str) -> bool:  # noqa: A002
 def stamp(id_or_path: str) -> float:
     """Changes when the file behind a data set does: its time of change, 0 where there is no file."""
     file = shelf.place(id_or_path) if any(entry.id == id_or_path for entry in _CATALOGUE) else Path(id_or_path.partition("?")[0]).expanduser()
-    return file.stat().st_mtime if file.is_file() else 0.0
+    return file.stat().st_mtime if file.exists() else 0.0
 
 
-def load(id_or_path: str, seed: int = 0) -> Ratings:
-    """The ratings of a catalogue id, or of a table at a path such as `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items: optional).
+def load(id_or_path: str, seed: int = 0) -> Ratings | Samples:
+    """The ratings or samples of a catalogue id, or at a path: `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items: optional), or `sample_sets.at`.
 
     seed: which draw of a simulated set; others have one only. Raises BadInput when the set is unknown or not on this machine.
     """
@@ -88,7 +100,7 @@ def load(id_or_path: str, seed: int = 0) -> Ratings:
     if entry is None:
         return _table(id_or_path)
     if entry.kind == "simulated":
-        return _draw(entry, seed)
+        return _draw(entry, seed) if isinstance(entry, Entry) else sample_sets.make(entry.id, seed)
     if not present(entry.id):
         raise BadInput(
             f"{entry.id} is not on this machine. Run `python -m dpmf_core fetch {entry.id}` or `python -m dpmf_core import {entry.id} PATH`."
@@ -99,6 +111,9 @@ def load(id_or_path: str, seed: int = 0) -> Ratings:
 def fetch(id: str, *, accept_licence: bool, progress: Callable[[int, int], None] | bool = False) -> None:  # noqa: A002
     """Downloads the official archive, checks it and keeps its ratings. progress: a bar on the terminal, or a function of (bytes done, bytes in all)."""
     entry = _entry(id)
+    if isinstance(entry, SampleEntry) and entry.kind == "download":
+        shelf.save(id, sample_sets.fetched(entry, shelf.writable_home(), accept_licence))
+        return
     if entry.kind == "file":
         raise BadInput(f"{entry.title} has no checksum to download it by. Get it from {entry.home} and run `python -m dpmf_core import {id} PATH`.")
     if entry.kind != "download":
@@ -112,14 +127,18 @@ def import_(id: str, path: str | Path) -> Report:  # noqa: A002
     entry = _entry(id)
     if entry.kind == "simulated":
         raise BadInput(f"{id} is made on this machine: nothing can be imported as {id}. Use the file itself, e.g. --dataset 'ratings.csv?bounds=1,5'.")
-    ratings, report = _READERS.get(id, movielens.read)(entry, Path(path).expanduser())
-    shelf.save(id, ratings)
+    data: Ratings | Samples
+    if isinstance(entry, Entry):
+        data, report = _READERS.get(id, movielens.read)(entry, Path(path).expanduser())
+    else:
+        data, report = sample_sets.read(entry, Path(path).expanduser())
+    shelf.save(id, data)
     return report
 
 
-def _entry(id: str) -> Entry:  # noqa: A002
+def _entry(id: str) -> Entry | SampleEntry:  # noqa: A002
     for entry in _CATALOGUE:
-        if entry.id == id:
+        if entry.id == id and isinstance(entry, Entry | SampleEntry):
             return entry
     raise BadInput(f"There is no data set '{id}'. Known: {', '.join(entry.id for entry in _CATALOGUE)}; or give the path of a ratings table.")
 
@@ -132,25 +151,30 @@ def _draw(entry: Entry, seed: int) -> Ratings:
     return _GENERATORS[family](entry.n_users, entry.n_items, seed=seed, name=entry.id, **size)
 
 
-def _table(path_and_facts: str) -> Ratings:
-    """Reads `path?bounds=low,high&users=n&items=m`; a file whose own name has a question mark is taken as it is."""
+def _table(path_and_facts: str) -> Ratings | Samples:
+    """Reads `path?bounds=low,high&users=n&items=m`, or documents or images; a file whose own name has a question mark is taken as it is."""
     path, _, query = (path_and_facts, "", "") if Path(path_and_facts).expanduser().is_file() else path_and_facts.partition("?")
     file = Path(path).expanduser()
-    if file.is_dir():
-        raise BadInput(f"{path} is a folder. Name a ratings table in it, or keep an official folder with `python -m dpmf_core import ID {path}`.")
     if not (file.suffix or "/" in path or file.is_file()):
         _entry(path)  # neither a path nor an id: says which ids there are
-    if not file.is_file():
+    if not file.exists():
         raise BadInput(f"There is no file {path}. Give the path of a ratings table, or one of {', '.join(entry.id for entry in _CATALOGUE)}.")
     facts = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := set(facts) - {"bounds", "users", "items"}:
-        raise BadInput(f"After the '?' of a path only bounds, users and items are known. Got {', '.join(sorted(unknown))}.")
+    if unknown := set(facts) - {"bounds", "users", "items", *sample_sets.FACTS}:
+        raise BadInput(f"After the '?' of a path bounds, users, items, {', '.join(sample_sets.FACTS)} are known. Got {', '.join(sorted(unknown))}.")
+    if (found := sample_sets.at(file, facts)) is not None:
+        _tell(found[1])
+        return found[0]
     ratings, report = read_table(
         file, name=file.name, bounds=_pair(facts.get("bounds")), n_users=_count(facts, "users"), n_items=_count(facts, "items")
     )  # fmt: skip
-    if report.problems:
-        logging.getLogger(__name__).warning("%s", report.words)
+    _tell(report)
     return ratings
+
+
+def _tell(report: Report) -> None:
+    if report.problems or report.note:
+        logging.getLogger(__name__).warning("%s", report.words)
 
 
 def _pair(text: str | None) -> tuple[float, float] | None:

@@ -1,6 +1,7 @@
-"""A folder, a zip archive or a single file, read the same way. Nothing is ever unpacked to disk."""
+"""A folder, a zip or tar archive or a single file, read the same way. Nothing is ever unpacked to disk."""
 
 import re
+import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,10 @@ def opened(path: Path) -> Iterator[Members]:
         elif _looks_zipped(path):
             with zipfile.ZipFile(path) as archive:
                 yield Members(_safe(archive, path), archive.open)  # type: ignore[arg-type]  # opens for reading
+        elif tarfile.is_tarfile(path):
+            with tarfile.open(path) as tar:
+                inside = {member.name: member for member in tar if member.isfile() and member.size <= LARGEST}
+                yield Members(list(inside), lambda name: tar.extractfile(inside[name]))  # type: ignore[arg-type, return-value]  # a file has content
         else:
             yield Members([path.name], lambda _: path.open("rb"))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pooch
 import requests
 
-from datasets.entry import Entry
+from datasets.entry import Listed
 from datasets.shelf import writable_home
 from dpmf_core.errors import BadInput
 
@@ -33,13 +33,13 @@ class _Bar:
         """Nothing is held open."""
 
 
-def terms(entry: Entry) -> str:
+def terms(entry: Listed) -> str:
     """What a person agrees to before a download."""
     return f"{entry.title} ({entry.size_mb:g} MB, {entry.home})\nTerms: {entry.licence}\nCite: {entry.citation}"
 
 
 @contextmanager
-def downloaded(entry: Entry, url: str, md5: str, *, accept_licence: bool, progress: Progress | bool = False) -> Iterator[Path]:
+def downloaded(entry: Listed, url: str, md5: str, *, accept_licence: bool, progress: Progress | bool = False) -> Iterator[Path]:
     """The official archive, for as long as the block lasts. Raises BadInput when the terms are not accepted, the network or the checksum fails."""
     if not accept_licence:
         raise BadInput(f"{terms(entry)}\nNothing was downloaded. If you accept these terms, repeat the command with --accept-licence.")
@@ -48,7 +48,7 @@ def downloaded(entry: Entry, url: str, md5: str, *, accept_licence: bool, progre
         yield _retrieve(entry, url, md5, aside, bar)
 
 
-def _retrieve(entry: Entry, url: str, md5: str, folder: str, bar: "_Bar | bool") -> Path:
+def _retrieve(entry: Listed, url: str, md5: str, folder: str, bar: "_Bar | bool") -> Path:
     pooch.get_logger().setLevel("WARNING")  # the temporary place it would name is of no use to anyone
     file = f"{entry.id}.zip"
     elsewhere = f"Download {url} in another way and run `python -m dpmf_core import {entry.id} PATH`."

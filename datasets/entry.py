@@ -5,8 +5,8 @@ from typing import Literal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One data set. Counts and bounds are declared: published by its authors, or chosen by the generator (its number of ratings is then approximate)."""
+class Listed:
+    """What is said of every data set."""
 
     id: str
     title: str
@@ -15,8 +15,25 @@ class Entry:
     licence: str
     citation: str
     size_mb: float
+    home: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Listed):
+    """Ratings. Counts and bounds are declared: published by its authors, or chosen by the generator (its number of ratings is then approximate)."""
+
     n_users: int
     n_items: int
     n_ratings: int
     bounds: tuple[float, float]
-    home: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleEntry(Listed):
+    """Documents or images: declared counts, (height, width) of images, and how many parts its papers look for."""
+
+    holds: Literal["documents", "images"]
+    n_samples: int
+    n_features: int
+    image: tuple[int, int] | None = None
+    n_components: int = 8

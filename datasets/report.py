@@ -51,10 +51,14 @@ class Report:
     problems: tuple[Problem, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
     note: str = ""
+    what: tuple[str, ...] = ()  # of samples: what rows and columns are
 
     @property
     def words(self) -> str:
-        lines = [f"{self.name}: {self.read:,} rows read, {self.kept:,} ratings kept, {self.n_users:,} users, {self.n_items:,} items."]
+        counts = f"{self.kept:,} ratings kept, {self.n_users:,} users, {self.n_items:,} items"
+        if self.what:
+            counts = f"{self.n_users:,} {self.what[0]}, {self.n_items:,} {self.what[1]}"
+        lines = [f"{self.name}: {self.read:,} rows read, {counts}."]
         lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
         return "\n".join([*lines, self.note] if self.note else lines)
 

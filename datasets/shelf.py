@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pooch
+from scipy.sparse import csr_array
 
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_core.samples import Samples, Texts, is_sparse
 
 FORMAT = 1
+Held = tuple[dict[str, Any], dict[str, Any]]  # facts and arrays
 
 
 def home() -> Path:
@@ -38,20 +41,14 @@ def place(id: str) -> Path:  # noqa: A002  # the word of the catalogue
     return home() / f"{id}.npz"
 
 
-def save(id: str, ratings: Ratings) -> None:  # noqa: A002
-    """Keeps ratings under an id; whoever reads meanwhile sees the old file or the new one."""
+def save(id: str, data: Ratings | Samples) -> None:  # noqa: A002
+    """Keeps a data set under an id; whoever reads meanwhile sees the old file or the new one."""
+    facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
     folder = writable_home()
-    facts = {
-        "format": FORMAT, "n_users": ratings.n_users, "n_items": ratings.n_items, "bounds": ratings.bounds, "name": ratings.name,
-        "public": ratings.public, "assumptions": ratings.assumptions, "titles": ratings.titles,
-    }  # fmt: skip
-    arrays: dict[str, Any] = {"per_user": np.diff(ratings.by_user).astype(np.int32), "items": _small(ratings.items), "values": ratings.values}
-    if ratings.order is not None:
-        arrays |= {"order": _small(ratings.order)}
     handle, aside = tempfile.mkstemp(dir=folder, prefix=f".{id}-", suffix=".npz")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
+            np.savez_compressed(file, facts=np.frombuffer(json.dumps({"format": FORMAT, **facts}).encode(), np.uint8), **arrays)
             file.flush()
             os.fsync(file.fileno())
         Path(aside).replace(place(id))
@@ -59,11 +56,36 @@ def save(id: str, ratings: Ratings) -> None:  # noqa: A002
         Path(aside).unlink(missing_ok=True)
 
 
-def read(id: str) -> Ratings:  # noqa: A002
-    """The ratings kept under an id. Raises BadInput when the file is damaged."""
+def _of_ratings(ratings: Ratings) -> Held:
+    facts = {
+        "n_users": ratings.n_users, "n_items": ratings.n_items, "bounds": ratings.bounds, "name": ratings.name,
+        "public": ratings.public, "assumptions": ratings.assumptions, "titles": ratings.titles,
+    }  # fmt: skip
+    arrays: dict[str, Any] = {"per_user": np.diff(ratings.by_user).astype(np.int32), "items": _small(ratings.items), "values": ratings.values}
+    if ratings.order is not None:
+        arrays |= {"order": _small(ratings.order)}
+    return facts, arrays
+
+
+def _of_samples(samples: Samples) -> Held:
+    facts = {
+        "samples": samples.unit, "name": samples.name, "public": samples.public, "assumptions": samples.assumptions, "titles": samples.titles,
+        "vocabulary": samples.vocabulary, "image": samples.image, "shape": samples.X.shape, "words": None if samples.texts is None else samples.texts.words,
+    }  # fmt: skip
+    X = samples.X
+    arrays = {"data": X.data, "indices": _small(X.indices), "indptr": X.indptr.astype(np.int64)} if is_sparse(X) else {"dense": X}
+    if samples.texts is not None:
+        arrays |= {"ids": _small(samples.texts.ids), "starts": samples.texts.starts}
+    return facts, arrays
+
+
+def read(id: str) -> Ratings | Samples:  # noqa: A002
+    """The data set kept under an id. Raises BadInput when the file is damaged."""
     try:
         with np.load(place(id), allow_pickle=False) as kept:
             facts = json.loads(kept["facts"].tobytes())
+            if "samples" in facts:
+                return _samples(facts, {name: kept[name] for name in kept.files})
             users = np.repeat(np.arange(facts["n_users"], dtype=np.int32), kept["per_user"])
             order = kept["order"].astype(np.int64) if "order" in kept else None
             items, values = kept["items"].astype(np.int32), kept["values"].astype(np.float32)
@@ -74,6 +96,15 @@ def read(id: str) -> Ratings:  # noqa: A002
     return Ratings(
         users, items, values, facts["n_users"], facts["n_items"], (low, high), order, titles, facts["name"], facts["public"], tuple(facts["assumptions"])
     )  # fmt: skip
+
+
+def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
+    X: Any = arrays.get("dense")
+    if X is None:
+        X = csr_array((arrays["data"], arrays["indices"].astype(np.int32), arrays["indptr"]), shape=tuple(facts["shape"]))
+    texts = None if facts["words"] is None else Texts(tuple(facts["words"]), arrays["ids"].astype(np.int32), arrays["starts"])
+    lists: dict[str, Any] = {name: None if facts[name] is None else tuple(facts[name]) for name in ("titles", "vocabulary", "image")}
+    return Samples(X, unit=facts["samples"], name=facts["name"], public=facts["public"], assumptions=tuple(facts["assumptions"]), texts=texts, **lists)
 
 
 def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

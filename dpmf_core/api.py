@@ -43,7 +43,7 @@ def fit(
         split=dict(split or {}), seed=seed,
     )  # fmt: skip
     if not isinstance(data, str):
-        return experiment.run(spec, ratings=data)
+        return experiment.run(spec, given=data)
     return _kept(spec) if keep else experiment.run(spec)
 
 
@@ -99,7 +99,7 @@ def sweep(
     if any(point.epsilon is None and point.spec.budget is None and _is_private(point) for point in points):
         raise BadInput("These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1, 5]).")
     distinct = {point.key: point.spec for point in points}
-    return Swept(points, {key: _kept(spec) if isinstance(data, str) else experiment.run(spec, ratings=data) for key, spec in distinct.items()})
+    return Swept(points, {key: _kept(spec) if isinstance(data, str) else experiment.run(spec, given=data) for key, spec in distinct.items()})
 
 
 def _is_private(point: Point) -> bool:

@@ -31,6 +31,10 @@ class Shape:
     bounds: tuple[float, float]
 
     @property
+    def n_units(self) -> int:
+        return self.n_users
+
+    @property
     def mid_range(self) -> float:
         return (self.bounds[0] + self.bounds[1]) / 2
 

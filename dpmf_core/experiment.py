@@ -10,29 +10,28 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 
-from dpmf_core import algorithms, kernels, metrics
-from dpmf_core.algorithms import Algorithm, Recommender, Streams
+from dpmf_core import algorithms, judging, kernels
+from dpmf_core.algorithms import Algorithm, Streams
 from dpmf_core.data import Ratings, Shape, Split, SplitSpec, split
 from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.privacy import Budget, Guarantee, Noise, PlanViolation, Relation, calibrate, normal_form
 from dpmf_core.privacy.accounting import Calibration, every_epsilon
 from dpmf_core.privacy.events import Event, Ledger
+from dpmf_core.samples import Preparation, Samples, SampleShape, prepared
 
 usable_threads = kernels.usable_threads
 
 
-class DataSpec(BaseModel):
-    """Which ratings, and what is done to them before the split."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class DataSpec(Preparation):
+    """Which ratings or samples, and what is done to them before they are split or factorised."""
 
     id: str = Field(description="a catalogue id or a path")
     top_items: int | None = Field(None, ge=1, description="keep the most rated items only")
@@ -40,6 +39,20 @@ class DataSpec(BaseModel):
     min_item_count: int = Field(0, ge=0, description="keep items with at least so many ratings")
     most_per_user: int | None = Field(None, ge=1, description="keep at most so many ratings of a user, drawn by a hash")
     positives_above: float | None = Field(None, allow_inf_nan=False, description="recall task: ratings above this become 1, others go")
+
+    @model_serializer(mode="wrap")
+    def _said(self, whole: Any) -> dict[str, Any]:
+        """What was left as it is of samples' preparation is not said: a ratings run is the same run whatever samples know."""
+        said: dict[str, Any] = whole(self)
+        return {name: value for name, value in said.items() if name not in Preparation.model_fields or value != Preparation.model_fields[name].default}
+
+    def set_for(self, kind: str) -> list[str]:
+        """The fields that were changed and are for `kind` ("ratings" or "samples") alone."""
+        chosen = self.model_dump(exclude_defaults=True, exclude={"id"})
+        return [name for name in chosen if (name in Preparation.model_fields) == (kind == "samples")]
+
+
+Data = Ratings | Samples
 
 
 class RunSpec(BaseModel):
@@ -85,18 +98,26 @@ def catalogue() -> Any:
 
 
 @functools.lru_cache(2)
-def _raw(data_id: str, stamp: float) -> Ratings:
-    ratings: Ratings = catalogue().load(data_id)
-    return ratings
+def _raw(data_id: str, stamp: float) -> Data:
+    data: Data = catalogue().load(data_id)
+    return data
 
 
 @functools.lru_cache(3)
-def _prepared(spec: DataSpec, stamp: float) -> Ratings:
+def _prepared(spec: DataSpec, stamp: float) -> Data:
     return filtered(_raw(spec.id, stamp), spec)
 
 
-def filtered(ratings: Ratings, spec: DataSpec) -> Ratings:
-    """What a specification leaves of the ratings. Raises BadInput when that is nothing."""
+def filtered(data: Data, spec: DataSpec) -> Data:
+    """What a specification leaves of the data. Raises BadInput when that is nothing, or where it asks for what the data have not."""
+    wrong = spec.set_for("samples" if isinstance(data, Ratings) else "ratings")
+    if wrong:
+        what = ("samples", "ratings") if isinstance(data, Ratings) else ("ratings", f"{data.unit}s")
+        raise BadInput(f"'{wrong[0]}' is for {what[0]}; {spec.id} holds {what[1]}. Leave it out.")
+    return _fewer(data, spec) if isinstance(data, Ratings) else prepared(data, spec)
+
+
+def _fewer(ratings: Ratings, spec: DataSpec) -> Ratings:
     if spec.top_items:
         ratings = ratings.top_items(spec.top_items)
     if spec.min_item_count:
@@ -112,14 +133,25 @@ def filtered(ratings: Ratings, spec: DataSpec) -> Ratings:
     return ratings
 
 
-def open_data(spec: DataSpec) -> Ratings:
-    """The ratings of a data specification, kept in memory while they are in use and while their file does not change."""
+def open_data(spec: DataSpec) -> Data:
+    """The ratings or samples of a data specification, kept in memory while they are in use and while their file does not change."""
     return _prepared(spec, catalogue().stamp(spec.id))
+
+
+def open_ratings(spec: DataSpec) -> Ratings:
+    """As `open_data`. Raises BadInput where the data are no ratings."""
+    return _ratings(open_data(spec))
 
 
 @functools.lru_cache(2)
 def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: float) -> Split:
-    return _parts(_prepared(spec, stamp), how, seed)
+    return _parts(_ratings(_prepared(spec, stamp)), how, seed)
+
+
+def _ratings(data: Data) -> Ratings:
+    if not isinstance(data, Ratings):
+        raise BadInput(f"Only ratings are split; {data.name} holds {data.unit}s.")
+    return data
 
 
 def _parts(ratings: Ratings, how: SplitSpec, seed: int) -> Split:
@@ -132,6 +164,16 @@ def _parts(ratings: Ratings, how: SplitSpec, seed: int) -> Split:
 def open_split(spec: RunSpec) -> Split:
     """The train, history, validation and test ratings of a run."""
     return _split(spec.data, spec.split, _seeds(spec.seed)[0], catalogue().stamp(spec.data.id))
+
+
+def _judge(spec: RunSpec, data: Data, given: bool) -> judging.Judge:
+    """What the run is judged by. Split ratings of the catalogue are kept in memory."""
+    kind = algorithms.find(spec.algorithm)
+    if not isinstance(data, Ratings):
+        judging.suits(kind, data, spec.data.id)
+        return judging.BySamples(data)
+    parts = _parts(data, spec.split, _seeds(spec.seed)[0]) if given else open_split(spec)
+    return judging.ByRatings(parts) if kind.task == "ratings" else judging.ByTable(parts)
 
 
 def _seeds(seed: int) -> tuple[int, np.random.SeedSequence, int, np.random.SeedSequence]:
@@ -164,9 +206,11 @@ class Prepared:
     guarantee: Guarantee
 
 
-def prepare(spec: RunSpec, shape: Shape, assumptions: tuple[str, ...] = ()) -> Prepared:
-    """The plan of a run from public facts alone. Raises BadInput on parameters or a budget that do not fit."""
+def prepare(spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample") -> Prepared:
+    """The plan of a run from public facts alone; unit: what a sample is. Raises BadInput on parameters or a budget that do not fit."""
     canonical = spec.canonical()
+    if isinstance(shape, Shape) and algorithms.find(spec.algorithm).task == "samples":
+        shape = SampleShape(shape.n_users, shape.n_items)  # ratings, taken as samples
     algorithm = algorithms.build(canonical.algorithm, dict(canonical.parameters), shape, canonical.budget)
     level = 1.0
     if canonical.budget is not None:
@@ -175,7 +219,8 @@ def prepare(spec: RunSpec, shape: Shape, assumptions: tuple[str, ...] = ()) -> P
     plan = algorithm.plan(shape, level)
     if canonical.budget is None and normal_form(plan):
         raise BadInput(f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta.")
-    return Prepared(algorithm, level, plan, algorithm.guarantee().given(*assumptions))
+    guarantee = algorithm.guarantee().given(*assumptions)
+    return Prepared(algorithm, level, plan, replace(guarantee, unit=unit) if guarantee.unit == "sample" else guarantee)
 
 
 @dataclass(frozen=True)
@@ -194,10 +239,10 @@ class Run:
         return RunSpec.model_validate(self.record["spec"])
 
     @property
-    def model(self) -> Recommender:
-        """The fitted shared side, from which a user finds her own."""
+    def model(self) -> Any:
+        """The fitted shared side (`Recommender` or `Parts`), from which a unit finds its own."""
         settings: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in self.record["model"].items()}
-        return algorithms.find(self.spec.algorithm).recommender(**settings | self.arrays)
+        return algorithms.find(self.spec.algorithm).fitted(**settings | self.arrays)
 
     def export(self) -> dict[str, Any]:
         """The record as it may leave the machine: on private data without anything computed from raw rows (privacy.md, 4, 8)."""
@@ -228,56 +273,48 @@ MOST_POINTS = 40  # of a curve
 
 
 class _Watcher:
-    """Measures train and held-out RMSE after every step (of many: every k-th), outside the time that counts as fitting."""
+    """Judges the model after every step (of many: every k-th), outside the time that counts as fitting."""
 
-    def __init__(self, parts: Split, report: Report, stopped: Callable[[], bool]) -> None:
-        self.parts, self.report, self.stopped = parts, report, stopped
+    def __init__(self, judge: judging.Judge, report: Report, stopped: Callable[[], bool]) -> None:
+        self.judge, self.report, self.stopped = judge, report, stopped
         self.curves: list[dict[str, float]] = []
         self.measuring, self.start = 0.0, time.perf_counter()
 
-    def __call__(self, step: int, steps: int, model: Recommender) -> None:
+    def __call__(self, step: int, steps: int, model: Any) -> None:
         if self.stopped():
             raise Cancelled
         if step % -(-steps // MOST_POINTS) and step < steps:
             return
         began = time.perf_counter()
-        parts, personal = self.parts, model.personal(self.parts.history)
-        point = {"step": float(step)}
-        for name, part in (("train_rmse", parts.train), ("validation_rmse", parts.validation), ("test_rmse", parts.test)):
-            if len(part):
-                point[name] = metrics.rmse(model.predict(personal, part.users, part.items), part.values)
-        self.curves.append(point)
+        self.curves.append({"step": float(step)} | self.judge.point(model))
         self.report(Progress(step, steps, time.perf_counter() - self.start, tuple(self.curves)))
         self.measuring += time.perf_counter() - began
         if self.stopped():
             raise Cancelled
 
 
-def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] = lambda: False, ratings: Ratings | None = None) -> Run:
-    """Do one run, on the catalogue's data or on the `ratings` given. Raises BadInput on what cannot be run, Cancelled when `stopped` turns true."""
+def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] = lambda: False, given: Data | None = None) -> Run:
+    """Do one run, on the catalogue's data or on the data given. Raises BadInput on what cannot be run, Cancelled when `stopped` turns true."""
     began = time.perf_counter()
-    data = open_data(spec.data) if ratings is None else filtered(ratings, spec.data)
-    ready = prepare(spec, data.shape, data.assumptions)
-    parts = open_split(spec) if ratings is None else _parts(data, spec.split, _seeds(spec.seed)[0])
+    data = open_data(spec.data) if given is None else filtered(given, spec.data)
+    judge = _judge(spec, data, given is not None)
+    ready = prepare(spec, data.shape, data.assumptions, "user" if isinstance(data, Ratings) else data.unit)
     loaded = time.perf_counter()
     _, init, sampling, privacy = _seeds(spec.seed)
     noise = Noise(ready.plan, privacy if data.public else None, threads=usable_threads())
-    watcher = _Watcher(parts, report, stopped)
-    fit = ready.algorithm.fit(parts.train, noise=noise, rng=Streams(np.random.default_rng(init), sampling), watch=watcher)
+    watcher = _Watcher(judge, report, stopped)
+    fit = ready.algorithm.fit(judge.train, noise=noise, rng=Streams(np.random.default_rng(init), sampling), watch=watcher)
     if fit.spent != normal_form(ready.plan):
         raise PlanViolation(f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {fit.spent}.")
     fitted, measuring = time.perf_counter(), watcher.measuring
-    figures, bucketed = metrics.evaluate(fit.model, parts.history, parts.test)
-    if len(parts.validation):
-        personal = fit.model.personal(parts.history)
-        figures["validation_rmse"] = metrics.rmse(fit.model.predict(personal, parts.validation.users, parts.validation.items), parts.validation.values)
+    figures, bucketed = judge.figures(fit.model)
     if not watcher.curves:
         watcher(1, 1, fit.model)
     seconds = {"load": loaded - began, "fit": fitted - loaded - measuring, "evaluate": time.perf_counter() - fitted + measuring}
     record = {
         "spec": spec.canonical().model_dump(mode="json"), "key": run_key(spec, data), "public": data.public,
         "title": ready.algorithm.title, "version": type(ready.algorithm).version, "parameters": ready.algorithm.model_dump(mode="json"),
-        "shape": asdict(data.shape), "split": parts.words, "noise_is_reproducible": data.public,
+        "shape": asdict(judge.train.shape), "split": judge.words, "noise_is_reproducible": data.public,
         "metrics": figures, "buckets": bucketed, "curves": watcher.curves,
         **privacy_record(fit.spent, ready.plan, spec.canonical().budget, ready.guarantee),
         "model": fit.model.settings,

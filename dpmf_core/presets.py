@@ -52,7 +52,7 @@ class Preset:
         """Every run of the figure. Raises BadInput."""
         if self.axis != "users":
             return [point for sweep in self.sweeps(full) for point in sweep.points()]
-        sizes = {entry.id: entry.n_users for entry in catalogue().catalogue()}
+        sizes = {entry.id: entry.n_users for entry in catalogue().ratings()}
         sized = ((sweep.points(), sizes[sweep.data.id]) for sweep in self.sweeps(full))
         return [replace(point, grid={**point.grid, "users": n_users}) for points, n_users in sized for point in points]
 
@@ -61,7 +61,7 @@ class Preset:
         used = [sweep.data for sweep in self.sweeps(full)]
         if not self.wants or all(data.id == self.wants for data in used):
             return ""
-        entries = {entry.id: entry.title for entry in catalogue().catalogue()}
+        entries = {entry.id: entry.title for entry in catalogue().ratings()}
         return f"The source uses {entries.get(self.wants, self.wants)}; here it is {', '.join(dict.fromkeys(entries.get(data.id, data.id) for data in used))}."
 
     def verdict(self, points: Sequence[Point], finished: Finished, full: bool = False) -> Verdict:

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import Run, RunSpec, open_data, open_split
+from dpmf_core.experiment import Run, RunSpec, open_ratings, open_split
 from dpmf_core.metrics import top_items
 
 
@@ -32,14 +32,14 @@ def _history(spec: RunSpec, user: int) -> Ratings:
 
 def liked(spec: RunSpec, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     """What a user rated highest among the ratings that train: hers to see, private to everyone else. Raises BadInput on an unknown user."""
-    own, data = _history(spec, user), open_data(spec.data)
+    own, data = _history(spec, user), open_ratings(spec.data)
     best = np.argsort(-own.values, kind="stable")[:k]
     return tuple(Suggestion(int(own.items[at]), _title(data, int(own.items[at])), float(own.values[at])) for at in best)
 
 
 def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     """The k best items that a user has not rated, best first, with predicted ratings. Raises BadInput on an unknown user."""
-    own, data, model = _history(run.spec, user), open_data(run.spec.data), run.model
+    own, data, model = _history(run.spec, user), open_ratings(run.spec.data), run.model
     personal = model.personal(own)
     items = top_items(model, personal, own, np.array([user]), min(k, own.n_items - len(own)))[0] if len(own) < own.n_items else np.array([], int)
     ratings = model.predict(personal, np.full(len(items), user), items)

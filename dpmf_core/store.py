@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
+from dpmf_core.home import data_folder
 
 SCHEMA = 1
 TABLE = """
@@ -37,15 +38,6 @@ CREATE TABLE IF NOT EXISTS runs (
 
 class Damaged(RuntimeError):
     """A stored run is not what was written."""
-
-
-def data_folder() -> Path:
-    """Where downloads and runs live: DPMF_DATA, or the user's cache folder."""
-    if chosen := os.environ.get("DPMF_DATA"):
-        return Path(chosen).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("dpmf"))
 
 
 def to_json(value: Any, indent: int | None = None) -> str:

@@ -17,7 +17,20 @@ from dpmf_core.experiment import DataSpec, Run, RunSpec, prepare
 from dpmf_core.privacy import Calibration, Relation
 
 Value = bool | int | float | str
-METRICS = ("rmse", "mae", "recall_at_20", "ndcg_at_20", "validation_rmse")
+
+METRICS = (
+    "rmse",
+    "mae",
+    "recall_at_20",
+    "ndcg_at_20",
+    "validation_rmse",
+    "objective",
+    "objective_source",
+    "coherence",
+    "parts_match",
+    "outlier_f1",
+    "rmse_all_cells",
+)
 MOST_RUNS = 5_000
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from datasets import Entry, catalogue, fetch, import_, present
+from datasets import Entry, catalogue, fetch, import_, present, ratings, samples
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 
-__all__ = ["Entry", "catalogue", "fetch", "import_", "load", "present", "stamp"]
+__all__ = ["Entry", "catalogue", "fetch", "import_", "load", "present", "ratings", "samples", "stamp"]
 
 SHAPES = {"small": (210, 40, 5_000), "medium": (2_100, 300, 120_000), "own": (210, 40, 5_000)}
 

@@ -4,9 +4,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, perturbation, sgd, spectral, svd
+from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, nmf, perturbation, sgd, spectral, svd
 from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
-from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Budget
 
@@ -18,6 +17,7 @@ REGISTRY: dict[str, type[Algorithm]] = {
         frank_wolfe.FW, frank_wolfe.DPFW, frank_wolfe.DPFWOja,
         svd.PrivateSVD, svd.SVDCleansing, gradient.PGD, gradient.PrivatePGD, gradient.DPSGD,
         sgd.SGDMF, sgd.SGLD, perturbation.InputPerturbation, perturbation.DPNMFLaplace,
+        nmf.NMF, nmf.RobustNMF, nmf.DPNMF, nmf.OneShotNMF,
     )
 }  # fmt: skip
 
@@ -29,7 +29,12 @@ def find(algorithm_id: str) -> type[Algorithm]:
     return REGISTRY[algorithm_id]
 
 
-def build(algorithm_id: str, parameters: dict[str, Any], shape: Shape, budget: Budget | None) -> Algorithm:
+def of_task(task: str) -> dict[str, type[Algorithm]]:
+    """What factorises `ratings` or `samples`, by id."""
+    return {name: kind for name, kind in REGISTRY.items() if kind.task == task}
+
+
+def build(algorithm_id: str, parameters: dict[str, Any], shape: Any, budget: Budget | None) -> Algorithm:
     """An algorithm with the given parameters, the recommended ones where none is given. Raises BadInput on a bad one."""
     kind = find(algorithm_id)
     try:
@@ -40,4 +45,4 @@ def build(algorithm_id: str, parameters: dict[str, Any], shape: Shape, budget: B
     return algorithm
 
 
-__all__ = ["REGISTRY", "Algorithm", "Fit", "Personal", "Recommender", "Streams", "Watch", "build", "find", "unwatched"]
+__all__ = ["REGISTRY", "Algorithm", "Fit", "Personal", "Recommender", "Streams", "Watch", "build", "find", "of_task", "unwatched"]

@@ -32,10 +32,10 @@ class Streams:
 class Watch(Protocol):
     """Told after every step; raises Cancelled when the run should stop."""
 
-    def __call__(self, step: int, steps: int, model: "Recommender") -> None: ...
+    def __call__(self, step: int, steps: int, model: Any) -> None: ...
 
 
-def unwatched(step: int, steps: int, model: "Recommender") -> None:
+def unwatched(step: int, steps: int, model: Any) -> None:
     """A watch that looks at nothing."""
 
 
@@ -130,9 +130,9 @@ def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
 
 @dataclass(frozen=True)
 class Fit:
-    """A finished fit: the shared model, and what its noise spent."""
+    """A finished fit: the shared model (a `Recommender`, or `Parts`), and what its noise spent."""
 
-    model: Recommender
+    model: Any
     spent: Ledger = ()
 
 
@@ -140,7 +140,7 @@ class Algorithm(BaseModel):
     """Frozen parameters of one algorithm; subclasses add fields, `plan` and `fit`.
 
     id: command-line name. source: citation. version: part of every cache key; raise it when results change.
-    recommender: what `fit` returns. twin: id of the same method without privacy.
+    task: what it factorises; shapes and data are then those of `data` or of `samples`. fitted: what `fit` returns. twin: id of the same method without privacy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -150,33 +150,33 @@ class Algorithm(BaseModel):
     words: ClassVar[str]
     source: ClassVar[str]
     version: ClassVar[int] = 1
-    task: ClassVar[Literal["ratings"]] = "ratings"
-    recommender: ClassVar[type[Recommender]] = Recommender
+    task: ClassVar[Literal["ratings", "samples"]] = "ratings"
+    fitted: ClassVar[type] = Recommender
     twin: ClassVar[str] = "als"
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    def recommend(cls, shape: Any, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters that suit a public shape, a budget and the parameters given; anything absent keeps its field's default."""
         return {}
 
-    def check(self, shape: Shape) -> None:
+    def check(self, shape: Any) -> None:
         """Raises BadInput where parameters do not fit the public shape."""
         rank = getattr(self, "rank", 0)
         if rank > shape.n_items:
             raise BadInput(f"The 'rank' parameter of {self.title} must be at most the number of items, {shape.n_items}. Got {rank}.")
 
-    def plan(self, shape: Shape, level: float) -> Event:
+    def plan(self, shape: Any, level: float) -> Event:
         """What `fit` will release, at `level` = noise over sensitivity; relative allocations are parameters."""
         return NOTHING
 
-    def source_level(self, shape: Shape, budget: Budget) -> float:
+    def source_level(self, shape: Any, budget: Budget) -> float:
         """The level that the source's own calibration gives for a nominal budget. Raises BadInput where it has none."""
         raise BadInput(f"{self.title} has no calibration of its own source. Use --calibration exact.")
 
     def guarantee(self) -> Guarantee:
         return NOT_PRIVATE
 
-    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+    def fit(self, data: Any, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
         raise NotImplementedError
 
 

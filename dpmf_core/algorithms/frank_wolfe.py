@@ -53,7 +53,7 @@ class FrankWolfeModel(Recommender):
 class _FrankWolfe(Algorithm):
     """The steps that all forms share. A form says how rows are centred and bounded, and where the top singular pair comes from."""
 
-    recommender: ClassVar[type[Recommender]] = FrankWolfeModel
+    fitted: ClassVar[type] = FrankWolfeModel
     twin: ClassVar[str] = "fw"
     version: ClassVar[int] = 3
 

@@ -99,7 +99,7 @@ class PGD(Algorithm):
     title: ClassVar[str] = "Projected gradient"
     words: ClassVar[str] = "gradient steps, each projected onto the matrices of bounded nuclear norm"
     source: ClassVar[str] = "Cai, Candès & Shen 2010; Jain, Thakkar & Thakurta 2018, App. E"
-    recommender: ClassVar[type[Recommender]] = GradientModel
+    fitted: ClassVar[type] = GradientModel
     twin: ClassVar[str] = "pgd"
 
     steps: int = Field(20, ge=1, le=200, title="steps T", description="gradient steps; in private each is paid for")

@@ -150,7 +150,7 @@ class Spectral(Algorithm):
     title: ClassVar[str] = "One-shot spectral"
     words: ClassVar[str] = "one noisy second moment of the items, its eigenvectors, and each user's own ridge regression"
     source: ClassVar[str] = "ours, after Dwork et al. 2014 (Analyze Gauss) and McSherry & Mironov 2009"
-    recommender: ClassVar[type[Recommender]] = Projection
+    fitted: ClassVar[type] = Projection
 
     rank: int = Field(32, ge=1, le=512, title="rank r", description="at most so many factors; those below the noise are dropped anyway")
     biases: bool = Field(True, description="private item offsets first; off: rows centred by each user's own mean alone, all items weighted alike")

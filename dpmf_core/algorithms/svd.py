@@ -60,7 +60,7 @@ class PrivateSVD(Algorithm):
     title: ClassVar[str] = "Private SVD"
     words: ClassVar[str] = "eigenvectors of one noisy second moment; each user projects her own row on them"
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 4"
-    recommender: ClassVar[type[Recommender]] = Subspace
+    fitted: ClassVar[type] = Subspace
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of eigenvectors")
     row_clip: float = Field(0.1, gt=0, le=10, title="row clip L", description="largest L2 norm of a user's row, in half-ranges of the rating scale times √m")

@@ -25,13 +25,19 @@ def datasets(as_json: bool) -> None:
     if as_json:
         click.echo(to_json(rows))
         return
-    counts = [f"{row['n_users']:,} x {row['n_items']:,}, {row['n_ratings']:,} ratings" for row in rows]
+    counts = [_counted(row) for row in rows]
     here = ["yes" if row["present"] else f"no ({row['size_mb']:g} MB)" for row in rows]
     table = [
         [row["id"], row["title"], count, there, textwrap.shorten(row["licence"], 60, placeholder=" ...")]
         for row, count, there in zip(rows, counts, here, strict=True)
     ]
-    click.echo(show.table(["id", "title", "users x items", "present", "licence"], table))
+    click.echo(show.table(["id", "title", "rows x columns", "present", "licence"], table))
+
+
+def _counted(row: dict[str, Any]) -> str:
+    if "n_users" in row:
+        return f"{row['n_users']:,} x {row['n_items']:,}, {row['n_ratings']:,} ratings"
+    return f"{row['n_samples']:,} x {row['n_features']:,} {row['holds']}"
 
 
 def _entry(data_id: str) -> Any:

@@ -9,10 +9,11 @@ import click
 from dpmf_core import algorithms, experiment
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.cli.show import scientific
-from dpmf_core.data import Shape, SplitSpec
+from dpmf_core.data import SplitSpec
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.experiment import DataSpec, RunSpec
 from dpmf_core.privacy import Budget, Calibration, Relation, default_delta
+from dpmf_core.samples import Preparation
 
 Command = Callable[..., Any]
 Parameters = dict[str, Any]
@@ -43,18 +44,26 @@ def _default(name: str) -> Any:
     return SplitSpec.model_fields[name].default
 
 
+def _of_samples(name: str) -> Any:
+    """The option of one step in the preparation of samples."""
+    field = Preparation.model_fields[name]
+    kind = {"max_df": float, "outlier_rows": float, "outlier_cells": float, "weighting": str}.get(name, int)
+    return click.option("--" + name.replace("_", "-"), type=kind, default=field.default, help=field.description)
+
+
 RUN_OPTIONS = (
-    click.option("--dataset", metavar="ID|PATH", help="A catalogue id (see `datasets`) or the path of a ratings table."),
+    click.option("--dataset", metavar="ID|PATH", help="A catalogue id (see `datasets`), or the path of a ratings table, of documents or images."),
     click.option("--top-items", type=int, help=_words(DataSpec, "top_items")),
     click.option("--min-user-count", type=int, default=0, help=_words(DataSpec, "min_user_count")),
     click.option("--min-item-count", type=int, default=0, help=_words(DataSpec, "min_item_count")),
     click.option("--most-per-user", type=int, help=_words(DataSpec, "most_per_user")),
     click.option("--positives-above", type=float, help=_words(DataSpec, "positives_above")),
+    *(_of_samples(name) for name in Preparation.model_fields),
     click.option("--split", "kind", default=_default("kind"), show_default=True, metavar="random|per-user|time|users", help=_words(SplitSpec, "kind")),
     click.option("--test-fraction", type=float, default=_default("test_fraction"), show_default=True, help="Share of the ratings (or users) held out."),
     click.option("--validation-fraction", type=float, default=_default("validation_fraction"), show_default=True, help="Held out to choose parameters by."),
     click.option("--fold-in", type=float, default=_default("fold_in"), show_default=True, help=_words(SplitSpec, "fold_in")),
-    click.option("--delta", type=float, help="Default: 1/(10 n) for n users, rounded down."),
+    click.option("--delta", type=float, help="Default: 1/(10 n) for n users, documents or images, rounded down."),
     relation_option,
     calibration_option,
     param_option,
@@ -69,11 +78,11 @@ def run_options(command: Command) -> Command:
 
 def described(options: Parameters) -> Parameters:
     """The parts of a RunSpec that the common options say: data and split."""
-    data = {"id": options["dataset"], **{name: options[name] for name in ("top_items", "min_user_count", "min_item_count", "most_per_user", "positives_above")}}
+    data = {"id": options["dataset"], **{name: options[name] for name in DataSpec.model_fields if name != "id"}}
     return {"data": data, "split": {name: options[name] for name in ("kind", "test_fraction", "validation_fraction", "fold_in")}}
 
 
-def budget(options: Parameters, epsilon: float | None, n_users: int) -> Parameters | None:
+def budget(options: Parameters, epsilon: float | None, n_units: int) -> Parameters | None:
     """The budget that the options ask for; delta defaults to 1/(10 n) and is then told."""
     delta = options["delta"]
     if epsilon is None:
@@ -81,12 +90,12 @@ def budget(options: Parameters, epsilon: float | None, n_users: int) -> Paramete
             raise BadInput("--delta says how a budget may fail, so it needs an epsilon as well: add --epsilon (--epsilons for a sweep).")
         return None
     if delta is None:
-        delta = default_delta(n_users)
-        click.echo(f"delta = {scientific(delta)}, which is 1/(10 n), rounded down, for n = {n_users:,} users", err=True)
+        delta = default_delta(n_units)
+        click.echo(f"delta = {scientific(delta)}, which is 1/(10 n), rounded down, for n = {n_units:,}", err=True)
     return {"epsilon": epsilon, "delta": delta, "relation": options["relation"], "calibration": options["calibration"]}
 
 
-def shape_of(parts: Parameters) -> Shape:
+def shape_of(parts: Parameters) -> Any:
     """The public shape of a described data set. Raises BadInput on data that cannot be opened."""
     checked = RunSpec.parse(**parts, algorithm=next(iter(algorithms.REGISTRY)))
     return experiment.open_data(checked.data).shape

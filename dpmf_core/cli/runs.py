@@ -34,7 +34,7 @@ def fit(algorithm: str, epsilon: float | None, seed: int, as_json: bool, **optio
     kind = algorithms.find(algorithm)
     given = typed(kind, pairs(options["params"], "--param"))
     parts = described(options)
-    spec = RunSpec.parse(**parts, algorithm=algorithm, parameters=given, budget=budget(options, epsilon, shape_of(parts).n_users), seed=seed)
+    spec = RunSpec.parse(**parts, algorithm=algorithm, parameters=given, budget=budget(options, epsilon, shape_of(parts).n_units), seed=seed)
     record = _stored_or_run(spec, Store()).record
     click.echo(to_json(record) if as_json else show.run(record))
 
@@ -50,7 +50,7 @@ def _stored_or_run(spec: RunSpec, store: Store) -> Run:
 
         def tell(progress: Progress) -> None:
             bar.total = progress.steps
-            bar.set_postfix({name: f"{value:.3f}" for name, value in progress.curves[-1].items() if name == "test_rmse"}, refresh=False)
+            bar.set_postfix({name: f"{value:.3f}" for name, value in progress.curves[-1].items() if name in ("test_rmse", "objective")}, refresh=False)
             bar.update(progress.step - bar.n)
 
         run = experiment.run(spec, report=tell)
@@ -106,7 +106,7 @@ def _planned(names: str | None, epsilons: str | None, seeds: str, grids: tuple[s
     losses = numbers(epsilons, "--epsilons") if epsilons else []
     parts = described(options)
     shape = shape_of(parts)
-    common = budget(options, losses[0] if losses else None, shape.n_users) or {}
+    common = budget(options, losses[0] if losses else None, shape.n_units) or {}
     asked = Sweep(
         **parts, methods=methods, epsilons=tuple(losses), seeds=tuple(whole_numbers(seeds, "--seeds")), grid=typed_grid(methods, varied),
         **{name: value for name, value in common.items() if name != "epsilon"},
@@ -166,7 +166,7 @@ def _table(points: list[Point], finished: dict[str, Run]) -> str:
     body = [
         [it.label, ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-", show.number(it.epsilon, 2), len(it.draws),
          *(show.number(found[metric][place].median, 4) if place in found[metric] else "-" for metric in shown)]
-        for place, it in found["rmse"].items()
+        for place, it in max(found.values(), key=len).items()
     ]  # fmt: skip
     head = ["algorithm", "parameters", "epsilon", "seeds", *(show.METRICS[name] for name in shown)]
     return show.table(head, body) + "\n(medians over seeds)" if body else "No run finished."
@@ -181,7 +181,7 @@ def _place(it: Summary) -> tuple[Any, ...]:
 def warm(as_json: bool) -> None:
     """Compile the kernels and compute what the first page shows, so that a class starts at once."""
     store, shape = Store(), shape_of({"data": {"id": "cinema"}})
-    main = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget={"epsilon": 5.0, "delta": default_delta(shape.n_users)})
+    main = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget={"epsilon": 5.0, "delta": default_delta(shape.n_units)})
     done = []
     for name, spec in comparison(main).items():
         record = _stored_or_run(spec, store).record

@@ -5,7 +5,17 @@ from collections.abc import Sequence
 from typing import Any
 
 RULES = {"exact": "exact", "rdp_source": "RDP (source) = zCDP", "rdp_tight": "RDP (tight)", "advanced": "advanced composition", "naive": "naive sum"}
-METRICS = {"rmse": "RMSE", "mae": "MAE", "validation_rmse": "validation RMSE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "coverage": "coverage"}
+METRICS = {"rmse": "RMSE", "mae": "MAE", "validation_rmse": "validation RMSE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "coverage": "coverage"} | {
+    "objective": "objective",
+    "trivial_objective": "objective of the mean row",
+    "objective_source": "objective, source's scale",
+    "coherence": "TC-W2V",
+    "parts_match": "match with the true parts",
+    "outlier_precision": "outlier precision",
+    "outlier_recall": "outlier recall",
+    "outlier_f1": "outlier F1",
+    "rmse_all_cells": "RMSE over all cells",
+}
 Record = dict[str, Any]
 
 
@@ -58,9 +68,14 @@ def privacy(record: Record) -> str:
 def sentence(record: Record) -> str:
     """What was done, in one sentence with numbers."""
     shape, data = record["shape"], record["spec"]["data"]["id"]
-    what = f"{record['title']} on {data} ({shape['n_users']:,} users, {shape['n_items']:,} items; {record['split']}), seed {record['spec']['seed']}"
-    found = record["metrics"].get("rmse")
-    return f"{what}: held-out RMSE {number(found)}." if found is not None else f"{what}."
+    counts = f"{shape['n_users']:,} users, {shape['n_items']:,} items" if "n_users" in shape else f"{shape['n_samples']:,} x {shape['n_features']:,}"
+    what = f"{record['title']} on {data} ({counts}; {record['split']}), seed {record['spec']['seed']}"
+    figures = record["metrics"]
+    if "rmse" in figures:
+        return f"{what}: held-out RMSE {number(figures['rmse'])}."
+    if "objective" in figures:
+        return f"{what}: objective {number(figures['objective'], 4)}, the mean row {number(figures['trivial_objective'], 4)}."
+    return f"{what}."
 
 
 def run(record: Record) -> str:
@@ -69,7 +84,7 @@ def run(record: Record) -> str:
     seconds = ", ".join(f"{name} {value:.2f} s" for name, value in record["seconds"].items())
     given = ", ".join(f"{name} = {value}" for name, value in record["parameters"].items()) or "none"
     last = f"{seconds}; peak {record['peak_mb']:.0f} MB; key {record['key']}{' (from the store)' if record['cached'] else ''}"
-    return "\n\n".join([sentence(record), table(["held out", ""], figures), privacy(record), f"parameters: {given}", last])
+    return "\n\n".join([sentence(record), table(["figure", ""], figures), privacy(record), f"parameters: {given}", last])
 
 
 def script(record: Record) -> str:

@@ -14,13 +14,14 @@ class Status(StrEnum):
 @dataclass(frozen=True)
 class Guarantee:
     """status: what is proved. unit: whose data one neighbouring step adds or removes. assumptions: what CONDITIONAL rests on.
-    taken_as_public: facts the proof treats as known. claim: the source's own words, printed in quotation marks where UNPROVEN."""
+    taken_as_public: facts the proof treats as known. claim: the source's own words, printed in quotation marks where UNPROVEN; reason: why it is."""
 
     status: Status
     unit: str = "user"
     assumptions: tuple[str, ...] = ()
     taken_as_public: tuple[str, ...] = ()
     claim: str = ""
+    reason: str = ""
 
     def given(self, *assumptions: str) -> "Guarantee":
         """The same guarantee, resting on further assumptions; PROVEN becomes CONDITIONAL, others keep their status."""
@@ -41,7 +42,8 @@ class Guarantee:
         if self.status is Status.CONDITIONAL:
             return f"Proved for one {self.unit}, provided that " + " and ".join(self.assumptions) + "."
         if self.status is Status.UNPROVEN:
-            return f'No proof is known. The source says: "{self.claim}".'
+            because = f": {self.reason}" if self.reason else ""
+            return f'No proof is known{because}. The source says: "{self.claim}".'
         return "Not private: nothing limits what the result reveals about one person."
 
 

@@ -59,7 +59,7 @@ def _start() -> None:
 def _read(name: str, text: str) -> Any:
     """A link's text as the widget's value; what cannot be read becomes what it was at first."""
     if name == "methods":
-        known = [method for method in text.split(",") if method in algorithms.REGISTRY]
+        known = [method for method in text.split(",") if method in algorithms.of_task("ratings")]
         return known or START["methods"].split(",")
     if name == "draws":
         return int(text) if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else int(START["draws"])
@@ -135,7 +135,7 @@ def draw(choice: Choice) -> Asked:
 def _widgets() -> None:
     """A choice of one's own."""
     st.multiselect(
-        "Methods", [name for name in algorithms.REGISTRY if name not in ALWAYS], key="tradeoff.methods", format_func=_title,
+        "Methods", [name for name in algorithms.of_task("ratings") if name not in ALWAYS], key="tradeoff.methods", format_func=_title,
         help="ALS, the non-private twin, and the global mean, the trivial predictor, are always there.",
     )  # fmt: skip
     first, second, third, fourth = st.columns([3, 2, 3, 3])

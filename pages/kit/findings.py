@@ -50,7 +50,7 @@ def _kept(found: Sequence[Summary], top: Summary, metric: str) -> list[str]:
 
 
 def _twins() -> set[str]:
-    return {kind.twin for kind in algorithms.REGISTRY.values()}
+    return {kind.twin for kind in algorithms.of_task("ratings").values()}
 
 
 def _needed(private: Sequence[Summary], at: Sequence[Summary], top: Summary, metric: str) -> list[str]:

@@ -26,7 +26,7 @@ def _known(data: DataSpec, stamp: float) -> _Known:
 
 
 def _sizes() -> dict[str, int]:
-    return {entry.id: entry.n_ratings for entry in datasets.catalogue()}
+    return {entry.id: entry.n_ratings for entry in datasets.ratings()}
 
 
 def stored(specs: Mapping[str, RunSpec]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The sidebar that every page shares, and its two-way tie to the URL.
+"""The sidebar that every page shares, and its two-way tie to the URL. What is factorised (ratings, documents, images) has a data set and an algorithm each.
 
 A session starts from the URL; after that the widgets lead and the URL follows. A value in the URL that cannot be used is named
 in a sentence and replaced by the default.
@@ -6,7 +6,7 @@ in a sentence and replaced by the default.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -16,9 +16,13 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.experiment import RunSpec
 from dpmf_core.privacy import default_delta
+from dpmf_core.samples import SampleShape
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
+FIRST: dict[str, dict[str, Any]] = {"documents": {"data": "news", "algo": "oneshot-nmf"}, "images": {"data": "faces", "algo": "oneshot-nmf"}}
+OWN = ("data", "top", "algo", "delta")  # what each kind of data has for itself; epsilon, seed and rule are shared
+Holds = Literal["ratings", "documents", "images"]
 DEPLOYED = (
     "For comparison: the 2020 US Census redistricting data were published at a total ε of 19.61 with δ = 1e-10 (US Census Bureau, 2021). "
     "Textbooks call ε of 1 or below strong."
@@ -59,17 +63,66 @@ class Choice:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class SampleChoice:
+    """What the sidebar says on a page about documents or images."""
+
+    data: str
+    most_words: int | None
+    algorithm: str
+    epsilon: float
+    delta: float
+    seed: int
+    calibration: str
+
+    @property
+    def entry(self) -> datasets.SampleEntry:
+        return next(entry for kind in ("documents", "images") for entry in datasets.samples(kind) if entry.id == self.data)
+
+    @property
+    def shape(self) -> SampleShape:
+        """The public shape, without opening the data."""
+        return SampleShape(self.entry.n_samples, min(self.most_words or self.entry.n_features, self.entry.n_features), self.entry.image)
+
+    def spec(self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **changed: Any) -> RunSpec:
+        """The run that is chosen, or a relative of it. Raises BadInput."""
+        budget = {"epsilon": changed.get("epsilon", self.epsilon), "delta": self.delta, "calibration": changed.get("calibration", self.calibration)}
+        return RunSpec.parse(
+            data={"id": self.data, "most_words": self.most_words, **(data or {})}, algorithm=algorithm or self.algorithm, parameters=parameters or {},
+            budget=budget, seed=changed.get("seed", self.seed),
+        ).canonical()  # fmt: skip
+
+
+def holds() -> Holds:
+    """What the page shown is about."""
+    return st.session_state.get("sidebar.holds", "ratings")
+
+
+def _key(name: str) -> str:
+    """Where a value lives in the session: one place for all pages, or one for each kind of data."""
+    return f"sidebar.{holds()}.{name}" if name in OWN and holds() != "ratings" else f"sidebar.{name}"
+
+
 def private_algorithms() -> list[str]:
-    """Ids of what takes a budget."""
-    return [name for name, kind in algorithms.REGISTRY.items() if kind.plan is not Algorithm.plan]
+    """Ids of what takes a budget and suits the page's data."""
+    task = "ratings" if holds() == "ratings" else "samples"
+    return [name for name, kind in algorithms.REGISTRY.items() if kind.plan is not Algorithm.plan and kind.task == task]
 
 
-def _entry(data_id: str) -> datasets.Entry:
-    return next(entry for entry in datasets.catalogue() if entry.id == data_id)
+def _entries() -> tuple[Any, ...]:
+    return datasets.ratings() if holds() == "ratings" else datasets.samples(holds())
+
+
+def _entry(data_id: str) -> Any:
+    return next(entry for entry in _entries() if entry.id == data_id)
+
+
+def _units(entry: Any) -> int:
+    return int(entry.n_users if holds() == "ratings" else entry.n_samples)
 
 
 def _usable_data() -> list[str]:
-    return [entry.id for entry in datasets.catalogue() if datasets.present(entry.id)]
+    return [entry.id for entry in _entries() if datasets.present(entry.id)]
 
 
 # ---- from the URL -----------------------------------------------------------------------------------------------------
@@ -101,30 +154,35 @@ _READERS: dict[str, tuple[Any, str]] = {
 
 def _restore() -> None:
     """Streamlit drops the value of a widget that the browser had not yet reported when the page changed."""
-    for name, value in st.session_state["sidebar.kept"].items():
-        st.session_state.setdefault(f"sidebar.{name}", value)
+    for key, value in st.session_state["sidebar.kept"].items():
+        st.session_state.setdefault(key, value)
 
 
 def _start_from_url() -> None:
+    """Values from the link, or first ones, for what this session has not had before."""
     complaints = []
+    first = DEFAULTS | FIRST.get(holds(), {})
     for name, (read, allowed) in _READERS.items():
-        value = DEFAULTS[name]
+        if _key(name) in st.session_state:
+            continue
+        value = first[name]
         if name in st.query_params:
             try:
                 value = read(st.query_params[name])
             except (ValueError, OverflowError):
                 complaints.append(f"'{name}' in the link must be {allowed}; got '{st.query_params[name][:40]}'. The default is used instead.")
-        st.session_state[f"sidebar.{name}"] = value
-    if st.session_state["sidebar.delta"] is None:
-        st.session_state["sidebar.delta"] = default_delta(_entry(st.session_state["sidebar.data"]).n_users)
+        st.session_state[_key(name)] = value
+    if st.session_state[_key("delta")] is None:
+        st.session_state[_key("delta")] = default_delta(_units(_entry(st.session_state[_key("data")])))
     st.session_state["sidebar.complaints"] = complaints
     _slide()
 
 
 def _follow_in_url() -> None:
-    st.session_state["sidebar.kept"] = {name: st.session_state[f"sidebar.{name}"] for name in (*_READERS, "slider")}
+    held = {_key(name): st.session_state[_key(name)] for name in (*_READERS, "slider")}
+    st.session_state["sidebar.kept"] = st.session_state.get("sidebar.kept", {}) | held
     for name in _READERS:
-        value = st.session_state[f"sidebar.{name}"]
+        value = st.session_state[_key(name)]
         if value is None or (name == "rule" and value == "exact"):
             st.query_params.pop(name, None)
         else:
@@ -138,14 +196,14 @@ def _follow_in_url() -> None:
 
 def _filled(name: str, title: str) -> None:
     """An emptied box takes back its last value, and says so."""
-    if st.session_state[f"sidebar.{name}"] is None:
-        kept = st.session_state[f"sidebar.{name}"] = st.session_state["sidebar.kept"][name]
+    if st.session_state[_key(name)] is None:
+        kept = st.session_state[_key(name)] = st.session_state["sidebar.kept"][_key(name)]
         st.session_state["sidebar.complaints"].append(f"{title} cannot be empty: give {_READERS[name][1]}. {kept:g} is kept.")
 
 
 def _complain() -> None:
     """What was wrong with the link or with a box, until something else is chosen."""
-    state, now = st.session_state, choice()
+    state, now = st.session_state, chosen()
     if state["sidebar.complaints"] and state.setdefault("sidebar.complained", now) != now:
         state["sidebar.complaints"], state["sidebar.complained"] = [], now
     for complaint in dict.fromkeys(state["sidebar.complaints"]):
@@ -171,34 +229,53 @@ def _type() -> None:
 
 def _new_data() -> None:
     """Another number of users: another default for delta, all items again."""
-    st.session_state["sidebar.delta"] = default_delta(_entry(st.session_state["sidebar.data"]).n_users)
-    st.session_state["sidebar.top"] = None
+    st.session_state[_key("delta")] = default_delta(_units(_entry(st.session_state[_key("data")])))
+    st.session_state[_key("top")] = None
 
 
-def draw() -> None:
-    """The sidebar; afterwards `choice()` says what it holds."""
-    _restore() if "sidebar.kept" in st.session_state else _start_from_url()
-    with st.sidebar:
-        st.selectbox("Data set", _usable_data(), key="sidebar.data", format_func=lambda name: _entry(name).title, on_change=_new_data)
-        entry = _entry(st.session_state["sidebar.data"])
+def _fewer(entry: Any) -> None:
+    """What the data hold, and how many of their columns are looked at."""
+    if holds() == "ratings":
         about = "about " if entry.kind == "simulated" else ""
         st.caption(f"{entry.n_users:,} users, {entry.n_items:,} items, {about}{entry.n_ratings:,} ratings. {entry.words}")
         st.number_input(
-            "Most rated items only", 2, None, key="sidebar.top", placeholder=f"all {entry.n_items:,}", step=100,
+            "Most rated items only", 2, None, key=_key("top"), placeholder=f"all {entry.n_items:,}", step=100,
             help="Keeps the most rated items. Choosing them by exact counts treats the item set as public, and the privacy card says so.",
         )  # fmt: skip
-        st.selectbox("Private algorithm", private_algorithms(), key="sidebar.algo", format_func=lambda name: algorithms.REGISTRY[name].title)
+        return
+    st.caption(f"{entry.n_samples:,} {entry.holds}, {entry.n_features:,} {'words' if entry.holds == 'documents' else 'pixels'}. {entry.words}")
+    if entry.holds == "documents":
+        st.number_input(
+            "Most frequent words only", 2, None, key=_key("top"), placeholder=f"all {entry.n_features:,}", step=1000,
+            help="Keeps the words in most documents. Choosing them by exact counts treats the vocabulary as public, and the privacy card says so.",
+        )  # fmt: skip
+    else:
+        st.session_state[_key("top")] = None
+
+
+def draw(page_holds: Holds = "ratings") -> None:
+    """The sidebar of a page about ratings, documents or images; afterwards `choice()` or `sample_choice()` says what it holds."""
+    st.session_state["sidebar.holds"] = page_holds
+    if "sidebar.kept" in st.session_state:
+        _restore()
+    if _key("data") not in st.session_state:
+        _start_from_url()
+    with st.sidebar:
+        st.selectbox("Data set", _usable_data(), key=_key("data"), format_func=lambda name: _entry(name).title, on_change=_new_data)
+        entry = _entry(st.session_state[_key("data")])
+        _fewer(entry)
+        st.selectbox("Private algorithm", private_algorithms(), key=_key("algo"), format_func=lambda name: algorithms.REGISTRY[name].title)
         st.select_slider("Privacy loss ε, total", EPSILONS, key="sidebar.slider", on_change=_type, format_func=lambda mark: f"{mark:g}", help=DEPLOYED)
         left, right = st.columns(2)
         left.caption("← more private")
         right.caption("more accurate →", text_alignment="right")
         st.number_input("ε, exactly", 1e-4, 1000.0, None, key="sidebar.eps", on_change=_exactly, format="%g", step=0.5)
         st.number_input(
-            "δ", 1e-15, 0.49, None, key="sidebar.delta", on_change=_filled, args=("delta", "δ"), format="%.1e", step=1e-6,
+            "δ", 1e-15, 0.49, None, key=_key("delta"), on_change=_filled, args=("delta", "δ"), format="%.1e", step=1e-6,
             help="The probability with which the promise may fail. Default 1/(10 n).",
         )  # fmt: skip
-        if st.session_state["sidebar.delta"] >= 1 / entry.n_users:
-            st.warning(f"δ of 1/n ({1 / entry.n_users:.0e}) or more would allow publishing one person's whole row.")
+        if st.session_state[_key("delta")] >= 1 / _units(entry):
+            st.warning(f"δ of 1/n ({1 / _units(entry):.0e}) or more would allow publishing one person's whole row.")
         st.number_input(
             "Seed", 0, 2**31, None, key="sidebar.seed", on_change=_filled, args=("seed", "The seed"), step=1,
             help="Split, start and noise. Another seed is another draw.",
@@ -213,6 +290,19 @@ def draw() -> None:
 
 
 def choice() -> Choice:
-    """What the sidebar says now."""
-    held = {name: st.session_state[f"sidebar.{name}"] for name in _READERS}
-    return Choice(held["data"], held["top"], held["algo"], float(held["eps"]), float(held["delta"]), int(held["seed"]), held["rule"] or "exact")
+    """What the sidebar of a page about ratings says now."""
+    return Choice(*_held())
+
+
+def sample_choice() -> SampleChoice:
+    """What the sidebar of a page about documents or images says now."""
+    return SampleChoice(*_held())
+
+
+def chosen() -> Choice | SampleChoice:
+    return choice() if holds() == "ratings" else sample_choice()
+
+
+def _held() -> tuple[Any, ...]:
+    held = {name: st.session_state[_key(name)] for name in _READERS}
+    return held["data"], held["top"], held["algo"], float(held["eps"]), float(held["delta"]), int(held["seed"]), held["rule"] or "exact"

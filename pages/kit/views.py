@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
-from dpmf_core.experiment import DataSpec, open_data
+from dpmf_core.experiment import DataSpec, open_ratings
 from dpmf_core.skew import shares
 from dpmf_core.sweeps import Point
 from pages.kit import charts, findings, swept
@@ -182,7 +182,7 @@ def promises(points: Sequence[Point], finished: Finished) -> None:
 
 def bunching(choice: Choice) -> None:
     """Chien et al. 2021, Fig. 2: a figure of the data alone."""
-    ratings = open_data(DataSpec(id=choice.data, top_items=choice.top_items if choice.assumptions else None))
+    ratings = open_ratings(DataSpec(id=choice.data, top_items=choice.top_items if choice.assumptions else None))
     table = pd.DataFrame([vars(share) for share in shares(ratings)])
     at = {name: float(line.loc[line["items"].sub(0.2).abs().idxmin(), "observations"]) for name, line in table.groupby("kept", sort=False)}
     st.title(f"A fifth of the items holds {at['all ratings']:.0%} of the ratings")

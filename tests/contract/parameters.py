@@ -11,7 +11,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.data import Shape
 
 Field = dict[str, Any]
 
@@ -32,7 +31,7 @@ def _switch(field: Field) -> Any:
     return field["default"] if field["type"] == "number" and field["default"] in ends else None
 
 
-def _range(name: str, field: Field, shape: Shape) -> tuple[float, float]:
+def _range(name: str, field: Field, shape: Any) -> tuple[float, float]:
     """A small part of the field's domain around its default; clips near 0, so that they bite."""
     default = float(field["default"])
     low = float(field["minimum"] if "minimum" in field else field["exclusiveMinimum"])
@@ -45,14 +44,14 @@ def _range(name: str, field: Field, shape: Shape) -> tuple[float, float]:
     return max(low, default / 8 or 0.05), min(high, max(4 * default, 0.5))
 
 
-def _draw(name: str, field: Field, shape: Shape, rng: np.random.Generator) -> Any:
+def _draw(name: str, field: Field, shape: Any, rng: np.random.Generator) -> Any:
     low, high = _range(name, field, shape)
     if field["type"] == "integer":
         return int(rng.integers(int(low), int(high) + 1))
     return float(low + (high - low) * rng.uniform(0.05, 0.95))
 
 
-def corners(kind: type[Algorithm], shape: Shape, seed: int = 0) -> list[dict[str, Any]]:
+def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, Any]]:
     """Every combination of choices; every switch off and on; other numbers drawn anew for each."""
     rng = np.random.default_rng(seed)
     chosen = {name: choices for name, field in fields(kind).items() if (choices := _choices(field))}
@@ -68,7 +67,7 @@ def corners(kind: type[Algorithm], shape: Shape, seed: int = 0) -> list[dict[str
     return out
 
 
-def drawn(kind: type[Algorithm], shape: Shape) -> st.SearchStrategy[dict[str, Any]]:
+def drawn(kind: type[Algorithm], shape: Any) -> st.SearchStrategy[dict[str, Any]]:
     def one(name: str, field: Field) -> st.SearchStrategy[Any]:
         if choices := _choices(field):
             return st.sampled_from(choices)

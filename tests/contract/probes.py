@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.algorithms import Algorithm, Fit, Recommender, Streams
-from dpmf_core.data import Ratings
+from dpmf_core.algorithms import Algorithm, Fit, Streams
 from dpmf_core.privacy import Event, Noise
 from dpmf_core.privacy.events import Leaf
 from dpmf_core.privacy.noise import Release
@@ -105,25 +104,25 @@ class Outcome:
         return {name: np.asarray(array) for name, array in self.fit.model.shared.items()}
 
     @property
-    def model(self) -> Recommender:
+    def model(self) -> Any:
         return self.fit.model
 
 
-def fit(algorithm: Algorithm, data: Ratings, noise: Recorder, seed: int = 0) -> Outcome:
+def fit(algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0) -> Outcome:
     init = np.random.default_rng([seed, 1])
     done = algorithm.fit(data, noise=noise, rng=Streams(init, seed + 2))
     return Outcome(done, noise.log, init.bit_generator.state)
 
 
-def record(algorithm: Algorithm, data: Ratings, *, level: float = 1.0, seed: int = 0) -> Outcome:
+def record(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
     return fit(algorithm, data, Recorder(algorithm.plan(data.shape, level), np.random.SeedSequence(seed)), seed)
 
 
-def blind(algorithm: Algorithm, data: Ratings, *, level: float = 1.0, seed: int = 0) -> Outcome:
+def blind(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
     return fit(algorithm, data, Blindfold(algorithm.plan(data.shape, level), np.random.SeedSequence(seed)), seed)
 
 
-def replay(algorithm: Algorithm, data: Ratings, before: Outcome, *, level: float = 1.0, seed: int = 0) -> Outcome:
+def replay(algorithm: Algorithm, data: Any, before: Outcome, *, level: float = 1.0, seed: int = 0) -> Outcome:
     return fit(algorithm, data, Replay(algorithm.plan(data.shape, level), before.log), seed)
 
 

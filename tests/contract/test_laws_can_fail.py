@@ -208,7 +208,7 @@ def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
     ids=lambda a: type(a).__name__,
 )
 def test_additivity_catches(faulty: Algorithm) -> None:
-    with pytest.raises(AssertionError, match=r"no sum over users|not zero without users"):
+    with pytest.raises(AssertionError, match=r"no sum over units|not zero without units"):
         laws.check_additivity(faulty)
 
 

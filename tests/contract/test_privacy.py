@@ -7,68 +7,70 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.algorithms import Algorithm
 from dpmf_core.privacy import Status, normal_form
 from tests.contract import privacy_laws as laws
+from tests.contract.homes import CASES, Home, named
 from tests.contract.parameters import corners, drawn
 from tests.contract.probes import blind
-from tests.worlds import world
 
-SHAPE = world().shape
+Case = tuple[type[Algorithm], Home]
 
 
-def proven(kind: type[Algorithm], seed: int = 0) -> list[Algorithm]:
+def proven(case: Case, seed: int = 0) -> list[Algorithm]:
     """The algorithm in every corner in which it claims a proof."""
-    made = [kind(**parameters) for parameters in corners(kind, SHAPE, seed)]
+    kind, home = case
+    made = [kind(**parameters) for parameters in corners(kind, home.world().shape, seed)]
     return [algorithm for algorithm in made if algorithm.guarantee().status is Status.PROVEN]
 
 
-def _over(kinds: list[type[Algorithm]]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("kind", kinds, ids=lambda kind: kind.id)
+def _over(cases: list[Case]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", cases, ids=named)
 
 
-PROVEN = [kind for kind in REGISTRY.values() if proven(kind)]
+PROVEN = [case for case in CASES if proven(case)]
 every = _over(PROVEN)
-releasing = _over([kind for kind in PROVEN if normal_form(proven(kind)[0].plan(SHAPE, 1.0))])
+releasing = _over([case for case in PROVEN if normal_form(proven(case)[0].plan(case[1].world().shape, 1.0))])
 
 
 def test_some_algorithms_claim_a_proof() -> None:
-    assert len(PROVEN) >= 4
+    assert len(PROVEN) >= 8
 
 
 @every
-def test_blindfold(kind: type[Algorithm]) -> None:
-    for algorithm in proven(kind):
-        laws.check_blindfold(algorithm)
+def test_blindfold(case: Case) -> None:
+    for algorithm in proven(case):
+        laws.check_blindfold(algorithm, case[1])
 
 
 @every
-def test_additivity(kind: type[Algorithm]) -> None:
-    for seed, algorithm in enumerate(proven(kind)):
-        laws.check_additivity(algorithm, seed)
+def test_additivity(case: Case) -> None:
+    for seed, algorithm in enumerate(proven(case)):
+        laws.check_additivity(algorithm, seed, case[1])
 
 
 @every
-def test_locality(kind: type[Algorithm]) -> None:
-    for place, algorithm in enumerate(proven(kind)):
-        laws.check_locality(algorithm, seed=place)
+def test_locality(case: Case) -> None:
+    for place, algorithm in enumerate(proven(case)):
+        laws.check_locality(algorithm, place, case[1])
 
 
 @every
-def test_noise_is_fresh(kind: type[Algorithm]) -> None:
-    for algorithm in proven(kind):
-        laws.check_fresh_noise(blind(algorithm, world()))
+def test_noise_is_fresh(case: Case) -> None:
+    for algorithm in proven(case):
+        laws.check_fresh_noise(blind(algorithm, case[1].world()))
 
 
 @releasing
-def test_no_release_moves_more_than_declared_and_every_bound_is_reached(kind: type[Algorithm]) -> None:
-    """Clip norms are small and drawn at random; the worst users come within 1% of the bound of every statistic."""
+def test_no_release_moves_more_than_declared_and_every_bound_is_reached(case: Case) -> None:
+    """Clip norms are small and drawn at random; the worst units come within 1% of the bound of every statistic."""
+    home = case[1]
     largest: dict[str, float] = {}
     planned: set[str] = set()
-    for place, algorithm in enumerate(proven(kind)):
-        planned |= {leaf.statistic for leaf, _ in normal_form(algorithm.plan(SHAPE, 1.0))}
-        spread: dict[str, Any] = {"first": place % 4, "stride": 4 if place >= 4 else 1}
-        for shares in (laws.check_sensitivity(algorithm, **spread), laws.check_sensitivity(algorithm, laws.crowd(), level=0.01, **spread)):
+    for place, algorithm in enumerate(proven(case)):
+        planned |= {leaf.statistic for leaf, _ in normal_form(algorithm.plan(home.world().shape, 1.0))}
+        spread: dict[str, Any] = {"first": place % 4, "stride": 4 if place >= 4 else 1, "home": home}
+        for shares in (laws.check_sensitivity(algorithm, **spread), laws.check_sensitivity(algorithm, home.crowd(), level=0.01, **spread)):
             for name, share in shares.items():
                 largest[name] = max(share, largest.get(name, 0.0))
     assert largest.keys() == planned
@@ -76,21 +78,22 @@ def test_no_release_moves_more_than_declared_and_every_bound_is_reached(kind: ty
 
 
 @releasing
-def test_no_release_moves_more_than_declared_for_any_drawn_parameters(kind: type[Algorithm]) -> None:
+def test_no_release_moves_more_than_declared_for_any_drawn_parameters(case: Case) -> None:
+    kind, home = case
+
     @settings(max_examples=8, deadline=None, derandomize=True)
-    @given(parameters=drawn(kind, SHAPE), seed=st.integers(0, 999))
+    @given(parameters=drawn(kind, home.world().shape), seed=st.integers(0, 999))
     def law(parameters: dict[str, Any], seed: int) -> None:
         algorithm = kind(**parameters)
         if algorithm.guarantee().status is Status.PROVEN:
-            laws.check_sensitivity(algorithm, world(seed, skew=seed % 3))
+            laws.check_sensitivity(algorithm, home.world(seed, seed % 3), home=home)
 
     law()
 
 
 @every
-def test_the_user_row_of_somebody_without_ratings_is_zero(kind: type[Algorithm]) -> None:
-    for algorithm in proven(kind):
-        model = blind(algorithm, world()).model
-        personal = model.personal(world().only(np.zeros(len(world()), bool)))
-        assert not personal.offsets.any()
-        assert not personal.factors.any()
+def test_the_own_row_of_an_empty_unit_is_zero(case: Case) -> None:
+    home = case[1]
+    for algorithm in proven(case):
+        model = blind(algorithm, home.world()).model
+        assert not any(np.asarray(side).any() for side in home.own_rows(model, home.nobody()))

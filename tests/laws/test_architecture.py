@@ -10,17 +10,19 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CORE = "dpmf_core"
 PRIVACY, ALGORITHMS = f"{CORE}.privacy", f"{CORE}.algorithms"
-BASE = {f"{CORE}.data", f"{CORE}.errors", PRIVACY, ALGORITHMS, f"{CORE}.kernels"}
+BASE = {f"{CORE}.data", f"{CORE}.samples", f"{CORE}.errors", PRIVACY, ALGORITHMS, f"{CORE}.kernels"}
 ABOVE_EXPERIMENT = BASE | {f"{CORE}.experiment", f"{CORE}.metrics"}
 
 # What each module may import of this project; the longest matching prefix decides.
 MAY: dict[str, set[str]] = {
     "app": {"pages", "datasets", CORE},
     "pages": {"pages", "datasets", CORE},
-    "datasets": {"datasets", f"{CORE}.data", f"{CORE}.errors"},
+    "datasets": {"datasets", f"{CORE}.data", f"{CORE}.samples", f"{CORE}.errors"},
     f"{CORE}.errors": set(),
     f"{CORE}.kernels": {f"{CORE}.kernels"},
     f"{CORE}.data": {f"{CORE}.errors", f"{CORE}.kernels"},
+    f"{CORE}.home": set(),
+    f"{CORE}.samples": {f"{CORE}.data", f"{CORE}.errors"},
     f"{PRIVACY}.events": set(),
     f"{PRIVACY}.guarantee": set(),
     f"{PRIVACY}.accounting": {f"{PRIVACY}.events"},
@@ -28,7 +30,10 @@ MAY: dict[str, set[str]] = {
     PRIVACY: {PRIVACY, f"{CORE}.errors"},
     ALGORITHMS: BASE,
     f"{CORE}.metrics": {f"{CORE}.data", f"{CORE}.errors", ALGORITHMS},
-    f"{CORE}.experiment": BASE | {f"{CORE}.metrics"},
+    f"{CORE}.part_metrics": {f"{CORE}.samples", ALGORITHMS},
+    f"{CORE}.coherence": {f"{CORE}.data", f"{CORE}.samples", f"{CORE}.home"},
+    f"{CORE}.judging": BASE | {f"{CORE}.metrics", f"{CORE}.part_metrics", f"{CORE}.coherence"},
+    f"{CORE}.experiment": BASE | {f"{CORE}.judging"},
     f"{CORE}.sweeps": ABOVE_EXPERIMENT,
     f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps"},
     f"{CORE}.skew": {f"{CORE}.data"},
@@ -38,7 +43,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
     f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.workers"},
-    f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors"},
+    f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home"},
     CORE: {CORE},
 }
 SCREEN = {"streamlit", "plotly"}

@@ -1,0 +1,102 @@
+"""What every non-negative factorisation fits: a basis of parts, and the local step by which a unit finds its own coefficients."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Array
+from dpmf_core.errors import BadInput
+from dpmf_core.kernels import parts as kernel
+from dpmf_core.privacy import Budget
+from dpmf_core.samples import Matrix, Samples, SampleShape, is_sparse
+
+PUBLIC_FACTS = ("the number of samples", "the features")
+MOST_CELLS = 250_000_000  # of a dense float32 matrix of residuals: 1 GB
+
+
+@dataclass(frozen=True)
+class Own:
+    """What each unit computes from its own row and never shares: coefficients (n_samples, K), and outliers (n_samples, D) or None."""
+
+    coefficients: Array
+    outliers: Array | None = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The shared side of a fitted factorisation. A row of norm 1 is explained as h basis + r, h >= 0, r sparse.
+
+    basis: (n_components, n_features), entries at least 0, rows in the unit ball.
+    threshold: of outliers; None does without them. limit: their largest size.
+    """
+
+    basis: Array
+    threshold: float | None = None
+    limit: float = 1.0
+    passes: int = 30
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        return {name: value for name, value in self._fields() if isinstance(value, np.ndarray)}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
+
+    def _fields(self) -> Iterator[tuple[str, Any]]:
+        return ((field.name, getattr(self, field.name)) for field in fields(self))
+
+    @property
+    def shared(self) -> Mapping[str, Array]:
+        """Everything that leaves the curator."""
+        return self.arrays
+
+    def personal(self, samples: Samples) -> Own:
+        """Every unit's own side, in units of its norm: a row of the data is about norm x (h basis + r)."""
+        if self.threshold is not None:
+            H, R = kernel.robust_coefficients(dense(samples), self.basis.astype(np.float32), self.threshold, self.limit, passes=self.passes)
+            return Own(H, R)
+        return Own(coefficients(samples.scaled(samples.X), self.basis).astype(np.float32))
+
+
+def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:
+    """Non-negative least squares of each row on the basis, float64 (n, K)."""
+    W = basis.astype(np.float64)
+    return kernel.coefficients(np.asarray(X @ W.T), W @ W.T, start)
+
+
+def dense(samples: Samples) -> Array:
+    """Rows of norm 1 as a dense array, float32. Raises BadInput beyond 1 GB."""
+    n, d = samples.X.shape
+    if n * d > MOST_CELLS:
+        raise BadInput(
+            f"Outliers need the residual of every cell: {n:,} x {d:,} is more than {MOST_CELLS:,} cells. Use fewer samples or words, or outliers=off."
+        )
+    X = samples.scaled(samples.X)
+    return np.asarray(X.toarray() if is_sparse(X) else X)
+
+
+def unit_rows(samples: Samples) -> Matrix:
+    """The rows that enter a release, float64, of norm just below 1; empty rows stay empty."""
+    return samples.scaled(samples.X, np.float64) * INSIDE
+
+
+class Factorisation(Algorithm):
+    """A non-negative factorisation of samples."""
+
+    task: ClassVar[Literal["ratings", "samples"]] = "samples"
+    fitted: ClassVar[type] = Parts
+    twin: ClassVar[str] = "nmf"
+
+    @classmethod
+    def recommend(cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
+        """At most as many parts as features."""
+        default = int(cls.model_fields["n_components"].default)
+        return {"n_components": max(1, min(default, shape.n_features, shape.n_samples))}
+
+    def check(self, shape: SampleShape) -> None:
+        K = getattr(self, "n_components", 1)
+        if K > shape.n_features:
+            raise BadInput(f"The 'n_components' parameter of {self.title} must be at most the number of features, {shape.n_features}. Got {K}.")

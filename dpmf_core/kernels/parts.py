@@ -1,0 +1,137 @@
+"""Inner loops of non-negative factorisation: coefficients of many rows on one basis, and the basis for given second moments."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.kernels import compiled, share_out
+
+Array = npt.NDArray[Any]
+PASSES = 200  # of accelerated projected gradient, at most
+CLOSE = 1e-6  # largest change of a pass, relative to the row, at which a row is done
+
+
+@compiled
+def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no-untyped-def]
+    K = G.shape[0]
+    h, y, new = np.zeros(K), np.zeros(K), np.zeros(K)
+    for i in range(first, last):
+        size = 0.0
+        for k in range(K):
+            h[k] = y[k] = H[i, k]
+            size = max(size, abs(B[i, k]))
+        t = 1.0
+        for _ in range(passes):
+            moved, turn = 0.0, 0.0
+            for k in range(K):
+                slope = -B[i, k]
+                for l in range(K):  # noqa: E741
+                    slope += G[k, l] * y[l]
+                new[k] = max(0.0, y[k] - step * slope)
+                turn += (y[k] - new[k]) * (new[k] - h[k])
+            if turn > 0:  # momentum points uphill: start it anew (O'Donoghue & Candes 2015)
+                t = 1.0
+            ahead = (1 + np.sqrt(1 + 4 * t * t)) / 2
+            for k in range(K):
+                moved = max(moved, abs(new[k] - h[k]))
+                y[k] = new[k] + (t - 1) / ahead * (new[k] - h[k])
+                h[k] = new[k]
+            t = ahead
+            if moved <= close * step * size:
+                break
+        for k in range(K):
+            H[i, k] = h[k]
+
+
+def coefficients(B: Array, G: Array, start: Array | None = None, *, passes: int = PASSES, close: float = CLOSE, threads: int | None = None) -> Array:
+    """argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T), float64 (n, K): non-negative least squares of every row by itself.
+
+    B (n, K): rows times basis. G (K, K): the basis's Gram matrix. start: H of an earlier basis. A row's result depends on that row alone,
+    and not on the number of threads. Accelerated projected gradient with restarts (Beck & Teboulle 2009).
+    """
+    B, G = np.ascontiguousarray(B, np.float64), np.ascontiguousarray(G, np.float64)
+    H = np.zeros_like(B) if start is None else np.array(start, np.float64)
+    top = float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
+    if top <= 0 or not len(B):
+        return np.zeros_like(B)
+    share_out(lambda first, last: _coefficients(B, G, 1 / top, H, first, last, passes, close), np.ones(len(B)), threads)
+    return H
+
+
+def basis(A: Array, B: Array, W: Array, passes: int) -> Array:
+    """Descent on 1/2 tr(W^T A W) - tr(W^T B) from W (K, D), a row at a time: entries at least 0, rows in the unit ball.
+
+    A (K, K) positive semi-definite, B (K, D). In one row the objective is a multiple of a squared distance, so a row's best place is the projection of
+    its unconstrained one (Cichocki & Phan 2009); the fixed points are those of projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
+    """
+    W, flat = W.copy(), 1e-9 * float(np.trace(A))
+    for _ in range(passes):
+        for k in range(len(W)):
+            if A[k, k] > flat:
+                W[k] = in_unit_ball(np.maximum(W[k] + (B[k] - A[k] @ W) / A[k, k], 0)[None])[0]
+    return W
+
+
+def in_unit_ball(rows: Array) -> Array:
+    """Rows longer than 1 scaled back to 1."""
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1))
+
+
+@compiled(fastmath={"contract"})
+def _trim(E, X, threshold, limit, first, last):  # type: ignore[no-untyped-def]
+    for i in range(first, last):
+        for j in range(E.shape[1]):
+            e = X[i, j] - E[i, j]
+            size = abs(e) - threshold
+            if size > 0:
+                r = size if size < limit else limit
+                e -= r if e > 0 else -r
+            E[i, j] = e
+
+
+@compiled(fastmath={"contract"})
+def _outliers(E, X, threshold, limit, first, last):  # type: ignore[no-untyped-def]
+    for i in range(first, last):
+        for j in range(E.shape[1]):
+            e = X[i, j] - E[i, j]
+            size = abs(e) - threshold
+            r = 0.0 if size < 0 else size if size < limit else limit
+            E[i, j] = r if e > 0 else -r
+
+
+def _over_rows(work: Any, E: Array, X: Array, threshold: float, limit: float) -> None:
+    kind = E.dtype.type
+    share_out(lambda first, last: work(E, X, kind(threshold), kind(limit), first, last), np.ones(len(E)), None)
+
+
+def trim(product: Array, X: Array, threshold: float, limit: float) -> Array:
+    """X - product less its outliers, in the place of `product`: what is left for the parts to explain."""
+    _over_rows(_trim, product, X, threshold, limit)
+    return product
+
+
+def outliers(product: Array, X: Array, threshold: float, limit: float) -> Array:
+    """argmin over |R| <= limit of 1/2 ||X - product - R||^2 + threshold ||R||_1, in the place of `product`: soft threshold, then clip."""
+    _over_rows(_outliers, product, X, threshold, limit)
+    return product
+
+
+def robust_coefficients(X: Array, W: Array, threshold: float, limit: float, start: Array | None = None, *, passes: int) -> tuple[Array, Array]:
+    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1 over H >= 0, |R| <= limit.
+
+    For every H the best R is known in closed form, so this is accelerated projected gradient on H alone with a Huber-like loss (limit: the source's M).
+    """
+    top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
+    H = np.zeros((len(X), len(W)), X.dtype) if start is None else np.array(start, X.dtype)
+    E = np.empty_like(X)
+    if top > 0:
+        Y, t, step, back = H.copy(), 1.0, X.dtype.type(1 / top), np.ascontiguousarray(W.T)
+        for _ in range(passes):
+            left = trim(np.matmul(Y, W, out=E), X, threshold, limit)
+            new = np.maximum(Y + step * (left @ back), 0)
+            restart = np.einsum("ik,ik->i", Y - new, new - H) > 0
+            ahead = (1 + np.sqrt(1 + 4 * t * t)) / 2
+            pull = np.where(restart, 0, (t - 1) / ahead).astype(X.dtype)
+            Y, H, t = new + pull[:, None] * (new - H), new, ahead
+    return H, outliers(np.matmul(H, W, out=E), X, threshold, limit)
