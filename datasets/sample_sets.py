@@ -207,7 +207,9 @@ def _folder(path: Path, facts: dict[str, str]) -> tuple[Samples, Report]:
     if pictures or "image" in facts:
         return images.pictures(path, name=path.name, image=_image(facts))
     if not texts:
-        raise BadInput(f"{path} holds neither pictures ({', '.join(images.PICTURES)}) nor text files (.txt).")
+        raise BadInput(
+            f"{path} holds neither pictures ({', '.join(images.PICTURES)}) nor text files (.txt). Of ratings name the table itself, or use `import`."
+        )
     found = text.files(path)
     return text.documents([content for _, content in found], name=path.name, titles=[name for name, _ in found])
 

@@ -18,6 +18,8 @@ Notation, as in the cited papers; words at the door, letters inside:
 | S, C | noisy weighted item sums and counts | |
 | σ, z | noise standard deviation, noise multiplier = σ / sensitivity | |
 | ε, δ, μ | privacy loss, its failure probability, Gaussian-DP parameter | |
+| X, W, H, R | samples, parts, coefficients, outliers: X ~ H W + R | (N, D), (K, D), (N, K), (N, D) |
+| A, B | sums of h hᵀ and of h xᵀ over samples | (K, K), (K, D) |
 | level | noise over sensitivity that scales a whole plan | |
 """
 
@@ -25,12 +27,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpmf_core.api import fit, load, sweep
+    from dpmf_core.estimators import PrivateNMF
 
-__all__ = ["fit", "load", "sweep"]
+__all__ = ["PrivateNMF", "fit", "load", "sweep"]
 
 
 def __getattr__(name: str) -> Any:
-    """`fit`, `sweep` and `load` are loaded when first asked for: the command line starts without them."""
+    """What is named here is loaded when first asked for: the command line starts without it."""
+    if name == "PrivateNMF":
+        from dpmf_core.estimators import PrivateNMF
+
+        return PrivateNMF
     if name in __all__:
         from dpmf_core import api
 

@@ -11,35 +11,39 @@ from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, RunSpec
 from dpmf_core.privacy import default_delta
+from dpmf_core.samples import Samples
 from dpmf_core.store import Store
 from dpmf_core.sweeps import Method, Point, Sweep, rows, summaries
 
-Source = str | Ratings
+Source = str | Ratings | Samples
 
 
-def load(data: str) -> Ratings:
-    """The ratings of a catalogue id (`python -m dpmf_core datasets`) or of a table's path. Raises BadInput."""
-    ratings: Ratings = experiment.catalogue().load(data)
-    return ratings
+def load(data: str) -> Ratings | Samples:
+    """The ratings, documents or images of a catalogue id (`python -m dpmf_core datasets`) or at a path. Raises BadInput."""
+    found: Ratings | Samples = experiment.catalogue().load(data)
+    return found
 
 
 def fit(
     data: Source, algorithm: str, *, epsilon: float | None = None, delta: float | None = None, seed: int = 0,
     relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
-    top_items: int | None = None, split: Mapping[str, Any] | None = None, keep: bool = True, **parameters: Any,
+    top_items: int | None = None, split: Mapping[str, Any] | None = None, preparation: Mapping[str, Any] | None = None, keep: bool = True,
+    **parameters: Any,
 ) -> Run:  # fmt: skip
     """One run. Raises BadInput on anything that does not fit.
 
     data: a catalogue id, a table's path, or Ratings. epsilon: total privacy loss; needed by private algorithms. delta: 1/(10 n) when None.
-    split: fields of SplitSpec, e.g. {"kind": "users"}. keep: look into the store first and put the run there; Ratings of your own are never stored.
+    split: fields of SplitSpec, e.g. {"kind": "users"}.
+    preparation: fields of Preparation for documents and images, e.g. {"weighting": "tf"}. keep: look into the store first and put the run there; Ratings of your own are never stored.
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger, curves), `arrays` and `model`.
     """
-    ratings = load(data) if isinstance(data, str) else data
+    held = load(data) if isinstance(data, str) else data
     budget = None
     if epsilon is not None:
-        budget = {"epsilon": epsilon, "delta": default_delta(ratings.n_users) if delta is None else delta, "relation": relation, "calibration": calibration}
+        budget = {"epsilon": epsilon, "delta": default_delta(held.shape.n_units) if delta is None else delta, "relation": relation, "calibration": calibration}
     spec = RunSpec.parse(
-        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items}, algorithm=algorithm, parameters=parameters, budget=budget,
+        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items, **(preparation or {})},
+        algorithm=algorithm, parameters=parameters, budget=budget,
         split=dict(split or {}), seed=seed,
     )  # fmt: skip
     if not isinstance(data, str):
@@ -88,11 +92,11 @@ def sweep(
 
     Raises BadInput before the first run where any of them could not start.
     """
-    ratings = load(data) if isinstance(data, str) else data
+    held = load(data) if isinstance(data, str) else data
     asked = Sweep(
         data={"id": data if isinstance(data, str) else data.name, "top_items": top_items},
         methods=tuple(Method(algorithm=method, label=method) if isinstance(method, str) else method for method in algorithms),
-        epsilons=tuple(epsilons), seeds=tuple(seeds), delta=default_delta(ratings.n_users) if delta is None else delta, relation=relation,
+        epsilons=tuple(epsilons), seeds=tuple(seeds), delta=default_delta(held.shape.n_units) if delta is None else delta, relation=relation,
         calibration=calibration, grid={name: tuple(values) for name, values in (grid or {}).items()}, split=dict(split or {}),
     )  # fmt: skip
     points = asked.points()

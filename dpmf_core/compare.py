@@ -12,6 +12,7 @@ PEERS: dict[str, tuple[str, dict[str, bool]]] = {
     "spectral": ("spectral", {}),
 }
 DRAWS = 4
+PART_PEERS, PART_DRAWS = ("oneshot-nmf", "dp-nmf"), 2
 
 
 def draws(spec: RunSpec, count: int = DRAWS) -> dict[str, RunSpec]:
@@ -29,3 +30,17 @@ def comparison(spec: RunSpec) -> dict[str, RunSpec]:
     if spec.budget is not None and spec.budget.calibration is Calibration.EXACT:
         specs |= {name: other(algorithm, parameters) for name, (algorithm, parameters) in PEERS.items()}
     return specs | draws(spec)
+
+
+def part_comparison(spec: RunSpec) -> dict[str, RunSpec]:
+    """As `comparison`, for documents and images: the twin sets outliers apart where some were planted; peers look for as many parts."""
+    K = {name: value for name, value in spec.parameters.items() if name == "n_components"}
+
+    def other(algorithm: str) -> RunSpec:
+        return spec.model_copy(update={"algorithm": algorithm, "parameters": K}).canonical()
+
+    planted = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
+    specs = {"main": spec, "twin": other("robust-nmf" if planted else algorithms.find(spec.algorithm).twin)}
+    if spec.budget is not None and spec.budget.calibration is Calibration.EXACT:
+        specs |= {name: other(name) for name in PART_PEERS if name != spec.algorithm}
+    return specs | draws(spec, PART_DRAWS)

@@ -3,94 +3,30 @@
 Chien et al. 2021 [C21], Jain, Thakkar & Thakurta 2018 [J18]. Where the data of the source are not on this machine, others stand in; the verdict says so.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
 
 from dpmf_core.data import SplitSpec
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.experiment import DataSpec, Run, catalogue
+from dpmf_core.experiment import DataSpec
+from dpmf_core.figures import Mark, Preset, Verdict, first_present, median_at
+from dpmf_core.part_presets import PART_PRESETS
 from dpmf_core.privacy import Calibration
-from dpmf_core.sweeps import Method, Point, Summary, Sweep, Value, summaries
+from dpmf_core.sweeps import Method, Summary, Sweep, Value
 
 EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 FEW = (1.0, 5.0, 20.0)
-Finished = Mapping[str, Run]
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A published number: which line, where it stands, where it is printed."""
-
-    label: str
-    x: float
-    y: float
-    source: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    reproduced: bool
-    words: str
-
-
-@dataclass(frozen=True)
-class Preset:
-    """One figure. sweeps(full): the sweeps that make it. axis: `epsilon`, a grid parameter, `users` or `step`; wants: the source's data."""
-
-    id: str
-    title: str
-    source: str
-    words: str
-    sweeps: Callable[[bool], tuple[Sweep, ...]]
-    judge: Callable[[Sequence[Summary]], Verdict]
-    wants: str = ""
-    axis: str = "epsilon"
-    metric: str = "rmse"
-    marks: tuple[Mark, ...] = field(default=())
-
-    def points(self, full: bool = False) -> list[Point]:
-        """Every run of the figure. Raises BadInput."""
-        if self.axis != "users":
-            return [point for sweep in self.sweeps(full) for point in sweep.points()]
-        sizes = {entry.id: entry.n_users for entry in catalogue().ratings()}
-        sized = ((sweep.points(), sizes[sweep.data.id]) for sweep in self.sweeps(full))
-        return [replace(point, grid={**point.grid, "users": n_users}) for points, n_users in sized for point in points]
-
-    def stands_in(self, full: bool = False) -> str:
-        """A sentence where other data than the source's are used, else nothing."""
-        used = [sweep.data for sweep in self.sweeps(full)]
-        if not self.wants or all(data.id == self.wants for data in used):
-            return ""
-        entries = {entry.id: entry.title for entry in catalogue().ratings()}
-        return f"The source uses {entries.get(self.wants, self.wants)}; here it is {', '.join(dict.fromkeys(entries.get(data.id, data.id) for data in used))}."
-
-    def verdict(self, points: Sequence[Point], finished: Finished, full: bool = False) -> Verdict:
-        """Whether the published finding is seen here, with numbers."""
-        if any(point.key not in finished for point in points):
-            return Verdict(False, "Not all runs have finished, so there is no verdict yet.")
-        judged = self.judge(summaries(points, finished, self.metric))
-        return Verdict(judged.reproduced, " ".join(part for part in (judged.words, self.stands_in(full)) if part))
 
 
 # ---- data -------------------------------------------------------------------------------------------------------------
 
 
-def _first_present(*ids: str) -> str:
-    return next((name for name in ids if catalogue().present(name)), ids[-1])
-
-
 def _films(full: bool, top: int | None = 400, **filters: float | int) -> DataSpec:
     """MovieLens where it is, else the simulated cinema; the source's 10M at full size."""
-    name = _first_present("ml-10m", "ml-1m", "cinema") if full else _first_present("ml-1m", "cinema")
+    name = first_present("ml-10m", "ml-1m", "cinema") if full else first_present("ml-1m", "cinema")
     return DataSpec.model_validate({"id": name, "top_items": None if name == "cinema" else top, **filters})
 
 
 # ---- what is judged ---------------------------------------------------------------------------------------------------
-
-
-def _at(found: Sequence[Summary], label: str, epsilon: float | None = None) -> float:
-    """The median at an epsilon; where there are several sizes, of the largest, which is the last."""
-    return [point.median for point in found if point.label == label and point.epsilon in (epsilon, None)][-1]
 
 
 def _in_order(*labels: str, epsilons: Sequence[float] = (5.0, 20.0)) -> Callable[[Sequence[Summary]], Verdict]:
@@ -99,13 +35,13 @@ def _in_order(*labels: str, epsilons: Sequence[float] = (5.0, 20.0)) -> Callable
     def judge(found: Sequence[Summary]) -> Verdict:
         wrong = []
         for epsilon in epsilons:
-            values = [_at(found, label, epsilon) for label in labels]
+            values = [median_at(found, label, epsilon) for label in labels]
             if values != sorted(values):
                 ranked = sorted(zip(values, labels, strict=True))
                 wrong.append(f"at epsilon {epsilon:g} the order is " + ", ".join(f"{label} {value:.3f}" for value, label in ranked))
         if wrong:
             return Verdict(False, "Differs: published is the order " + ", ".join(labels) + "; " + "; ".join(wrong) + ".")
-        values_at_last = ", ".join(f"{label} {_at(found, label, epsilons[-1]):.3f}" for label in labels)
+        values_at_last = ", ".join(f"{label} {median_at(found, label, epsilons[-1]):.3f}" for label in labels)
         return Verdict(True, f"Reproduced: the published order holds; at epsilon {epsilons[-1]:g}: {values_at_last}.")
 
     return judge
@@ -115,7 +51,7 @@ def _rule_alone(found: Sequence[Summary]) -> Verdict:
     """Fig. 3a and 4 set DPFW's noise by its source's rule: how much of its distance to DPALS is that rule?"""
     order = _in_order("DPALS", "DPFW, source's noise")(found)
     epsilon = 5.0
-    theirs, ours, als = (_at(found, label, epsilon) for label in ("DPFW, source's noise", "DPFW", "DPALS"))
+    theirs, ours, als = (median_at(found, label, epsilon) for label in ("DPFW, source's noise", "DPFW", "DPALS"))
     if theirs <= als:
         return order
     share = (theirs - ours) / (theirs - als)
@@ -177,7 +113,7 @@ def _against_epsilon(top: int | None, *methods: Method) -> Callable[[bool], tupl
 
 
 def _fig3c(full: bool) -> tuple[Sweep, ...]:
-    name = _first_present("ml-20m", "ml-1m", "cinema") if full else _first_present("ml-1m", "cinema")
+    name = first_present("ml-20m", "ml-1m", "cinema") if full else first_present("ml-1m", "cinema")
     data = DataSpec(id=name, positives_above=3.5, min_user_count=5)
     lists = {
         "biases": False,
@@ -244,7 +180,7 @@ def _one_parameter(name: str, values: tuple[float | int, ...], **fixed: float | 
 
 def _jain(at_full: tuple[str, ...], at_page: tuple[str, ...]) -> Callable[[bool], tuple[Sweep, ...]]:
     def sweeps(full: bool) -> tuple[Sweep, ...]:
-        name = _first_present(*(at_full if full else at_page))
+        name = first_present(*(at_full if full else at_page))
         top = 400 if name.startswith(("ml-", "netflix")) else None
         methods = (DPFW_THEIRS, DPFW, SVD_THEIRS, SVD, SPECTRAL, Method(algorithm="fw", label="Frank-Wolfe"), MEAN)
         epsilons = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0) if full else (0.5, 2.0, 10.0)
@@ -270,13 +206,15 @@ def _more_items(found: Sequence[Summary]) -> Verdict:
 
 def _steps_cost(found: Sequence[Summary]) -> Verdict:
     epsilons = sorted({point.epsilon for point in found if point.epsilon})
-    figures = ", ".join(f"{_at(found, 'DPALS', epsilon):.3f} at epsilon {epsilon:g}" for epsilon in epsilons)
-    return Verdict(True, f"Ten private steps end at RMSE {figures}, ALS at {_at(found, 'ALS'):.3f}; each line shows at which step more of them stop paying.")
+    figures = ", ".join(f"{median_at(found, 'DPALS', epsilon):.3f} at epsilon {epsilon:g}" for epsilon in epsilons)
+    return Verdict(
+        True, f"Ten private steps end at RMSE {figures}, ALS at {median_at(found, 'ALS'):.3f}; each line shows at which step more of them stop paying."
+    )
 
 
 def _lists(found: Sequence[Summary]) -> Verdict:
     top = max(point.epsilon for point in found if point.epsilon)
-    recall = {label: _at(found, label, top) for label in dict.fromkeys(point.label for point in found)}
+    recall = {label: median_at(found, label, top) for label in dict.fromkeys(point.label for point in found)}
     holds = recall["Popularity"] < recall["DPALS"] < recall["ALS"]
     figures = f"Recall@20 at epsilon {top:g}: " + ", ".join(f"{label} {value:.3f}" for label, value in recall.items()) + "."
     return Verdict(holds, ("Reproduced: " if holds else "Differs from DPALS between popularity and ALS: ") + figures)
@@ -315,7 +253,7 @@ def _lowrank_table(full: bool) -> tuple[Sweep, ...]:
 
 
 def _films_table(full: bool) -> tuple[Sweep, ...]:
-    data = DataSpec(id=_first_present("ml-1m", "cinema"), top_items=400)
+    data = DataSpec(id=first_present("ml-1m", "cinema"), top_items=400)
     return (Sweep(data=data, methods=EVERY, epsilons=EPSILONS if full else (5.0,), seeds=FRESH[: 5 if full else 2]),)
 
 
@@ -323,13 +261,13 @@ def _all_films_table(full: bool) -> tuple[Sweep, ...]:
     methods = tuple(
         method for method in EVERY if method.algorithm in ("private-bias", "spectral", "dp-sgd", "dpals", "ada-dpals", "als", "user-mean", "global-mean")
     )
-    return (Sweep(data=DataSpec(id=_first_present("ml-1m", "cinema")), methods=methods, epsilons=FEW, seeds=FRESH[: 3 if full else 2]),)
+    return (Sweep(data=DataSpec(id=first_present("ml-1m", "cinema")), methods=methods, epsilons=FEW, seeds=FRESH[: 3 if full else 2]),)
 
 
 C21 = "Chien et al. 2021"
 J18 = "Jain, Thakkar & Thakurta 2018"
 
-PRESETS: dict[str, Preset] = {
+RATINGS_PRESETS: dict[str, Preset] = {
     preset.id: preset
     for preset in (
         Preset(
@@ -394,6 +332,7 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }  # fmt: skip
+PRESETS = RATINGS_PRESETS | PART_PRESETS
 
 
 def find_preset(preset_id: str) -> Preset:

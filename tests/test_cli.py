@@ -102,7 +102,7 @@ def test_fit_in_words_says_epsilon_in_full(say: Any) -> None:
 def test_the_default_delta_is_told(say: Any) -> None:
     said = say(*DPALS, "--epsilon", "2", "--json")
     assert said.json["delta"] == 4e-4
-    assert "delta = 4e-4, which is 1/(10 n), rounded down, for n = 210 users" in said.err
+    assert "delta = 4e-4, which is 1/(10 n), rounded down, for n = 210" in said.err
 
 
 def test_every_option_reaches_the_specification(say: Any) -> None:

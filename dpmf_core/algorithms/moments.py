@@ -18,10 +18,10 @@ class Seen:
     directions: Array
     spreads: Array
 
-    def draw(self, count: int, rng: np.random.Generator) -> Array:
-        """Draws (count, d), cut off at 0, float32."""
-        z = rng.standard_normal((count, len(self.mean)))[:, : len(self.spreads)]  # as many numbers whatever was seen
-        return np.maximum(self.mean + (z * self.spreads) @ self.directions, 0).astype(np.float32)
+    def points(self, z: Array) -> Array:
+        """Draws (count, d), cut off at 0, float32, from standard normal numbers z (count, d), of which each takes the first k."""
+        rows = self.mean + (z[:, : len(self.spreads)] * self.spreads) @ self.directions
+        return np.asarray(np.maximum(rows, 0), np.float32)
 
 
 def by_frequency(image: tuple[int, int]) -> Array:

@@ -278,7 +278,7 @@ class OneShotNMF(Factorisation):
         release = noise.release(START, sensitivity=1.0, size=len(kept) * (len(kept) + 1) // 2)
         M = release.symmetric(_gram(X))
         found = moments.seen(M, total, release.scale, data.shape.n_samples, axes)
-        points = found.draw(self.points, rng.init)
+        points = found.points(rng.init.standard_normal((self.points, len(kept))))  # as many numbers whatever was seen
         W = np.zeros((self.n_components, data.shape.n_features))
         W[:, kept] = _factorised(points, self.n_components, self.iterations, rng)
         model = Parts(_balanced(W))

@@ -11,7 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.data import Shape, SplitSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import DataSpec
-from dpmf_core.presets import PRESETS, Preset
+from dpmf_core.presets import RATINGS_PRESETS, Preset
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.sweeps import Method, Point, Sweep, typed_grid
 from pages.kit.sidebar import Choice
@@ -64,7 +64,7 @@ def _read(name: str, text: str) -> Any:
     if name == "draws":
         return int(text) if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else int(START["draws"])
     if name == "fig" or name in CHOICES:
-        return text if text in CHOICES.get(name, (OWN, SKEW, *PRESETS)) else START[name]
+        return text if text in CHOICES.get(name, (OWN, SKEW, *RATINGS_PRESETS)) else START[name]
     return text[:200]
 
 
@@ -88,7 +88,7 @@ def _title(name: str) -> str:
 
 def _figure(name: str) -> str:
     fixed = {OWN: "Your own choice, on the data set at left", SKEW: "Chien et al. 2021, Fig. 2: how ratings bunch on few items, on the data set at left"}
-    return fixed.get(name) or f"{PRESETS[name].source}: {PRESETS[name].title}"
+    return fixed.get(name) or f"{RATINGS_PRESETS[name].source}: {RATINGS_PRESETS[name].title}"
 
 
 def _another() -> None:
@@ -115,7 +115,7 @@ def measure(available: Sequence[str], lead: str) -> str:
 def draw(choice: Choice) -> Asked:
     """The widgets; what they ask for. Raises BadInput, after all widgets are drawn, on what cannot be run."""
     _start()
-    st.selectbox("What to compare", [OWN, SKEW, *PRESETS], key="tradeoff.fig", format_func=_figure, on_change=_another)
+    st.selectbox("What to compare", [OWN, SKEW, *RATINGS_PRESETS], key="tradeoff.fig", format_func=_figure, on_change=_another)
     chosen = st.session_state["tradeoff.fig"]
     if chosen == OWN:
         _widgets()
@@ -127,7 +127,7 @@ def draw(choice: Choice) -> Asked:
     _follow()
     if chosen == SKEW:
         return Asked([], "items", "rmse")
-    preset = PRESETS[chosen]
+    preset = RATINGS_PRESETS[chosen]
     st.caption(f"{preset.words} {preset.stands_in()} Data, ε and δ are the figure's; the sidebar's do not matter here.")
     return Asked(preset.points(), preset.axis, preset.metric, preset)
 

@@ -10,7 +10,7 @@ COLOURS = {
     "dpals": "#0072B2", "ada-dpals": "#56B4E9", "private-bias": "#009E73", "dpals-plain": "#7d8fd1", "spectral": "#D55E00",
     "dpfw": "#E69F00", "dpfw-oja": "#E69F00",
     "private-svd": "#CC79A7", "svd-cleansing": "#CC79A7", "private-pgd": "#8B5A2B", "dp-sgd": "#7A3E9D", "sgld": "#8A8D00", "input-perturbation": "#C0392B",
-    "dpnmf-laplace": "#C0392B", "user-mean": "#6b7280",
+    "dpnmf-laplace": "#C0392B", "user-mean": "#6b7280", "oneshot-nmf": "#D55E00", "dp-nmf": "#0072B2",
 }  # fmt: skip
 SYMBOLS = {
     "dpfw-oja": "diamond",
@@ -62,39 +62,40 @@ def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame) -> None:
         st.download_button("Download as CSV", table.to_csv(index=False), f"{key}.csv", "text/csv", key=f"{key}.csv")
 
 
-def steps(curves: pd.DataFrame, trivial: float | None) -> go.Figure:
-    """Held-out (solid) and train (dotted) RMSE by step. curves: name, id, draw, step, part, rmse; draws other than 0 are faint."""
-    fig = figure("step", "RMSE")
+def steps(curves: pd.DataFrame, trivial: float | None, metric: str = "rmse", title: str = "RMSE", guess: str = "guessing the mean") -> go.Figure:
+    """Held-out (solid) and train (dotted) error by step. curves: name, id, draw, step, part and the metric; draws other than 0 are faint."""
+    fig = figure("step", title)
     for (name, ident, draw, part), line in curves.groupby(["name", "id", "draw", "part"], sort=False):
         main = draw == 0
         fig.add_scatter(
-            x=line["step"], y=line["rmse"], name=f"{name}, {part}", legendgroup=f"{name} {part}", showlegend=bool(main),
+            x=line["step"], y=line[metric], name=f"{name}, {part}", legendgroup=f"{name} {part}", showlegend=bool(main),
             mode="lines+markers" if main else "lines",
             opacity=1.0 if main else 0.35, line={"color": colour(str(ident)), "dash": "dot" if part == "train" else "solid", "width": 2.5 if main else 1},
             hovertemplate=f"{name}, {part}<br>step %{{x}}: %{{y:.3f}}<extra></extra>",
         )  # fmt: skip
     if trivial is not None:
-        fig.add_hline(y=trivial, line={"dash": "dash", "color": _ink()}, annotation={"text": f"guessing the mean: {trivial:.3f}", "font": {"color": _ink()}})
-    fig.update_xaxes(dtick=1)
+        fig.add_hline(y=trivial, line={"dash": "dash", "color": _ink()}, annotation={"text": f"{guess}: {trivial:.3f}", "font": {"color": _ink()}})
+    if curves["step"].max() <= 25:
+        fig.update_xaxes(dtick=1)
     return fig
 
 
-def ladder(points: pd.DataFrame) -> go.Figure:
-    """One row a method, each draw a dot, the median a bar. points: name, id, draw, rmse."""
-    fig = figure("held-out RMSE", "", height=60 + 46 * points["name"].nunique())
-    order = points.groupby("name")["rmse"].median().sort_values().index.tolist()
+def ladder(points: pd.DataFrame, metric: str = "rmse", title: str = "held-out RMSE", digits: int = 3) -> go.Figure:
+    """One row a method, each draw a dot, the median a bar. points: name, id, draw and the metric."""
+    fig = figure(title, "", height=60 + 46 * points["name"].nunique())
+    order = points.groupby("name")[metric].median().sort_values().index.tolist()
     for (name, ident), rows in points.groupby(["name", "id"], sort=False):
-        tint, median = colour(str(ident)), rows["rmse"].median()
+        tint, median = colour(str(ident)), rows[metric].median()
         fig.add_scatter(
-            x=rows["rmse"], y=[name] * len(rows), mode="markers", marker={"color": tint, "size": 9, "opacity": 0.45}, showlegend=False, cliponaxis=False,
-            hovertemplate=f"{name}<br>%{{x:.3f}}<extra></extra>",
+            x=rows[metric], y=[name] * len(rows), mode="markers", marker={"color": tint, "size": 9, "opacity": 0.45}, showlegend=False, cliponaxis=False,
+            hovertemplate=f"{name}<br>%{{x:.{digits}f}}<extra></extra>",
         )  # fmt: skip
         fig.add_scatter(
-            x=[median], y=[name], mode="markers+text", text=[f"{median:.3f}"], textposition="top center", showlegend=False, hoverinfo="skip",
+            x=[median], y=[name], mode="markers+text", text=[f"{median:.{digits}f}"], textposition="top center", showlegend=False, hoverinfo="skip",
             marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tint}}, cliponaxis=False,
         )  # fmt: skip
     fig.update_yaxes(categoryorder="array", categoryarray=order[::-1], title=None)
-    low, high = points["rmse"].min(), points["rmse"].max()
+    low, high = points[metric].min(), points[metric].max()
     fig.update_xaxes(range=[low - 0.12 * (high - low) - 1e-3, high + 0.12 * (high - low) + 1e-3])
     return fig
 
@@ -219,4 +220,15 @@ def shares(rows: pd.DataFrame) -> go.Figure:
         )  # fmt: skip
     fig.update_xaxes(tickformat=".0%")
     fig.update_yaxes(tickformat=".0%")
+    return fig
+
+
+def words(bars: pd.DataFrame) -> go.Figure:
+    """A topic's heaviest words beside those of its partner. bars: word, name, id, weight."""
+    fig = figure("weight", "", height=80 + 24 * bars["word"].nunique(), barmode="group")
+    for (name, ident), rows in bars.groupby(["name", "id"], sort=False):
+        fig.add_bar(
+            y=rows["word"], x=rows["weight"], name=name, orientation="h", marker={"color": colour(str(ident))}, hovertemplate="%{y}: %{x:.2f}<extra></extra>"
+        )
+    fig.update_yaxes(categoryorder="array", categoryarray=list(dict.fromkeys(bars["word"]))[::-1], title=None)
     return fig

@@ -7,7 +7,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.data import Shape
 from dpmf_core.privacy import Budget
 
 
@@ -64,15 +63,15 @@ def _to_link(chosen: dict[str, Any]) -> None:
             st.query_params[f"p.{name}"] = str(value)
 
 
-def parameters(algorithm_id: str, shape: Shape, budget: Budget, prefix: str) -> dict[str, Any]:
-    """The parameters that a person set; the others follow the recommendation for this shape and budget."""
+def parameters(algorithm_id: str, shape: Any, budget: Budget, prefix: str, suggested: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The parameters that a person set; the others follow the recommendation for this shape and budget, or the page's suggestion, which is then set."""
     kind = algorithms.find(algorithm_id)
     fields = kind.model_json_schema().get("properties", {})
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
     for name, key in keys.items():
         _from_link(kind, key, name)
     given = {name: held == "on" if held in ("on", "off") else held for name, key in keys.items() if (held := st.session_state.get(key)) is not None}
-    recommended = kind.recommend(shape, budget, given)
+    recommended = kind.recommend(shape, budget, {**(suggested or {}), **given}) | (suggested or {})
     columns, chosen = st.columns(3), {}
     for place, (name, field) in enumerate(fields.items()):
         with columns[place % 3]:
@@ -80,4 +79,4 @@ def parameters(algorithm_id: str, shape: Shape, budget: Budget, prefix: str) -> 
         if value is not None:
             chosen[name] = value
     _to_link(chosen)
-    return chosen
+    return (suggested or {}) | chosen

@@ -82,25 +82,38 @@ def meaning(event: Event, delta: float, key: str) -> None:
 JOINT_DP = """digraph { rankdir=LR; bgcolor="transparent"
 node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=11, fillcolor="%(box)s", color="%(line)s", fontcolor="%(ink)s"]
 edge [color="%(line)s", fontcolor="%(ink)s", fontname="sans-serif", fontsize=10]
-you [label="You\\nyour ratings, your own factor"]
-others [label="Everyone else\\ntheir ratings"]
-curator [label="Curator\\nsees all ratings, adds noise"]
+you [label="You\\nyour %(what)s, your own %(own)s"]
+others [label="Everyone else\\ntheir %(what)s"]
+curator [label="Curator\\nsees all %(what)s, adds noise"]
 shared [label="%(shared)s\\nwith noise: all that is shared", fillcolor="%(accent)s", fontcolor="white"]
-adversary [label="Adversary\\nsees what is shared,\\nmay be every other user"]
-list [label="Your recommendations\\nseen by you alone"]
+adversary [label="Adversary\\nsees what is shared,\\nmay be everyone else"]
+list [label="%(view)s\\nseen by you alone"]
 you -> curator; others -> curator; shared -> adversary; shared -> list
 curator -> shared [label=" noise, in the ledger"]
 you -> list [label=" computed from your own row, no noise", style=dashed]
 }"""
 
 
-def who_sees_what(shared: str = "Item factors and offsets") -> None:
+SIDES = {
+    "user": {"what": "ratings", "own": "factor", "view": "Your recommendations"},
+    "document": {"what": "documents", "own": "topic weights", "view": "Your documents' topics"},
+    "image": {"what": "images", "own": "coefficients", "view": "Your image as a sum of parts"},
+}
+
+
+def who_sees_what(shared: str = "Item factors and offsets", whose: str = "user") -> None:
     """The roles of joint differential privacy, drawn."""
     with st.expander("Who sees what"):
         night = charts.dark()
-        tints = {"box": "#1c222c" if night else "#f4f5f7", "line": "#8b93a1", "ink": "#e6e9ef" if night else "#1d2330", "accent": "#0072B2", "shared": shared}
+        tints = {
+            "box": "#1c222c" if night else "#f4f5f7",
+            "line": "#8b93a1",
+            "ink": "#e6e9ef" if night else "#1d2330",
+            "accent": "#0072B2",
+            "shared": shared,
+        } | SIDES[whose]
         st.graphviz_chart(JOINT_DP % tints)
         st.caption(
-            "Joint differential privacy: what others could learn about you passes through the noisy release. Your own list is computed from it and your own "
-            "ratings. Someone who opens your page, and the curator, see private data: the promise protects users from each other."
+            f"Joint differential privacy: what others could learn about you passes through the noisy release. Your own view is computed from it and your own "
+            f"{SIDES[whose]['what']}. Someone who opens it, and the curator, see private data: the promise protects people from each other."
         )  # fmt: skip

@@ -16,8 +16,13 @@ page = st.navigation(
             st.Page(PAGES / "recommend/explore.py", title="Explore", icon=":material/explore:", url_path="explore", default=True),
             st.Page(PAGES / "recommend/tradeoff.py", title="Trade-off", icon=":material/query_stats:", url_path="trade-off"),
         ],
+        "Factorise": [
+            st.Page(PAGES / "factorise/topics.py", title="Topics", icon=":material/article:", url_path="topics"),
+            st.Page(PAGES / "factorise/faces.py", title="Faces", icon=":material/face:", url_path="faces"),
+        ],
         "Privacy": [st.Page(PAGES / "privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant")],
     }
 )
-sidebar.draw()
+holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
+sidebar.draw(holds.get(page.url_path, "ratings"))
 page.run()

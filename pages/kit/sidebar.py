@@ -16,7 +16,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.experiment import RunSpec
 from dpmf_core.privacy import default_delta
-from dpmf_core.samples import SampleShape
+from dpmf_core.samples import VOCABULARY_IS_PUBLIC, SampleShape
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
@@ -83,6 +83,12 @@ class SampleChoice:
     def shape(self) -> SampleShape:
         """The public shape, without opening the data."""
         return SampleShape(self.entry.n_samples, min(self.most_words or self.entry.n_features, self.entry.n_features), self.entry.image)
+
+    def assumptions(self, hashed: bool) -> tuple[str, ...]:
+        """What the words assume: only an invented vocabulary, or a hashed one, learns nothing from documents."""
+        chosen = self.most_words is not None and self.most_words < self.entry.n_features
+        learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
+        return (VOCABULARY_IS_PUBLIC,) if (learned or chosen) and not hashed else ()
 
     def spec(self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **changed: Any) -> RunSpec:
         """The run that is chosen, or a relative of it. Raises BadInput."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from datasets import catalogue, load
+from datasets import load, ratings
 from datasets.cinema import cinema
 from datasets.synthetic import lowrank
 from dpmf_core.data import Ratings, SplitSpec, split
@@ -35,15 +35,15 @@ def films() -> Ratings:
     return load("cinema")
 
 
-@pytest.mark.parametrize("id", [entry.id for entry in catalogue() if entry.kind == "simulated" and entry.id != "lowrank-50k"])
+@pytest.mark.parametrize("id", [entry.id for entry in ratings() if entry.kind == "simulated" and entry.id != "lowrank-50k"])
 def test_simulated_sets_are_as_declared(id: str):  # noqa: A002
-    entry = next(entry for entry in catalogue() if entry.id == id)
-    ratings = load(id)
-    assert (ratings.n_users, ratings.n_items, ratings.bounds, ratings.name) == (entry.n_users, entry.n_items, entry.bounds, id)
-    assert abs(len(ratings) / entry.n_ratings - 1) < 0.01 and ratings.public and ratings.assumptions == ()
+    entry = next(entry for entry in ratings() if entry.id == id)
+    data = load(id)
+    assert (data.n_users, data.n_items, data.bounds, data.name) == (entry.n_users, entry.n_items, entry.bounds, id)
+    assert abs(len(data) / entry.n_ratings - 1) < 0.01 and data.public and data.assumptions == ()
     low, high = entry.bounds
-    assert low <= ratings.values.min() and ratings.values.max() <= high
-    pair = ratings.users.astype(np.int64) * ratings.n_items + ratings.items
+    assert low <= data.values.min() and data.values.max() <= high
+    pair = data.users.astype(np.int64) * data.n_items + data.items
     assert (np.diff(pair) > 0).all()
 
 

@@ -35,8 +35,12 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.judging": BASE | {f"{CORE}.metrics", f"{CORE}.part_metrics", f"{CORE}.coherence"},
     f"{CORE}.experiment": BASE | {f"{CORE}.judging"},
     f"{CORE}.sweeps": ABOVE_EXPERIMENT,
-    f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps"},
+    f"{CORE}.figures": ABOVE_EXPERIMENT | {f"{CORE}.sweeps"},
+    f"{CORE}.part_presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures"},
+    f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures", f"{CORE}.part_presets"},
+    f"{CORE}.explain": ABOVE_EXPERIMENT | {f"{CORE}.part_metrics", f"{CORE}.coherence"},
     f"{CORE}.skew": {f"{CORE}.data"},
+    f"{CORE}.estimators": BASE,
     f"{CORE}.api": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.store"},
     f"{CORE}.audit": ABOVE_EXPERIMENT,
     f"{CORE}.tune": ABOVE_EXPERIMENT,
@@ -135,7 +139,7 @@ def test_the_app_script_is_short() -> None:
 # ---- noise ------------------------------------------------------------------------------------------------------------
 
 NOISE = ROOT / CORE / "privacy" / "noise.py"
-STREAMS = {NOISE, ROOT / CORE / "experiment.py", ROOT / CORE / "audit.py", ROOT / CORE / "tune.py"}  # who may open a stream
+STREAMS = {NOISE, ROOT / CORE / "experiment.py", ROOT / CORE / "audit.py", ROOT / CORE / "tune.py", ROOT / CORE / "estimators.py"}  # who may open a stream
 PRIVATE_STREAM = {"experiment", "audit", "tune"}
 DRAWS = {"normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic", "exponential", "standard_exponential"}
 OPENS = {"default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "SFC64", "Philox", "seed"}

@@ -1,0 +1,133 @@
+"""What happens to parts? Images as sums of non-negative parts, found with privacy and without."""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.compare import part_comparison
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run, prepare
+from dpmf_core.explain import Explained, explained, pairs, sheet
+from dpmf_core.privacy import Budget
+from pages.kit import forms, guarantee, parts, runs, sidebar
+from pages.kit.sidebar import SampleChoice
+
+FIGURES = ("saha-fig5", "saha-fig6", "saha-fig8", "faces-table")
+MORPH = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+
+
+def planted() -> dict[str, object]:
+    """Outliers as the source plants them, or none."""
+    text = "Uniform noise on some pixels of some images, the same for every visitor. The objective is judged on clean images."
+    on = st.toggle("Plant outliers", key="faces.outliers", help=text)
+    if not on:
+        return {}
+    left, right = st.columns(2)
+    rows = left.slider("Share of the images", 0.01, 1.0, 0.1, 0.01, key="faces.rows")
+    cells = right.slider("Share of their pixels", 0.01, 1.0, 0.7, 0.01, key="faces.cells")
+    return {"outlier_rows": rows, "outlier_cells": cells}
+
+
+def grids(done: dict[str, Run]) -> None:
+    """The parts side by side, each pair at the same place."""
+    st.subheader("Parts, matched")
+    found = pairs(done["main"], done["twin"])
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(f"**With privacy ({done['main'].record['title']})**")
+        st.image(
+            sheet(done["main"], [pair.part for pair in found]), width="stretch", caption="Parts, most alike first; each has its own scale from black to white."
+        )
+    with right:
+        st.markdown(f"**Without privacy ({done['twin'].record['title']})**")
+        order = [pair.partner for pair in found if pair.partner is not None]
+        st.image(sheet(done["twin"], order), width="stretch", caption="Their partners, in the same places.")
+
+
+def morphing(choice: SampleChoice, given: dict[str, object], data: dict[str, object]) -> None:
+    """The grid at stored epsilons, without training anew."""
+    if not st.toggle("How the parts change with ε", key="faces.morph"):
+        return
+    at = runs.wanted("faces.morph", {f"{eps:g}": choice.spec(parameters=given, epsilon=eps, data=data) for eps in MORPH})
+    there = sorted(at, key=float)
+    if not there:
+        return
+    chosen = st.select_slider("ε of the grid", there, key="faces.morph.at", format_func=lambda text: f"ε = {text}") if len(there) > 1 else there[0]
+    first = at[there[-1]]
+    order = {pair.partner: pair.part for pair in pairs(at[chosen], first) if pair.partner is not None}
+    shown = [order[part] for part in range(len(order)) if part in order]
+    st.image(sheet(at[chosen], shown), width=560, caption=f"ε = {chosen}: objective {parts.figure_of(at[chosen]):.4f}. Every part keeps its place.")
+
+
+def _pictures(title: str, image: Explained) -> None:
+    st.markdown(f"**{title}**")
+    st.image(image.explained, caption=f"as a sum of parts; off by {image.error:.0%}", width=170)
+    if image.outliers is not None:
+        st.image(image.outliers, caption="set apart as outliers", width=170)
+
+
+def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
+    """One image, rebuilt from parts with privacy and without."""
+    st.subheader("One image as a sum of parts")
+    row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=f"faces.image.{choice.data}", step=1)
+    if row is None:
+        st.info("Give an image's number.")
+        return
+    private, plain = explained(done["main"], row - 1), explained(done["twin"], row - 1)
+    first, second, third = st.columns(3)
+    with first:
+        st.markdown("**The image**")
+        st.image(private.seen, caption="as it was seen", width=170)
+        if private.clean is not None:
+            st.image(private.clean, caption="clean", width=170)
+    with second:
+        _pictures("With privacy", private)
+    with third:
+        _pictures("Without privacy", plain)
+    st.markdown("**Its strongest parts, with privacy, and how much of each**")
+    st.image(sheet(done["main"], [part for part, _ in private.strongest]), width=560)
+    st.dataframe(pd.DataFrame([{f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}]), hide_index=True)
+    st.caption("The image and its coefficients are private: she computes them from her own picture and the released parts, and they are not released.")
+
+
+def recovered(done: dict[str, Run]) -> None:
+    """How well planted outliers were found."""
+    found = {run.record["title"]: run.record["metrics"] for run in (done["main"], done["twin"]) if "outlier_f1" in run.record["metrics"]}
+    if found:
+        table = [{"method": name, **{key: at[f"outlier_{key}"] for key in ("precision", "recall", "f1")}} for name, at in found.items()]
+        st.markdown("**Planted outliers, found again** (pixels moved by more than a hundredth of the largest)")
+        st.dataframe(pd.DataFrame(table), hide_index=True)
+
+
+def main() -> None:
+    choice = sidebar.sample_choice()
+    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration)
+    head = st.container()
+    with st.expander("Parts, outliers and parameters"):
+        data = planted()
+        given = forms.parameters(choice.algorithm, choice.shape, budget, "faces", {"n_components": choice.entry.n_components})
+    spec = choice.spec(parameters=given, data=data)
+    ready = prepare(spec, choice.shape, (), "image")
+    guarantee.card(ready.plan, ready.guarantee, choice.delta)
+    parts.per_step("faces", choice.delta)
+    with head:
+        place = st.container()
+        done = runs.wanted("faces", part_comparison(spec))
+        with place:
+            parts.finding(choice, done, "parts")
+            guarantee.who_sees_what("Parts: a basis of images", whose="image")
+        if "main" in done and "twin" in done:
+            grids(done)
+            recovered(done)
+            one_image(choice, done)
+            parts.price(done, "faces")
+            morphing(choice, given, data)
+    parts.source_figures("faces", FIGURES)
+    if "main" in done:
+        parts.take_away(done["main"])
+
+
+try:
+    main()
+except BadInput as error:
+    st.error(str(error))
+    st.caption("Your settings are kept. Change the one named above.")
