@@ -34,7 +34,8 @@ def fit(
 
     data: a catalogue id, a table's path, or Ratings. epsilon: total privacy loss; needed by private algorithms. delta: 1/(10 n) when None.
     split: fields of SplitSpec, e.g. {"kind": "users"}.
-    preparation: fields of Preparation for documents and images, e.g. {"weighting": "tf"}. keep: look into the store first and put the run there; Ratings of your own are never stored.
+    preparation: fields of Preparation for documents and images, e.g. {"weighting": "tf"}.
+    keep: look into the store first and put the run there; data of your own are never stored.
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger, curves), `arrays` and `model`.
     """
     held = load(data) if isinstance(data, str) else data

@@ -48,15 +48,27 @@ def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
     assert (folder / "runs.csv").read_text().count("\n") > 30
 
 
-@pytest.mark.slow
-def test_the_example_from_python_runs(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DPMF_DATA": str(tmp_path), "HOME": str(tmp_path)}
+EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+
+
+def _printed(example: str, folder: Path) -> list[str]:
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DPMF_DATA": str(folder), "HOME": str(folder)}
     done = subprocess.run([sys.executable, "-c", example], env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
-    first, *_, last = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_the_example_of_runs_and_sweeps(tmp_path: Path) -> None:
+    first, *_, last = _printed(EXAMPLES[0], tmp_path)
     assert re.fullmatch(r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*", first)
     assert re.fullmatch(r"\(100, \d+\)", last)
+
+
+@pytest.mark.slow
+def test_the_example_of_the_estimator(tmp_path: Path) -> None:
+    assert _printed(EXAMPLES[1], tmp_path) == ["(16, 64) PROVEN 2.0", "(3, 16)"]
+    assert len(EXAMPLES) == 2
 
 
 def test_the_readme_names_every_algorithm_and_dependency() -> None:

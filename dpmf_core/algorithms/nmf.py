@@ -125,7 +125,7 @@ class DPNMF(Factorisation):
     outlier_limit: float = _LIMIT
     coefficient_clip: float = Field(1.0, gt=0, le=10, title="coefficient clip C_h", description="largest L2 norm of a sample's coefficients in the sums")
     moment_share: float = Field(
-        0.5, gt=0, lt=1, title="share of the coefficients' moment", description="of a step's mu²; the source's two noises amount to 0.8"
+        0.1, gt=0, lt=1, title="share of the coefficients' moment", description="of a step's mu²; the source's two noises amount to 0.8"
     )
     start_share: float = Field(0.5, gt=0, lt=1, title="share of the start", description="of the total mu², for a start from a noisy second moment")
     basis_passes: int = Field(10, ge=1, le=1000, title="basis passes", description="projected gradient steps on the released sums; free")

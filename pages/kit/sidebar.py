@@ -267,7 +267,8 @@ def draw(page_holds: Holds = "ratings") -> None:
     if _key("data") not in st.session_state:
         _start_from_url()
     with st.sidebar:
-        st.selectbox("Data set", _usable_data(), key=_key("data"), format_func=lambda name: _entry(name).title, on_change=_new_data)
+        titles = {entry.id: entry.title for entry in _entries()}
+        st.selectbox("Data set", _usable_data(), key=_key("data"), format_func=titles.__getitem__, on_change=_new_data)
         entry = _entry(st.session_state[_key("data")])
         _fewer(entry)
         st.selectbox("Private algorithm", private_algorithms(), key=_key("algo"), format_func=lambda name: algorithms.REGISTRY[name].title)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import nnls
-from sklearn.decomposition import NMF as TheirNMF
+from sklearn import decomposition
 
 import datasets
 from dpmf_core import part_metrics
@@ -96,7 +96,7 @@ def test_robust_coefficients_minimise_their_objective() -> None:
 def test_plain_reaches_scikit_learns_objective() -> None:
     for data in (blocks(n_samples=200, n_features=30), prepared(datasets.load("news"), Preparation(most_samples=500))):  # type: ignore[arg-type]
         rows = data.scaled(data.X)
-        theirs = TheirNMF(4, init="nndsvda", max_iter=400, random_state=0).fit(rows)
+        theirs = decomposition.NMF(4, init="nndsvda", max_iter=400, random_state=0).fit(rows)
         objective = 0.5 * theirs.reconstruction_err_**2 / len(data)
         assert part_metrics.objective(fitted(NMF(n_components=4, iterations=400), data), data) <= 1.01 * objective
 
@@ -180,7 +180,7 @@ def test_a_start_from_the_private_data_shows_in_the_blindfold() -> None:
     with pytest.raises(AssertionError, match="basis differs"):
         laws.check_blindfold(leaky, IMAGES)
     laws.check_sensitivity(DPNMF(n_components=3, steps=2), home=IMAGES)
-    with pytest.raises(AssertionError, match="moved 'second moment of the coefficients'"):
+    with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
         laws.check_sensitivity(DPNMF(n_components=3, steps=2, start="nndsvd"), home=IMAGES)
     assert leaky.guarantee().status is Status.UNPROVEN
     assert "start is computed from the private samples" in leaky.guarantee().words

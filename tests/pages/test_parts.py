@@ -1,0 +1,144 @@
+"""The Topics and Faces pages, driven as a person would, without a browser."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core import part_metrics
+from dpmf_core.engine import Engine
+from dpmf_core.experiment import RunSpec, run
+
+ROOT = Path(__file__).parents[2]
+HOLDS = {"topics": "documents", "faces": "images"}
+
+
+def script(name: str) -> str:
+    return f"""
+import runpy
+from pages.kit import sidebar
+sidebar.draw({HOLDS[name]!r})
+runpy.run_path({str(ROOT / "pages" / "factorise" / name) + ".py"!r})
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("DPMF_ENGINE", "threads")
+        held: list[Engine] = []
+        patch.setattr("dpmf_core.engine._only", held)
+        yield
+        for made in held:
+            made.close()
+            made.store.close()
+
+
+def page(name: str, **parameters: str) -> AppTest:
+    app = AppTest.from_string(script(name), default_timeout=120)
+    for key, value in parameters.items():
+        app.query_params[key] = value
+    return settled(app, name)
+
+
+def settled(app: AppTest, name: str) -> AppTest:
+    app.run()
+    for _ in range(300):
+        assert not app.exception, [error.value for error in app.exception]
+        if app.error or not any(button.key and button.key.endswith(".cancel") for button in app.button):
+            return app
+        time.sleep(0.2)
+        app.run()
+    raise AssertionError("the runs did not finish")
+
+
+def words(app: AppTest) -> str:
+    return "\n".join(element.value for element in (*app.markdown, *app.caption, *app.warning, *app.error, *app.info, *app.success))
+
+
+def asked(data: str, algorithm: str, epsilon: float, **parameters: object) -> RunSpec:
+    preparation = {"weighting": "tfidf"} if data == "news" else {}
+    return RunSpec.parse(
+        data={"id": data, **preparation}, algorithm=algorithm, parameters=parameters, budget={"epsilon": epsilon, "delta": 2e-5} if epsilon else None
+    )
+
+
+def test_topics_say_what_the_runs_say() -> None:
+    app = page("topics", eps="2")
+    private, plain = run(asked("news", "oneshot-nmf", 2, n_components=8)), run(asked("news", "nmf", 0, n_components=8))
+    figures = private.record["metrics"]
+    kept = (figures["trivial_objective"] - figures["objective"]) / (figures["trivial_objective"] - plain.record["metrics"]["objective"])
+    assert app.title[0].value == f"At ε = 2, One-shot NMF keeps {kept:.0%} of the gain over guessing"
+    alike = part_metrics.match(private.arrays["basis"], plain.arrays["basis"])
+    assert f"a mean cosine of **{alike:.2f}**" in words(app)
+    assert "**orbit** · **rocket**" in words(app)
+    assert "ε = 2.00 (δ = 2e-5, per document, add/remove, exact)" in words(app)
+    assert "CONDITIONAL" in words(app) and "the IDF weights are public" in words(app)
+
+
+def test_word_shares_and_an_invented_vocabulary_assume_nothing() -> None:
+    app = page("topics")
+    app.selectbox(key="topics.weights").set_value("tf")
+    settled(app, "topics")
+    assert "PROVEN" in words(app)
+    app.number_input(key="topics.hashed").set_value(64)
+    settled(app, "topics")
+    assert "PROVEN" in words(app) and "/" in words(app)
+
+
+def test_the_source_s_epsilon_is_told_beside_its_total() -> None:
+    app = page("topics", delta="1e-5")
+    assert [metric.value for metric in app.metric] == ["6.82", "2.34", "3.85"]
+    app.slider(key="topics.steps.claimed").set_value(500)
+    settled(app, "topics")
+    assert [metric.value for metric in app.metric] == ["18.61", "5.89", "9.99"]
+
+
+def test_documents_are_shown_with_a_warning_only() -> None:
+    app = page("topics")
+    assert not app.warning
+    app.toggle(key="topics.typical").set_value(True)
+    settled(app, "topics")
+    assert "Documents are private data" in words(app)
+
+
+def test_a_start_from_private_data_has_no_epsilon() -> None:
+    app = page("topics", algo="dp-nmf", **{"p.start": "nndsvd"})
+    assert "UNPROVEN" in words(app)
+    assert "the start is computed from the private samples" in words(app)
+    assert "per document" not in words(app)
+    assert app.title[0].value.startswith("With nothing proved")
+
+
+def test_a_figure_of_the_source_is_made_again() -> None:
+    app = page("topics")
+    app.selectbox(key="topics.figure").set_value("saha-fig3")
+    settled(app, "topics")
+    assert "Saha & Imtiaz 2022, Fig. 3." in words(app)
+    assert "nothing is proved" in words(app)
+
+
+def test_faces_show_parts_side_by_side_and_one_image_rebuilt() -> None:
+    app = page("faces", data="digits", eps="5")
+    assert "of the gain over guessing" in app.title[0].value
+    assert "PROVEN" in words(app) and "per image" in words(app)
+    app.number_input(key="faces.image.digits").set_value(1797)
+    settled(app, "faces")
+    assert not app.error
+
+
+def test_planted_outliers_are_told_and_set_apart() -> None:
+    app = page("faces", data="digits", algo="dp-nmf", **{"p.outliers": "True"})
+    app.toggle(key="faces.outliers").set_value(True)
+    settled(app, "faces")
+    assert "Planted outliers, found again" in words(app)
+    assert "without (Robust NMF)" in words(app)
+
+
+def test_more_parts_than_pixels_is_a_sentence() -> None:
+    app = page("faces", data="digits", **{"p.n_components": "65"})
+    assert "must be at most the number of features, 64. Got 65" in words(app)
+    assert "Your settings are kept" in words(app)
