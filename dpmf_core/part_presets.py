@@ -14,7 +14,7 @@ S22 = "Saha & Imtiaz 2022"
 PER_STEP = (0.3, 0.5, 0.7, 0.9)
 TABLE_3 = (0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
 FRESH = tuple(range(10, 13))  # seeds by which no default was chosen
-THEIRS: dict[str, Value] = {"start": "nndsvd", "moment_share": 0.8, "basis_passes": 1}
+THEIRS: dict[str, Value] = {"start": "nndsvd", "moment_share": 0.8, "basis_rate": 0.2}
 
 
 def _parts(name: str) -> int:
@@ -143,12 +143,16 @@ def _best(found: Sequence[Summary]) -> Verdict:
 
 
 def _two_readings(found: Sequence[Summary]) -> Verdict:
-    private, twin = (median_at(found, label, 0.3) for label in ("DP-NMF as in the source", "NMF"))
-    near = private <= 1.25 * twin
-    words = f"over all cells, rows scaled to maximum 1, {twin:.4f} without privacy and {private:.4f} at .3 a step (published: .0624 and .0675)."
-    return Verdict(
-        near, f"{'Reproduced' if near else 'Differs'}: {words} Nearly all cells are empty and easy; held-out ratings, in the table below, tell another story."
+    """Published: .0624 without privacy, .0675 at .3 a step, both over all cells."""
+    private, honest, twin = (median_at(found, label, 0.3) for label in ("DP-NMF as in the source", "DP-NMF, random start", "NMF"))
+    near = abs(private / twin - 0.0675 / 0.0624) < 0.08
+    words = (
+        f"{'The ratio is reproduced' if near else 'Differs'}: over all cells, rows scaled to maximum 1, {twin:.4f} without privacy and {private:.4f} at .3 a step, "
+        f"{private / twin - 1:.0%} more (published .0624 and .0675, {0.0675 / 0.0624 - 1:.0%} more; on all films ours are twice as large, which no scale in the "
+        f"text explains). From a random start it is {honest:.4f}: what is near is the start, which is not private. Nearly all cells are empty and easy; "
+        "the RMSE of held-out ratings tells another story."
     )
+    return Verdict(near, words)
 
 
 def _marks(label: str, where: str, *values: tuple[float, float]) -> tuple[Mark, ...]:

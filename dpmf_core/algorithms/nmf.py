@@ -128,7 +128,14 @@ class DPNMF(Factorisation):
         0.1, gt=0, lt=1, title="share of the coefficients' moment", description="of a step's mu²; the source's two noises amount to 0.8"
     )
     start_share: float = Field(0.5, gt=0, lt=1, title="share of the start", description="of the total mu², for a start from a noisy second moment")
-    basis_passes: int = Field(10, ge=1, le=1000, title="basis passes", description="projected gradient steps on the released sums; free")
+    basis_passes: int = Field(10, ge=1, le=1000, title="basis passes", description="rounds over the parts, each solved for the released sums; free")
+    basis_rate: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        title="basis rate η_W",
+        description="instead, one gradient step of this rate on the sums over N, as in the source; 0: parts are solved for",
+    )
 
     def check(self, shape: SampleShape) -> None:
         super().check(shape)
@@ -172,10 +179,15 @@ class DPNMF(Factorisation):
             H, rest = self._local(data, X, model)
             A = noise.symmetric(COEFFICIENTS, _gram(H), sensitivity=self.coefficient_clip**2)
             B = noise.vector(PRODUCTS, np.asarray((rest.T @ H).T), sensitivity=self.coefficient_clip)
-            W = kernel.basis(_definite(A), B, W.astype(np.float64), self.basis_passes)
+            W = self._moved(W.astype(np.float64), _definite(A), B, data.shape.n_samples)
             model = replace(model, basis=W.astype(np.float32))
             watch(step + 1, self.steps, model)
         return Fit(model, noise.spent)
+
+    def _moved(self, W: Array, A: Array, B: Array, n: int) -> Array:
+        if self.basis_rate:
+            return kernel.in_unit_ball(np.maximum(W - self.basis_rate * (A @ W - B) / n, 0))
+        return kernel.basis(A, B, W, self.basis_passes)
 
     def _local(self, data: Samples, X: Matrix, model: Parts) -> tuple[Array, Matrix]:
         """Every sample's clipped coefficients (n, K), float64, and its row less outliers, clipped to norm 1."""
