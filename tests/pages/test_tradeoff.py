@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core.engine import Engine
 from dpmf_core.experiment import RunSpec, run
-from dpmf_core.presets import PRESETS
+from dpmf_core.presets import RATINGS_PRESETS
 from dpmf_core.sweeps import Method, Sweep
 from pages.kit import takeaway
 from pages.kit.asked import Asked
@@ -146,9 +146,9 @@ def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", takeaway.script(asked)], cwd=ROOT, capture_output=True, text=True, check=True)
     table = pd.read_csv(io.StringIO(done.stdout))
     assert table["rmse"].tolist() == pytest.approx([rmse("private-bias", 1.0, 0)])
-    preset = Asked([], "epsilon", "rmse", preset=PRESETS["chien-fig4"])
+    preset = Asked([], "epsilon", "rmse", preset=RATINGS_PRESETS["chien-fig4"])
     compile(takeaway.script(preset), "script", "exec")
-    assert 'PRESETS["chien-fig4"].points()' in takeaway.script(preset)
+    assert 'RATINGS_PRESETS["chien-fig4"].points()' in takeaway.script(preset)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_links_hold_the_question_and_nonsense_in_them_is_let_go() -> None:
     assert app.selectbox(key="tradeoff.noise").value == "exact"
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", RATINGS_PRESETS)
 def test_every_preset_asks_before_it_runs_long_and_names_its_command(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.kit.runs.wanted", lambda page, specs, **more: {})
     app = page(fig=preset)
