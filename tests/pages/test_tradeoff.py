@@ -148,7 +148,7 @@ def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:
     assert table["rmse"].tolist() == pytest.approx([rmse("private-bias", 1.0, 0)])
     preset = Asked([], "epsilon", "rmse", preset=RATINGS_PRESETS["chien-fig4"])
     compile(takeaway.script(preset), "script", "exec")
-    assert 'RATINGS_PRESETS["chien-fig4"].points()' in takeaway.script(preset)
+    assert 'PRESETS["chien-fig4"].points()' in takeaway.script(preset)
 
 
 @pytest.mark.parametrize(
