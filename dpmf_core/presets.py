@@ -183,7 +183,7 @@ def _jain(at_full: tuple[str, ...], at_page: tuple[str, ...]) -> Callable[[bool]
         name = first_present(*(at_full if full else at_page))
         top = 400 if name.startswith(("ml-", "netflix")) else None
         methods = (DPFW_THEIRS, DPFW, SVD_THEIRS, SVD, SPECTRAL, Method(algorithm="fw", label="Frank-Wolfe"), MEAN)
-        epsilons = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0) if full else (0.5, 2.0, 10.0)
+        epsilons = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0) if full else (1.0, 10.0)
         split = SplitSpec(test_fraction=0.01)
         return (
             Sweep(data=DataSpec(id=name, top_items=top), split=split, methods=methods, epsilons=epsilons, seeds=tuple(range(3 if full else 2)), delta=1e-6),

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, nmf, perturbation, sgd, spectral, svd
+from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, nmf, perturbation, retention, sgd, sketch, spectral, svd
 from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
 from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Budget
@@ -17,6 +17,7 @@ REGISTRY: dict[str, type[Algorithm]] = {
         frank_wolfe.FW, frank_wolfe.DPFW, frank_wolfe.DPFWOja,
         svd.PrivateSVD, svd.SVDCleansing, gradient.PGD, gradient.PrivatePGD, gradient.DPSGD,
         sgd.SGDMF, sgd.SGLD, perturbation.InputPerturbation, perturbation.DPNMFLaplace,
+        sketch.Sketch, retention.NoRetention,
         nmf.NMF, nmf.RobustNMF, nmf.DPNMF, nmf.OneShotNMF,
     )
 }  # fmt: skip

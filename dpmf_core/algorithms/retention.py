@@ -1,0 +1,179 @@
+"""Factorisation without retaining what users did [V14, Vallet, Friedman & Berkovsky 2014], and what it is compared with.
+
+No differential privacy: it limits what the server stores, not what the model reveals. A share of the ratings is known from the start and factorised; the
+others arrive one by one. `new` and `rated` keep item factors only: whoever interacts brings her ratings, her vector is found for the moment, item factors
+take a step, and vector and ratings are dropped.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched, user_means
+from dpmf_core.data import Ratings, Shape, keyed_uniform, rank_within_user
+from dpmf_core.kernels import retention as kernel
+from dpmf_core.privacy import Budget, Noise
+
+Variant = Literal["baseline", "static", "online", "new", "rated"]
+ONLINE_PASSES = 200  # over a user's stored ratings, each time she rates [RS08, Rendle & Schmidt-Thieme 2008]
+LOOKS = 10  # at the model while ratings arrive
+NOT_HELD = np.zeros((0, 0), np.float32)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One thing at rest: what, where, for how long."""
+
+    what: str
+    where: str
+    how_long: str
+
+
+STATIC_FACTORS = Kept("user factors", "server", "always, frozen since the start")
+ITEM_FACTORS = Kept("item factors", "server", "always")
+HER_RATINGS = Kept("her ratings", "her own device", "as long as she likes")
+MEMORY: dict[str, tuple[Kept, ...]] = {
+    "baseline": (Kept("all ratings", "server", "always"), Kept("user factors", "server", "always"), ITEM_FACTORS),
+    "static": (STATIC_FACTORS, Kept("item factors", "server", "always, frozen since the start"), HER_RATINGS),
+    "online": (Kept("all ratings", "server", "always"), Kept("user factors", "server", "always"), ITEM_FACTORS),
+    "new": (ITEM_FACTORS, HER_RATINGS, Kept("her vector and the ratings she brought", "server", "during her interaction")),
+    "rated": (ITEM_FACTORS, HER_RATINGS, Kept("her vector and the ratings she brought", "server", "during her interaction")),
+}
+
+
+@dataclass(frozen=True)
+class RetentionModel(Recommender):
+    """user_factors (n_users, d): what the server holds of users; empty where it holds nothing, and a user's vector is found from her own history."""
+
+    user_factors: Array = field(default_factory=lambda: NOT_HELD)
+    passes: int = 10
+    rate: float = 0.01
+    penalty: float = 0.1
+
+    def personal(self, history: Ratings) -> Personal:
+        offsets = user_means(history, history.values - np.float32(self.centre))
+        if len(self.user_factors):
+            return Personal(offsets, self.user_factors)
+        return Personal(offsets, _found(history, self.item_factors, self.passes, self.rate, self.penalty))
+
+
+def _found(data: Ratings, Q: Array, passes: int, rate: float, penalty: float, start: Array | None = None) -> Array:
+    """Every user's vector (n, d) from her own ratings less their mean."""
+    P = np.zeros((data.n_users, Q.shape[1]), np.float32) if start is None else start
+    return kernel.users(P, Q, data.items, data.values, data.by_user, iterations=passes, rate=rate, penalty=penalty)
+
+
+class Server:
+    """What a server without retention holds between two interactions: item factors, and nothing else."""
+
+    __slots__ = ("item_factors", "item_rate", "passes", "penalty", "rate", "rated")
+
+    def __init__(self, item_factors: Array, *, rated: bool, passes: int = 10, rate: float = 0.01, item_rate: float = 0.005, penalty: float = 0.1) -> None:
+        self.item_factors = np.array(item_factors, np.float32)  # (m, d)
+        self.rated, self.passes, self.rate, self.item_rate, self.penalty = rated, passes, rate, item_rate, penalty
+
+    def recommend(self, items: Array, values: Array, count: int) -> Array:
+        """[V14, Alg. 1] The `count` best items for somebody who brings her ratings; neither they nor her vector are kept."""
+        history = Ratings.of(np.zeros(len(items), int), items, values, n_users=1, n_items=len(self.item_factors), bounds=(-1e9, 1e9))
+        scores = self.item_factors @ _found(history, self.item_factors, self.passes, self.rate, self.penalty)[0]
+        scores[np.asarray(items, int)] = -np.inf
+        return np.argsort(-scores, kind="stable")[:count]
+
+    def update(self, items: Array, values: Array) -> None:
+        """[V14, Alg. 2] Somebody rates the last of `items`, bringing all she has rated, in order. Variant 4a (new) or 4b (rated)."""
+        last = len(items) - 1
+        self.arrive(np.asarray(items, np.int32), np.asarray(values, np.float32), np.array([0, last + 1]), np.array([last]), np.array([0]))
+
+    def arrive(self, items: Array, values: Array, indptr: Array, position: Array, rows: Array) -> None:
+        """Many updates, one after the other: `position` in `items` of each arriving rating, and its user's row in `indptr`."""
+        kernel.arrivals(
+            self.item_factors, items, values, indptr, position, rows, iterations=self.passes, rate=self.rate, item_rate=self.item_rate,
+            penalty=self.penalty, rated=self.rated,
+        )  # fmt: skip
+
+
+class NoRetention(Algorithm):
+    """A share of the ratings is factorised, the others arrive one by one."""
+
+    id: ClassVar[str] = "no-retention"
+    title: ClassVar[str] = "No retention"
+    words: ClassVar[str] = "nothing is kept of users; item factors learn from each interaction as it passes"
+    source: ClassVar[str] = "Vallet, Friedman & Berkovsky 2014"
+    fitted: ClassVar[type] = RetentionModel
+
+    variant: Variant = Field(
+        "rated", title="variant", description="baseline: all is kept and trained on; static: frozen; online: vectors refitted from stored ratings; "
+        "new, rated: nothing kept, the new item or all rated items take a step",
+    )  # fmt: skip
+    static_share: float = Field(0.5, ge=0, le=1, title="static share R_s", description="of the ratings, known before the others arrive")
+    arrival: Literal["random", "time"] = Field("random", title="arrival", description="in random order, or in the order of time (where there is one)")
+    rank: int = Field(10, ge=1, le=256, title="dimension d", description="components of a factor")
+    steps: int = Field(200, ge=1, le=2000, title="epochs", description="over the static ratings")
+    rate: float = Field(0.01, gt=0, le=1, title="rate", description="of the static training and of a user's vector")
+    item_rate: float = Field(0.0, ge=0, le=1, title="item rate", description="of item factors on arrival; 0: the source's, .05 for new and .005 for rated")
+    penalty: float = Field(0.1, ge=0, le=10, title="penalty λ", description="pull of factors towards 0")
+    user_passes: int = Field(10, ge=1, le=1000, title="user passes", description="over her own ratings, to find a user's vector")
+
+    @classmethod
+    def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {"rank": min(10, shape.n_items)}
+
+    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        arrived = self._arrivals(data, rng)
+        known = data.only(arrived < self.static_share) if self.variant != "baseline" else data
+        P, Q = (0.1 * rng.init.standard_normal((size, self.rank)).astype(np.float32) for size in (data.n_users, data.n_items))
+        left = known.values - np.float32(data.shape.mid_range)
+        left = left - user_means(known, left)[known.users]
+        for step in range(self.steps):
+            order = np.argsort(keyed_uniform(rng.sampling + step, known.users, known.items))
+            kernel.epoch(P, Q, known.users, known.items, left, order, rate=self.rate, penalty=self.penalty)
+        held = NOT_HELD if self.variant in ("new", "rated") else P
+        model = RetentionModel(
+            data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), Q, user_factors=held, passes=self.user_passes, rate=self.rate,
+            penalty=self.penalty,
+        )  # fmt: skip
+        if self.variant == "online":
+            model = replace(model, user_factors=self._refitted(data, known, P, Q))
+        if self.variant in ("new", "rated"):
+            return self._streamed(data, arrived, model, watch)
+        watch(1, 1, model)
+        return Fit(model)
+
+    def _arrivals(self, data: Ratings, rng: Streams) -> Array:
+        """When each rating arrives (n_ratings,), in [0, 1)."""
+        key = keyed_uniform(rng.sampling + 1_000_003, data.users, data.items)
+        if self.arrival == "random" or data.order is None:
+            return key
+        count = np.diff(data.by_user)[data.users]
+        return np.asarray((rank_within_user(data, data.order.astype(np.float64)) + key) / np.maximum(count, 1))
+
+    def _refitted(self, data: Ratings, known: Ratings, P: Array, Q: Array) -> Array:
+        """Users to whom something has happened, refitted from all that is stored of them [RS08]: item factors stay, so the last refit counts."""
+        touched = np.diff(data.by_user) > np.diff(known.by_user)
+        found = _found(data, Q, ONLINE_PASSES, self.rate, self.penalty, P)
+        return np.where(touched[:, None], found, P).astype(np.float32)
+
+    def _streamed(self, data: Ratings, arrived: Array, model: RetentionModel, watch: Watch) -> Fit:
+        """Ratings in order of arrival, each user's in her own; the server forgets each."""
+        by_user = np.lexsort((arrived, data.users))
+        items, values = data.items[by_user], data.values[by_user]
+        late = np.flatnonzero(arrived[by_user] >= self.static_share)
+        position = late[np.argsort(arrived[by_user][late], kind="stable")]
+        rows = data.users[by_user][position]
+        rated = self.variant == "rated"
+        server = Server(
+            model.item_factors,
+            rated=rated,
+            passes=self.user_passes,
+            rate=self.rate,
+            item_rate=self.item_rate or (0.005 if rated else 0.05),
+            penalty=self.penalty,
+        )
+        for step, part in enumerate(np.array_split(np.arange(len(position)), LOOKS)):
+            server.arrive(items, values, data.by_user, position[part], rows[part])
+            model = replace(model, item_factors=server.item_factors.copy())
+            watch(step + 1, LOOKS, model)
+        return Fit(model)

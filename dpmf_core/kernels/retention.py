@@ -1,0 +1,118 @@
+"""Vectors refitted one interaction at a time, in compiled code (Vallet, Friedman & Berkovsky 2014; Rendle & Schmidt-Thieme 2008)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.kernels import compiled, share_out
+
+Array = npt.NDArray[Any]
+
+
+@compiled
+def _step(rate, size, penalty):  # type: ignore[no-untyped-def]
+    """Length of a step and of its pull towards 0; a step longer than 1 / size would overshoot."""
+    step = 2 * rate if 2 * rate * size <= 1 else 1 / size
+    shrink = 2 * rate * penalty
+    return step, shrink if shrink < 1 else rate * 0 + 1
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty):  # type: ignore[no-untyped-def]
+    """Some passes of stochastic gradients on one vector p from its own ratings, less their mean."""
+    d = len(p)
+    for _ in range(iterations):
+        for t in range(first, last):
+            q = Q[items[t]]
+            error = values[t] - mean
+            size = rate * 0
+            for f in range(d):
+                error -= p[f] * q[f]
+                size += q[f] * q[f]
+            step, shrink = _step(rate, size, penalty)
+            for f in range(d):
+                p[f] += step * error * q[f] - shrink * p[f]
+
+
+@compiled
+def _mean(values, first, last):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for t in range(first, last):
+        total += values[t]
+    return values.dtype.type(total / max(last - first, 1))
+
+
+@compiled
+def _arrivals(Q, items, values, indptr, position, rows, iterations, rate, item_rate, penalty, rated):  # type: ignore[no-untyped-def]
+    """Each arriving rating: its user's vector is found from all she has rated so far, an item or all her items take a step, her vector is dropped."""
+    d = Q.shape[1]
+    p = np.empty(d, Q.dtype)
+    for t in range(len(position)):
+        user, here = rows[t], position[t]
+        first, last = indptr[user], here + 1  # her ratings in order of arrival, the new one included
+        mean = _mean(values, first, last)
+        p[:] = 0
+        _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty)
+        begin = first if rated else here
+        for s in range(begin, last):
+            q = Q[items[s]]
+            error = values[s] - mean
+            size = item_rate * 0
+            for f in range(d):
+                error -= p[f] * q[f]
+                size += p[f] * p[f]
+            step, shrink = _step(item_rate, size, penalty)
+            for f in range(d):
+                q[f] += step * error * p[f] - shrink * q[f]
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def _epoch(P, Q, users, items, values, order, rate, penalty):  # type: ignore[no-untyped-def]
+    d = P.shape[1]
+    for t in order:
+        p, q = P[users[t]], Q[items[t]]
+        error = values[t]
+        size = rate * 0
+        for f in range(d):
+            error -= p[f] * q[f]
+            size += p[f] * p[f] + q[f] * q[f]
+        step, shrink = _step(rate, size, penalty)
+        for f in range(d):
+            before = p[f]
+            p[f] += step * error * q[f] - shrink * before
+            q[f] += step * error * before - shrink * q[f]
+
+
+@compiled
+def _users(P, Q, items, values, indptr, iterations, rate, penalty, first, last):  # type: ignore[no-untyped-def]
+    for user in range(first, last):
+        first, last_one = indptr[user], indptr[user + 1]
+        _solve(P[user], Q, items, values, _mean(values, first, last_one), first, last_one, iterations, rate, penalty)
+
+
+def epoch(P: Array, Q: Array, users: Array, items: Array, values: Array, order: Array, *, rate: float, penalty: float) -> None:
+    """One pass of stochastic gradients over all ratings; changes P (n, d) and Q (m, d) in place. values: less each user's mean."""
+    kind = Q.dtype.type
+    _epoch(P, Q, users, items, values, order, kind(rate), kind(penalty))
+
+
+def arrivals(
+    Q: Array, items: Array, values: Array, indptr: Array, position: Array, rows: Array, *, iterations: int, rate: float, item_rate: float,
+    penalty: float, rated: bool,
+) -> None:  # fmt: skip
+    """Changes item factors Q (m, d) in place. items, values: every user's ratings in order of arrival; position, rows: the arriving ones and their users.
+
+    rated: all items the user has rated take a step (variant 4b), else the new one alone (4a).
+    """
+    kind = Q.dtype.type
+    _arrivals(Q, items, values, indptr, position, rows, iterations, kind(rate), kind(item_rate), kind(penalty), rated)
+
+
+def users(P: Array, Q: Array, items: Array, values: Array, indptr: Array, *, iterations: int, rate: float, penalty: float) -> Array:
+    """P (n, d) after some passes over each user's own ratings; every user by herself."""
+    P = P.copy()
+    kind = Q.dtype.type
+    args = (items, values, indptr, iterations, kind(rate), kind(penalty))
+    share_out(lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0, None)
+    return P

@@ -1,0 +1,113 @@
+"""No retention: Algorithms 1 and 2 against numpy, and what is left on the server after each interaction."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Streams, build
+from dpmf_core.algorithms.retention import MEMORY, NoRetention, RetentionModel, Server
+from dpmf_core.privacy import NOTHING, Noise, Status
+from tests.worlds import low_rank
+
+RATE, PENALTY, PASSES = 0.01, 0.1, 10
+
+
+def solved(Q, items, values):  # type: ignore[no-untyped-def]
+    """A user's vector from 0 by stochastic gradients on her centred ratings."""
+    p, centred = np.zeros(Q.shape[1]), values - values.mean()
+    for _ in range(PASSES):
+        for item, value in zip(items, centred, strict=True):
+            p += 2 * RATE * ((value - p @ Q[item]) * Q[item] - PENALTY * p)
+    return p
+
+
+@pytest.mark.parametrize(("rated", "item_rate"), [(False, 0.05), (True, 0.005)])
+def test_an_update_is_algorithm_2(rated: bool, item_rate: float) -> None:
+    rng = np.random.default_rng(0)
+    Q = rng.standard_normal((9, 4))
+    items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
+    server = Server(Q, rated=rated, item_rate=item_rate)
+    server.update(items, values)
+    p, expected = solved(Q, items, values), Q.copy()
+    for item, value in list(zip(items, values - values.mean(), strict=True))[0 if rated else -1 :]:
+        expected[item] += 2 * item_rate * ((value - p @ expected[item]) * p - PENALTY * expected[item])
+    np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
+
+
+def test_recommendations_are_algorithm_1() -> None:
+    rng = np.random.default_rng(1)
+    Q = rng.standard_normal((30, 4))
+    items, values = np.array([3, 4, 8]), np.array([5.0, 1.0, 4.0])
+    best = Server(Q, rated=True).recommend(items, values, 5)
+    scores = Q @ solved(Q, items, values)
+    scores[items] = -np.inf
+    np.testing.assert_array_equal(best, np.argsort(-scores)[:5])
+
+
+@pytest.mark.parametrize("rated", [False, True])
+def test_neither_ratings_nor_user_factors_survive_an_interaction(rated: bool) -> None:
+    """The server's whole state is its item factors: no other array is reachable from it, and it has no room for one."""
+    server = Server(np.ones((6, 3)), rated=rated)
+    items, values = np.array([0, 4]), np.array([2.0, 5.0])
+    server.update(items, values)
+    server.recommend(items, values, 2)
+    held = [getattr(server, name) for name in Server.__slots__]
+    arrays = [value for value in held if isinstance(value, np.ndarray)]
+    assert len(arrays) == 1 and arrays[0].shape == (6, 3)
+    assert all(isinstance(value, np.ndarray | bool | int | float) for value in held)
+    assert not hasattr(server, "__dict__")
+    with pytest.raises(AttributeError):
+        server.history = items  # type: ignore[attr-defined]
+    assert not [one for one in gc.get_referents(server) if one is items or one is values]
+
+
+def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
+    for variant, kept in MEMORY.items():
+        model = fitted(variant=variant)
+        on_server = {entry.what for entry in kept if entry.where == "server" and entry.how_long.startswith("always")}
+        assert bool(len(model.user_factors)) == ("user factors" in on_server)
+        assert "item factors" in on_server
+    assert NoRetention().guarantee().status is Status.NONE
+
+
+def fitted(**parameters: object) -> RetentionModel:
+    data = low_rank(n_users=120, n_items=25, density=0.8)
+    algorithm = build("no-retention", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
+    return algorithm.fit(data, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model  # type: ignore[no-any-return]
+
+
+def rmse(model: RetentionModel) -> float:
+    data = low_rank(n_users=120, n_items=25, density=0.8)
+    return float(np.sqrt(np.mean((model.predict(model.personal(data), data.users, data.items) - data.values) ** 2)))
+
+
+def test_arrivals_teach_what_frozen_factors_miss() -> None:
+    share = {"static_share": 0.2}
+    found = {variant: rmse(fitted(variant=variant, **share)) for variant in MEMORY}
+    assert found["baseline"] < found["online"] < found["static"]
+    assert found["rated"] < found["static"]
+
+
+def test_with_nothing_to_arrive_static_is_the_baseline() -> None:
+    whole, frozen = fitted(variant="baseline"), fitted(variant="static", static_share=1.0)
+    np.testing.assert_array_equal(whole.item_factors, frozen.item_factors)
+    np.testing.assert_array_equal(whole.user_factors, frozen.user_factors)
+
+
+def test_arrivals_one_by_one_are_the_stream() -> None:
+    data = low_rank(n_users=15, n_items=8)
+    model = build("no-retention", {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "rated"}, data.shape, None)
+    rng = Streams(np.random.default_rng(0), 1)
+    streamed = model.fit(data, noise=Noise(NOTHING), rng=rng).model
+    static = build("no-retention", {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "static"}, data.shape, None)
+    start = static.fit(data, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model
+    server = Server(start.item_factors, rated=True)
+    arrived = model._arrivals(data, rng)  # type: ignore[attr-defined]
+    for place in np.argsort(arrived, kind="stable"):
+        if arrived[place] < 0.5:
+            continue
+        hers = np.flatnonzero((data.users == data.users[place]) & (arrived <= arrived[place]))
+        hers = hers[np.argsort(arrived[hers])]
+        server.update(data.items[hers], data.values[hers])
+    np.testing.assert_allclose(streamed.item_factors, server.item_factors, atol=1e-5)

@@ -1,0 +1,97 @@
+"""The count sketch against a slow one in plain Python, and against what hashing promises."""
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Streams, build
+from dpmf_core.algorithms.sketch import Sketch, SketchModel, _keys
+from dpmf_core.data import Shape
+from dpmf_core.kernels import sketch as kernel
+from dpmf_core.privacy import NOTHING, Noise, Status
+from tests.worlds import low_rank
+
+
+def keys(depth: int, seed: int = 0):  # type: ignore[no-untyped-def]
+    return _keys(Streams(np.random.default_rng(seed), 1), depth)
+
+
+def place(key, ident: int, f: int, d: int, w: int) -> tuple[int, float]:  # type: ignore[no-untyped-def]
+    """Cell and sign of component f of a vector, by Python's whole numbers."""
+    h = (int(key[0]) * (int(ident) * d + f) + int(key[1])) % 2**64
+    return ((h >> 32) * w) >> 32, 1.0 if (h >> 31) & 1 else -1.0
+
+
+def test_a_query_is_the_mean_of_signed_cells() -> None:
+    rng, d, w = np.random.default_rng(1), 5, 37
+    C, k = rng.standard_normal((3, w)).astype(np.float32), keys(3)
+    found = kernel.vectors(C, k, 11, d)
+    for ident in range(11):
+        for f in range(d):
+            cells = [place(k[j], ident, f, d, w) for j in range(3)]
+            assert found[ident, f] == pytest.approx(np.mean([sign * C[j, cell] for j, (cell, sign) in enumerate(cells)]), abs=1e-6)
+
+
+def test_an_epoch_is_the_sources_update() -> None:
+    """One rating after the other on a table of Python floats: query, skip where the error is large, move k signed cells of user and item."""
+    data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 2
+    values = (data.values - 2.75).astype(np.float32)
+    C = np.random.default_rng(2).standard_normal((depth, w)).astype(np.float32)
+    user_keys, item_keys = keys(depth, 3), keys(depth, 4)
+    slow, skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
+
+    def ask(k, ident):  # type: ignore[no-untyped-def]
+        cells = [[place(k[j], ident, f, d, w) for f in range(d)] for j in range(depth)]
+        return cells, np.array([np.mean([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)]) for f in range(d)])
+
+    for t in range(len(values)):
+        (pu, p), (pi, q) = ask(user_keys, data.users[t]), ask(item_keys, data.items[t])
+        error = values[t] - p @ q
+        if error**2 > threshold:
+            skipped += 1
+            continue
+        for cells, move in ((pu, rate * (error * q - penalty * p)), (pi, rate * (error * p - penalty * q))):
+            for j in range(depth):
+                for f in range(d):
+                    slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
+    assert kernel.epoch(C, (user_keys, item_keys), data.users, data.items, values, np.arange(len(values)), d, rate, penalty, threshold) == skipped > 0
+    np.testing.assert_allclose(C, slow, atol=1e-4)
+
+
+def test_hashes_are_pairwise_independent() -> None:
+    """Over many draws of the keys: any cell equally often, two ids in one cell once in w draws, signs even and unrelated to cells."""
+    w, draws = 8, 4000
+    k = keys(draws, 5)
+    first, second = (np.array([place(key, ident, 0, 1, w) for key in k]) for ident in (3, 1_000_001))
+    assert np.abs(np.bincount(first[:, 0].astype(int), minlength=w) / draws - 1 / w).max() < 0.02
+    assert abs((first[:, 0] == second[:, 0]).mean() - 1 / w) < 0.02
+    assert abs(first[:, 1].mean()) < 0.06
+    assert abs((first[:, 1] * second[:, 1]).mean()) < 0.06
+
+
+def fitted(**parameters: object) -> tuple[SketchModel, float, float]:
+    data = low_rank(n_users=200, n_items=40, density=0.7)
+    train, test = data.only(np.arange(len(data)) % 5 > 0), data.only(np.arange(len(data)) % 5 == 0)
+    algorithm = build("sketch", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
+    model = algorithm.fit(train, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model
+    errors = [np.sqrt(np.mean((model.predict(model.personal(part), part.users, part.items) - part.values) ** 2)) for part in (train, test)]
+    return model, float(errors[0]), float(errors[1])
+
+
+def test_the_table_is_as_small_as_it_says_and_collisions_cost() -> None:
+    wide, narrow = fitted(space_gain=0.2), fitted(space_gain=8.0)
+    assert wide[0].table.size == pytest.approx(240 * 3 / 0.2, rel=0.01)
+    assert narrow[0].table.size == pytest.approx(240 * 3 / 8, rel=0.05)
+    assert wide[2] < narrow[2]
+
+
+def test_a_small_threshold_keeps_ratings_out() -> None:
+    assert fitted(threshold=0.02)[1] > fitted(threshold=100.0)[1]
+    assert fitted(threshold=0.5, loss="half")[2] == fitted(threshold=1.0, loss="whole")[2]
+
+
+def test_nothing_is_claimed_as_our_own() -> None:
+    guarantee = Sketch().guarantee()
+    assert guarantee.status is Status.UNPROVEN
+    assert not guarantee.has_epsilon
+    assert '"implicitly provide the differential privacy guarantees"' in guarantee.words
+    assert Sketch(rank=32, depth=4, space_gain=2).width(Shape(61_265, 1_623, (1, 6))) == -(-(61_265 + 1_623) * 32 // 8)
