@@ -50,10 +50,10 @@ class Sketch(Algorithm):
     space_gain: float = Field(1.0, ge=0.1, le=1000, title="space gain γ", description="how many times smaller than the factors the table is")
     threshold: float = Field(4.0, gt=0, le=1e6, title="threshold ε of the source", description="ratings with a larger loss are passed over; not a privacy loss")
     loss: Literal["half", "whole"] = Field("half", title="loss", description="half the squared error (section 3.2 of the source), or the whole (section 4.3)")
-    rate: float = Field(0.02, gt=0, le=1, title="rate η", description="of the first epoch")
+    rate: float = Field(0.1, gt=0, le=1, title="rate η", description="of the first epoch")
     decay: float = Field(1.0, ge=0, le=100, title="decay b", description="the rate of epoch t is η / (1 + b t / T)")
-    penalty: float = Field(0.05, ge=0, le=10, title="penalty λ", description="pull of factors towards 0 in each step")
-    steps: int = Field(30, ge=1, le=1000, title="epochs T", description="passes over the ratings; the source takes 100")
+    penalty: float = Field(0.02, ge=0, le=10, title="penalty λ", description="pull of factors towards 0 in each step")
+    steps: int = Field(20, ge=1, le=1000, title="epochs T", description="passes over the ratings; the source takes 100")
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from dpmf_core.cli import accounting, data, kept, runs
+from dpmf_core.cli import accounting, attack, data, kept, runs
 from dpmf_core.errors import BadInput, Cancelled
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -19,7 +19,19 @@ def program() -> None:
     """What differential privacy costs a matrix factorisation, exactly accounted."""
 
 
-for command in (data.datasets, data.fetch, data.import_, data.algorithms, accounting.account, runs.fit, runs.sweep, runs.presets, runs.warm, kept.runs):
+for command in (
+    data.datasets,
+    data.fetch,
+    data.import_,
+    data.algorithms,
+    accounting.account,
+    runs.fit,
+    runs.sweep,
+    runs.presets,
+    runs.warm,
+    attack.audit,
+    kept.runs,
+):
     program.add_command(command)
 
 
