@@ -48,7 +48,25 @@ class Personal:
 
 
 @dataclass(frozen=True)
-class Recommender:
+class Model:
+    """A fitted model as named arrays and settings."""
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """The fields that are arrays, by name."""
+        return {name: value for name, value in self._fields() if isinstance(value, np.ndarray)}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The other fields, by name: with `arrays` all it takes to make this model again."""
+        return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
+
+    def _fields(self) -> Iterator[tuple[str, Any]]:
+        return ((field.name, getattr(self, field.name)) for field in fields(self))
+
+
+@dataclass(frozen=True)
+class Recommender(Model):
     """The shared side of a fitted recommender, and the local step by which a user finds her own side.
 
     A rating is predicted as centre + user offset + item offset + u . v, clipped to `bounds`.
@@ -68,19 +86,6 @@ class Recommender:
     ridge_exponent: float = 0.0
     unobserved_weight: float = 0.0
     mended: bool = False
-
-    @property
-    def arrays(self) -> dict[str, Array]:
-        """The fields that are arrays, by name."""
-        return {name: value for name, value in self._fields() if isinstance(value, np.ndarray)}
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The other fields, by name: with `arrays` all it takes to make this model again."""
-        return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
-
-    def _fields(self) -> Iterator[tuple[str, Any]]:
-        return ((field.name, getattr(self, field.name)) for field in fields(self))
 
     @property
     def shared(self) -> Mapping[str, Array]:

@@ -1,12 +1,12 @@
 """What every non-negative factorisation fits: a basis of parts, and the local step by which a unit finds its own coefficients."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Algorithm, Array
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model
 from dpmf_core.errors import BadInput
 from dpmf_core.kernels import parts as kernel
 from dpmf_core.privacy import Budget
@@ -25,7 +25,7 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(Model):
     """The shared side of a fitted factorisation. A row of norm 1 is explained as h basis + r, h >= 0, r sparse.
 
     basis: (n_components, n_features), entries at least 0, rows in the unit ball.
@@ -36,17 +36,6 @@ class Parts:
     threshold: float | None = None
     limit: float = 1.0
     passes: int = 30
-
-    @property
-    def arrays(self) -> dict[str, Array]:
-        return {name: value for name, value in self._fields() if isinstance(value, np.ndarray)}
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
-
-    def _fields(self) -> Iterator[tuple[str, Any]]:
-        return ((field.name, getattr(self, field.name)) for field in fields(self))
 
     @property
     def shared(self) -> Mapping[str, Array]:

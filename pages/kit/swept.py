@@ -12,7 +12,7 @@ from pages.kit.guarantee import shown
 
 METRICS = {"rmse": "RMSE", "mae": "MAE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "validation_rmse": "Validation RMSE"}
 LARGER_IS_BETTER = ("recall_at_20", "ndcg_at_20")
-TRIVIAL = ("global-mean", "popularity")
+TRIVIAL = ("global-mean", "user-mean", "popularity")
 SOURCED = ", source's noise"  # ends the label of a method whose noise is set by its source's rule
 PROVED = ("PROVEN", "CONDITIONAL")
 PLACE = ["name", "id", "source", "epsilon", "seed", "value"]

@@ -1,14 +1,12 @@
 """The Explore page, driven as a person would, without a browser."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.compare import comparison
-from dpmf_core.engine import Engine
 from dpmf_core.experiment import RunSpec, run
 
 ROOT = Path(__file__).parents[2]
@@ -18,19 +16,6 @@ from pages.kit import sidebar
 sidebar.draw()
 runpy.run_path({str(ROOT / "pages" / "recommend" / "explore.py")!r})
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("data")))
-        patch.setenv("DPMF_ENGINE", "threads")
-        held: list[Engine] = []
-        patch.setattr("dpmf_core.engine._only", held)
-        yield
-        for made in held:
-            made.close()
-            made.store.close()
 
 
 def page(**parameters: str) -> AppTest:

@@ -1,14 +1,11 @@
 """The Topics and Faces pages, driven as a person would, without a browser."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core import part_metrics
-from dpmf_core.engine import Engine
 from dpmf_core.experiment import RunSpec, run
 
 ROOT = Path(__file__).parents[2]
@@ -22,19 +19,6 @@ from pages.kit import sidebar
 sidebar.draw({HOLDS[name]!r})
 runpy.run_path({str(ROOT / "pages" / "factorise" / name) + ".py"!r})
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("data")))
-        patch.setenv("DPMF_ENGINE", "threads")
-        held: list[Engine] = []
-        patch.setattr("dpmf_core.engine._only", held)
-        yield
-        for made in held:
-            made.close()
-            made.store.close()
 
 
 def page(name: str, **parameters: str) -> AppTest:

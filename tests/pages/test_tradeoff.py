@@ -5,7 +5,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.engine import Engine
 from dpmf_core.experiment import RunSpec, run
 from dpmf_core.presets import RATINGS_PRESETS
 from dpmf_core.sweeps import Method, Sweep
@@ -27,19 +25,6 @@ from pages.kit import sidebar
 sidebar.draw()
 runpy.run_path({str(ROOT / "pages" / "recommend" / "tradeoff.py")!r})
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("data")))
-        patch.setenv("DPMF_ENGINE", "threads")
-        held: list[Engine] = []
-        patch.setattr("dpmf_core.engine._only", held)
-        yield
-        for made in held:
-            made.close()
-            made.store.close()
 
 
 def page(**parameters: str) -> AppTest:
