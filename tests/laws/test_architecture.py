@@ -39,6 +39,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.part_presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures"},
     f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures", f"{CORE}.part_presets"},
     f"{CORE}.explain": ABOVE_EXPERIMENT | {f"{CORE}.part_metrics", f"{CORE}.coherence"},
+    f"{CORE}.subpoena": {ALGORITHMS},
     f"{CORE}.skew": {f"{CORE}.data"},
     f"{CORE}.estimators": BASE,
     f"{CORE}.api": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.store"},
@@ -139,7 +140,14 @@ def test_the_app_script_is_short() -> None:
 # ---- noise ------------------------------------------------------------------------------------------------------------
 
 NOISE = ROOT / CORE / "privacy" / "noise.py"
-STREAMS = {NOISE, ROOT / CORE / "experiment.py", ROOT / CORE / "audit.py", ROOT / CORE / "tune.py", ROOT / CORE / "estimators.py"}  # who may open a stream
+STREAMS = {
+    NOISE,
+    ROOT / CORE / "experiment.py",
+    ROOT / CORE / "audit.py",
+    ROOT / CORE / "tune.py",
+    ROOT / CORE / "estimators.py",
+    ROOT / CORE / "subpoena.py",
+}  # who may open a stream
 PRIVATE_STREAM = {"experiment", "audit", "tune"}
 DRAWS = {"normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic", "exponential", "standard_exponential"}
 OPENS = {"default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "SFC64", "Philox", "seed"}

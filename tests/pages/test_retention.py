@@ -1,0 +1,75 @@
+"""The Retention page, and the small stream that it shows."""
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.experiment import RunSpec, run
+from dpmf_core.subpoena import MOMENTS, stream
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = f"""
+import runpy
+from pages.kit import sidebar
+sidebar.draw()
+runpy.run_path({str(ROOT / "pages" / "recommend" / "retention.py")!r})
+"""
+
+
+def settled(app: AppTest) -> AppTest:
+    app.run()
+    for _ in range(300):
+        assert not app.exception, [error.value for error in app.exception]
+        if app.error or not any(button.key == "retention.cancel" for button in app.button):
+            return app
+        time.sleep(0.2)
+        app.run()
+    raise AssertionError("the runs did not finish")
+
+
+def page() -> AppTest:
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.query_params["data"] = "cinema-small"
+    return settled(app)
+
+
+def rmse(variant: str) -> float:
+    given = {"variant": variant, "static_share": 0.5, "arrival": "random", "steps": 30}
+    return float(run(RunSpec.parse(data={"id": "cinema-small"}, algorithm="no-retention", parameters=given)).record["metrics"]["rmse"])
+
+
+def test_the_sentence_says_what_the_runs_say() -> None:
+    app = page()
+    assert app.title[0].value.startswith(f"Keeping nothing of users costs {rmse('rated') / rmse('baseline') - 1:.1%} in RMSE")
+    assert "no ε" in app.info[0].value
+    assert not any("ε =" in element.value for element in (*app.markdown, *app.caption))
+
+
+def test_each_moment_lists_what_each_server_holds() -> None:
+    app = page()
+    app.slider(key="retention.moment").set_value(MOMENTS)
+    settled(app)
+    held = app.dataframe[-1].value.set_index("variant")
+    assert held.loc["baseline", "ratings"] == MOMENTS
+    assert held.loc["rated", "ratings"] == 0 == held.loc["rated", "numbers about users"]
+    assert held.loc["rated", "numbers about items"] == 18
+
+
+def test_the_stream_is_run_not_invented() -> None:
+    moments = stream()
+    assert [moment.number for moment in moments] == list(range(1, MOMENTS + 1))
+    assert all(moment.moved > 0 for moment in moments)
+    assert len({(moment.user, moment.item) for moment in moments}) == MOMENTS
+    assert stream() == moments
+    assert stream(1) != moments
+    assert moments[-1].holdings[0].ratings == MOMENTS
+
+
+@pytest.mark.parametrize("variant", ["new", "rated"])
+def test_what_passes_is_told_and_not_kept(variant: str) -> None:
+    for moment in stream():
+        (held,) = [one for one in moment.holdings if one.variant == variant]
+        assert held.ratings == held.user_numbers == 0
+        assert "ratings she brought" in held.for_a_moment
