@@ -46,7 +46,7 @@ def stream(seed: int = 0) -> list[Moment]:
         before = server.item_factors.copy()
         server.update(*(np.array(column) for column in zip(*hers[user], strict=True)))
         stored, users, items = number + 1, USERS * DIMENSIONS, int(server.item_factors.size)
-        passing = f"her vector ({DIMENSIONS} numbers) and the {len(hers[user])} ratings she brought"
+        passing = f"her vector ({DIMENSIONS} numbers) and the {len(hers[user])} rating{'s' * (len(hers[user]) > 1)} she brought"
         holdings = (
             Holding("baseline", stored, users, items, "nothing"), Holding("static", 0, users, items, "nothing"),
             Holding("online", stored, users, items, "nothing"), Holding("new", 0, 0, items, passing), Holding("rated", 0, 0, items, passing),

@@ -14,7 +14,7 @@ VARIANTS = {
     "rated": "keeps nothing; all her items learn", "new": "keeps nothing; the new item learns", "online": "keeps all; users refitted", "static": "frozen",
     "baseline": "keeps all; trained on all",
 }  # fmt: skip
-SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+SHARES = (0.15, 0.3, 0.5, 0.7, 0.9)
 TINTS = {"rated": "spectral", "new": "dpfw", "online": "dpals", "static": "user-mean", "baseline": "als"}
 
 
@@ -104,7 +104,7 @@ def main() -> None:
         finding(choice, done)
         st.info(
             "**No differential privacy, and no ε.** It limits what a thief, a court or a curious employee finds on the server. It does not limit what the item "
-            "factors, or recommendations to others, reveal: they learn from every rating, exactly. The audit finds that out.",
+            "factors, or recommendations to others, reveal: they learn from every rating, exactly. The algorithm, ε and δ of the sidebar play no part here.",
             icon=":material/info:",
         )
     if "baseline" in done:
