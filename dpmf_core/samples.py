@@ -266,7 +266,7 @@ def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
 
 
 def _hashed(samples: Samples, buckets: int) -> Samples:
-    """Words folded into buckets by a hash of their letters: nothing is learned from other documents."""
+    """Words folded into buckets by a hash of their letters: nothing is learned from other documents. Buckets of private documents have no names."""
     words = samples.vocabulary or ()
     bucket = np.array([zlib.crc32(word.encode()) % buckets for word in words])
     fold = csr_array((np.ones(len(words), np.float32), (np.arange(len(words)), bucket)), shape=(len(words), buckets))
@@ -274,7 +274,7 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
     weight = np.asarray(samples.X.sum(axis=0)).ravel()
     for j in np.argsort(-weight, kind="stable"):
         names[bucket[j]].append(words[j])
-    labels = tuple("/".join(some[:2]) or f"bucket {b}" for b, some in enumerate(names))
+    labels = tuple(("/".join(some[:2]) if samples.public else "") or f"bucket {b + 1}" for b, some in enumerate(names))
     kept = tuple(a for a in samples.assumptions if a != VOCABULARY_IS_PUBLIC)
     parts = None if samples.parts is None else samples.parts @ fold
     return replace(samples, X=_small(csr_array(samples.X @ fold)), vocabulary=labels, parts=parts, assumptions=kept)

@@ -76,6 +76,8 @@ def test_a_hashed_vocabulary_needs_no_public_words() -> None:
     assert folded.X.shape == (4, 2)
     assert folded.assumptions == ()
     np.testing.assert_allclose(folded.X.sum(axis=1), COUNTS.sum(axis=1))
+    assert folded.vocabulary == ("bucket 1", "bucket 2")  # words of private documents name nothing
+    assert "/" in "".join(prepared(documents(public=True), Preparation(hashed=2, weighting="none")).vocabulary or ())
 
 
 @pytest.mark.parametrize(
