@@ -121,7 +121,7 @@ def _close(within: float) -> Callable[[Sequence[Summary]], Verdict]:
         better = abs(theirs - twin) <= within * abs(twin)
         words = f"at {last:g} a step the source's method has {theirs:.4f}, without privacy {twin:.4f}; from a private start {honest:.4f}."
         return Verdict(
-            better, f"{'Reproduced' if better else 'Differs'}: {words} The total is many times that epsilon, and with the source's start nothing is proved."
+            better, f"{'Reproduced' if better else 'Differs'}: {words} The total is larger than that epsilon, and with the source's start nothing is proved."
         )
 
     return judge
