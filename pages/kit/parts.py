@@ -107,7 +107,8 @@ def per_step(page: str, delta: float) -> None:
     st.caption(
         f"Saha & Imtiaz 2022 set the noise of two statistics in each step for ε = {each:g}. Composed exactly over {steps} steps at "
         f"δ = {guarantee.small(delta)}, that noise costs the figures above: first with the sensitivities of the source (2/N and 4/N), then with those that "
-        "hold (1/N and 1/N for adding or removing a sample, √2/N and 2/N for replacing one). Elsewhere on this page ε is the total, but for the axes of the source's figures."
+        "hold (1/N and 1/N for adding or removing a sample, √2/N and 2/N for replacing one). Elsewhere on this page ε is the total, "
+        "but for the axes of the source's figures."
     )  # fmt: skip
 
 
