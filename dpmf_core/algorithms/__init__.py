@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, nmf, perturbation, retention, sgd, sketch, spectral, svd
+from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, nmf, perturbation, retention, sgd, sketch, slope, spectral, svd
 from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
 from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Budget
@@ -12,7 +12,7 @@ from dpmf_core.privacy import Budget
 REGISTRY: dict[str, type[Algorithm]] = {
     algorithm.id: algorithm
     for algorithm in (
-        baselines.GlobalMean, baselines.UserMean, baselines.Bias, baselines.PrivateBias, baselines.Popularity,
+        baselines.GlobalMean, baselines.UserMean, baselines.Bias, baselines.PrivateBias, baselines.Popularity, slope.SlopeOne,
         als.ALS, als.DPALS, als.AdaDPALS, spectral.Spectral,
         frank_wolfe.FW, frank_wolfe.DPFW, frank_wolfe.DPFWOja,
         svd.PrivateSVD, svd.SVDCleansing, gradient.PGD, gradient.PrivatePGD, gradient.DPSGD,

@@ -1,0 +1,86 @@
+"""Sums over pairs of items, row by row, in compiled code (Lemire & Maclachlan 2005)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.kernels import compiled, share_out
+
+Array = npt.NDArray[Any]
+
+
+@compiled
+def _square(indptr, items, values, starts, by_item, users, first, last, out):  # type: ignore[no-untyped-def]
+    """Rows first..last of `pairs`: each rater of an item adds her difference to every other item of hers."""
+    m = len(starts) - 1
+    counts, differences = np.empty(m, np.float64), np.empty(m, np.float64)
+    for j in range(first, last):
+        counts[:] = 0
+        differences[:] = 0
+        for place in range(starts[j], starts[j + 1]):
+            mine = by_item[place]
+            user = users[mine]
+            for t in range(indptr[user], indptr[user + 1]):
+                k = items[t]
+                counts[k] += 1
+                differences[k] += values[mine] - values[t]
+        out[j, :j] = counts[:j]
+        out[j, j] = 0
+        out[j, j + 1 :] = differences[j + 1 :]
+
+
+@compiled
+def _predicted(pairs, indptr, items, values, users, wanted, first, last, out):  # type: ignore[no-untyped-def]
+    for n in range(first, last):
+        j, total, weight = wanted[n], 0.0, 0.0
+        for t in range(indptr[users[n]], indptr[users[n] + 1]):
+            k = items[t]
+            if k == j:
+                continue
+            count = pairs[max(j, k), min(j, k)]
+            total += count * values[t] + (pairs[j, k] if j < k else -pairs[k, j])
+            weight += count
+        out[n] = total / weight if weight > 0 else np.nan
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def _everything(counts, differences, indptr, items, values, users, first, last, out):  # type: ignore[no-untyped-def]
+    m = len(counts)
+    total, weight = np.empty(m, np.float32), np.empty(m, np.float32)
+    for n in range(first, last):
+        total[:] = 0
+        weight[:] = 0
+        for t in range(indptr[users[n]], indptr[users[n] + 1]):
+            row, difference, value = counts[items[t]], differences[items[t]], values[t]
+            for j in range(m):
+                total[j] += row[j] * value - difference[j]
+                weight[j] += row[j]
+        for j in range(m):
+            out[n, j] = total[j] / weight[j] if weight[j] > 0 else np.nan
+
+
+def pairs(indptr: Array, items: Array, values: Array, by_item: tuple[Array, Array], users: Array, threads: int | None = None) -> Array:
+    """(m, m) float32: above the diagonal the sum of r_uj - r_uk over users who rated both, below it how many they are."""
+    starts, order = by_item
+    out = np.empty((len(starts) - 1, len(starts) - 1), np.float32)
+    cost = np.bincount(items, np.diff(indptr)[users], len(starts) - 1) + len(starts)
+    share_out(lambda first, last: _square(indptr, items, values, starts, order, users, first, last, out), cost, threads)
+    return out
+
+
+def predicted(square: Array, indptr: Array, items: Array, values: Array, users: Array, wanted: Array, threads: int | None = None) -> Array:
+    """Weighted Slope One of every (user, item) asked for, from the users' own ratings; NaN where no item of hers was ever rated beside it."""
+    out = np.empty(len(wanted), np.float32)
+    share_out(lambda first, last: _predicted(square, indptr, items, values, users, wanted, first, last, out), np.diff(indptr)[users] + 1.0, threads)
+    return out
+
+
+def everything(square: Array, indptr: Array, items: Array, values: Array, users: Array, threads: int | None = None) -> Array:
+    """As `predicted`, of every item for each of `users`: (len(users), m)."""
+    counts, differences = np.tril(square), np.triu(square)
+    counts, differences = counts + counts.T, differences - differences.T
+    out = np.empty((len(users), len(square)), np.float32)
+    cost = np.diff(indptr)[users] + 1.0
+    share_out(lambda first, last: _everything(counts, differences, indptr, items, values, users, first, last, out), cost, threads)
+    return out
