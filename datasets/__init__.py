@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from datasets import download, jester, movielens, netflix, sample_sets, shelf
+from datasets import download, eachmovie, jester, movielens, netflix, sample_sets, shelf
 from datasets.cinema import BOUNDS as STARS
 from datasets.cinema import cinema
 from datasets.entry import Entry, Listed, SampleEntry
@@ -59,10 +59,15 @@ _CATALOGUE: tuple[Listed, ...] = (
     *movielens.ENTRIES,
     jester.ENTRY,
     netflix.ENTRY,
+    eachmovie.ENTRY,
     *sample_sets.ENTRIES,
 )
 _GENERATORS: dict[str, Callable[..., Ratings]] = {"cinema": cinema, "lowrank": lowrank, "rankone": rankone}
-_READERS: dict[str, Callable[[Entry, Path], tuple[Ratings, Report]]] = {"jester": jester.read, "netflix": netflix.read}  # else a MovieLens release
+_READERS: dict[str, Callable[[Entry, Path], tuple[Ratings, Report]]] = {
+    "jester": jester.read,
+    "netflix": netflix.read,
+    "eachmovie": eachmovie.read,
+}  # else a MovieLens release
 
 
 def catalogue() -> tuple[Listed, ...]:

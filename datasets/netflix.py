@@ -23,6 +23,7 @@ from dpmf_core.errors import BadInput
 
 CHUNK = 2_000_000  # lines
 MOST_FILM = 17_770
+EPOCH = pd.Timestamp(1999, 1, 1).toordinal()
 LAYOUT = re.compile(r"combined_data_\d+\.txt(\.gz)?$")
 
 ENTRY = Entry(
@@ -69,7 +70,7 @@ class _Compact:
         self.parts.append((*columns, self._days(chunk["date"][good])))
 
     def _days(self, dates: pd.Series) -> npt.NDArray[np.int16]:
-        """Days since 1999; 0 where the date cannot be read. Few dates, each read once."""
+        """Days since EPOCH; 0 where the date cannot be read. Few dates, each read once."""
         codes, distinct = pd.factorize(dates)
         for date in distinct:
             if date not in self.dates:
@@ -136,8 +137,9 @@ def _sorted(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Rating
     got.tally.add(DUPLICATE, np.flatnonzero(again), "")
     if again.any():
         users, films, stars, days = users[~again], films[~again], stars[~again], days[~again]
+    when = days.astype(np.int64) + EPOCH
     named = tuple(titles.get(j, f"Film {j + 1}") for j in range(n_items))
-    ratings = Ratings(users, films.astype(np.int32), stars.astype(np.float32), n_users, n_items, entry.bounds, days.astype(np.int64), named, name=entry.id)
+    ratings = Ratings(users, films.astype(np.int32), stars.astype(np.float32), n_users, n_items, entry.bounds, when, named, name=entry.id)
     report = Report(name=entry.id, read=got.read, kept=len(ratings), n_users=n_users, n_items=n_items, problems=tuple(got.tally.problems(lambda row: row + 1)))
     return judged(entry, ratings, report)
 

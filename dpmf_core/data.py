@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
 from dpmf_core.errors import BadInput
 
@@ -199,6 +199,25 @@ def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDAr
     return np.asarray(kernels.rank_segments(ratings.by_user, key), np.int64)
 
 
+STAMPS = 100_000  # orders that reach beyond this are times (seconds since 1970, days since year 1), below it places in a user's own row
+
+
+def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
+    """When each rating was given, in [0, 1), all equally spread: by the clock; where only places in a user's row are known, by the share of her row.
+
+    Raises BadInput where neither is known. seed: breaks ties.
+    """
+    if ratings.order is None:
+        raise BadInput(f"{ratings.name} has no times, so its ratings have no order. Use a random one.")
+    key = keyed_uniform(seed, ratings.users, ratings.items)
+    if len(ratings) and ratings.order.max() >= STAMPS:
+        place = np.empty(len(ratings))
+        place[np.lexsort((key, ratings.order))] = np.arange(len(ratings))
+        return place / len(ratings)
+    count = np.diff(ratings.by_user)[ratings.users]
+    return np.asarray((rank_within_user(ratings, ratings.order.astype(np.float64)) + key) / np.maximum(count, 1))
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """train: what an algorithm learns from. history: what each user knows when predictions are asked for.
@@ -216,16 +235,24 @@ class SplitSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Literal["random", "per-user", "time", "users"] = Field(
+    kind: Literal["random", "per-user", "time", "users", "window"] = Field(
         "random",
         description="random: each rating by itself; per-user: the same share of every user's; time: every user's latest; "
-        "users: whole users, part of whose ratings is folded in",
+        "users: whole users, part of whose ratings is folded in; window: a stretch of time, after training on all before it",
     )
     test_fraction: float = Field(0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction")
     validation_fraction: float = Field(0.0, ge=0, lt=0.9, allow_inf_nan=False, title="validation fraction")
     fold_in: float = Field(
         0.8, gt=0, lt=1, allow_inf_nan=False, title="fold-in share", description="users: the share of a held-out user's ratings that she brings"
     )
+    windows: int = Field(12, ge=2, le=1000, title="windows", description="window: into so many stretches with equally many ratings time is cut")
+    window: int = Field(6, ge=1, le=999, title="window", description="window: the one that is held out, counted from 0; at least one comes before it")
+
+    @model_serializer(mode="wrap")
+    def _said(self, whole: Any) -> dict[str, Any]:
+        """Windows are said where there are some."""
+        said: dict[str, Any] = whole(self)
+        return said if self.kind == "window" else {name: value for name, value in said.items() if not name.startswith("window")}
 
 
 def split(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
@@ -234,6 +261,8 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
         raise BadInput("The test and validation fractions must leave ratings to train on: their sum must be below 1.")
     if spec.kind == "users":
         return _by_users(ratings, spec, seed)
+    if spec.kind == "window":
+        return _by_window(ratings, spec, seed)
     place = _place(ratings, spec.kind, seed)
     test = place < spec.test_fraction
     validation = ~test & (place < spec.test_fraction + spec.validation_fraction)
@@ -257,6 +286,15 @@ def _place(ratings: Ratings, kind: str, seed: int) -> npt.NDArray[np.float64]:
         key = -ratings.order.astype(np.float64)
     count = np.diff(ratings.by_user)[ratings.users]
     return np.asarray((rank_within_user(ratings, key) + 0.5) / count, np.float64)
+
+
+def _by_window(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+    if not spec.window < spec.windows:
+        raise BadInput(f"The window must be one of the {spec.windows}, counted from 0: at most {spec.windows - 1}. Got {spec.window}.")
+    window = np.floor(moments(ratings, seed) * spec.windows)
+    before = ratings.only(window < spec.window)
+    none = ratings.only(np.zeros(len(ratings), bool))
+    return Split(before, before, none, ratings.only(window == spec.window), f"held out: stretch {spec.window + 1} of {spec.windows} in time")
 
 
 def _by_users(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:

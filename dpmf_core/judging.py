@@ -56,10 +56,10 @@ class ByRatings:
 
     def figures(self, model: Recommender) -> tuple[Figures, Buckets]:
         figures, buckets = metrics.evaluate(model, self.parts.history, self.parts.test)
-        held = self.parts.validation
+        personal, held = model.personal(self.parts.history), self.parts.validation
         if len(held):
-            figures["validation_rmse"] = metrics.rmse(model.predict(model.personal(self.parts.history), held.users, held.items), held.values)
-        return figures, buckets
+            figures["validation_rmse"] = metrics.rmse(model.predict(personal, held.users, held.items), held.values)
+        return figures | metrics.divergences(model, personal, self.parts.train, self.parts.test), buckets
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,23 @@ def mae(predicted: Array, actual: Array) -> float:
     return float(np.mean(np.abs(np.subtract(predicted, actual, dtype=np.float64)))) if len(actual) else float("nan")
 
 
+def divergence(train: Array, test: Array) -> float:
+    """KL(N(m, s^2) of the train errors || of the test errors), in nats [Balu & Furon 2016, eq. 19]; NaN where either has no spread."""
+    if len(train) < 2 or len(test) < 2 or not (train.std() > 0 and test.std() > 0):
+        return float("nan")
+    s, t = train.std(dtype=float), test.std(dtype=float)
+    return float(np.log(t / s) + (s**2 + (train.mean(dtype=float) - test.mean(dtype=float)) ** 2) / (2 * t**2) - 0.5)
+
+
+def divergences(model: Recommender, personal: Personal, train: Ratings, test: Ratings) -> dict[str, float]:
+    """How far errors on what was trained on are from errors on what was not: over all ratings, and over those of the most active tenth of users."""
+    errors = [part.values - model.predict(personal, part.users, part.items) for part in (train, test)]
+    activity = np.diff(train.by_user)
+    busy = activity >= np.quantile(activity, 0.9)
+    found = {"kl": divergence(*errors), "kl_top_users": divergence(*(left[busy[part.users]] for left, part in zip(errors, (train, test), strict=True)))}
+    return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
 def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
     """Which ratings count as liked: the upper quarter of the declared range (4 and 5 of 1 to 5)."""
     low, high = ratings.bounds

@@ -9,6 +9,7 @@ from dpmf_core.data import SplitSpec
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.experiment import DataSpec
 from dpmf_core.figures import Mark, Preset, Verdict, first_present, median_at
+from dpmf_core.other_roads import ROAD_PRESETS
 from dpmf_core.part_presets import PART_PRESETS
 from dpmf_core.privacy import Calibration
 from dpmf_core.sweeps import Method, Summary, Sweep, Value
@@ -332,7 +333,7 @@ RATINGS_PRESETS: dict[str, Preset] = {
         ),
     )
 }  # fmt: skip
-PRESETS = RATINGS_PRESETS | PART_PRESETS
+PRESETS = RATINGS_PRESETS | PART_PRESETS | ROAD_PRESETS
 
 
 def find_preset(preset_id: str) -> Preset:

@@ -24,6 +24,8 @@ METRICS = (
     "recall_at_20",
     "ndcg_at_20",
     "validation_rmse",
+    "kl",
+    "kl_top_users",
     "objective",
     "objective_source",
     "coherence",

@@ -5,6 +5,7 @@ others arrive one by one. `new` and `rated` keep item factors only: whoever inte
 take a step, and vector and ratings are dropped.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
@@ -12,13 +13,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched, user_means
-from dpmf_core.data import Ratings, Shape, keyed_uniform, rank_within_user
+from dpmf_core.data import Ratings, Shape, keyed_uniform, moments
 from dpmf_core.kernels import retention as kernel
 from dpmf_core.privacy import Budget, Noise
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
-ONLINE_PASSES = 200  # over a user's stored ratings, each time she rates [RS08, Rendle & Schmidt-Thieme 2008]
+BATCHES = 100  # in which the arriving ratings reach `online`
 LOOKS = 10  # at the model while ratings arrive
 NOT_HELD = np.zeros((0, 0), np.float32)
 
@@ -103,9 +105,10 @@ class NoRetention(Algorithm):
     words: ClassVar[str] = "nothing is kept of users; item factors learn from each interaction as it passes"
     source: ClassVar[str] = "Vallet, Friedman & Berkovsky 2014"
     fitted: ClassVar[type] = RetentionModel
+    version: ClassVar[int] = 2
 
     variant: Variant = Field(
-        "rated", title="variant", description="baseline: all is kept and trained on; static: frozen; online: vectors refitted from stored ratings; "
+        "rated", title="variant", description="baseline: all is kept and trained on; static: frozen; online: all is kept, vectors are refitted; "
         "new, rated: nothing kept, the new item or all rated items take a step",
     )  # fmt: skip
     static_share: float = Field(0.5, ge=0, le=1, title="static share R_s", description="of the ratings, known before the others arrive")
@@ -127,16 +130,16 @@ class NoRetention(Algorithm):
         P, Q = (0.1 * rng.init.standard_normal((size, self.rank)).astype(np.float32) for size in (data.n_users, data.n_items))
         left = known.values - np.float32(data.shape.mid_range)
         left = left - user_means(known, left)[known.users]
-        for step in range(self.steps):
-            order = np.argsort(keyed_uniform(rng.sampling + step, known.users, known.items))
-            kernel.epoch(P, Q, known.users, known.items, left, order, rate=self.rate, penalty=self.penalty)
+        for _ in range(self.steps):
+            order = rng.init.permutation(len(known))
+            kernel.epoch(P, Q, known.users[order], known.items[order], left[order], rate=self.rate, penalty=self.penalty)
         held = NOT_HELD if self.variant in ("new", "rated") else P
         model = RetentionModel(
             data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), Q, user_factors=held, passes=self.user_passes, rate=self.rate,
             penalty=self.penalty,
         )  # fmt: skip
         if self.variant == "online":
-            model = replace(model, user_factors=self._refitted(data, known, P, Q))
+            return self._refitted(data, arrived, model, watch)
         if self.variant in ("new", "rated"):
             return self._streamed(data, arrived, model, watch)
         watch(1, 1, model)
@@ -144,17 +147,32 @@ class NoRetention(Algorithm):
 
     def _arrivals(self, data: Ratings, rng: Streams) -> Array:
         """When each rating arrives (n_ratings,), in [0, 1)."""
-        key = keyed_uniform(rng.sampling + 1_000_003, data.users, data.items)
-        if self.arrival == "random" or data.order is None:
-            return key
-        count = np.diff(data.by_user)[data.users]
-        return np.asarray((rank_within_user(data, data.order.astype(np.float64)) + key) / np.maximum(count, 1))
+        if self.arrival == "time" and data.order is not None:
+            return moments(data, rng.sampling + 1_000_003)
+        return keyed_uniform(rng.sampling + 1_000_003, data.users, data.items)
 
-    def _refitted(self, data: Ratings, known: Ratings, P: Array, Q: Array) -> Array:
-        """Users to whom something has happened, refitted from all that is stored of them [RS08]: item factors stay, so the last refit counts."""
-        touched = np.diff(data.by_user) > np.diff(known.by_user)
-        found = _found(data, Q, ONLINE_PASSES, self.rate, self.penalty, P)
-        return np.where(touched[:, None], found, P).astype(np.float32)
+    def _refitted(self, data: Ratings, arrived: Array, model: RetentionModel, watch: Watch) -> Fit:
+        """[RS08] With each batch, the vectors of its users and then of its items are fitted again to all that is stored of them.
+
+        By least squares: what its passes of stochastic gradients lead to, whose pull towards 0 is paid once a rating.
+        """
+        P, Q = model.user_factors.copy(), model.item_factors.copy()
+        edges = np.linspace(self.static_share, 1, BATCHES + 1)
+        for batch, (begin, end) in enumerate(itertools.pairwise(edges)):
+            stored, new = data.only(arrived < end), data.only((arrived >= begin) & (arrived < end))
+            left = stored.values - np.float32(data.shape.mid_range)
+            left = left - user_means(stored, left)[stored.users]
+            starts, order = stored.by_item
+            users, items = np.unique(new.users), np.unique(new.items)
+            P[users] = kernels.solve_rows(stored.by_user, stored.items, left, Q, self._pull(stored.by_user))[users]
+            Q[items] = kernels.solve_rows(starts, stored.users[order], left[order], P, self._pull(starts))[items]
+            model = replace(model, user_factors=P.copy(), item_factors=Q.copy())
+            if (batch + 1) % (BATCHES // LOOKS) == 0:
+                watch(LOOKS * (batch + 1) // BATCHES, LOOKS, model)
+        return Fit(model)
+
+    def _pull(self, starts: Array) -> Array:
+        return np.asarray(np.maximum(self.penalty * np.diff(starts), 1e-6))
 
     def _streamed(self, data: Ratings, arrived: Array, model: RetentionModel, watch: Watch) -> Fit:
         """Ratings in order of arrival, each user's in her own; the server forgets each."""

@@ -1,6 +1,6 @@
 """Factors kept in a count sketch [B16, Balu & Furon 2016]: a compact model whose authors claim privacy that nobody has proved.
 
-Users' and items' factors live in one table of k rows by w cells; hashes say where each component is and with which sign, so that vectors collide.
+Users' and items' factors live in one table of k rows of w cells; hashes say where each component is and with which sign, so that vectors collide.
 Ratings whose squared error is large are passed over: the source calls that threshold epsilon and argues by analogy with posterior sampling. The update is
 deterministic given the hashes, and every exact rating enters it, so there is no proof to be had this way; privacy.md, section 3.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched, user_means
-from dpmf_core.data import Ratings, Shape, keyed_uniform
+from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels import sketch as kernel
 from dpmf_core.privacy import Budget, Guarantee, Noise, Status
 
@@ -43,6 +43,7 @@ class Sketch(Algorithm):
     words: ClassVar[str] = "factors in a count sketch, large errors passed over; the privacy that is claimed for it is not proved"
     source: ClassVar[str] = "Balu & Furon 2016"
     fitted: ClassVar[type] = SketchModel
+    version: ClassVar[int] = 2
     twin: ClassVar[str] = "sgd-mf"
 
     rank: int = Field(16, ge=1, le=512, title="dimension d", description="components of a factor; the source takes 8, 16 and 32")
@@ -50,6 +51,9 @@ class Sketch(Algorithm):
     space_gain: float = Field(1.0, ge=0.1, le=1000, title="space gain γ", description="how many times smaller than the factors the table is")
     threshold: float = Field(4.0, gt=0, le=1e6, title="threshold ε of the source", description="ratings with a larger loss are passed over; not a privacy loss")
     loss: Literal["half", "whole"] = Field("half", title="loss", description="half the squared error (section 3.2 of the source), or the whole (section 4.3)")
+    hashing: Literal["component", "vector"] = Field(
+        "component", title="hashing", description="component: each has a place of its own, as in the source; vector: side by side, as rarely shared, faster"
+    )
     rate: float = Field(0.1, gt=0, le=1, title="rate η", description="of the first epoch")
     decay: float = Field(1.0, ge=0, le=100, title="decay b", description="the rate of epoch t is η / (1 + b t / T)")
     penalty: float = Field(0.02, ge=0, le=10, title="penalty λ", description="pull of factors towards 0 in each step")
@@ -68,18 +72,20 @@ class Sketch(Algorithm):
         return max(1, math.ceil((shape.n_users + shape.n_items) * self.rank / (self.space_gain * self.depth)))
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
-        d, scale = self.rank, data.shape.half_range
+        d, w, together, scale = self.rank, self.width(data.shape), self.hashing == "vector", data.shape.half_range
         model, left = _centred(data)
         values = (left / scale).astype(np.float32)
         user_keys, item_keys = _keys(rng, self.depth), _keys(rng, self.depth)
-        C = (rng.init.standard_normal((self.depth, self.width(data.shape))) * START * math.sqrt(self.depth / d)).astype(np.float32)  # 0 would stay 0
+        cells = kernel.size(self.depth, w, d, together)
+        C = (rng.init.standard_normal(cells) * START * math.sqrt(self.depth / d)).astype(np.float32)  # 0 would stay 0
         limit = self.threshold * (2 if self.loss == "half" else 1) / scale**2  # in the units of `values`
         for step in range(self.steps):
-            order = np.argsort(keyed_uniform(rng.sampling + step, data.users, data.items))
+            order = rng.init.permutation(len(data))
             rate = self.rate / (1 + self.decay * step / self.steps)
-            kernel.epoch(C, (user_keys, item_keys), data.users, data.items, values, order, d, rate, self.penalty, limit)
-            users, items = kernel.vectors(C, user_keys, data.n_users, d), kernel.vectors(C, item_keys, data.n_items, d)
-            model = replace(model, table=C.copy(), user_factors=users * np.float32(scale), item_factors=items)
+            rows = (data.users[order], data.items[order], values[order])
+            kernel.epoch(C, (user_keys, item_keys), *rows, d, w, together, rate, self.penalty, limit)
+            users, items = (kernel.vectors(C, keys, count, d, w, together) for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items)))
+            model = replace(model, table=C.reshape(self.depth, -1).copy(), user_factors=users * np.float32(scale), item_factors=items)
             watch(step + 1, self.steps, model)
         return Fit(model, noise.spent)
 

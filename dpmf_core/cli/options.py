@@ -59,10 +59,12 @@ RUN_OPTIONS = (
     click.option("--most-per-user", type=int, help=_words(DataSpec, "most_per_user")),
     click.option("--positives-above", type=float, help=_words(DataSpec, "positives_above")),
     *(_of_samples(name) for name in Preparation.model_fields),
-    click.option("--split", "kind", default=_default("kind"), show_default=True, metavar="random|per-user|time|users", help=_words(SplitSpec, "kind")),
+    click.option("--split", "kind", default=_default("kind"), show_default=True, metavar="random|per-user|time|users|window", help=_words(SplitSpec, "kind")),
     click.option("--test-fraction", type=float, default=_default("test_fraction"), show_default=True, help="Share of the ratings (or users) held out."),
     click.option("--validation-fraction", type=float, default=_default("validation_fraction"), show_default=True, help="Held out to choose parameters by."),
     click.option("--fold-in", type=float, default=_default("fold_in"), show_default=True, help=_words(SplitSpec, "fold_in")),
+    click.option("--windows", type=int, default=_default("windows"), show_default=True, help=_words(SplitSpec, "windows")),
+    click.option("--window", type=int, default=_default("window"), show_default=True, help=_words(SplitSpec, "window")),
     click.option("--delta", type=float, help="Default: 1/(10 n) for n users, documents or images, rounded down."),
     relation_option,
     calibration_option,
@@ -79,7 +81,7 @@ def run_options(command: Command) -> Command:
 def described(options: Parameters) -> Parameters:
     """The parts of a RunSpec that the common options say: data and split."""
     data = {"id": options["dataset"], **{name: options[name] for name in DataSpec.model_fields if name != "id"}}
-    return {"data": data, "split": {name: options[name] for name in ("kind", "test_fraction", "validation_fraction", "fold_in")}}
+    return {"data": data, "split": {name: options[name] for name in SplitSpec.model_fields}}
 
 
 def budget(options: Parameters, epsilon: float | None, n_units: int) -> Parameters | None:

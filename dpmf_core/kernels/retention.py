@@ -68,9 +68,9 @@ def _arrivals(Q, items, values, indptr, position, rows, iterations, rate, item_r
 
 
 @compiled(fastmath={"reassoc", "contract"})
-def _epoch(P, Q, users, items, values, order, rate, penalty):  # type: ignore[no-untyped-def]
+def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untyped-def]
     d = P.shape[1]
-    for t in order:
+    for t in range(len(values)):
         p, q = P[users[t]], Q[items[t]]
         error = values[t]
         size = rate * 0
@@ -91,10 +91,10 @@ def _users(P, Q, items, values, indptr, iterations, rate, penalty, first, last):
         _solve(P[user], Q, items, values, _mean(values, first, last_one), first, last_one, iterations, rate, penalty)
 
 
-def epoch(P: Array, Q: Array, users: Array, items: Array, values: Array, order: Array, *, rate: float, penalty: float) -> None:
-    """One pass of stochastic gradients over all ratings; changes P (n, d) and Q (m, d) in place. values: less each user's mean."""
+def epoch(P: Array, Q: Array, users: Array, items: Array, values: Array, *, rate: float, penalty: float) -> None:
+    """One pass of stochastic gradients over the ratings as they come; changes P (n, d) and Q (m, d) in place. values: less each user's mean."""
     kind = Q.dtype.type
-    _epoch(P, Q, users, items, values, order, kind(rate), kind(penalty))
+    _epoch(P, Q, users, items, values, kind(rate), kind(penalty))
 
 
 def arrivals(

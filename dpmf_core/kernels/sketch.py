@@ -1,4 +1,9 @@
-"""Factors held in a count sketch, and stochastic gradients on it, in compiled code (Charikar, Chen & Farach-Colton 2002; Balu & Furon 2016)."""
+"""Factors held in a count sketch, and stochastic gradients on it, in compiled code (Charikar, Chen & Farach-Colton 2002; Balu & Furon 2016).
+
+C is flat: k rows of w cells, each with a margin of d - 1 cells where vectors lie side by side. Components are hashed by multiply-shift, pairwise
+independent (Dietzfelbinger 1996): each to a cell of its own, or the vector to a first cell, the others behind it. Either way two components of
+different vectors share a cell with probability 1 / w; each component has a sign of its own.
+"""
 
 from typing import Any
 
@@ -8,78 +13,124 @@ import numpy.typing as npt
 from dpmf_core.kernels import compiled
 
 Array = npt.NDArray[Any]
+HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+SIGN, ONE = np.uint64(31), np.uint64(1)
 
 
 @compiled
-def _places(keys, row, ident, d, w, places, signs):  # type: ignore[no-untyped-def]
-    """Cell and sign of every component of one vector in one row of the sketch: multiply-shift, pairwise independent (Dietzfelbinger 1996)."""
-    h = keys[row, 0] * np.uint64(ident * d) + keys[row, 1]
-    for f in range(d):
-        places[f] = ((h >> np.uint64(32)) * np.uint64(w)) >> np.uint64(32)
-        signs[f] = 1.0 if (h >> np.uint64(31)) & np.uint64(1) else -1.0
-        h += keys[row, 0]
-
-
-@compiled
-def _query(C, keys, ident, d, out, places, signs):  # type: ignore[no-untyped-def]
-    """The mean over rows of the signed cells of one vector; places and signs (k, d) are kept for the update."""
-    k, w = C.shape
-    for f in range(d):
-        out[f] = 0.0
-    for j in range(k):
-        _places(keys, j, ident, d, w, places[j], signs[j])
+def _strides(keys, d):  # type: ignore[no-untyped-def]
+    """What the hash grows by from component 0 to f, row by row (k * d,)."""
+    out = np.empty(len(keys) * d, np.uint64)
+    for j in range(len(keys)):
         for f in range(d):
-            out[f] += signs[j, f] * C[j, places[j, f]]
-    for f in range(d):
-        out[f] /= k
+            out[j * d + f] = keys[j, 0] * np.uint64(f)
+    return out
 
 
 @compiled
-def _vectors(C, keys, count, d):  # type: ignore[no-untyped-def]
-    out = np.empty((count, d), np.float32)
-    places, signs = np.empty((C.shape[0], d), np.int64), np.empty((C.shape[0], d), np.float32)
-    vector = np.empty(d, np.float32)
+def _hashed(keys, strides, ident, d, w, together, cells, signs):  # type: ignore[no-untyped-def]
+    """Cells in C and signs (k * d,) of the components of one vector."""
+    wide = np.uint64(w) & LOW
+    row = w + d - 1 if together else w
+    for j in range(len(keys)):
+        first, begin = keys[j, 1] + keys[j, 0] * np.uint64(ident * d), np.uint32(j * row)
+        for f in range(d):
+            h = first + strides[j * d + f]
+            cells[j * d + f] = np.uint32(((h >> HALF) * wide) >> HALF) + begin
+            signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(2) - np.float32(1)
+
+
+@compiled
+def _query(C, cells, signs, k, d, together, out):  # type: ignore[no-untyped-def]
+    """The mean over rows of the signed cells of one vector."""
+    out[:] = 0
+    for j in range(k):
+        if together:
+            held = C[cells[j * d] : cells[j * d] + d]
+            for f in range(d):
+                out[f] += signs[j * d + f] * held[f]
+        else:
+            for f in range(d):
+                out[f] += signs[j * d + f] * C[cells[j * d + f]]
+    share = np.float32(1) / np.float32(k)
+    for f in range(d):
+        out[f] *= share
+
+
+@compiled
+def _move(C, cells, signs, k, d, together, move):  # type: ignore[no-untyped-def]
+    """Add `move` (d,) to a vector in every row."""
+    for j in range(k):
+        if together:
+            held = C[cells[j * d] : cells[j * d] + d]
+            for f in range(d):
+                held[f] += signs[j * d + f] * move[f]
+        else:
+            for f in range(d):
+                C[cells[j * d + f]] += signs[j * d + f] * move[f]
+
+
+@compiled
+def _vectors(C, keys, count, d, w, together):  # type: ignore[no-untyped-def]
+    k = len(keys)
+    out, strides = np.empty((count, d), np.float32), _strides(keys, d)
+    cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     for ident in range(count):
-        _query(C, keys, ident, d, vector, places, signs)
-        out[ident] = vector
+        _hashed(keys, strides, ident, d, w, together, cells, signs)
+        _query(C, cells, signs, k, d, together, out[ident])
     return out
 
 
 @compiled(fastmath={"reassoc", "contract"})
-def _sketched(C, user_keys, item_keys, users, items, values, order, d, rate, penalty, threshold):  # type: ignore[no-untyped-def]
-    k = C.shape[0]
-    p, q = np.empty(d, np.float32), np.empty(d, np.float32)
-    pu, su = np.empty((k, d), np.int64), np.empty((k, d), np.float32)
-    pi, si = np.empty((k, d), np.int64), np.empty((k, d), np.float32)
-    skipped = 0
-    for t in order:
-        _query(C, user_keys, users[t], d, p, pu, su)
-        _query(C, item_keys, items[t], d, q, pi, si)
-        error = values[t]
-        size = np.float32(0.0)
+def _sketched(C, user_keys, item_keys, users, items, values, d, w, together, rate, penalty, threshold):  # type: ignore[no-untyped-def]
+    k, skipped = len(user_keys), 0
+    p, q, to_p, to_q = np.empty(d, np.float32), np.empty(d, np.float32), np.empty(d, np.float32), np.empty(d, np.float32)
+    user_strides, item_strides = _strides(user_keys, d), _strides(item_keys, d)
+    user_cells, user_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
+    item_cells, item_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
+    for t in range(len(values)):
+        _hashed(user_keys, user_strides, users[t], d, w, together, user_cells, user_signs)
+        _hashed(item_keys, item_strides, items[t], d, w, together, item_cells, item_signs)
+        _query(C, user_cells, user_signs, k, d, together, p)
+        _query(C, item_cells, item_signs, k, d, together, q)
+        error, size = values[t], np.float32(0)
         for f in range(d):
             error -= p[f] * q[f]
             size += p[f] * p[f] + q[f] * q[f]
         if error * error > threshold:
             skipped += 1
             continue
-        step = rate * error if rate * size <= 1 else error / size  # a longer step would overshoot
+        step, pull = rate * error if rate * size <= 1 else error / size, rate * penalty  # a longer step would overshoot
         for f in range(d):
-            a, b = step * q[f] - rate * penalty * p[f], step * p[f] - rate * penalty * q[f]
-            for j in range(k):
-                C[j, pu[j, f]] += su[j, f] * a
-                C[j, pi[j, f]] += si[j, f] * b
+            to_p[f], to_q[f] = step * q[f] - pull * p[f], step * p[f] - pull * q[f]
+        _move(C, user_cells, user_signs, k, d, together, to_p)
+        _move(C, item_cells, item_signs, k, d, together, to_q)
     return skipped
 
 
-def vectors(C: Array, keys: Array, count: int, d: int) -> Array:
-    """What the sketch holds of `count` vectors of d components (count, d), float32. C: (k, w). keys: (k, 2) uint64, odd multipliers first."""
-    return np.asarray(_vectors(C, keys, count, d))
+def size(k: int, w: int, d: int, together: bool) -> int:
+    """Cells of C."""
+    return k * (w + d - 1 if together else w)
+
+
+def places(keys: Array, ident: int, d: int, w: int, together: bool) -> tuple[Array, Array]:
+    """Where in its row every component of one vector is, (k, d), and with which sign."""
+    k = len(keys)
+    cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
+    _hashed(keys, _strides(keys, d), ident, d, w, together, cells, signs)
+    found = cells.reshape(k, d).astype(np.int64) - np.arange(k)[:, None] * (w + d - 1 if together else w)
+    return (found[:, :1] + np.arange(d) if together else found), signs.reshape(k, d)
+
+
+def vectors(C: Array, keys: Array, count: int, d: int, w: int, together: bool) -> Array:
+    """What the sketch holds of `count` vectors of d components (count, d), float32. C: flat, see `size`. keys: (k, 2) uint64, odd multipliers first."""
+    return np.asarray(_vectors(C, keys, count, d, w, together))
 
 
 def epoch(
-    C: Array, keys: tuple[Array, Array], users: Array, items: Array, values: Array, order: Array, d: int, rate: float, penalty: float, threshold: float
-) -> int:
-    """One pass over the ratings in `order`; changes C in place. Ratings whose squared error is above `threshold` are passed over: how many is returned."""
+    C: Array, keys: tuple[Array, Array], users: Array, items: Array, values: Array, d: int, w: int, together: bool, rate: float, penalty: float,
+    threshold: float,
+) -> int:  # fmt: skip
+    """One pass over the ratings as they come; changes C in place. Ratings whose squared error is above `threshold` are passed over: how many is returned."""
     one = np.float32
-    return int(_sketched(C, keys[0], keys[1], users, items, values, order, d, one(rate), one(penalty), one(threshold)))
+    return int(_sketched(C, keys[0], keys[1], users, items, values, d, w, together, one(rate), one(penalty), one(threshold)))

@@ -21,26 +21,37 @@ def place(key, ident: int, f: int, d: int, w: int) -> tuple[int, float]:  # type
     return ((h >> 32) * w) >> 32, 1.0 if (h >> 31) & 1 else -1.0
 
 
-def test_a_query_is_the_mean_of_signed_cells() -> None:
+def cells_of(key, ident: int, d: int, w: int, together: bool) -> list[tuple[int, float]]:  # type: ignore[no-untyped-def]
+    """Where every component of one vector is in one row: by its own hash, or behind the first."""
+    own = [place(key, ident, f, d, w) for f in range(d)]
+    return [(own[0][0] + f, own[f][1]) for f in range(d)] if together else own
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_query_is_the_mean_of_signed_cells(together: bool) -> None:
     rng, d, w = np.random.default_rng(1), 5, 37
-    C, k = rng.standard_normal((3, w)).astype(np.float32), keys(3)
-    found = kernel.vectors(C, k, 11, d)
+    row = w + d - 1 if together else w
+    C, k = rng.standard_normal((3, row)).astype(np.float32), keys(3)
+    assert kernel.size(3, w, d, together) == C.size
+    found = kernel.vectors(C.ravel(), k, 11, d, w, together)
     for ident in range(11):
+        cells = [cells_of(k[j], ident, d, w, together) for j in range(3)]
+        assert [[cell for cell, _ in line] for line in cells] == kernel.places(k, ident, d, w, together)[0].tolist()
         for f in range(d):
-            cells = [place(k[j], ident, f, d, w) for j in range(3)]
-            assert found[ident, f] == pytest.approx(np.mean([sign * C[j, cell] for j, (cell, sign) in enumerate(cells)]), abs=1e-6)
+            assert found[ident, f] == pytest.approx(np.mean([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(3)]), abs=1e-6)
 
 
-def test_an_epoch_is_the_sources_update() -> None:
+@pytest.mark.parametrize("together", [False, True])
+def test_an_epoch_is_the_sources_update(together: bool) -> None:
     """One rating after the other on a table of Python floats: query, skip where the error is large, move k signed cells of user and item."""
     data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 2
     values = (data.values - 2.75).astype(np.float32)
-    C = np.random.default_rng(2).standard_normal((depth, w)).astype(np.float32)
+    C = np.random.default_rng(2).standard_normal((depth, w + d - 1 if together else w)).astype(np.float32)
     user_keys, item_keys = keys(depth, 3), keys(depth, 4)
     slow, skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
 
     def ask(k, ident):  # type: ignore[no-untyped-def]
-        cells = [[place(k[j], ident, f, d, w) for f in range(d)] for j in range(depth)]
+        cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
         return cells, np.array([np.mean([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)]) for f in range(d)])
 
     for t in range(len(values)):
@@ -53,8 +64,19 @@ def test_an_epoch_is_the_sources_update() -> None:
             for j in range(depth):
                 for f in range(d):
                     slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
-    assert kernel.epoch(C, (user_keys, item_keys), data.users, data.items, values, np.arange(len(values)), d, rate, penalty, threshold) == skipped > 0
-    np.testing.assert_allclose(C, slow, atol=1e-4)
+    flat = C.ravel()
+    assert kernel.epoch(flat, (user_keys, item_keys), data.users, data.items, values, d, w, together, rate, penalty, threshold) == skipped > 0
+    np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
+
+
+def test_vectors_side_by_side_share_a_cell_as_rarely() -> None:
+    """Any two components of two vectors: with probability at most 1 / w."""
+    w, d, draws = 16, 4, 3000
+    k = keys(draws, 6)
+    first, second = (kernel.places(k, ident, d, w, True)[0] for ident in (3, 77))
+    for f in range(d):
+        for g in range(d):
+            assert (first[:, f] == second[:, g]).mean() < 1 / w + 0.015
 
 
 def test_hashes_are_pairwise_independent() -> None:
@@ -82,6 +104,9 @@ def test_the_table_is_as_small_as_it_says_and_collisions_cost() -> None:
     assert wide[0].table.size == pytest.approx(240 * 3 / 0.2, rel=0.01)
     assert narrow[0].table.size == pytest.approx(240 * 3 / 8, rel=0.05)
     assert wide[2] < narrow[2]
+    beside = fitted(space_gain=0.2, hashing="vector")
+    assert beside[0].table.shape == (4, wide[0].table.shape[1] + 2)
+    assert beside[2] == pytest.approx(wide[2], rel=0.1)
 
 
 def test_a_small_threshold_keeps_ratings_out() -> None:
