@@ -1,255 +1,223 @@
 """Membership inference as a measurement: how much privacy is lost at least, for any registered algorithm.
 
-Many trainings on a small simulated set, half of them with a worst-case unit more. What is shared is projected on the direction in which both kinds differ;
-direction and threshold are chosen on one half of the trainings and judged on the other, so that choosing is paid for. From upper confidence limits of the
-attack's error rates (Clopper & Pearson 1934) follows a lower bound on epsilon (Kairouz, Oh & Viswanath 2015; Dong, Roth & Su 2022 for Gaussian ledgers).
+Many trainings on a small simulated set, half of them with a canary. Two attacks look at each: one at all that is shared, projected on the direction in which
+both kinds differ; one at the releases in the ledger, by their likelihood ratio. Each has half of the 5% in which the bound may be wrong.
 """
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-from scipy.stats import beta, norm
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dpmf_core import algorithms
-from dpmf_core.algorithms import Algorithm, Streams
-from dpmf_core.data import Ratings
-from dpmf_core.errors import BadInput, closest
-from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Status, calibrate, normal_form
+from dpmf_core import algorithms, bounds, canaries
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.bounds import CONFIDENCE
+from dpmf_core.canaries import FAULTS, Unit
+from dpmf_core.errors import Cancelled, explain
+from dpmf_core.experiment import Progress, Report, ignore
+from dpmf_core.privacy import Guarantee, Status
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.events import Leaf
-from dpmf_core.samples import Samples
+from dpmf_core.privacy.accounting import false_negatives
+from dpmf_core.privacy.events import Event, normal_form
 
-Array = npt.NDArray[Any]
-FAULTS: dict[str, str] = {
-    "none": "the algorithm as it is",
-    "small-noise": "ten times less noise than the ledger says",
-    "unlisted-release": "an exact sum is shared beside what is in the ledger",
-    "no-clipping": "clip norms ten times larger than the ledger says",
-}
-UNITS, COLUMNS, BOUNDS = 300, 40, (1.0, 5.0)
-CONFIDENCE = 0.95
+TELL_EVERY = 0.2  # seconds
+EACH = 1 - (1 - CONFIDENCE) / 2  # confidence of each of two attacks
+FEWEST = 40
+
+
+class AuditSpec(BaseModel):
+    """One audit, complete: the same specification measures the same."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    algorithm: str
+    epsilon: float | None = Field(None, ge=1e-4, le=1000, allow_inf_nan=False, description="total privacy loss of every attacked run")
+    delta: float = Field(1e-5, ge=1e-15, lt=0.5, allow_inf_nan=False)
+    runs: int = Field(1000, ge=FEWEST, le=1_000_000, description="trainings, half of them with a canary; fewer than 40 show nothing")
+    seed: int = Field(0, ge=0, lt=2**63)
+    fault: str = "none"
+    unit: Unit | None = Field(
+        None, description="user: a whole user (or sample) more; rating: one rating more; value: one rating's value; none: what is protected"
+    )
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, **parts: Any) -> "AuditSpec":
+        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        try:
+            return cls(**parts)
+        except ValidationError as error:
+            raise explain(error, "the audit", cls.model_json_schema().get("properties", {})) from None
+
+    def check(self) -> None:
+        """Raises BadInput where the audit could not start."""
+        self._prepared()
+
+    def _prepared(self) -> tuple[canaries.Attacked, tuple[Any, Any]]:
+        kind = algorithms.find(self.algorithm)
+        pair = canaries.worlds(kind, self.unit or canaries.protected(kind()))
+        return canaries.prepared(self.algorithm, pair[0].shape, self.epsilon, self.delta, dict(self.parameters), self.fault), pair
+
+    def measure(self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False) -> "Audit":
+        """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` turns true."""
+        attacked, pair = self._prepared()
+        shared: tuple[list[Any], list[Any]] = ([], [])
+        ratios: tuple[list[float], list[float]] = ([], [])
+        began = told = time.perf_counter()
+        for place in range(self.runs):
+            if stopped():
+                raise Cancelled
+            kind = place % 2
+            seen, ratio = attacked.training(pair, bool(kind), np.random.SeedSequence([self.seed, place]))
+            shared[kind].append(seen)
+            ratios[kind].append(ratio)
+            if (now := time.perf_counter()) - told > TELL_EVERY:
+                told = now
+                report(Progress(place + 1, self.runs, now - began, ()))
+        return _found(self, attacked, _attacks(self, attacked, shared, ratios))
+
+
+Attack = Literal["what is shared", "what is released"]
 
 
 @dataclass(frozen=True)
 class Audit:
     """What an attack found. lower: epsilon is at least this, at 95% confidence. proven: at most this, None where nothing is proved.
-    most: what so many runs could show at best. false_alarms, misses: the attack's error rates over all thresholds."""
+    most: what so many runs could show at best. by: which attack found the most, and its error rates over all thresholds.
+    allowed: the fewest misses that the proof leaves at each rate of false alarms from 0 to 1, empty where nothing is proved."""
 
-    algorithm: str
+    spec: AuditSpec
     title: str
-    fault: str
     lower: float
     proven: float | None
-    delta: float
-    runs: int
     most: float
+    by: Attack
+    each: dict[str, float]
     guarantee: Guarantee
     false_alarms: tuple[float, ...]
     misses: tuple[float, ...]
+    allowed: tuple[float, ...]
 
     @property
     def broken(self) -> bool:
         """Whether the measurement contradicts the proof."""
-        return self.proven is not None and self.lower > self.proven
+        return self.proven is not None and self.unit in self.covered and self.lower > self.proven
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """The canaries that the proof speaks of: what is protected, and what is smaller."""
+        order = canaries.UNITS_IN_ORDER
+        return order[: order.index(canaries.protected(algorithms.find(self.spec.algorithm)())) + 1]
+
+    @property
+    def unit(self) -> str:
+        """What the canary was."""
+        return self.spec.unit or self.covered[-1]
 
     @property
     def words(self) -> str:
-        measured = f"epsilon is at least {self.lower:.2f} (95% confidence, {self.runs:,} trainings, which could show {self.most:.1f} at most)"
+        runs = f"95% confidence, {self.spec.runs:,} trainings, which could show {self.most:.1f} at most"
+        measured = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
         if self.proven is None:
             return f"{self.title}: {measured}; nothing is proved."
+        if self.unit not in self.covered:
+            return f"{self.title}: {measured} for one {self.unit}; what is proved, {self.proven:.2f}, is for one {self.covered[-1]} only."
         if self.broken:
             return f"{self.title}: {measured}, but the ledger says {self.proven:.2f}: the promise is broken."
         return f"{self.title}: {measured}, proven at most {self.proven:.2f}."
 
 
-class _Careless(Noise):
-    """Draws the planned noise times `scale`, whatever sensitivity is claimed: for planted faults only."""
-
-    def __init__(self, plan: Event, seed: np.random.SeedSequence, scale: float) -> None:
-        super().__init__(plan, seed)
-        self._scale = scale
-
-    def release(self, statistic: str, *, sensitivity: float, size: int) -> Any:
-        leaf = self.planned(statistic)
-        pen = super().release(statistic, sensitivity=leaf.sensitivity, size=size)
-        pen.scale *= self._scale
-        return pen
-
-
-def audit(
-    algorithm: str, *, epsilon: float | None = None, delta: float = 1e-5, runs: int = 1000, seed: int = 0, fault: str = "none",
-    parameters: dict[str, Any] | None = None, told: Callable[[int, int], None] = lambda done, of: None,
-) -> Audit:  # fmt: skip
-    """Attack an algorithm with `runs` trainings, half of them with a canary. epsilon: its budget, needed where it takes one.
+def audit(algorithm: str, *, told: Callable[[int, int], None] = lambda done, of: None, **asked: Any) -> Audit:
+    """Attack an algorithm. asked: the other fields of `AuditSpec`. told: called with trainings done and to do.
 
     Raises BadInput on too few runs, on an algorithm that takes a budget without one, and on a fault that it cannot have.
     """
-    if fault not in FAULTS:
-        raise BadInput(f"There is no fault {fault!r} to plant.{closest(fault, FAULTS)} Known: {', '.join(FAULTS)}.")
-    if runs < 40:
-        raise BadInput(f"An audit needs at least 40 runs: fewer show nothing at 95% confidence. Got {runs}.")
-    with_canary, without = _worlds(algorithms.find(algorithm))
-    attacked = _prepared(algorithm, without, epsilon, delta, parameters or {}, fault)
-    seen: list[list[Array]] = [[], []]
-    for place in range(runs):
-        kind = place % 2
-        seen[kind].append(attacked.shared((without, with_canary)[kind], np.random.SeedSequence([seed, place])))
-        told(place + 1, runs)
-    absent, present = (np.stack(rows) for rows in seen)
-    lower, false_alarms, misses = _measured(absent, present, delta, attacked.gaussian)
-    guarantee = attacked.algorithm.guarantee()
-    proven = exactly(attacked.plan, delta) if guarantee.has_epsilon else None
-    title = attacked.algorithm.title + ("" if fault == "none" else f", {FAULTS[fault]}")
-    return Audit(algorithm, title, fault, lower, proven, delta, runs, most_that_can_be_shown(runs), guarantee, tuple(false_alarms), tuple(misses))
+    spec = AuditSpec.parse(algorithm=algorithm, **asked)
+    return spec.measure(lambda progress: told(progress.step, progress.steps))
 
 
-def most_that_can_be_shown(runs: int) -> float:
-    """The bound of an attack that never errs, judged on a quarter of the runs for each kind: about ln(N / 4 / 3.7)."""
-    limit = _upper(0, runs // 4)
-    return math.log((1 - limit) / limit)
+def every_proven() -> tuple[str, ...]:
+    """Ids of the private algorithms whose guarantee is proved, whole or conditionally, as they are by default."""
+    return tuple(name for name, kind in REGISTRY.items() if kind.plan is not algorithms.Algorithm.plan and kind().guarantee().has_epsilon)
 
 
-@dataclass(frozen=True)
-class _Attacked:
-    algorithm: Algorithm
-    fitted: Algorithm
-    plan: Event
-    fault: str
-
-    @property
-    def gaussian(self) -> bool:
-        leaves: list[Leaf] = [leaf for leaf, _ in normal_form(self.plan)]
-        return (
-            self.fault in ("none", "small-noise")
-            and bool(leaves)
-            and all(isinstance(leaf, Gaussian) for leaf in leaves)
-            and self.algorithm.guarantee().status is Status.PROVEN
-        )
-
-    def shared(self, data: Any, seed: np.random.SeedSequence) -> Array:
-        """Everything that one training shares, as one vector."""
-        start, secret, sampling = seed.spawn(3)
-        streams = Streams(np.random.default_rng(start), int(sampling.generate_state(1)[0]))
-        honest = self.fault in ("none", "unlisted-release")
-        noise = Noise(self.plan, secret) if honest else _Careless(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0)
-        model = self.fitted.fit(data, noise=noise, rng=streams).model
-        parts = [_described(np.asarray(part, np.float64)) for part in model.shared.values()]
-        if self.fault == "unlisted-release":
-            parts.append(_exact_sums(data))
-        return np.concatenate(parts)
+SHORT: dict[str, dict[str, bool | int | float | str]] = {"oneshot-nmf": {"iterations": 10}, "dpnmf-laplace": {"steps": 10}}  # what follows the noise is free
+SKETCH_THRESHOLDS = (2.0, 4.0, 8.0)
+PLANTED = (("private-bias", "small-noise"), ("private-bias", "unlisted-release"), ("dpals", "no-clipping"), ("dp-nmf", "exact-start"))
 
 
-def _prepared(algorithm: str, data: Any, epsilon: float | None, delta: float, parameters: dict[str, Any], fault: str) -> _Attacked:
-    kind = algorithms.find(algorithm)
-    private = kind.plan is not Algorithm.plan
-    if private and epsilon is None:
-        raise BadInput(f"{kind.title} takes a budget: say at which epsilon it is to be attacked.")
-    budget = Budget(epsilon=epsilon, delta=delta) if private and epsilon is not None else None
-    made = algorithms.build(algorithm, parameters, data.shape, budget)
-    level = calibrate(lambda at: made.plan(data.shape, at), budget) if budget else 1.0
-    fitted = made
-    if fault == "no-clipping":
-        clips = {name: 10 * getattr(made, name) for name in type(made).model_fields if "clip" in name and isinstance(getattr(made, name), float)}
-        if not clips:
-            raise BadInput(f"{made.title} has no clip norm among its parameters, so none can be left out. Faults: {', '.join(FAULTS)}.")
-        fitted = made.model_copy(update=clips)
-    if fault == "small-noise" and not private:
-        raise BadInput(f"{made.title} draws no noise that could be too small.")
-    return _Attacked(made, fitted, made.plan(data.shape, level), fault)
+def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[AuditSpec]:
+    """Every proof, the sketch's claims, the planted faults."""
+
+    def one(algorithm: str, **more: Any) -> AuditSpec:
+        return AuditSpec.parse(algorithm=algorithm, **{"epsilon": epsilon, "delta": delta, "runs": runs, "seed": seed, **more})
+
+    sketched = {"rank": 4, "steps": 5}
+    return [
+        *(one(name, parameters=SHORT.get(name, {})) for name in every_proven()),
+        *(one("sketch", epsilon=None, parameters={**sketched, "threshold": threshold}) for threshold in SKETCH_THRESHOLDS),
+        *(one(name, fault=fault) for name, fault in PLANTED),
+    ]
 
 
-def _described(part: Array) -> Array:
-    """A shared array as numbers of a public shape that no rotation or renumbering of factors changes: products of columns' factors, lengths of units'."""
-    if part.ndim != 2:
-        return part.ravel() if part.size in (1, COLUMNS, UNITS) else np.zeros(0)
-    if part.shape[0] == UNITS:
-        return np.asarray(np.linalg.norm(part, axis=1))
-    rows = part if part.shape[0] == COLUMNS else part.T
-    return np.asarray((rows @ rows.T)[np.triu_indices(COLUMNS)]) if len(rows) == COLUMNS else np.zeros(0)
+def _attacks(
+    spec: AuditSpec, attacked: canaries.Attacked, shared: tuple[list[Any], list[Any]], ratios: tuple[list[float], list[float]]
+) -> dict[Attack, bounds.Bound]:
+    """What each attack finds; one alone has the whole 5%."""
+    half = min(map(len, shared)) // 2
+    absent, present = (np.stack(rows) for rows in shared)
+    towards = bounds.direction((absent[:half], present[:half]))
+    scores: dict[Attack, tuple[Any, Any]] = {"what is shared": (absent @ towards, present @ towards)}
+    if attacked.released:
+        scores["what is released"] = (np.array(ratios[0]), np.array(ratios[1]))
+    confidence = EACH if len(scores) > 1 else CONFIDENCE
+    gaussian = _as_gaussian(spec, attacked)
+    return {
+        name: bounds.judged((out[:half], inside[:half]), (out[half:], inside[half:]), spec.delta, gaussian, confidence)
+        for name, (out, inside) in scores.items()
+    }
 
 
-def _exact_sums(data: Any) -> Array:
-    if isinstance(data, Ratings):
-        return np.asarray(np.bincount(data.items, data.values, data.n_items), np.float64)
-    return np.asarray(data.X.sum(axis=0), np.float64).ravel()
+def _as_gaussian(spec: AuditSpec, attacked: canaries.Attacked) -> bool:
+    """Whether mu is what is bounded: a Gaussian claim, tested on Gaussian releases."""
+    return attacked.gaussian and spec.fault != "unlisted-release"
 
 
-# ---- the small world --------------------------------------------------------------------------------------------------
+def _found(spec: AuditSpec, attacked: canaries.Attacked, by_attack: dict[Attack, bounds.Bound]) -> Audit:
+    best = max(by_attack, key=lambda name: by_attack[name].epsilon)
+    guarantee = attacked.claimed.guarantee()
+    proven = exactly(attacked.plan, spec.delta) if guarantee.has_epsilon else None
+    title = attacked.claimed.title + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}")
+    could = bounds.most(spec.runs, spec.delta, _as_gaussian(spec, attacked), EACH if len(by_attack) > 1 else CONFIDENCE)
+    return Audit(
+        spec, title, by_attack[best].epsilon, proven, could, best, {name: bound.epsilon for name, bound in by_attack.items()}, guarantee,
+        by_attack[best].false_alarms, by_attack[best].misses, _allowed(attacked.plan) if guarantee.has_epsilon else (),
+    )  # fmt: skip
 
 
-def _worlds(kind: type[Algorithm]) -> tuple[Any, Any]:
-    """A small simulated set with a canary, and without: somebody with extreme tastes about everything, or a sample of one feature."""
-    rng = np.random.default_rng(2026)
-    if kind.task == "samples":
-        X = rng.gamma(0.5, 1.0, (UNITS, 4)) @ rng.gamma(0.3, 1.0, (4, COLUMNS))
-        X[0] = 0
-        X[0, COLUMNS - 1] = 1.0
-        return Samples.of(X, public=True), Samples.of(np.where(np.arange(UNITS)[:, None] == 0, 0, X), public=True)
-    low, high = BOUNDS
-    taste = 3 + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal((3, COLUMNS))
-    users, items = np.nonzero(rng.random(taste.shape) < 0.4)
-    values = taste[users, items]
-    others = users > 0
-    extreme = np.where(np.arange(COLUMNS) % 2, low, high)
-
-    def made(canary: bool) -> Ratings:
-        who, what, how = users[others], items[others], values[others]
-        if canary:
-            who, what, how = (np.concatenate(pair) for pair in ((np.zeros(COLUMNS, int), who), (np.arange(COLUMNS), what), (extreme, how)))
-        return Ratings.of(who, what, how, n_users=UNITS, n_items=COLUMNS, bounds=BOUNDS, public=True)
-
-    return made(True), made(False)
+def _allowed(plan: Event) -> tuple[float, ...]:
+    if not normal_form(plan):
+        return tuple(1 - rate for rate in rates())
+    return tuple(float(rate) for rate in false_negatives(plan, np.array(rates())))
 
 
-# ---- the measurement --------------------------------------------------------------------------------------------------
-
-
-def _measured(absent: Array, present: Array, delta: float, gaussian: bool) -> tuple[float, Array, Array]:
-    """Lower bound on epsilon, and the attack's error rates on the half that judged it."""
-    half = min(len(absent), len(present)) // 2
-    learn, judge = (absent[:half], present[:half]), (absent[half:], present[half:])
-    spread = np.concatenate([rows - rows.mean(axis=0) for rows in learn]).var(axis=0)
-    direction = (learn[1].mean(axis=0) - learn[0].mean(axis=0)) / (spread + 1e-9 * spread.mean() + 1e-300)
-    threshold = _best_threshold(learn[0] @ direction, learn[1] @ direction, delta, gaussian)
-    out, inside = judge[0] @ direction, judge[1] @ direction
-    bound = _bound(out, inside, threshold, delta, gaussian)
-    cuts = np.quantile(np.concatenate([out, inside]), np.linspace(0, 1, 101))
-    return bound, np.array([(out > cut).mean() for cut in cuts]), np.array([(inside <= cut).mean() for cut in cuts])
-
-
-def _best_threshold(out: Array, inside: Array, delta: float, gaussian: bool) -> float:
-    cuts = np.quantile(np.concatenate([out, inside]), np.linspace(0.005, 0.995, 199))
-    return float(cuts[int(np.argmax([_bound(out, inside, cut, delta, gaussian) for cut in cuts]))])
-
-
-def _bound(out: Array, inside: Array, threshold: float, delta: float, gaussian: bool) -> float:
-    """Epsilon is at least this: with confidence 95% the attack's error rates at a threshold lie below their upper limits."""
-    alarms, missed = int((out > threshold).sum()), int((inside <= threshold).sum())
-    fpr, fnr = _upper(alarms, len(out)), _upper(missed, len(inside))
-    plain = max((math.log((1 - delta - b) / a) for a, b in ((fpr, fnr), (fnr, fpr)) if 1 - delta - b > 0), default=0.0)
-    if gaussian:
-        mu = float(norm.ppf(1 - fpr) - norm.ppf(fnr))
-        if mu > 0:
-            plain = max(plain, exactly(Gaussian(1 / mu), delta))
-    return max(plain, 0.0)
-
-
-def _upper(count: int, of: int) -> float:
-    """Upper confidence limit of a rate; both rates together hold with 95% (Clopper & Pearson 1934)."""
-    return 1.0 if count >= of else float(beta.ppf(1 - (1 - CONFIDENCE) / 2, count + 1, of - count))
+def rates() -> tuple[float, ...]:
+    """The rates of false alarms at which `Audit.allowed` stands: finer towards both ends."""
+    return tuple(float(rate) for rate in (1 - np.cos(np.linspace(0, math.pi, 61))) / 2)
 
 
 def as_record(found: Audit) -> dict[str, Any]:
     """An audit as JSON."""
-    return {
-        "algorithm": found.algorithm, "fault": found.fault, "lower": found.lower, "proven": found.proven, "delta": found.delta, "runs": found.runs,
-        "most": found.most, "confidence": CONFIDENCE, "broken": found.broken, "status": str(found.guarantee.status), "words": found.words,
-        "false_alarms": list(found.false_alarms), "misses": list(found.misses),
+    return found.spec.model_dump() | {
+        "unit": found.unit,
+        "lower": found.lower, "proven": found.proven, "most": found.most, "confidence": CONFIDENCE, "broken": found.broken, "by": found.by, "each": found.each,
+        "status": str(found.guarantee.status), "claim": found.guarantee.claim, "words": found.words, "false_alarms": list(found.false_alarms),
+        "misses": list(found.misses),
     }  # fmt: skip
 
 
-__all__ = ["CONFIDENCE", "FAULTS", "Audit", "as_record", "audit", "most_that_can_be_shown"]
+__all__ = ["CONFIDENCE", "FAULTS", "Audit", "AuditSpec", "Status", "as_record", "audit", "every_proven", "rates"]

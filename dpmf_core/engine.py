@@ -10,6 +10,7 @@ import functools
 import os
 import threading
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,10 +23,11 @@ from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.jobs import Job, Task
 from dpmf_core.store import Damaged, Store
-from dpmf_core.workers import Outcome
+from dpmf_core.workers import Measurement, Outcome, Work
 
 __all__ = ["Engine", "Job", "engine"]
 
+REMEMBERED = 200  # answers of measurements
 BACKGROUND = -10  # priority of a sweep's runs: single runs go first
 
 
@@ -43,6 +45,7 @@ class Engine:
         self._lock = threading.RLock()
         self._tasks: dict[str, Task] = {}  # unfinished, by identity
         self._submitted = 0
+        self._answers: OrderedDict[str, Task] = OrderedDict()  # of measurements
         self._fingerprints: dict[tuple[experiment.DataSpec, float], _Known] = {}
         self._desk = ThreadPoolExecutor(1, "dpmf-desk")  # opens data, starts workers, hands runs out
         self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
@@ -68,17 +71,35 @@ class Engine:
             identity = f"{stamp} {spec.canonical().model_dump_json()}"
         except BadInput as error:
             return self._refused(spec, error)
+        return self._shared(identity, spec, priority, lambda task: self._begin(task, stamp))
+
+    def measure(self, asked: Measurement, priority: int = 0) -> Job:
+        """As `submit`, for what reads no data set; of the latest answers some are remembered."""
+        try:
+            asked.check()
+        except BadInput as error:
+            return self._refused(asked, error)
+        identity = f"{type(asked).__name__} {asked.model_dump_json()}"
+        with self._lock:
+            answered = self._answers.get(identity)
+        if answered is not None:
+            self._answers.move_to_end(identity)
+            return Job(self, answered)
+        return self._shared(identity, asked, priority, lambda task: self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task)))
+
+    def _shared(self, identity: str, spec: Work, priority: int, begin: Callable[[Task], object]) -> Job:
+        """A handle on the unfinished task of this identity, begun now if there is none."""
         with self._lock:
             task = self._tasks.get(identity)
             if task is None:
                 task = self._tasks[identity] = Task(identity, spec, priority, self._submitted)
                 self._submitted += 1
-                self._begin(task, stamp)
+                begin(task)
             job = Job(self, task)
             task.handles.add(job)
             return job
 
-    def _refused(self, spec: RunSpec, error: BadInput) -> Job:
+    def _refused(self, spec: Work, error: BadInput) -> Job:
         task = Task("", spec, 0)
         job = Job(self, task)
         self._settle(task, error)
@@ -204,7 +225,11 @@ class Engine:
                 return
             self._tasks.pop(task.identity, None)
             task.outcome, task.future = outcome, None
-            task.state = "done" if isinstance(outcome, Run) else "cancelled" if isinstance(outcome, Cancelled) else "failed"
+            task.state = "cancelled" if isinstance(outcome, Cancelled) else "failed" if isinstance(outcome, Exception) else "done"
+            if task.state == "done" and not isinstance(task.spec, RunSpec):
+                self._answers[task.identity] = task
+                while len(self._answers) > REMEMBERED:
+                    self._answers.popitem(last=False)
             task.named.set()
             task.settled.set()
         for tell in task.listeners:

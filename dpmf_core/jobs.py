@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.experiment import Progress, Run, RunSpec
+from dpmf_core.experiment import Progress
 from dpmf_core.workers import Outcome
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -16,10 +16,10 @@ State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 @dataclass(eq=False)
 class Task:
-    """One run being computed, shared by all the handles that wait for it."""
+    """One run or measurement being computed, shared by all the handles that wait for it."""
 
     identity: str
-    spec: RunSpec
+    spec: Any  # Work
     priority: int
     number: int = 0
     ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -54,7 +54,8 @@ class Job:
         self._desk, self._task, self._left = desk, task, False
 
     @property
-    def spec(self) -> RunSpec:
+    def spec(self) -> Any:
+        """What was asked for: a RunSpec or a Measurement."""
         return self._task.spec
 
     @property
@@ -96,12 +97,12 @@ class Job:
             self._left = True
             self._desk.leave(self._task, self)
 
-    def result(self, timeout: float | None = None) -> Run:
-        """The finished run. Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError."""
+    def result(self, timeout: float | None = None) -> Any:
+        """The finished Run, or what a measurement found. Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError."""
         if not self._left and not self._task.settled.wait(timeout):
             raise TimeoutError(f"The run is not finished after {timeout} s.")
         if self._left or self._task.outcome is None:
             raise Cancelled
-        if isinstance(self._task.outcome, Run):
-            return self._task.outcome
-        raise self._task.outcome
+        if isinstance(self._task.outcome, Exception):
+            raise self._task.outcome
+        return self._task.outcome

@@ -9,15 +9,27 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dpmf_core import experiment
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.experiment import Progress, Run, RunSpec
+from dpmf_core.experiment import Progress, Report, RunSpec
 
-Outcome = Run | BadInput | Cancelled | RuntimeError
+
+class Measurement(Protocol):
+    """Work that reads no data set and is not kept in the store, e.g. an audit: equal text, equal work."""
+
+    def check(self) -> None: ...
+
+    def model_dump_json(self) -> str: ...
+
+    def measure(self, report: Report, stopped: Callable[[], bool]) -> Any: ...
+
+
+Work = RunSpec | Measurement
+Outcome = Any  # a Run, what a measurement found, or BadInput, Cancelled, RuntimeError
 MOST = 8  # workers; each holds its own copy of the data
 HERE = "127.0.0.1"
 LOOPBACK: dict[str, Any] = {  # no dashboard; the small HTTP servers that Dask starts all the same take any port of this machine alone
@@ -32,8 +44,8 @@ def stop(ticket: str) -> None:
     _stopped.add(ticket)
 
 
-def work(spec: RunSpec, ticket: str, topic: str) -> Outcome:
-    """Do one run, telling `topic` after each step. What a person can cause is returned, not raised: it is no failure of the worker."""
+def work(spec: Work, ticket: str, topic: str) -> Outcome:
+    """Do one run or measurement, telling `topic` after each step. What a person can cause is returned, not raised: it is no failure of the worker."""
     from distributed import get_worker
 
     worker, sent = get_worker(), 0
@@ -45,7 +57,9 @@ def work(spec: RunSpec, ticket: str, topic: str) -> Outcome:
 
     worker.log_event(topic, {"ticket": ticket})
     try:
-        return experiment.run(spec, report=tell, stopped=lambda: ticket in _stopped)
+        if isinstance(spec, RunSpec):
+            return experiment.run(spec, report=tell, stopped=lambda: ticket in _stopped)
+        return spec.measure(tell, lambda: ticket in _stopped)
     except (BadInput, Cancelled) as outcome:
         return outcome
     finally:

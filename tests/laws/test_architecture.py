@@ -44,7 +44,9 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.skew": {f"{CORE}.data"},
     f"{CORE}.estimators": BASE,
     f"{CORE}.api": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.store"},
-    f"{CORE}.audit": ABOVE_EXPERIMENT,
+    f"{CORE}.bounds": {PRIVACY},
+    f"{CORE}.canaries": BASE,
+    f"{CORE}.audit": ABOVE_EXPERIMENT | {f"{CORE}.bounds", f"{CORE}.canaries"},
     f"{CORE}.tune": ABOVE_EXPERIMENT,
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
@@ -145,11 +147,12 @@ STREAMS = {
     NOISE,
     ROOT / CORE / "experiment.py",
     ROOT / CORE / "audit.py",
+    ROOT / CORE / "canaries.py",
     ROOT / CORE / "tune.py",
     ROOT / CORE / "estimators.py",
     ROOT / CORE / "subpoena.py",
 }  # who may open a stream
-PRIVATE_STREAM = {"experiment", "audit", "tune"}
+PRIVATE_STREAM = {"experiment", "canaries", "tune"}
 DRAWS = {"normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic", "exponential", "standard_exponential"}
 OPENS = {"default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "SFC64", "Philox", "seed"}
 
