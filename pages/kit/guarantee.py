@@ -1,5 +1,7 @@
 """The privacy card, what epsilon means, and who sees what: the same words on every page."""
 
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
@@ -64,6 +66,17 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         st.dataframe(ledger_table(event), hide_index=True, column_config={"noise multiplier": number, "noise scale": number, "sensitivity": number})
         st.markdown("**The same releases by every rule**")
         st.dataframe(rules_table(event, delta), hide_index=True)
+
+
+AUDIT = "privacy/audit.py"
+
+
+def attack_link(algorithm: str) -> None:
+    """To the Audit page, where the algorithm is attacked."""
+    path = Path(__file__).parents[1] / AUDIT
+    st.page_link(
+        st.Page(path, title="Audit", url_path="audit"), label="Attack it: what an audit finds", icon=":material/policy:", query_params={"attack": algorithm}
+    )
 
 
 def meaning(event: Event, delta: float, key: str) -> None:

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
 from dpmf_core.engine import engine
-from dpmf_core.experiment import Run, RunSpec
+from dpmf_core.experiment import RunSpec
 from dpmf_core.jobs import Job
 
 POLL = 0.4  # seconds between looks at unfinished runs
@@ -14,19 +15,23 @@ MOMENT = 0.2  # seconds for stored runs to be read
 TOGETHER = 4  # so many runs, or an eighth of all, finish before the page is drawn again
 
 
-def _jobs(page: str, specs: Mapping[str, RunSpec]) -> tuple[dict[str, Job], bool]:
+def _jobs(page: str, specs: Mapping[str, Any]) -> tuple[dict[str, Job], bool]:
     """This session's handles for the wanted runs, and whether they are wanted since just now.
 
     Runs that are no longer wanted are let go; cancelled ones stay so until something else is wanted.
     """
-    before: dict[str, tuple[RunSpec, Job]] = st.session_state.get(f"{page}.jobs", {})
+    before: dict[str, tuple[Any, Job]] = st.session_state.get(f"{page}.jobs", {})
     same = {name: spec for name, (spec, _) in before.items()} == dict(specs)
     kept = {name for name, (spec, job) in before.items() if specs.get(name) == spec and (same or job.state not in ("cancelled", "failed"))}
     for name in before.keys() - kept:
         before[name][1].cancel()
-    held = {name: before[name] if name in kept else (spec, engine().submit(spec)) for name, spec in specs.items()}
+    held = {name: before[name] if name in kept else (spec, _asked(spec)) for name, spec in specs.items()}
     st.session_state[f"{page}.jobs"] = held
     return {name: job for name, (_, job) in held.items()}, not same
+
+
+def _asked(spec: Any) -> Job:
+    return engine().submit(spec) if isinstance(spec, RunSpec) else engine().measure(spec)
 
 
 def again(page: str) -> None:
@@ -36,8 +41,8 @@ def again(page: str) -> None:
         del held[name]
 
 
-def wanted(page: str, specs: Mapping[str, RunSpec], patience: float = 1.5) -> dict[str, Run]:
-    """The finished ones of the wanted runs, by name. The rest shows its progress here and the page is drawn again as they finish."""
+def wanted(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[str, Any]:
+    """The finished ones of the wanted runs or measurements, by name. The rest shows its progress here and the page is drawn again as they finish."""
     jobs, new = _jobs(page, specs)
     first = next(iter(jobs.values()), None)
     if first is not None and new:  # once, so that a widget's answer does not wait for runs that go on

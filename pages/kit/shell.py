@@ -21,9 +21,15 @@ page = st.navigation(
             st.Page(PAGES / "factorise/topics.py", title="Topics", icon=":material/article:", url_path="topics"),
             st.Page(PAGES / "factorise/faces.py", title="Faces", icon=":material/face:", url_path="faces"),
         ],
-        "Privacy": [st.Page(PAGES / "privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant")],
+        "Privacy": [
+            st.Page(PAGES / "privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant"),
+            st.Page(PAGES / "privacy/audit.py", title="Audit", icon=":material/policy:", url_path="audit"),
+        ],
     }
 )
 holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
-sidebar.draw(holds.get(page.url_path, "ratings"))
+if page.url_path == "audit":
+    st.sidebar.caption("This page trains on a small world of its own. Its controls are beside its figure.")
+else:
+    sidebar.draw(holds.get(page.url_path, "ratings"))
 page.run()

@@ -117,6 +117,7 @@ def main() -> None:
     spec = choice.spec(parameters=given)
     ready = prepare(spec, choice.shape, choice.assumptions)
     guarantee.card(ready.plan, ready.guarantee, choice.delta)  # before the run, for it needs none
+    guarantee.attack_link(choice.algorithm)
     st.subheader("What this ε means")
     guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
     with head:

@@ -1,0 +1,65 @@
+"""The Audit page: the sentence, the figure's two curves, and faults that a class can catch."""
+
+import time
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.audit import AuditSpec
+from dpmf_core.canaries import rounded
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "pages" / "privacy" / "audit.py"
+
+
+def settled(app: AppTest) -> AppTest:
+    app.run()
+    for _ in range(300):
+        assert not app.exception, [error.value for error in app.exception]
+        if app.error or not any(button.key == "audit.cancel" for button in app.button):
+            return app
+        time.sleep(0.2)
+        app.run()
+    raise AssertionError("the audit did not finish")
+
+
+def page(attack: str = "private-bias", runs: int = 200, **state: object) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    app.query_params["attack"] = attack
+    app.session_state["audit.runs"] = runs
+    for name, value in state.items():
+        app.session_state[f"audit.{name}"] = value
+    return settled(app)
+
+
+def test_the_sentence_says_what_the_audit_finds() -> None:
+    app = page("private-svd", 600, epsilon=3.0)
+    found = AuditSpec.parse(algorithm="private-svd", epsilon=3.0, runs=600).measure()
+    assert app.title[0].value == f"The attack shows ε ≥ {rounded(found.lower):.2f}; proven are at most 3.00"
+    assert app.query_params["attack"] == "private-svd"
+
+
+def test_a_planted_fault_is_caught() -> None:
+    app = page()
+    app.selectbox(key="audit.fault.private-bias").set_value("unlisted-release")
+    settled(app)
+    assert app.title[0].value.startswith("Caught: the attack shows ε ≥")
+
+
+def test_a_secret_fault_is_told_last() -> None:
+    app = page()
+    app.selectbox(key="audit.fault.private-bias").set_value("secret")
+    settled(app)
+    assert any("What had been planted" in it.label for it in app.expander)
+
+
+def test_what_proves_nothing_shows_no_promise() -> None:
+    app = page("sketch", 60)
+    assert "nothing is proved" in app.title[0].value
+    assert app.dataframe[-1].value["ε"].iloc[0] == "none"
+    assert any("implicitly provide" in element.value for element in app.markdown)
+
+
+def test_an_unknown_algorithm_in_the_link_is_the_first_one() -> None:
+    app = page("<script>", 40)
+    assert app.selectbox(key="audit.algorithm").value == "private-svd"
