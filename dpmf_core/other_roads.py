@@ -45,7 +45,7 @@ def _best_penalty(full: bool) -> tuple[Sweep, ...]:
 
 def _by_threshold(full: bool) -> tuple[Sweep, ...]:
     d = 32 if full else 8
-    methods = _sketches((1, 4) if full else (4,), rank=d, steps=100 if full else 10)
+    methods = _sketches((1, 4), rank=d, steps=100 if full else 10)
     thresholds = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, NO_THRESHOLD) if full else (0.25, 1.0, 2.0, 4.0, NO_THRESHOLD)
     gains = (1.0, 2.0, 4.0) if full else (1.0, 4.0)
     return (

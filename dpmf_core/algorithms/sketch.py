@@ -75,7 +75,7 @@ class Sketch(Algorithm):
         d, w, together, scale = self.rank, self.width(data.shape), self.hashing == "vector", data.shape.half_range
         model, left = _centred(data)
         values = (left / scale).astype(np.float32)
-        user_keys, item_keys = _keys(rng, self.depth), _keys(rng, self.depth)
+        user_keys, item_keys = hash_keys(rng.init, self.depth), hash_keys(rng.init, self.depth)
         cells = kernel.size(self.depth, w, d, together)
         C = (rng.init.standard_normal(cells) * START * math.sqrt(self.depth / d)).astype(np.float32)  # 0 would stay 0
         limit = self.threshold * (2 if self.loss == "half" else 1) / scale**2  # in the units of `values`
@@ -102,7 +102,7 @@ def _centred(data: Ratings) -> tuple[SketchModel, Array]:
     return model, values - centre - b[data.items] - a[data.users]
 
 
-def _keys(rng: Streams, depth: int) -> Array:
-    """Multipliers and shifts of the hashes (k, 2)."""
-    keys = rng.init.integers(0, 2**63, (depth, 2), dtype=np.uint64) * np.uint64(2)
+def hash_keys(rng: np.random.Generator, depth: int) -> Array:
+    """Multipliers, which are odd, and shifts of the hashes (k, 2)."""
+    keys = rng.integers(0, 2**63, (depth, 2), dtype=np.uint64) * np.uint64(2)
     return np.asarray(keys + np.array([1, 0], np.uint64))

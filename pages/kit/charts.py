@@ -11,6 +11,7 @@ COLOURS = {
     "dpfw": "#E69F00", "dpfw-oja": "#E69F00",
     "private-svd": "#CC79A7", "svd-cleansing": "#CC79A7", "private-pgd": "#8B5A2B", "dp-sgd": "#7A3E9D", "sgld": "#8A8D00", "input-perturbation": "#C0392B",
     "dpnmf-laplace": "#C0392B", "user-mean": "#6b7280", "oneshot-nmf": "#D55E00", "dp-nmf": "#0072B2",
+    "sketch": "#0E7C7B", "sketch-hash": "#C2185B",
 }  # fmt: skip
 SYMBOLS = {
     "dpfw-oja": "diamond",

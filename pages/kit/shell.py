@@ -15,6 +15,7 @@ page = st.navigation(
         "Recommend": [
             st.Page(PAGES / "recommend/explore.py", title="Explore", icon=":material/explore:", url_path="explore", default=True),
             st.Page(PAGES / "recommend/tradeoff.py", title="Trade-off", icon=":material/query_stats:", url_path="trade-off"),
+            st.Page(PAGES / "recommend/sketch.py", title="Sketch", icon=":material/grid_on:", url_path="sketch"),
             st.Page(PAGES / "recommend/retention.py", title="Retention", icon=":material/delete_sweep:", url_path="retention"),
         ],
         "Factorise": [

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Streams, build
-from dpmf_core.algorithms.sketch import Sketch, SketchModel, _keys
+from dpmf_core.algorithms.sketch import Sketch, SketchModel, hash_keys
+from dpmf_core.collisions import ITEMS, USERS, drawn, vectors
 from dpmf_core.data import Shape
 from dpmf_core.kernels import sketch as kernel
 from dpmf_core.privacy import NOTHING, Noise, Status
@@ -12,7 +13,7 @@ from tests.worlds import low_rank
 
 
 def keys(depth: int, seed: int = 0):  # type: ignore[no-untyped-def]
-    return _keys(Streams(np.random.default_rng(seed), 1), depth)
+    return hash_keys(np.random.default_rng(seed), depth)
 
 
 def place(key, ident: int, f: int, d: int, w: int) -> tuple[int, float]:  # type: ignore[no-untyped-def]
@@ -120,3 +121,22 @@ def test_nothing_is_claimed_as_our_own() -> None:
     assert not guarantee.has_epsilon
     assert '"implicitly provide the differential privacy guarantees"' in guarantee.words
     assert Sketch(rank=32, depth=4, space_gain=2).width(Shape(61_265, 1_623, (1, 6))) == -(-(61_265 + 1_623) * 32 // 8)
+
+
+@pytest.mark.parametrize(("gamma", "depth"), [(1.0, 1), (4.0, 1), (2.0, 4)])
+def test_the_drawn_sketch_shares_cells_as_often_as_hashing_does(gamma: float, depth: int) -> None:
+    """A component is alone with probability about (1 - 1/w)^(others): mean over draws; the load counts every component once a row."""
+    draws = [drawn(4, depth, gamma, seed) for seed in range(40)]
+    components = (USERS + ITEMS) * 4
+    w = draws[0].width
+    assert w == -(-components // (gamma * depth))
+    assert np.mean([one.shared for one in draws]) == pytest.approx(1 - (1 - 1 / w) ** (components - 1), abs=0.06)
+    for one in draws[:5]:
+        assert [sum(row) for row in one.load] == [components] * depth
+        assert all(len(one.of(name)) == 4 * depth for name in vectors())
+
+
+def test_who_shares_a_cell_is_told_by_both() -> None:
+    one = drawn(3, 2, 2.0)
+    for name in vectors():
+        assert all(name in one.beside(other) for other in one.beside(name))

@@ -41,6 +41,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures", f"{CORE}.part_presets", f"{CORE}.other_roads"},
     f"{CORE}.explain": ABOVE_EXPERIMENT | {f"{CORE}.part_metrics", f"{CORE}.coherence"},
     f"{CORE}.subpoena": {ALGORITHMS},
+    f"{CORE}.collisions": {ALGORITHMS, f"{CORE}.kernels"},
     f"{CORE}.skew": {f"{CORE}.data"},
     f"{CORE}.estimators": BASE,
     f"{CORE}.api": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.store"},
@@ -151,6 +152,7 @@ STREAMS = {
     ROOT / CORE / "tune.py",
     ROOT / CORE / "estimators.py",
     ROOT / CORE / "subpoena.py",
+    ROOT / CORE / "collisions.py",
 }  # who may open a stream
 PRIVATE_STREAM = {"experiment", "canaries", "tune"}
 DRAWS = {"normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic", "exponential", "standard_exponential"}

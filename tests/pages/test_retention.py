@@ -22,7 +22,7 @@ def settled(app: AppTest) -> AppTest:
     app.run()
     for _ in range(300):
         assert not app.exception, [error.value for error in app.exception]
-        if app.error or not any(button.key == "retention.cancel" for button in app.button):
+        if app.error or not any(str(button.key).endswith(".cancel") for button in app.button):
             return app
         time.sleep(0.2)
         app.run()
@@ -45,6 +45,25 @@ def test_the_sentence_says_what_the_runs_say() -> None:
     assert app.title[0].value.startswith(f"Keeping nothing of users costs {rmse('rated') / rmse('baseline') - 1:.1%} in RMSE")
     assert "no ε" in app.info[0].value
     assert not any("ε =" in element.value for element in (*app.markdown, *app.caption))
+
+
+@pytest.mark.parametrize(("view", "said"), [("activity", "Fig. 2"), ("windows", "Fig. 3")])
+def test_the_other_views(view: str, said: str) -> None:
+    app = page()
+    app.segmented_control(key="retention.view").set_value(view)
+    settled(app)
+    assert any(said in element.value for element in app.caption)
+    table = app.dataframe[0].value
+    assert set(table["variant"]) >= {"rated", "online", "static"}
+    assert (table.groupby("variant")["excess"].mean()["static"]) > table.groupby("variant")["excess"].mean()["rated"]
+
+
+def test_by_time_where_there_is_none_is_a_sentence() -> None:
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.query_params["data"] = "lowrank-5k"
+    app.session_state["retention.arrival"] = "time"
+    settled(app)
+    assert any("no times" in element.value for element in app.error)
 
 
 def test_each_moment_lists_what_each_server_holds() -> None:

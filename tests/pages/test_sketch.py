@@ -1,0 +1,61 @@
+"""The Sketch page: the claim in quotation marks and no epsilon of ours, the figures, the sketch itself."""
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.collisions import drawn
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = f"""
+import runpy
+from pages.kit import sidebar
+sidebar.draw()
+runpy.run_path({str(ROOT / "pages" / "recommend" / "sketch.py")!r})
+"""
+
+
+def settled(app: AppTest) -> AppTest:
+    app.run()
+    for _ in range(400):
+        assert not app.exception, [error.value for error in app.exception]
+        if app.error or not any(str(button.key).endswith(".cancel") for button in app.button):
+            return app
+        time.sleep(0.2)
+        app.run()
+    raise AssertionError("the runs did not finish")
+
+
+def page() -> AppTest:
+    app = AppTest.from_string(SCRIPT, default_timeout=120)
+    app.query_params["data"] = "cinema-small"
+    return app
+
+
+def test_the_claim_is_quoted_and_contradicted() -> None:
+    app = settled(page())
+    assert app.title[0].value.startswith("Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥ ")
+    assert float(app.title[0].value.rsplit("≥", 1)[1]) > 2
+    assert any('"implicitly provide the differential privacy guarantees"' in it.value and "UNPROVEN" in it.value for it in app.markdown)
+    assert any("Fig. 3" in it.value and "Regular MF" in it.value for it in (*app.success, *app.info))
+
+
+@pytest.mark.parametrize(("figure", "said"), [("balu-fig4", "Fig. 4"), ("balu-fig1", "Fig. 1"), ("balu-fig2", "Fig. 2")])
+def test_every_figure_ends_with_a_verdict(figure: str, said: str) -> None:
+    app = page()
+    app.session_state["sketch.figure"] = figure
+    settled(app)
+    assert any(said in it.value for it in (*app.success, *app.info))
+
+
+def test_the_sketch_that_is_drawn_is_the_one_that_is_told_of() -> None:
+    app = settled(page())
+    app.select_slider(key="sketch.gamma").set_value(4.0)
+    app.selectbox(key="sketch.vector").set_value("item 2")
+    settled(app)
+    sketch = drawn(3, 2, 4.0)
+    (said,) = [it.value for it in app.markdown if "share their cell" in it.value]
+    assert said.startswith(f"**{sketch.shared:.0%} of all components")
+    assert f"{len(sketch.beside('item 2'))} of the 11 others" in said
