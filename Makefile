@@ -25,6 +25,7 @@ bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where i
 	$(BIN)/python -m benchmarks.nmf
 	.venv/bench/bin/python -m benchmarks.als
 	$(BIN)/python -m benchmarks.sgd .venv/bench-surprise/bin/python
+	$(BIN)/python -m benchmarks.roads .venv/bench-surprise/bin/python
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
