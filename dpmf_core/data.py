@@ -20,6 +20,7 @@ Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 
 ITEM_SET_IS_PUBLIC = "the item set is public"
+WINDOWS_ARE_PUBLIC = "where each stretch of time begins is public"
 
 
 @dataclass(frozen=True)
@@ -247,6 +248,11 @@ class SplitSpec(BaseModel):
     )
     windows: int = Field(12, ge=2, le=1000, title="windows", description="window: into so many stretches with equally many ratings time is cut")
     window: int = Field(6, ge=1, le=999, title="window", description="window: the one that is held out, counted from 0; at least one comes before it")
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Facts about private rows that the choice treats as public: stretches with equally many ratings begin where all users' ratings put them."""
+        return (WINDOWS_ARE_PUBLIC,) if self.kind == "window" else ()
 
     @model_serializer(mode="wrap")
     def _said(self, whole: Any) -> dict[str, Any]:

@@ -219,7 +219,7 @@ def prepare(spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: 
     plan = algorithm.plan(shape, level)
     if canonical.budget is None and normal_form(plan):
         raise BadInput(f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta.")
-    guarantee = algorithm.guarantee().given(*assumptions)
+    guarantee = algorithm.guarantee().given(*assumptions, *spec.split.assumptions)
     return Prepared(algorithm, level, plan, replace(guarantee, unit=unit) if guarantee.unit == "sample" else guarantee)
 
 

@@ -308,3 +308,44 @@ def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone() -> None:
     hers = data.only(data.users == HEAVY).most_per_user(3)
     assert hers.items.tolist() == kept.items[kept.users == HEAVY].tolist()
     assert kept.assumptions == data.assumptions
+
+
+def stamped(n_users: int = 40, n_items: int = 30) -> Ratings:
+    """Every rating at a second of its own, users in no order."""
+    rng = np.random.default_rng(4)
+    users, items = np.nonzero(rng.random((n_users, n_items)) < 0.5)
+    return Ratings.of(
+        users, items, rng.uniform(1, 5, len(users)), n_users=n_users, n_items=n_items, bounds=(1, 5), order=10**9 + rng.permutation(len(users)), name="stamped"
+    )
+
+
+def test_windows_follow_the_clock_and_what_comes_later_is_left_out() -> None:
+    data = stamped()
+    sizes, covered = [], set()
+    for window in range(1, 6):
+        parts = split(data, SplitSpec(kind="window", windows=6, window=window), 1)
+        assert parts.train.order is not None and parts.test.order is not None
+        assert parts.train.order.max() < parts.test.order.min()
+        assert len(parts.train) == pytest.approx(len(data) * window / 6, abs=1)
+        sizes.append(len(parts.test))
+        covered |= triples(parts.test)
+    assert max(sizes) - min(sizes) <= 1
+    assert len(covered) == sum(sizes)
+
+
+def test_windows_of_places_cut_every_row() -> None:
+    parts = split(timed(), SplitSpec(kind="window", windows=2, window=1), 5)
+    for user in range(11):
+        train, test = (part.order[part.users == user] for part in (parts.train, parts.test))  # type: ignore[index]
+        assert len(train) == len(test) == 5 and train.max() < test.min()
+
+
+def test_windows_say_what_they_take_as_public() -> None:
+    how = SplitSpec(kind="window", windows=4, window=2)
+    assert how.assumptions == ("where each stretch of time begins is public",)
+    assert SplitSpec().assumptions == () and "windows" not in SplitSpec().model_dump()
+    assert how.model_dump()["window"] == 2
+    with pytest.raises(BadInput, match="at most 3"):
+        split(stamped(), SplitSpec(kind="window", windows=4, window=4), 1)
+    with pytest.raises(BadInput, match="no times"):
+        split(world(), how, 1)

@@ -12,7 +12,7 @@ import pytest
 from dpmf_core import algorithms, experiment, metrics
 from dpmf_core.algorithms import Fit, Streams, Watch, unwatched
 from dpmf_core.algorithms.baselines import PrivateBias
-from dpmf_core.data import Ratings
+from dpmf_core.data import Ratings, Shape
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import DataSpec, Progress, Run, RunSpec, open_data, open_split, prepare, run, run_key
 from dpmf_core.privacy import Guarantee, Noise, PlanViolation, Relation, Status, normal_form
@@ -204,6 +204,7 @@ def test_figures_are_those_of_the_stored_model_on_held_out_ratings(parts: dict[s
     again = Run(json.loads(json.dumps(made.record)), made.arrays)
     personal = again.model.personal(held.history)
     figures, rows = metrics.evaluate(again.model, held.history, held.test)
+    figures |= metrics.divergences(again.model, personal, held.train, held.test)
     assert made.record["metrics"] == figures | {"validation_rmse": made.record["metrics"]["validation_rmse"]}
     assert json.loads(json.dumps(rows)) == again.record["buckets"]
     assert again.spec == asked.canonical()
@@ -310,3 +311,12 @@ def test_a_prepared_run_needs_no_data() -> None:
     ready = prepare(spec(**DPALS, data={"id": "never opened"}), low_rank().shape)
     assert normal_form(ready.plan)
     assert ready.guarantee.status is Status.PROVEN
+
+
+def test_a_window_makes_a_proof_conditional() -> None:
+    asked = RunSpec.parse(
+        data={"id": "films"}, algorithm="private-bias", budget={"epsilon": 1.0, "delta": 1e-5}, split={"kind": "window", "windows": 4, "window": 2}
+    )
+    guarantee = prepare(asked, Shape(100, 20, (1.0, 5.0))).guarantee
+    assert guarantee.status is Status.CONDITIONAL
+    assert "where each stretch of time begins is public" in guarantee.words

@@ -7,7 +7,7 @@ import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.data import Ratings
-from dpmf_core.metrics import buckets, evaluate, mae, ranking, relevant, rmse, top_items
+from dpmf_core.metrics import buckets, divergence, evaluate, mae, ranking, relevant, rmse, top_items
 
 BOUNDS = (1.0, 5.0)
 
@@ -110,3 +110,17 @@ def test_evaluate_uses_each_users_own_history() -> None:
     figures, _ = evaluate(model, history, test)
     assert figures["rmse"] == pytest.approx(0.0)
     assert figures["test_ratings"] == 3
+
+
+def test_the_divergence_is_that_of_two_normals() -> None:
+    """Against numerical integration of p log(p / q)."""
+    from scipy.integrate import quad
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(3)
+    train, test = rng.normal(0.1, 0.8, 500), rng.normal(-0.2, 1.1, 300)
+    p, q = norm(train.mean(), train.std()), norm(test.mean(), test.std())
+    integral, _ = quad(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), -10, 10)
+    assert divergence(train, test) == pytest.approx(integral, rel=1e-6)
+    assert divergence(train, train) == pytest.approx(0, abs=1e-12)
+    assert np.isnan(divergence(train, np.ones(4)))
