@@ -17,6 +17,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched, user_means
 from dpmf_core.data import Ratings, Shape, keyed_uniform, moments
 from dpmf_core.kernels import retention as kernel
+from dpmf_core.kernels.shuffle import shuffled
 from dpmf_core.privacy import Budget, Noise
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
@@ -105,7 +106,7 @@ class NoRetention(Algorithm):
     words: ClassVar[str] = "nothing is kept of users; item factors learn from each interaction as it passes"
     source: ClassVar[str] = "Vallet, Friedman & Berkovsky 2014"
     fitted: ClassVar[type] = RetentionModel
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     variant: Variant = Field(
         "rated", title="variant", description="baseline: all is kept and trained on; static: frozen; online: all is kept, vectors are refitted; "
@@ -130,8 +131,8 @@ class NoRetention(Algorithm):
         P, Q = (0.1 * rng.init.standard_normal((size, self.rank)).astype(np.float32) for size in (data.n_users, data.n_items))
         left = known.values - np.float32(data.shape.mid_range)
         left = left - user_means(known, left)[known.users]
-        for _ in range(self.steps):
-            order = rng.init.permutation(len(known))
+        for step in range(self.steps):
+            order = shuffled(len(known), rng.sampling + step)
             kernel.epoch(P, Q, known.users[order], known.items[order], left[order], rate=self.rate, penalty=self.penalty)
         held = NOT_HELD if self.variant in ("new", "rated") else P
         model = RetentionModel(

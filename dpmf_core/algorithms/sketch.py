@@ -16,6 +16,7 @@ from pydantic import Field
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched, user_means
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels import sketch as kernel
+from dpmf_core.kernels.shuffle import shuffled
 from dpmf_core.privacy import Budget, Guarantee, Noise, Status
 
 NOTHING_HELD = np.zeros((0, 0), np.float32)
@@ -43,7 +44,7 @@ class Sketch(Algorithm):
     words: ClassVar[str] = "factors in a count sketch, large errors passed over; the privacy that is claimed for it is not proved"
     source: ClassVar[str] = "Balu & Furon 2016"
     fitted: ClassVar[type] = SketchModel
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     twin: ClassVar[str] = "sgd-mf"
 
     rank: int = Field(16, ge=1, le=512, title="dimension d", description="components of a factor; the source takes 8, 16 and 32")
@@ -80,7 +81,7 @@ class Sketch(Algorithm):
         C = (rng.init.standard_normal(cells) * START * math.sqrt(self.depth / d)).astype(np.float32)  # 0 would stay 0
         limit = self.threshold * (2 if self.loss == "half" else 1) / scale**2  # in the units of `values`
         for step in range(self.steps):
-            order = rng.init.permutation(len(data))
+            order = shuffled(len(data), rng.sampling + step)
             rate = self.rate / (1 + self.decay * step / self.steps)
             rows = (data.users[order], data.items[order], values[order])
             kernel.epoch(C, (user_keys, item_keys), *rows, d, w, together, rate, self.penalty, limit)

@@ -58,9 +58,9 @@ def by_activity(done: dict[str, Run]) -> None:
 def by_window(choice: Choice, epochs: int) -> None:
     done = runs.wanted("retention.windows", retained.by_window(choice, epochs))
     found = retained.windows(done)
-    if not len(found):
-        return
     lines = retained.points(found[found["variant"] != "baseline"], "window")
+    if not len(lines):
+        return
     charts.show(charts.against(lines, "window", EXCESS, "stretch of time that is predicted"), "retention.windows", "Excess RMSE by stretch of time.", found)
     st.caption(
         f"Time is cut into {retained.WINDOWS} stretches with equally many ratings; the first {retained.START} are known from the start, and each later one is "
