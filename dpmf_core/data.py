@@ -248,6 +248,7 @@ class SplitSpec(BaseModel):
     )
     windows: int = Field(12, ge=2, le=1000, title="windows", description="window: into so many stretches with equally many ratings time is cut")
     window: int = Field(6, ge=1, le=999, title="window", description="window: the one that is held out, counted from 0; at least one comes before it")
+    judged: Literal["test", "validation"] = Field("test", description="on what figures are computed; validation: the test ratings are left out of everything")
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -256,13 +257,16 @@ class SplitSpec(BaseModel):
 
     @model_serializer(mode="wrap")
     def _said(self, whole: Any) -> dict[str, Any]:
-        """Windows are said where there are some."""
+        """Windows are said where there are some, and on what is judged where it is not the test ratings."""
         said: dict[str, Any] = whole(self)
-        return said if self.kind == "window" else {name: value for name, value in said.items() if not name.startswith("window")}
+        unsaid = {"windows", "window"} if self.kind != "window" else set()
+        return {name: value for name, value in said.items() if name not in unsaid and (name, value) != ("judged", "test")}
 
 
 def split(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
     """Train, history, validation and test ratings. Raises BadInput where a kind needs what the data lack."""
+    if spec.judged == "validation":
+        return _by_validation(split(ratings, spec.model_copy(update={"judged": "test"}), seed))
     if spec.test_fraction + spec.validation_fraction >= 1:
         raise BadInput("The test and validation fractions must leave ratings to train on: their sum must be below 1.")
     if spec.kind == "users":
@@ -279,6 +283,14 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
         "time": "of each user's latest ratings, held out",
     }
     return Split(train, train, ratings.only(validation), ratings.only(test), f"{words[spec.kind]} {spec.test_fraction:.0%}")
+
+
+def _by_validation(parts: Split) -> Split:
+    """The validation ratings in the place of the test ratings, which nothing sees."""
+    if not len(parts.validation):
+        raise BadInput("There are no validation ratings to judge by: give a validation fraction above 0 (and no windows).")
+    none = parts.validation.only(np.zeros(len(parts.validation), bool))
+    return Split(parts.train, parts.history, none, parts.validation, f"judged by validation ratings; {parts.words}, untouched")
 
 
 def _place(ratings: Ratings, kind: str, seed: int) -> npt.NDArray[np.float64]:

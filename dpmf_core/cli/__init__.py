@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from dpmf_core.cli import accounting, attack, data, kept, runs
+from dpmf_core.cli import accounting, attack, data, kept, runs, tuning
 from dpmf_core.errors import BadInput, Cancelled
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -30,6 +30,7 @@ for command in (
     runs.presets,
     runs.warm,
     attack.audit,
+    tuning.tune,
     kept.runs,
 ):
     program.add_command(command)

@@ -81,7 +81,7 @@ def run_options(command: Command) -> Command:
 def described(options: Parameters) -> Parameters:
     """The parts of a RunSpec that the common options say: data and split."""
     data = {"id": options["dataset"], **{name: options[name] for name in DataSpec.model_fields if name != "id"}}
-    return {"data": data, "split": {name: options[name] for name in SplitSpec.model_fields}}
+    return {"data": data, "split": {name: options[name] for name in SplitSpec.model_fields if name != "judged"}}
 
 
 def budget(options: Parameters, epsilon: float | None, n_units: int) -> Parameters | None:

@@ -1,13 +1,11 @@
 """The privacy card, what epsilon means, and who sees what: the same words on every page."""
 
-from pathlib import Path
-
 import pandas as pd
 import streamlit as st
 
 from dpmf_core.privacy import Event, Guarantee, Relation, Status, UnsupportedEvent, normal_form
 from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds
-from pages.kit import charts
+from pages.kit import charts, links
 
 BADGES = {Status.PROVEN: "green", Status.CONDITIONAL: "orange", Status.UNPROVEN: "red", Status.NONE: "gray"}
 
@@ -68,15 +66,9 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         st.dataframe(rules_table(event, delta), hide_index=True)
 
 
-AUDIT = "privacy/audit.py"
-
-
 def attack_link(algorithm: str) -> None:
     """To the Audit page, where the algorithm is attacked."""
-    path = Path(__file__).parents[1] / AUDIT
-    st.page_link(
-        st.Page(path, title="Audit", url_path="audit"), label="Attack it: what an audit finds", icon=":material/policy:", query_params={"attack": algorithm}
-    )
+    links.to("audit", "Attack it: what an audit finds", {"attack": algorithm})
 
 
 def meaning(event: Event, delta: float, key: str) -> None:

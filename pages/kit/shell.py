@@ -26,6 +26,7 @@ page = st.navigation(
             st.Page(PAGES / "privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant"),
             st.Page(PAGES / "privacy/audit.py", title="Audit", icon=":material/policy:", url_path="audit"),
         ],
+        "Work": [st.Page(PAGES / "work/tune.py", title="Tune", icon=":material/tune:", url_path="tune")],
     }
 )
 holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}

@@ -7,10 +7,10 @@ from dpmf_core.cli import show as words
 from dpmf_core.compare import comparison
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
-from dpmf_core.privacy import Budget
+from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.recommend import Suggestion, liked, recommend, someone
 from dpmf_core.store import to_json
-from pages.kit import charts, forms, guarantee, runs, sidebar
+from pages.kit import charts, forms, guarantee, runs, sidebar, target
 from pages.kit.comparison import curve_rows, ladder_rows, rmse
 from pages.kit.sidebar import Choice
 
@@ -128,6 +128,8 @@ def main() -> None:
             guarantee.who_sees_what()
         if "main" in done:
             price(done)
+    if "main" in done and ready.plan != NOTHING:
+        target.draw(choice, given, "explore", rmse(done["main"]))
     if "main" in done and "twin" in done:
         lists(choice, done, given)
         take_away(done["main"])

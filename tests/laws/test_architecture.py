@@ -48,7 +48,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.bounds": {PRIVACY},
     f"{CORE}.canaries": BASE,
     f"{CORE}.audit": ABOVE_EXPERIMENT | {f"{CORE}.bounds", f"{CORE}.canaries"},
-    f"{CORE}.tune": ABOVE_EXPERIMENT,
+    f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.home"},
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
     f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.workers"},

@@ -1,0 +1,137 @@
+"""`tune`: search over parameters on the validation split; the best, the table, the price."""
+
+import sys
+import time
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from dpmf_core import algorithms, experiment
+from dpmf_core.cli import show
+from dpmf_core.cli.options import belonging, budget, described, listed, pairs, run_options, shape_of
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.experiment import Run, prepare
+from dpmf_core.privacy import UnsupportedEvent
+from dpmf_core.store import Store, to_json
+from dpmf_core.sweeps import typed
+from dpmf_core.tune import Interval, Search, Trial, TuneSpec, default_range, price, table
+
+POLL = 0.05  # seconds
+
+
+@click.command()
+@click.option("--algorithm", required=True, metavar="ID", help="See `algorithms`.")
+@click.option("--epsilon", type=float, help="Total privacy loss of every trial.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--grid", "grids", multiple=True, metavar="NAME=V1,V2", help="Values to go through, all of them; repeatable.")
+@click.option("--vary", "varied", multiple=True, metavar="NAME[=LOW:HIGH[:log]]", help="A parameter for the sampler; without a range, around its default.")
+@click.option("--trials", type=int, default=40, show_default=True, help="How many places the sampler tries.")
+@click.option("--no-prune", is_flag=True, help="Let every trial finish.")
+@run_options
+def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...], varied: tuple[str, ...], trials: int, no_prune: bool, as_json: bool,
+         **options: Any) -> None:  # fmt: skip
+    """Search over parameters, judged by validation ratings; the test ratings are used once, on the winner. A search that was cut goes on."""
+    if bool(grids) == bool(varied):
+        raise BadInput("tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials N) for a sampler; not both.")
+    if not options["dataset"]:
+        raise BadInput("tune needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table.")
+    options["validation_fraction"] = options["validation_fraction"] or 0.1
+    kind, parts = algorithms.find(algorithm), described(options)
+    fixed = typed(kind, pairs(options["params"], "--param"))
+    asked = budget(options, epsilon, shape_of(parts).n_units)
+    search = _grid(kind, grids) if grids else _ranges(kind, varied, parts, fixed, asked)
+    spec = TuneSpec.parse(
+        **parts, algorithm=algorithm, fixed=fixed, search=search, budget=asked, seed=seed, sampler="grid" if grids else "tpe", prune=not no_prune
+    )  # fmt: skip
+    made, final = _searched(spec, trials)
+    _tell(spec, made, final, as_json)
+
+
+def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:
+    texts = {name: listed(value, "--grid") for name, value in pairs(grids, "--grid").items()}
+    belonging([kind], texts)
+    return {name: tuple(typed(kind, {name: value})[name] for value in values) for name, values in texts.items()}
+
+
+def _ranges(kind: type[algorithms.Algorithm], varied: tuple[str, ...], parts: dict[str, Any], fixed: dict[str, Any], asked: Any) -> dict[str, Any]:
+    names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in varied}
+    belonging([kind], names)
+    spec = experiment.RunSpec.parse(**parts, algorithm=kind.id, parameters=fixed, budget=asked)
+    recommended = prepare(spec, shape_of(parts)).algorithm
+    return {name: _range(text) if text else default_range(kind, name, getattr(recommended, name)) for name, text in names.items()}
+
+
+def _range(text: str) -> Interval:
+    ends, log = text.removesuffix(":log").split(":"), text.endswith(":log")
+    try:
+        low, high = (float(end) for end in ends)
+    except ValueError:
+        raise BadInput(f"--vary takes NAME=LOW:HIGH or NAME=LOW:HIGH:log, e.g. rank=2:32. Got {text!r}.") from None
+    if not low < high:
+        raise BadInput(f"--vary: the lower end comes first. Got {text!r}.")
+    whole = all(end.strip().lstrip("+-").isdigit() for end in ends)
+    return Interval(low=int(low) if whole else low, high=int(high) if whole else high, log=log)
+
+
+def _searched(spec: TuneSpec, trials: int) -> tuple[Search, Run]:
+    from dpmf_core.engine import Engine
+
+    engine = Engine.from_environment(Store())
+    try:
+        search = Search(spec, trials, engine)
+        with tqdm(total=search.asked, unit="trial", file=sys.stderr, disable=None) as bar:
+            while search.advance():
+                bar.update(sum(trial.state in ("done", "stopped") for trial in search.trials) - bar.n)
+                time.sleep(POLL)
+        if search.failure or search.best is None:
+            raise BadInput(search.failure or "Every trial failed.")
+        run: Run = engine.submit(spec.final(search.best.moved)).result()
+        return search, run
+    except KeyboardInterrupt:
+        search.cancel()
+        raise Cancelled("Interrupted. Finished trials are kept; the same command goes on from there.") from None
+    finally:
+        engine.close()
+
+
+def _tell(spec: TuneSpec, search: Search, final: Run, as_json: bool) -> None:
+    best, record = search.best, final.record
+    cost = _cost(spec, final, len(search.trials))
+    if as_json:
+        told = {"spec": spec.model_dump(mode="json"), "best": table([best])[0] if best else None, "trials": table(search.trials)}
+        click.echo(to_json(told | {"importance": search.importance(), "final": record, "price": cost}))
+        return
+    finished = sorted((trial for trial in search.trials if trial.score is not None), key=lambda trial: trial.score or 0.0)
+    click.echo(show.table(["trial", "score", *spec.search], [_line(trial, spec) for trial in finished[:10]]))
+    stopped = sum(trial.state == "stopped" for trial in search.trials)
+    click.echo(f"\n{len(finished)} trials finished, {stopped} stopped early. Importance: " + ", ".join(f"{n} {v:.0%}" for n, v in search.importance().items()))
+    click.echo(f"The winner on test ratings: {show.sentence(record)}\n{show.privacy(record)}")
+    if cost:
+        public = "nothing, for the data are public or simulated. " if record["public"] else ""
+        best_of = ", ".join(f"{name} {value:.2f}" for name, value in cost["best_of"].items())
+        click.echo(
+            f"What choosing cost: {public}On private data, one trial alone {cost['single']:.2f}; all {len(search.trials)} trials looked at "
+            f"{cost['all_shown']:.2f}; the best of a random number of trials, as many on average: {best_of}."
+        )
+
+
+def _line(trial: Trial, spec: TuneSpec) -> list[str]:
+    moved = (trial.moved.get(name) for name in spec.search)
+    return [str(trial.number), f"{trial.score:.4f}", *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in moved)]
+
+
+def _cost(spec: TuneSpec, final: Run, trials: int) -> dict[str, Any] | None:
+    from dataclasses import asdict
+
+    from dpmf_core.privacy import normal_form
+
+    if spec.budget is None:
+        return None
+    ready = prepare(final.spec, experiment.open_data(spec.data).shape)
+    if not normal_form(ready.plan):
+        return None
+    try:
+        return asdict(price(ready.plan, None, max(trials, 1), spec.budget))
+    except UnsupportedEvent:
+        return None

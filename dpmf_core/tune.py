@@ -1,0 +1,357 @@
+"""Search over an algorithm's parameters on validation ratings, and what choosing costs.
+
+A search asks a sampler (Optuna's) for parameters, the engine for runs, and tells the sampler what came out, while runs go on. Its journal lies beside the
+store, and every run is in the store, so that a search that was cut goes on. The test ratings are seen by one run, the last.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data import Ratings, SplitSpec
+from dpmf_core.errors import BadInput, closest, explain
+from dpmf_core.experiment import DataSpec, Run, RunSpec, open_data, open_split, prepare
+from dpmf_core.home import data_folder
+from dpmf_core.privacy import Budget, Event, Gaussian, Noise, sequence
+from dpmf_core.privacy.selection import Price, price_of_choosing
+
+Value = bool | int | float | str
+SCORES = "validation score"
+MOST_TRIALS = 2000
+SPREAD = 4.0  # a range that is not given reaches from a quarter of the recommended value to four times that
+
+
+class Interval(BaseModel):
+    """Numbers from low to high; whole ones where both ends are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: int | float
+    high: int | float
+    log: bool = False
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.low < self.high:
+            raise ValueError("a range must be two numbers, the lower first")
+        if self.log and self.low <= 0:
+            raise ValueError("a logarithmic range must lie above 0")
+        return self
+
+
+class TuneSpec(BaseModel):
+    """One search, complete but for how long it goes on. search: for each parameter that may move, a range or a list of choices."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataSpec
+    algorithm: str
+    search: dict[str, Interval | tuple[Value, ...]]
+    fixed: dict[str, Value] = Field(default_factory=dict)
+    budget: Budget | None = None
+    split: SplitSpec = SplitSpec(validation_fraction=0.1)
+    seed: int = Field(0, ge=0, lt=2**63)
+    sampler: Literal["tpe", "random", "grid"] = Field("tpe", description="tpe: tree-structured Parzen estimator (Bergstra et al. 2011)")
+    prune: bool = Field(True, description="stop a trial whose curve lies above the median of those before it")
+
+    @classmethod
+    def parse(cls, **parts: Any) -> "TuneSpec":
+        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        try:
+            made = cls(**parts)
+        except ValidationError as error:
+            raise explain(error, "the search", cls.model_json_schema().get("properties", {})) from None
+        made.check()
+        return made
+
+    @property
+    def kind(self) -> type[Algorithm]:
+        return algorithms.find(self.algorithm)
+
+    @property
+    def key(self) -> str:
+        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()[:24]
+
+    @property
+    def metric(self) -> str:
+        """What is made small."""
+        return "rmse" if self.kind.task == "ratings" else "objective"
+
+    def check(self) -> None:
+        """Raises BadInput where nothing may move, or what does not exist, or where a grid would be endless."""
+        if not self.search:
+            raise BadInput("No parameter may move: name at least one to search over.")
+        known = self.kind.model_fields
+        for name in (*self.search, *self.fixed):
+            if name not in known:
+                raise BadInput(f"{self.kind.title} has no parameter '{name}'.{closest(name, known)} It has: {', '.join(known)}.")
+        if self.sampler == "grid":
+            if ranged := [name for name, values in self.search.items() if isinstance(values, Interval)]:
+                raise BadInput(f"A grid needs a list of values for '{ranged[0]}', e.g. {ranged[0]}=1,2,4. Ranges are for the samplers.")
+            if (count := math.prod(len(values) for values in self.search.values() if isinstance(values, tuple))) > MOST_TRIALS:
+                raise BadInput(f"The grid has {count:,} places, at most {MOST_TRIALS:,} are searched. Take fewer values, or a sampler.")
+        if self.kind.task == "ratings" and not self.split.validation_fraction:
+            raise BadInput("A search is judged by validation ratings: give a validation fraction above 0.")
+
+    def trial(self, moved: Mapping[str, Value]) -> RunSpec:
+        """The run of one trial, which sees no test rating."""
+        judged = "validation" if self.kind.task == "ratings" else "test"
+        return self._run(moved, self.split.model_copy(update={"judged": judged}))
+
+    def final(self, moved: Mapping[str, Value]) -> RunSpec:
+        """The winner, trained on what was validation too, judged by the test ratings."""
+        return self._run(moved, self.split.model_copy(update={"validation_fraction": 0.0}))
+
+    def _run(self, moved: Mapping[str, Value], split: SplitSpec) -> RunSpec:
+        parameters = {**self.fixed, **moved}
+        return RunSpec.parse(data=self.data, algorithm=self.algorithm, parameters=parameters, budget=self.budget, split=split, seed=self.seed).canonical()
+
+
+def default_range(kind: type[Algorithm], name: str, recommended: Value) -> Interval | tuple[Value, ...]:
+    """From a quarter of the recommended value to four times that, within what the parameter allows; every choice where it is one of several."""
+    field = kind.model_json_schema()["properties"][name]
+    if field.get("type") == "boolean":
+        return (False, True)
+    if "enum" in field:
+        return tuple(field["enum"])
+    whole = field.get("type") == "integer"
+    value = float(recommended)
+    inside = {end: bound + 0.02 * (value - bound) for end in ("exclusiveMinimum", "exclusiveMaximum") if (bound := field.get(end)) is not None}
+    low = max(value / SPREAD, field.get("minimum", inside.get("exclusiveMinimum", -math.inf)))
+    high = min(value * SPREAD, field.get("maximum", inside.get("exclusiveMaximum", math.inf)))
+    if whole:
+        low, high = max(1, math.floor(low)), max(2, math.ceil(high))
+        return Interval(low=int(low), high=int(high), log=low > 0 and high > 8 * low)
+    if not low < high:
+        return Interval(low=0.0, high=min(1.0, field.get("maximum", 1.0)))
+    return Interval(low=low, high=high, log=low > 0)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One place that was tried. score: smaller is better, None while it runs or where it was stopped."""
+
+    number: int
+    moved: dict[str, Value]
+    state: Literal["running", "done", "stopped", "failed"]
+    score: float | None
+    step: int = 0
+
+
+class Jobs(Protocol):
+    """What a search asks of the engine."""
+
+    def submit(self, spec: RunSpec, priority: int = 0) -> Any: ...
+
+
+class Search:
+    """A search that goes on: call `advance` until it says that it has ended. Several may not share a specification at a time."""
+
+    def __init__(self, spec: TuneSpec, trials: int, engine: Jobs, width: int = 2, folder: Path | None = None) -> None:
+        if not 1 <= trials <= MOST_TRIALS:
+            raise BadInput(f"The number of trials must lie from 1 to {MOST_TRIALS:,}. Got {trials}.")
+        self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
+        self._study = _study(spec, folder or data_folder() / "tune")
+        self._running: dict[int, tuple[Any, Any]] = {}  # number: (optuna's trial, job)
+        self._told: dict[int, int] = {}  # number: points of its curve that the pruner has seen
+        self._left_over()
+        self.failure: str | None = None
+
+    def _left_over(self) -> None:
+        """Trials that a cut search left running are asked for again; a new search begins with the recommended place."""
+        from optuna.trial import TrialState
+
+        for old in self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+            self._study.tell(old.number, state=TrialState.FAIL)
+            self._study.enqueue_trial(old.params, skip_if_exists=False)
+        if self._study.trials:
+            return
+        places = _grid(self.spec) if self.spec.sampler == "grid" else [_recommended(self.spec)]
+        for place in filter(None, places):
+            self._study.enqueue_trial(place)
+
+    def advance(self) -> bool:
+        """Take in what has finished, stop what looks poor, ask for more. Whether there is more to come. Raises BadInput where no trial can start."""
+        for number, (trial, job) in list(self._running.items()):
+            if job.state in ("waiting", "running"):
+                self._watch(trial, job)
+            else:
+                del self._running[number]
+                self._take(trial, job)
+        while self.failure is None and len(self._running) < self._width and self._settled + len(self._running) < self.asked:
+            trial = self._study.ask()
+            self._running[trial.number] = (trial, self._engine.submit(self.spec.trial(_suggested(trial, self.spec)), priority=-5))
+        return bool(self._running)
+
+    def _watch(self, trial: Any, job: Any) -> None:
+        """Report the curve so far; stop the run where the pruner says so."""
+        if not self.spec.prune or job.progress is None:
+            return
+        new = job.progress.curves[self._told.get(trial.number, 0) :]
+        self._told[trial.number] = len(job.progress.curves)
+        for point in new:
+            value = point.get("test_rmse", point.get("objective"))
+            if value is not None and math.isfinite(value):
+                trial.report(value, int(point["step"]))
+        if new and trial.should_prune():
+            job.cancel()
+
+    def _take(self, trial: Any, job: Any) -> None:
+        from optuna.trial import TrialState
+
+        if job.state == "done":
+            run: Run = job.result(0)
+            trial.set_user_attr("run", run.key)
+            self._study.tell(trial, float(run.record["metrics"][self.spec.metric]))
+        elif job.state == "cancelled":
+            self._study.tell(trial, state=TrialState.PRUNED)
+        else:
+            self._study.tell(trial, state=TrialState.FAIL)
+            if not job.bad_input or not self._finished():
+                self.failure = job.error
+
+    @property
+    def busy(self) -> bool:
+        """Whether trials are running."""
+        return bool(self._running)
+
+    @property
+    def asked(self) -> int:
+        """How many trials there are to be."""
+        if self.spec.sampler != "grid":
+            return self.trials_asked
+        return math.prod(len(values) for values in self.spec.search.values() if isinstance(values, tuple))
+
+    @property
+    def _settled(self) -> int:
+        from optuna.trial import TrialState
+
+        return len(self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)))
+
+    def _finished(self) -> list[Trial]:
+        return [trial for trial in self.trials if trial.state == "done"]
+
+    @property
+    def trials(self) -> list[Trial]:
+        """Every trial so far, in the order of asking; what a cut left half done is not among them."""
+        from optuna.trial import TrialState
+
+        states: dict[Any, Literal["running", "done", "stopped"]] = {
+            TrialState.COMPLETE: "done", TrialState.PRUNED: "stopped", TrialState.RUNNING: "running",
+        }  # fmt: skip
+        return [
+            Trial(it.number, dict(it.params), states[it.state], it.value if it.state is TrialState.COMPLETE else None, it.last_step or 0)
+            for it in self._study.get_trials(deepcopy=False) if it.state in states
+        ]  # fmt: skip
+
+    @property
+    def best(self) -> Trial | None:
+        """The finished trial with the smallest score."""
+        return min(self._finished(), key=lambda trial: (trial.score, trial.number), default=None)
+
+    def importance(self) -> dict[str, float]:
+        """Share of the scores' variance that each parameter explains (Hutter, Hoos & Leyton-Brown 2014); empty before there are enough trials."""
+        if len(self._finished()) < 4 or len({trial.score for trial in self._finished()}) < 2:
+            return {}
+        from optuna.importance import get_param_importances
+
+        return {name: float(share) for name, share in get_param_importances(self._study).items()}
+
+    def cancel(self) -> None:
+        """Stop what runs; what has finished is kept."""
+        for _, job in self._running.values():
+            job.cancel()
+
+
+def _study(spec: TuneSpec, folder: Path) -> Any:
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    folder.mkdir(parents=True, exist_ok=True)
+    seed = spec.seed % 2**32
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # joint densities, and trials that run side by side
+        samplers: dict[str, Callable[[], Any]] = {
+            "tpe": lambda: optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True),
+            "random": lambda: optuna.samplers.RandomSampler(seed=seed),
+            "grid": lambda: optuna.samplers.RandomSampler(seed=seed),  # every place is asked for beforehand
+        }
+        sampler = samplers[spec.sampler]()
+    journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=5)
+    return optuna.create_study(storage=JournalStorage(journal), study_name=spec.key, sampler=sampler, pruner=pruner, load_if_exists=True)
+
+
+def _suggested(trial: Any, spec: TuneSpec) -> dict[str, Value]:
+    """The sampler's next place."""
+    out: dict[str, Value] = {}
+    for name, values in spec.search.items():
+        if isinstance(values, tuple):
+            out[name] = trial.suggest_categorical(name, list(values))
+        elif isinstance(values.low, int) and isinstance(values.high, int):
+            out[name] = int(trial.suggest_int(name, values.low, values.high, log=values.log))
+        else:
+            out[name] = float(trial.suggest_float(name, values.low, values.high, log=values.log))
+    return out
+
+
+def _grid(spec: TuneSpec) -> list[dict[str, Value]]:
+    lists = {name: values for name, values in spec.search.items() if isinstance(values, tuple)}
+    return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+
+
+def _recommended(spec: TuneSpec) -> dict[str, Value]:
+    """The algorithm's own recommendation, where it lies inside the search."""
+    run = RunSpec.parse(data=spec.data, algorithm=spec.algorithm, parameters=dict(spec.fixed), budget=spec.budget, seed=spec.seed)
+    made = prepare(run, open_data(spec.data).shape).algorithm
+    place = {name: getattr(made, name) for name in spec.search}
+    inside = all(value in values if isinstance(values, tuple) else values.low <= value <= values.high for (name, values), value in _pairs(spec, place))
+    return place if inside else {}
+
+
+def _pairs(spec: TuneSpec, place: Mapping[str, Any]) -> Iterator[tuple[tuple[str, Interval | tuple[Value, ...]], Any]]:
+    return ((item, place[item[0]]) for item in spec.search.items())
+
+
+# ---- what choosing costs ----------------------------------------------------------------------------------------------
+
+
+def score_event(noise_multiplier: float) -> Event:
+    """A user adds at most 1 to the sum of clipped errors and 1 to the count."""
+    return Gaussian(noise_multiplier, SCORES, math.sqrt(2), 1.0)
+
+
+def noisy_score(run: Run, noise: Noise) -> float:
+    """Validation RMSE of a trial, privately: each user sends min(mean squared error / half-range^2, 1) and a 1, both with the noise of `score_event`."""
+    held: Ratings = open_split(run.spec).test
+    model = run.model
+    errors = held.values - model.predict(model.personal(open_split(run.spec).history), held.users, held.items)
+    counts = np.diff(held.by_user)
+    means = np.bincount(held.users, errors.astype(np.float64) ** 2, held.n_users) / np.maximum(counts, 1) / held.shape.half_range**2
+    sums = np.array([np.minimum(means, 1.0)[counts > 0].sum(), (counts > 0).sum()])
+    total, users = noise.vector(SCORES, sums, sensitivity=math.sqrt(2))
+    return float(held.shape.half_range * math.sqrt(max(total, 0.0) / max(users, 1.0)))
+
+
+def price(plan: Event, score_noise: float | None, mean: float, budget: Budget) -> Price:
+    """What the best of about `mean` trials costs, each releasing `plan` and, where its score is computed from private ratings, a noisy score."""
+    event = plan if score_noise is None else sequence(plan, score_event(score_noise))
+    return price_of_choosing(event, mean, budget.delta, budget.relation)
+
+
+def table(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    """A row a trial: number, state, score and the parameters that moved."""
+    return [{"trial": trial.number, "state": trial.state, "score": trial.score, **trial.moved} for trial in trials]

@@ -1,0 +1,59 @@
+"""I need an error of at most x: the smallest epsilon that reaches it, and how sure that is."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.sweeps import Method, Point, Summary, Sweep, reaches, summaries
+from pages.kit import charts, runs
+from pages.kit.sidebar import Choice
+from pages.kit.swept import frame
+
+EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+DRAWS = 3
+
+
+def needed(line: list[Summary], value: float) -> tuple[float | None, float | None, float | None]:
+    """Epsilon at the median draw, at the best and at the worst."""
+
+    def at(pick: Any) -> float | None:
+        return reaches([Summary(it.label, it.algorithm, it.epsilon, it.grid, (pick(it.draws),)) for it in line], value)
+
+    return reaches(line, value), at(min), at(max)
+
+
+def words(line: list[Summary], value: float) -> str:
+    """The answer, with its uncertainty: over draws of split and noise; never beyond what was measured."""
+    median, best, worst = needed(line, value)
+    top = min(line, key=lambda it: it.median)
+    if median is None:
+        return f"No ε up to {max(it.epsilon or 0 for it in line):g} reaches {value:g}: the best is {top.median:.3f} at ε = {top.epsilon:g}."
+    low = f"{best:.2g}" if best is not None else "?"
+    high = f"{worst:.2g}" if worst is not None else f"more than {max(it.epsilon or 0 for it in line):g}"
+    least = min(it.epsilon or 0 for it in line)
+    if median <= least and line[0].median <= value:
+        return f"**ε = {least:g} is enough**, the smallest that was tried."
+    return f"**ε of about {median:.2g}** reaches it, {low} to {high} over {len(top.draws)} draws of split and noise, log-linear between the ε that were run."
+
+
+def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
+    """A box for the error, the curve it is read off, and the answer."""
+    if not st.toggle("I need an RMSE of at most ...", key=f"{key}.target"):
+        return
+    value = st.number_input("RMSE, at most", 0.0, 100.0, round(start, 3), 0.005, "%.3f", key=f"{key}.target.value")
+    method = Method(algorithm=choice.algorithm, parameters=given, label="private")
+    sweep = Sweep(data=choice.spec().data, methods=(method,), epsilons=EPSILONS, seeds=tuple(range(choice.seed, choice.seed + DRAWS)), delta=choice.delta)
+    points: list[Point] = sweep.points()
+    done = runs.wanted(f"{key}.target.runs", {point.key: point.spec for point in points})
+    line = [it for it in summaries(points, done, "rmse") if it.epsilon is not None]
+    if len(done) < len(points) or value is None:
+        return
+    if not line or any(it.epsilon is None for it in line):
+        st.info("This algorithm takes no ε, so none can be asked for.")
+        return
+    st.markdown(words(line, value))
+    table = frame(points, done, "rmse").assign(id=choice.algorithm)
+    fig = charts.against(table, "epsilon", "held-out RMSE", "ε, total")
+    fig.add_hline(y=value, line={"dash": "dot", "color": "#8b93a1"}, annotation={"text": f"at most {value:g}"})
+    charts.show(fig, f"{key}.target.curve", f"Held-out RMSE against epsilon; {value:g} is asked for.", pd.DataFrame(table))

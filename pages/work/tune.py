@@ -1,0 +1,89 @@
+"""Which parameters? A search on validation ratings, the winner on test ratings, and what choosing cost."""
+
+import streamlit as st
+
+from dpmf_core import algorithms
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run, prepare
+from dpmf_core.tune import Search, TuneSpec, default_range
+from pages.kit import runs, sidebar, target, tuned
+from pages.kit.sidebar import Choice
+from pages.kit.swept import level, parameter
+
+SCORE = "validation RMSE"
+
+
+def asked(choice: Choice) -> tuple[TuneSpec, int]:
+    """What the controls say."""
+    spec = choice.spec().canonical()
+    made = prepare(spec, choice.shape, choice.assumptions).algorithm
+    names = list(type(made).model_fields)
+    usual = [name for name in ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip") if name in names]
+    left, right = st.columns([3, 1])
+    moving = left.multiselect(
+        "Parameters that may move", names, usual[:4] or names[:3], key=f"tune.moving.{choice.algorithm}",
+        format_func=lambda name: parameter(name, [choice.algorithm]), help="Each from a quarter of its recommended value to four times that.",
+    )  # fmt: skip
+    trials = right.number_input("Trials", 2, 500, 20, 10, key="tune.trials") or 20
+    if not moving:
+        raise BadInput("No parameter may move. Choose at least one.")
+    search = {name: default_range(algorithms.find(choice.algorithm), name, getattr(made, name)) for name in moving}
+    return TuneSpec.parse(data=spec.data, algorithm=spec.algorithm, search=search, budget=spec.budget, seed=spec.seed), int(trials)
+
+
+@st.fragment(run_every=0.7)
+def _watch(search: Search) -> None:
+    """Moves the search on, and the page when something has finished."""
+    before = sum(trial.score is not None for trial in search.trials)
+    more = tuned.advanced(search)
+    settled = sum(trial.state in ("done", "stopped") for trial in search.trials)
+    st.progress(min(settled / search.asked, 1.0), f"{settled} of {search.asked} trials; {sum(t.state == 'running' for t in search.trials)} running")
+    if not more or sum(trial.score is not None for trial in search.trials) > before:
+        st.rerun()
+
+
+def main() -> None:
+    choice = sidebar.choice()
+    head = st.container()
+    spec, trials = asked(choice)
+    if st.button("Search", type="primary", key="tune.go"):
+        st.session_state["tune.asked"] = (spec.key, trials)
+    wanted = st.session_state.get("tune.asked")
+    if wanted is None or wanted[0] != spec.key:
+        head.title("Which parameters?")
+        head.write(
+            "A search tries parameters on validation ratings, which neither training nor the test ratings share, and shows the winner on the test ratings once."
+        )
+        return
+    search = tuned.shared(spec, wanted[1])
+    if tuned.advanced(search):
+        with head:
+            _watch(search)
+    if search.failure:
+        raise BadInput(search.failure)
+    table, best = tuned.frame(search.trials), search.best
+    if best is None or best.score is None:
+        head.title("Searching")
+        return
+    moved = ", ".join(f"{parameter(name, [spec.algorithm])} {level(value)}" for name, value in best.moved.items())
+    with head:
+        st.title(f"{'Best so far' if search.busy else f'The best of {search.asked} trials'}: {SCORE} {best.score:.4f}")
+        st.write(f"With {moved}; trial {best.number + 1} of {search.asked}, on {choice.entry.title}.")
+    done: dict[str, Run] = {}
+    if not search.busy:
+        done = runs.wanted("tune.final", {"winner": spec.final(best.moved), "default": spec.final({})})
+        if len(done) == 2:
+            ours, usual = (float(done[name].record["metrics"]["rmse"]) for name in ("winner", "default"))
+            head.success(f"On the test ratings, used once: RMSE **{ours:.4f}** with the winner, **{usual:.4f}** as recommended.")
+    tuned.figures(search, table, SCORE)
+    if "winner" in done:
+        tuned.costs(choice, search, bool(done["winner"].record["public"]))
+        tuned.take_away(done["winner"])
+        target.draw(choice, dict(best.moved), "tune", float(done["winner"].record["metrics"]["rmse"]))
+
+
+try:
+    main()
+except BadInput as error:
+    st.error(str(error))
+    st.caption("Your settings are kept. Change the one named above.")

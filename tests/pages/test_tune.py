@@ -1,0 +1,67 @@
+"""The Tune page: a search from its button to the winner, the price, and the smallest epsilon for an error."""
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.sweeps import Summary
+from pages.kit import target
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = f"""
+import runpy
+from pages.kit import sidebar
+sidebar.draw()
+runpy.run_path({str(ROOT / "pages" / "work" / "tune.py")!r})
+"""
+
+
+def page(**state: object) -> AppTest:
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.query_params["data"] = "cinema-small"
+    app.query_params["algo"] = "private-bias"
+    for name, value in state.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
+def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
+    app = page(**{"tune.trials": 5, "tune.moving.private-bias": ["prior_deviation"]})
+    assert app.title[0].value == "Which parameters?"
+    app.button(key="tune.go").click().run()
+    for _ in range(300):
+        assert not app.exception, [error.value for error in app.exception]
+        if app.success:
+            break
+        time.sleep(0.1)
+        app.run()
+    assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
+    assert "On the test ratings, used once: RMSE" in app.success[0].value
+    cost = next(table.value for table in app.dataframe if "what is shown" in table.value.columns)
+    assert len(cost) == 5
+    assert float(cost["total ε"].iloc[0]) < float(cost["total ε"].iloc[3]) < float(cost["total ε"].iloc[4])
+    assert any("costs **nothing**" in it.value for it in app.markdown)
+
+
+def test_nothing_that_may_move_is_a_sentence() -> None:
+    app = page(**{"tune.moving.private-bias": []})
+    assert "No parameter may move" in app.error[0].value
+
+
+def line(*points: tuple[float, tuple[float, ...]]) -> list[Summary]:
+    return [Summary("private", "dpals", epsilon, {}, draws) for epsilon, draws in points]
+
+
+def test_the_smallest_epsilon_is_log_linear_between_what_was_run() -> None:
+    found = line((1.0, (0.96, 1.0, 1.04)), (4.0, (0.76, 0.8, 0.84)))
+    median, best, worst = target.needed(found, 0.9)
+    assert median == pytest.approx(2.0)
+    assert best == pytest.approx(4 ** (0.06 / 0.2)) and worst == pytest.approx(4 ** (0.14 / 0.2))
+    assert target.words(found, 0.9).startswith("**ε of about 2** reaches it, 1.5 to 2.6 over 3 draws")
+    assert target.words(found, 0.5) == "No ε up to 4 reaches 0.5: the best is 0.800 at ε = 4."
+    assert "**ε = 1 is enough**" in target.words(found, 1.2)
+    assert "more than 4" in target.words(found, 0.81)

@@ -1,0 +1,271 @@
+"""Search: what trials may see, that nothing is computed twice, that poor ones are stopped; and what choosing costs, against published figures."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import REGISTRY, Algorithm, find
+from dpmf_core.cli import main
+from dpmf_core.data import SplitSpec, split
+from dpmf_core.engine import Engine
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Progress, RunSpec, open_ratings, open_split, run
+from dpmf_core.privacy import Gaussian, Laplace, Noise, PosteriorSample, Relation, Repeat, UnsupportedEvent, sequence
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choosing
+from dpmf_core.store import Store
+from dpmf_core.tune import Interval, Search, TuneSpec, default_range, noisy_score, price, score_event
+
+# ---- what choosing costs ----------------------------------------------------------------------------------------------
+
+
+def test_the_price_is_the_published_one() -> None:
+    """One Gaussian release, noise multiplier 5, delta 1e-6, ten trials on average (Papernot & Steinke 2022, as dp_accounting has it)."""
+    found = price_of_choosing(Gaussian(5.0), 10, 1e-6)
+    assert found.single_renyi == pytest.approx(0.90, abs=0.005)
+    assert found.best_of["poisson"] == pytest.approx(1.98, abs=0.005)
+    assert found.best_of["geometric"] == pytest.approx(1.81, abs=0.005)
+    assert found.best_of["logarithmic"] == pytest.approx(1.51, abs=0.005)
+    assert found.all_shown == pytest.approx(2.92, abs=0.005)
+    assert found.single == epsilon(Gaussian(5.0), 1e-6) < found.single_renyi
+
+
+def test_a_price_counts_everything_a_trial_releases() -> None:
+    twice, once = price_of_choosing(Repeat(Gaussian(5.0), 2), 10, 1e-6), price_of_choosing(Gaussian(5.0 / math.sqrt(2)), 10, 1e-6)
+    assert twice.best_of["poisson"] == pytest.approx(once.best_of["poisson"], rel=1e-9)
+    replaced = price_of_choosing(Gaussian(5.0), 10, 1e-6, Relation.REPLACE_ONE)
+    assert replaced.best_of["geometric"] == pytest.approx(price_of_choosing(Gaussian(2.5), 10, 1e-6).best_of["geometric"], rel=1e-9)
+    assert price_of_choosing(sequence(Gaussian(5.0), Laplace(3.0)), 10, 1e-6).best_of["poisson"] > 1.98
+
+
+def test_one_trial_is_no_choice() -> None:
+    assert price_of_choosing(Gaussian(5.0), 1, 1e-6).best_of == {}
+    with pytest.raises(ValueError, match="at least 1"):
+        price_of_choosing(Gaussian(5.0), 0.5, 1e-6)
+    with pytest.raises(UnsupportedEvent):
+        price_of_choosing(PosteriorSample(1.0), 10, 1e-6)
+
+
+@pytest.mark.parametrize("distribution", list(SHAPES))
+def test_the_number_of_trials_has_its_mean_and_law(distribution: str) -> None:
+    rng = np.random.default_rng(0)
+    drawn = np.array([number_of_trials(distribution, 10, rng) for _ in range(20_000)])
+    assert drawn.mean() == pytest.approx(10, abs=4 * drawn.std() / math.sqrt(len(drawn)))
+    expected = {"poisson": math.exp(-10), "geometric": 0.0, "logarithmic": 0.0}
+    assert (drawn == 0).mean() == pytest.approx(expected[distribution], abs=1e-3)
+    variance = {"poisson": 10.0, "geometric": 90.0}  # of the logarithmic: far larger
+    assert drawn.var() > 200 if distribution == "logarithmic" else drawn.var() == pytest.approx(variance[distribution], rel=0.06)
+
+
+# ---- a world ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "tests.two_sets")
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    made = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    yield made
+    made.close()
+    made.store.close()
+
+
+def tuned(**parts: Any) -> TuneSpec:
+    search = {"rank": {"low": 1, "high": 24}, "regularisation": {"low": 0.01, "high": 10.0, "log": True}}
+    return TuneSpec.parse(**{"data": {"id": "small"}, "algorithm": "als", "search": search, "fixed": {"steps": 3}, **parts})
+
+
+def ended(search: Search) -> Search:
+    for _ in range(20_000):
+        if not search.advance():
+            return search
+        for _, job in list(search._running.values())[:1]:
+            job.wait(0.05)
+    raise AssertionError("the search does not end")
+
+
+def test_a_trial_sees_no_test_rating() -> None:
+    """Neither in training nor in judging; the winner is trained on the validation ratings too, and judged by all test ratings."""
+    spec = tuned()
+    trial, final = open_split(spec.trial({"rank": 2})), open_split(spec.final({"rank": 2}))
+    whole = split(open_ratings(spec.data), SplitSpec(validation_fraction=0.1), 0)
+
+    def pairs(part: Any) -> set[tuple[int, int]]:
+        return set(zip(part.users.tolist(), part.items.tolist(), strict=True))
+
+    seen = pairs(trial.train) | pairs(trial.history) | pairs(trial.validation) | pairs(trial.test)
+    assert not seen & pairs(final.test)
+    assert pairs(trial.test) <= pairs(final.train)
+    assert len(pairs(final.train) | pairs(final.test)) == len(open_ratings(spec.data)) == len(whole.train) + len(whole.validation) + len(whole.test)
+
+
+def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(engine: Engine, tmp_path: Path) -> None:
+    search = ended(Search(tuned(), 8, engine, folder=tmp_path / "t"))
+    assert [trial.number for trial in search.trials] == list(range(8))
+    start = search.trials[0].moved
+    assert start["regularisation"] == find("als")().regularisation
+    assert search.best is not None and search.best.score is not None
+    assert all(search.best.score <= trial.score for trial in search.trials if trial.score is not None)
+    expected = run(search.spec.trial(search.best.moved)).record["metrics"]["rmse"]
+    assert search.best.score == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_cut_search_goes_on_without_computing_anything_again(engine: Engine, tmp_path: Path) -> None:
+    spec = tuned(prune=False)
+    first = [trial.moved for trial in ended(Search(spec, 4, engine, folder=tmp_path / "t")).trials]
+    asked: list[RunSpec] = []
+
+    class Counting:
+        def submit(self, wanted: RunSpec, priority: int = 0) -> Any:
+            asked.append(wanted)
+            return engine.submit(wanted, priority)
+
+    again = ended(Search(spec, 7, Counting(), folder=tmp_path / "t"))
+    assert len(asked) == 3
+    assert [trial.moved for trial in again.trials[:4]] == first
+    assert len(again.trials) == 7
+
+
+class Fake:
+    """Jobs that the test moves by hand."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Any] = []
+
+    def submit(self, spec: RunSpec, priority: int = 0) -> Any:
+        job = SimpleNamespace(spec=spec, state="running", progress=None, bad_input=False, error=None)
+        job.cancel = lambda: setattr(job, "state", "cancelled")
+        job.result = lambda timeout=None: SimpleNamespace(key="k", record={"metrics": {"rmse": job.score}})
+        self.jobs.append(job)
+        return job
+
+
+def test_what_was_running_when_a_search_was_cut_is_asked_for_first(tmp_path: Path) -> None:
+    engine, spec = Fake(), tuned(search={"rank": {"low": 1, "high": 40}})
+    search = Search(spec, 5, engine, width=2, folder=tmp_path)
+    search.advance()
+    lost = [job.spec.parameters for job in engine.jobs]
+    again = Fake()
+    Search(spec, 5, again, width=2, folder=tmp_path).advance()
+    assert [job.spec.parameters for job in again.jobs] == lost
+
+
+def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> None:
+    engine = Fake()
+    search = Search(tuned(), 8, engine, width=1, folder=tmp_path)
+    for place in range(5):
+        search.advance()
+        job = engine.jobs[place]
+        job.progress = Progress(2, 3, 0.1, ({"step": 1.0, "test_rmse": 1.0}, {"step": 2.0, "test_rmse": 0.9}))
+        search.advance()
+        job.score, job.state = 0.9, "done"
+    search.advance()
+    fair = engine.jobs[5]
+    fair.progress = Progress(1, 3, 0.1, ({"step": 1.0, "test_rmse": 0.8},))
+    search.advance()
+    assert fair.state == "running"
+    fair.score, fair.state = 0.7, "done"
+    search.advance()
+    poor = engine.jobs[6]
+    poor.progress = Progress(1, 3, 0.1, ({"step": 1.0, "test_rmse": 5.0},))
+    search.advance()
+    assert poor.state == "cancelled"
+    search.advance()
+    assert [trial.state for trial in search.trials][5:7] == ["done", "stopped"]
+
+
+def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Path) -> None:
+    engine = Fake()
+    search = Search(tuned(), 8, engine, folder=tmp_path)
+    search.advance()
+    for job in engine.jobs:
+        job.state, job.error, job.bad_input = "failed", "No such thing.", True
+    assert not search.advance()
+    assert search.failure == "No such thing." and search.best is None
+
+
+def test_a_grid_visits_every_place_once(engine: Engine, tmp_path: Path) -> None:
+    spec = tuned(search={"rank": (1, 2, 3), "biases": (False, True)}, sampler="grid", prune=False)
+    search = ended(Search(spec, 1, engine, folder=tmp_path / "t"))
+    assert sorted((trial.moved["rank"], trial.moved["biases"]) for trial in search.trials) == [(r, b) for r in (1, 2, 3) for b in (False, True)]
+    assert sum(search.importance().values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"search": {}}, "No parameter may move"), ({"search": {"rnak": (1, 2)}}, "Did you mean 'rank'"),
+        ({"search": {"rank": {"low": 4, "high": 2}}}, "lower first"), ({"sampler": "grid"}, "list of values for 'rank'"),
+        ({"search": {"regularisation": {"low": 0, "high": 1, "log": True}}}, "above 0"), ({"split": {}}, "validation fraction"),
+        ({"search": {"rank": tuple(range(1, 60)), "steps": tuple(range(1, 60))}, "fixed": {}, "sampler": "grid"}, "3,481 places"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_searched_is_a_sentence(parts: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        tuned(**parts)
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=REGISTRY)
+def test_default_ranges_lie_within_what_is_allowed(kind: type[Algorithm]) -> None:
+    made = kind()
+    for name in kind.model_fields:
+        values = default_range(kind, name, getattr(made, name))
+        ends = values if isinstance(values, tuple) else (values.low, values.high)
+        for end in ends:
+            kind(**{name: end})
+        assert isinstance(values, tuple) or values.low <= getattr(made, name) <= values.high or isinstance(values, Interval)
+
+
+# ---- private scores ---------------------------------------------------------------------------------------------------
+
+
+def test_a_noisy_score_is_the_clipped_error_and_noise() -> None:
+    made = run(tuned().trial({"rank": 2, "regularisation": 0.1}))
+    held = open_split(made.spec)
+    errors = held.test.values - made.model.predict(made.model.personal(held.history), held.test.users, held.test.items)
+    half = held.test.shape.half_range
+    each = [min(float(np.mean(errors[held.test.users == u] ** 2)) / half**2, 1.0) for u in np.unique(held.test.users)]
+    exact = half * math.sqrt(np.mean(each))
+    event = score_event(2.0)
+    scores = [noisy_score(made, Noise(event, np.random.SeedSequence(seed))) for seed in range(300)]
+    spread = 2.0 * math.sqrt(2) * half / (2 * math.sqrt(np.mean(each)) * len(each)) * math.sqrt(1 + np.mean(each) ** 2)
+    assert np.mean(scores) == pytest.approx(exact, abs=5 * spread / math.sqrt(300) + 0.1 * spread)
+    assert np.std(scores) == pytest.approx(spread, rel=0.25)
+
+
+def test_a_score_is_paid_for() -> None:
+    budget = RunSpec.parse(data={"id": "small"}, algorithm="dpals", budget={"epsilon": 2.0, "delta": 1e-5}).budget
+    assert budget is not None
+    free, scored = (price(Gaussian(3.0), noise, 10, budget) for noise in (None, 5.0))
+    assert scored.best_of["poisson"] > free.best_of["poisson"]
+    assert scored.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
+
+
+# ---- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_ENGINE", "threads")
+    monkeypatch.delenv("DPMF_CATALOGUE")
+    command = ["tune", "--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "2", "--delta", "1e-6", "--grid", "prior_deviation=.2,.5"]
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [trial["prior_deviation"] for trial in sorted(told["trials"], key=lambda it: it["prior_deviation"])] == [0.2, 0.5]
+    assert told["final"]["spec"]["split"]["validation_fraction"] == 0 and "judged" not in told["final"]["spec"]["split"]
+    assert told["price"]["single"] == pytest.approx(2.0, rel=1e-4)
+    assert main(command) == 0
+    assert "What choosing cost: nothing" in capsys.readouterr().out
+    assert main(["tune", "--dataset", "cinema-small", "--algorithm", "als"]) == 2
+    assert "--grid" in capsys.readouterr().err
+    assert main(["tune", "--dataset", "cinema-small", "--algorithm", "als", "--vary", "rank=8:2"]) == 2
+    assert "lower end" in capsys.readouterr().err
