@@ -1,4 +1,10 @@
-"""The runs that show what one private run costs: its non-private twin, the trivial predictors, further draws, and its peers at the same budget."""
+"""The runs that show what one private run costs: its non-private twin, the trivial predictors, further draws, and its peers at the same budget.
+
+And runs of any kind side by side: what differs between them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.experiment import RunSpec
@@ -44,3 +50,27 @@ def part_comparison(spec: RunSpec) -> dict[str, RunSpec]:
     if spec.budget is not None and spec.budget.calibration is Calibration.EXACT:
         specs |= {name: other(name) for name in PART_PEERS if name != spec.algorithm}
     return specs | draws(spec, PART_DRAWS)
+
+
+def settings(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that was chosen about a run, flat: data, split, budget, algorithm, every parameter."""
+    spec = record["spec"]
+    flat = {"data": spec["data"]["id"]} | {f"data: {name}": value for name, value in spec["data"].items() if name != "id"}
+    flat |= {f"split: {name}": value for name, value in spec["split"].items()} | {"seed": spec["seed"], "algorithm": record["title"]}
+    flat |= {f"budget: {name}": value for name, value in (spec["budget"] or {}).items()}
+    return flat | dict(record["parameters"])
+
+
+def differences(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What is not the same in all of them: a row a setting, a value a run (None where it has none)."""
+    flat = [settings(record) for record in records]
+    names = dict.fromkeys(name for one in flat for name in one)
+    rows = [{"setting": name, "values": [one.get(name) for one in flat]} for name in names]
+    return [row for row in rows if any(value != row["values"][0] for value in row["values"])]
+
+
+def extremes(record: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Best and last value of each curve: smaller is better."""
+    curves = record["curves"]
+    names = [name for name in (curves[0] if curves else {}) if name != "step"]
+    return {name: (min(point[name] for point in curves), curves[-1][name]) for name in names}

@@ -25,15 +25,18 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.home import data_folder
 
-SCHEMA = 1
+SCHEMA = 2  # 2: notes and tags
 TABLE = """
 CREATE TABLE IF NOT EXISTS runs (
     key TEXT PRIMARY KEY,
     created TEXT NOT NULL,
     summary TEXT NOT NULL,   -- JSON: what a list of runs shows
     record TEXT NOT NULL,    -- JSON: Run.record
-    artefact TEXT NOT NULL   -- sha256 of the npz file that holds Run.arrays
+    artefact TEXT NOT NULL,  -- sha256 of the npz file that holds Run.arrays
+    note TEXT NOT NULL DEFAULT '',
+    tags TEXT NOT NULL DEFAULT ''  -- comma-separated
 )"""
+NOTE, TAGS = 2000, 200  # characters
 
 
 class Damaged(RuntimeError):
@@ -91,6 +94,9 @@ class Store:
                     "Update dpmf, or set DPMF_DATA to another folder."
                 )
             db.execute(TABLE)
+            if found == 1:
+                for column in ("note", "tags"):
+                    db.execute(f"ALTER TABLE runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
             db.execute(f"PRAGMA user_version = {SCHEMA}")
         self._sweep()
 
@@ -129,7 +135,11 @@ class Store:
         row = (run.key, datetime.now(UTC).isoformat(), to_json(summarise(record)), to_json(record), artefact)
         with self._writing() as db:
             _write(self._path(artefact), content)
-            db.execute("INSERT OR REPLACE INTO runs (key, created, summary, record, artefact) VALUES (?, ?, ?, ?, ?)", row)
+            db.execute(
+                "INSERT INTO runs (key, created, summary, record, artefact) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+                "created = excluded.created, summary = excluded.summary, record = excluded.record, artefact = excluded.artefact",
+                row,
+            )
 
     def get(self, key: str) -> Run | None:
         """The stored run, its record marked as cached; None where there is none. Raises Damaged when its bytes have changed."""
@@ -153,9 +163,22 @@ class Store:
         return bool(self._all("SELECT 1 FROM runs WHERE key = ?", key))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A line for every run, newest first: what `summarise` says, and when it was made."""
-        found = self._all("SELECT created, summary FROM runs ORDER BY created DESC, rowid DESC")
-        return [{"created": created, **json.loads(summary)} for created, summary in found]
+        """A line for every run, newest first: what `summarise` says, when it was made, note and tags."""
+        found = self._all("SELECT created, summary, note, tags FROM runs ORDER BY created DESC, rowid DESC")
+        return [{"created": created, **json.loads(summary), "note": note, "tags": tags} for created, summary, note, tags in found]
+
+    def annotate(self, key: str, note: str, tags: str) -> None:
+        """Set a run's note and its tags, which commas separate. Raises BadInput where they are too long or there is no such run."""
+        if len(note) > NOTE or len(tags) > TAGS:
+            raise BadInput(f"A note holds at most {NOTE:,} characters and all tags {TAGS}. Got {len(note):,} and {len(tags):,}.")
+        plain = ", ".join(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
+        with self._writing() as db:
+            if not db.execute("UPDATE runs SET note = ?, tags = ? WHERE key = ?", (note, plain, key)).rowcount:
+                raise BadInput(f"There is no stored run {key!r}. `runs` lists them.")
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes on disk of each run's arrays, by key."""
+        return {key: path.stat().st_size for key, artefact in self._all("SELECT key, artefact FROM runs") if (path := self._path(artefact)).exists()}
 
     def delete(self, key: str) -> None:
         """Forget a run. Raises BadInput when there is none of that key."""

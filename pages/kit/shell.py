@@ -26,12 +26,16 @@ page = st.navigation(
             st.Page(PAGES / "privacy/accountant.py", title="Accountant", icon=":material/calculate:", url_path="accountant"),
             st.Page(PAGES / "privacy/audit.py", title="Audit", icon=":material/policy:", url_path="audit"),
         ],
-        "Work": [st.Page(PAGES / "work/tune.py", title="Tune", icon=":material/tune:", url_path="tune")],
+        "Work": [
+            st.Page(PAGES / "work/tune.py", title="Tune", icon=":material/tune:", url_path="tune"),
+            st.Page(PAGES / "work/runs.py", title="Runs", icon=":material/history:", url_path="runs"),
+        ],
     }
 )
 holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
-if page.url_path == "audit":
-    st.sidebar.caption("This page trains on a small world of its own. Its controls are beside its figure.")
+APART = {"audit": "This page trains on a small world of its own. Its controls are beside its figure.", "runs": "This page is about every run that is stored."}
+if page.url_path in APART:
+    st.sidebar.caption(APART[page.url_path])
 else:
     sidebar.draw(holds.get(page.url_path, "ratings"))
 page.run()

@@ -1,0 +1,70 @@
+"""Runs as one HTML file that needs nothing else: settings that differ, figures, curves, ledgers. What a person named is text, never markup."""
+
+import html
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dpmf_core.compare import differences, extremes
+from dpmf_core.experiment import Run
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1d2330;background:#fff}"
+    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{border:1px solid #cbd2dc;padding:.25rem .6rem;text-align:left;vertical-align:top}"
+    "svg{max-width:100%;height:auto}@media(prefers-color-scheme:dark){body{color:#e6e9ef;background:#12161c}td,th{border-color:#3a4350}}"
+)
+TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+WIDTH, HEIGHT, EDGE = 720, 300, 46
+
+
+def report(runs: Sequence[Run], title: str = "Runs") -> str:
+    """An HTML page about up to six runs. Of private data nothing is told that is computed from raw rows."""
+    records = [run.export() for run in runs]
+    names = [f"{place + 1}. {record['title']}" for place, record in enumerate(records)]
+    differing = _table(["setting", *names], ([row["setting"], *row["values"]] for row in differences(records)))
+    parts = [f"<h1>{_text(title)}</h1>", "<h2>What differs</h2>", differing]
+    metrics = dict.fromkeys(name for record in records for name in record.get("metrics", {}))
+    parts += ["<h2>Figures</h2>", _table(["figure", *names], ([name, *(record.get("metrics", {}).get(name) for record in records)] for name in metrics))]
+    drawn = [(name, record["curves"]) for name, record in zip(names, records, strict=True) if record.get("curves")]
+    for metric in dict.fromkeys(name for _, curve in drawn for name in curve[0] if name in ("test_rmse", "objective")):
+        parts += [f"<h2>{_text(metric)} by step</h2>", _curves([(name, curve) for name, curve in drawn if metric in curve[0]], metric)]
+        parts.append(_table(["run", "best", "last"], ([name, *extremes({"curves": curve})[metric]] for name, curve in drawn if metric in curve[0])))
+    for name, record in zip(names, records, strict=True):
+        parts += [f"<h2>Privacy: {_text(name)}</h2>", f"<p><b>{_text(record['guarantee']['status'])}</b> {_text(record['guarantee']['words'])}</p>"]
+        head = ["released", "noise", "sensitivity", "noise multiplier", "count"]
+        keys = ["statistic", "mechanism", "sensitivity", "noise_multiplier", "count"]
+        parts.append(_table(head, ([entry[key] for key in keys] for entry in record["ledger"])))
+        parts.append(f"<p>ε: {_text(json.dumps(record['epsilon']))}, δ: {_text(record['delta'])}</p>")
+    body = "\n".join(parts)
+    return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{_text(title)}</title><style>{STYLE}</style><body>{body}</body></html>'
+
+
+def _text(value: Any) -> str:
+    shown = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+    return html.escape(shown)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    cells = "".join("<tr>" + "".join(f"<td>{_text(value)}</td>" for value in row) + "</tr>" for row in rows)
+    return "<table><tr>" + "".join(f"<th>{_text(name)}</th>" for name in head) + f"</tr>{cells}</table>"
+
+
+def _curves(lines: Sequence[tuple[str, Sequence[dict[str, float]]]], metric: str) -> str:
+    """A line a run, as SVG."""
+    steps = [point["step"] for _, curve in lines for point in curve]
+    values = [point[metric] for _, curve in lines for point in curve]
+    low, high, last = min(values), max(values), max(steps)
+
+    def at(point: dict[str, float]) -> str:
+        x = EDGE + (WIDTH - 2 * EDGE) * (point["step"] - min(steps)) / max(last - min(steps), 1)
+        y = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (point[metric] - low) / max(high - low, 1e-12)
+        return f"{x:.1f},{y:.1f}"
+
+    drawn = []
+    for place, (name, curve) in enumerate(lines):
+        tint = TINTS[place % len(TINTS)]
+        drawn.append(f'<polyline fill="none" stroke="{tint}" stroke-width="2.5" points="{" ".join(map(at, curve))}"/>')
+        drawn.append(f'<text x="{EDGE + 8}" y="{18 + 15 * place}" fill="{tint}" font-size="13">{_text(name)}</text>')
+    marks = ((2, HEIGHT - EDGE, f"{low:.3f}"), (2, EDGE, f"{high:.3f}"), (WIDTH - EDGE, HEIGHT - 12, f"step {last:g}"))
+    axes = "".join(f'<text x="{x}" y="{y}" font-size="12" fill="currentColor">{mark}</text>' for x, y, mark in marks)
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_text(metric)} by step">{axes}{"".join(drawn)}</svg>'

@@ -1,0 +1,172 @@
+"""Stored runs as a table, and up to six of them side by side."""
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from pydantic import ValidationError
+
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.compare import differences, extremes
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run, RunSpec, open_data
+from dpmf_core.explain import basis, sheet, topics
+from dpmf_core.store import Store
+from pages.kit import charts, guarantee
+
+MOST = 6
+NEEDED = ("spec", "title", "parameters", "epsilon", "guarantee", "ledger")
+
+
+def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
+    """What the list shows of every run."""
+    return pd.DataFrame(
+        [
+            {"made": pd.Timestamp(row["created"]), "algorithm": row["title"], "data": row["dataset"], "ε": row["epsilon"], "seed": row["seed"],
+             "RMSE": row["metrics"].get("rmse"), "objective": row["metrics"].get("objective"), "status": row["guarantee"],
+             "parameters": ", ".join(f"{name} {value}" for name, value in row["parameters"].items()), "tags": row["tags"], "note": row["note"],
+             "seconds": row["fit_seconds"], "MB": sizes.get(row["key"], 0) / 1e6, "key": row["key"]}
+            for row in rows
+        ]
+    )  # fmt: skip
+
+
+def filtered(table: pd.DataFrame) -> pd.DataFrame:
+    """By data, algorithm, status and any text in parameters, tags or notes."""
+    first, second, third, fourth = st.columns(4)
+    for column, name in ((first, "data"), (second, "algorithm"), (third, "status")):
+        chosen = column.multiselect(name.capitalize(), sorted(table[name].unique()), key=f"runs.{name}")
+        if chosen:
+            table = table[table[name].isin(chosen)]
+    text = fourth.text_input("Text in parameters, tags, notes", key="runs.text", max_chars=100).strip().lower()
+    if text:
+        where = table["parameters"] + " " + table["tags"] + " " + table["note"] + " " + table["key"]
+        table = table[where.str.lower().str.contains(text, regex=False)]
+    return table
+
+
+def imported(content: bytes) -> Run:
+    """A run's JSON as a run to look at; it never enters the store. Raises BadInput."""
+    try:
+        record = json.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise BadInput(f"The file is no JSON: {error}. Give the JSON that a page or `runs export KEY --json` made.") from None
+    if not isinstance(record, dict) or (missing := [name for name in NEEDED if name not in record]):
+        raise BadInput(f"The file is no run: it lacks {', '.join(missing) if isinstance(record, dict) else 'everything'}. Export one and try again.")
+    try:
+        spec = RunSpec.model_validate(record["spec"])
+    except ValidationError as error:
+        raise BadInput(f"The run's specification cannot be read: {error.errors()[0]['msg']}.") from None
+    if spec.algorithm not in REGISTRY:
+        raise BadInput(f"The run is of an algorithm that is not known here, {spec.algorithm[:40]!r}.")
+    if not _sound(record):
+        raise BadInput("The run's figures cannot be read: its metrics should be numbers, its curves lists of numbers, its ledger a list of releases.")
+    record.setdefault("metrics", {})
+    record.setdefault("curves", [])
+    return Run({**record, "key": f"imported-{abs(hash(content)) % 10**8}", "public": bool(record.get("public", False))})
+
+
+def _sound(record: dict[str, Any]) -> bool:
+    """Whether what the page draws has the shape it should."""
+
+    def numbers(part: Any) -> bool:
+        return isinstance(part, dict) and all(isinstance(value, int | float | None) for value in part.values())
+
+    entries = ("statistic", "mechanism", "sensitivity", "noise_multiplier", "count")
+    curves, ledger, promise = record.get("curves", []), record["ledger"], record["guarantee"]
+    return (
+        numbers(record.get("metrics", {})) and numbers(record["epsilon"]) and isinstance(record["parameters"], dict) and isinstance(record["title"], str)
+        and isinstance(curves, list) and all(numbers(point) and "step" in point and point.keys() == curves[0].keys() for point in curves)
+        and isinstance(ledger, list) and all(isinstance(entry, dict) and all(name in entry for name in entries) for entry in ledger)
+        and isinstance(promise, dict) and promise.get("status") in guarantee.BADGES and isinstance(promise.get("words"), str) and "delta" in record
+    )  # fmt: skip
+
+
+def names_of(runs: list[Run]) -> list[str]:
+    """A short name for each: number, title, epsilon."""
+    out = []
+    for place, run in enumerate(runs):
+        exact = run.record["epsilon"].get("exact")
+        out.append(f"{place + 1}. {run.record['title']}" + (f", ε = {guarantee.shown(exact)}" if exact else ""))
+    return out
+
+
+def side_by_side(runs: list[Run]) -> None:
+    """Only the differences, figures, curves overlaid, ledgers, topics and pictures."""
+    names, records = names_of(runs), [run.record for run in runs]
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**What differs**")
+        rows = differences(records)
+        cells = {name: [_said(row["values"][place]) for row in rows] for place, name in enumerate(names)}
+        if rows:
+            st.dataframe(pd.DataFrame({"": [row["setting"] for row in rows], **cells}), hide_index=True)
+        else:
+            st.write("Nothing: these are the same run.")
+    with right:
+        st.markdown("**Figures**")
+        metrics = list(dict.fromkeys(name for record in records for name in record["metrics"]))
+        figures = {name: [record["metrics"].get(metric) for metric in metrics] for name, record in zip(names, records, strict=True)}
+        st.dataframe(pd.DataFrame({"": metrics, **figures}), hide_index=True)
+    curves(names, runs)
+    ledgers(names, runs)
+    words_and_pictures(names, runs)
+
+
+def _said(value: Any) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def curves(names: list[str], runs: list[Run]) -> None:
+    """Error by step, a line a run; best and last."""
+    rows = []
+    for name, run in zip(names, runs, strict=True):
+        for point in run.record["curves"]:
+            value = point.get("test_rmse", point.get("objective"))
+            if value is not None:
+                rows.append({"name": name, "id": run.spec.algorithm, "step": point["step"], "value": value})
+    if not rows:
+        return
+    table = pd.DataFrame(rows)
+    fig = charts.figure("step", "held-out RMSE, or objective")
+    for place, (name, line) in enumerate(table.groupby("name", sort=False)):
+        tint = list(charts.COLOURS.values())[place]
+        fig.add_scatter(x=line["step"], y=line["value"], name=str(name), mode="lines+markers", line={"color": tint, "dash": charts.DASHES[place % 4]})
+    charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table)
+    ends = [
+        {"run": name, "figure": figure, "best": best, "last": last}
+        for name, run in zip(names, runs, strict=True) for figure, (best, last) in extremes(run.record).items()
+    ]  # fmt: skip
+    st.dataframe(pd.DataFrame(ends), hide_index=True)
+
+
+def ledgers(names: list[str], runs: list[Run]) -> None:
+    st.markdown("**What was released**")
+    rows = [{"run": name, **entry} for name, run in zip(names, runs, strict=True) for entry in run.record["ledger"]]
+    if rows:
+        st.dataframe(pd.DataFrame(rows), hide_index=True)
+    for name, run in zip(names, runs, strict=True):
+        status = run.record["guarantee"]["status"]
+        st.markdown(f":{guarantee.BADGES[status]}-badge[{status}] {name}")
+
+
+def words_and_pictures(names: list[str], runs: list[Run]) -> None:
+    """Topic words of documents, parts of images, where runs hold some."""
+    held = [(name, run) for name, run in zip(names, runs, strict=True) if "basis" in run.arrays]
+    if not held:
+        return
+    st.markdown("**Parts**")
+    for column, (name, run) in zip(st.columns(len(held)), held, strict=True):
+        with column:
+            st.caption(name)
+            data: Any = open_data(run.spec.data)
+            if getattr(data, "image", None):
+                st.image(sheet(run, list(range(len(basis(run))))), width="stretch")
+            elif getattr(data, "vocabulary", None):
+                st.dataframe(pd.DataFrame({f"topic {k + 1}": [word for word, _ in topic] for k, topic in enumerate(topics(run))}).T, height=300)
+
+
+def chosen(store: Store, keys: list[str]) -> list[Run]:
+    """The stored runs of these keys; one that was deleted meanwhile is left out."""
+    return [run for key in keys if (run := store.get(key)) is not None]

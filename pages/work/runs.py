@@ -1,0 +1,109 @@
+"""What have I tried? Every stored run, up to six side by side, notes, exports."""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.cli import show as words
+from dpmf_core.engine import engine
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run
+from dpmf_core.report import report
+from dpmf_core.store import to_json
+from pages.kit import compared
+
+COLUMNS = {
+    "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"), "ε": st.column_config.NumberColumn(format="%.2f"),
+    "RMSE": st.column_config.NumberColumn(format="%.4f"), "objective": st.column_config.NumberColumn(format="%.4f"),
+    "seconds": st.column_config.NumberColumn(format="%.2f"), "MB": st.column_config.NumberColumn(format="%.2f"),
+}  # fmt: skip
+
+
+def picked(table: pd.DataFrame) -> list[str]:
+    """The keys of the rows that are ticked."""
+    event = st.dataframe(
+        table, hide_index=True, key="runs.table", on_select="rerun", selection_mode="multi-row", column_config=COLUMNS, height=360,
+        column_order=[name for name in table.columns if name != "key"],
+    )  # fmt: skip
+    rows = event.selection.rows  # type: ignore[attr-defined]
+    if len(rows) > compared.MOST:
+        st.warning(f"At most {compared.MOST} runs are compared: the first {compared.MOST} of the {len(rows)} are.")
+    return [str(table["key"].iloc[row]) for row in rows[: compared.MOST]]
+
+
+def brought() -> list[Run]:
+    """Runs from files, in this session only."""
+    with st.expander("Look at a run from a file"):
+        files = st.file_uploader("Runs as JSON", type="json", accept_multiple_files=True, key="runs.files", help="Kept in this session, never stored.")
+    found = []
+    for file in files or []:
+        try:
+            found.append(compared.imported(file.getvalue()))
+        except BadInput as error:
+            st.error(f"{file.name}: {error}")
+    return found
+
+
+def exports(runs: list[Run], table: pd.DataFrame) -> None:
+    st.subheader("Take them away")
+    first, second, third, fourth = st.columns(4)
+    first.download_button("The list as CSV", lambda: spared(table).to_csv(index=False), "runs.csv", "text/csv", width="stretch")
+    if runs:
+        second.download_button("As JSON", lambda: to_json([run.export() for run in runs], indent=1), "runs.json", "application/json", width="stretch")
+        third.download_button("A report (HTML)", lambda: report(runs, "Runs compared"), "runs.html", "text/html", width="stretch")
+        fourth.download_button("Scripts", lambda: "\n\n".join(words.script(run.record) for run in runs), "runs.py", "text/x-python", width="stretch")
+
+
+def spared(table: pd.DataFrame) -> pd.DataFrame:
+    """Text that a spreadsheet would take for a formula gets a quote before it."""
+    text = table.select_dtypes(["object", "string"]).columns
+    return table.assign(**{name: table[name].map(lambda it: f"'{it}" if str(it)[:1] in "=+-@\t\r" and it != "" else it) for name in text})
+
+
+def notes(keys: list[str], rows: dict[str, dict[str, str]]) -> None:
+    """Note and tags of one run; deleting the chosen ones."""
+    store = engine().store
+    if len(keys) == 1:
+        row = rows[keys[0]]
+        with st.form("runs.notes", border=False):
+            left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
+            note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{keys[0]}")
+            tags = right.text_input("Tags, with commas between", row["tags"], max_chars=200, key=f"runs.tags.{keys[0]}")
+            if button.form_submit_button("Keep", width="stretch"):
+                store.annotate(keys[0], note, tags)
+                st.rerun()
+    if keys:
+        with st.popover(f"Delete {len(keys)} run{'s' * (len(keys) > 1)}"):
+            st.write("Whoever uses this server shares its store. What is deleted is computed again when somebody asks for it.")
+            if st.button("Delete", key="runs.delete", type="primary"):
+                for key in keys:
+                    store.delete(key)
+                st.rerun()
+
+
+def main() -> None:
+    store = engine().store
+    rows, sizes = store.rows(), store.sizes()
+    head = st.container()
+    brought_runs = brought()
+    if not rows and not brought_runs:
+        head.title("No run is stored yet")
+        head.write("Explore makes the first.")
+        return
+    head.title(f"{len(rows):,} runs, {sum(sizes.values()) / 1e6:,.0f} MB")
+    head.write(f"Tick up to {compared.MOST} to see them side by side. A click on a column's head sorts.")
+    with head:
+        table = compared.filtered(compared.listed(rows, sizes)) if rows else pd.DataFrame()
+        keys = picked(table) if len(table) else []
+    runs = [*compared.chosen(store, keys), *brought_runs][: compared.MOST]
+    if runs:
+        compared.side_by_side(runs)
+    if rows:
+        notes(keys, {row["key"]: row for row in rows})
+        exports(runs, table)
+
+
+try:
+    main()
+except BadInput as error:
+    st.error(str(error))
+    st.caption("Your settings are kept. Change the one named above.")

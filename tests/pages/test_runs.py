@@ -1,0 +1,142 @@
+"""The Runs page and what is under it: differences, notes, imports, reports, and no markup or formula from what people named."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.compare import differences, extremes
+from dpmf_core.engine import engine
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run, RunSpec, run
+from dpmf_core.report import report
+from dpmf_core.store import Store, to_json
+from pages.kit import compared
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "pages" / "work" / "runs.py"
+PARTS: dict[str, Any] = {"data": {"id": "cinema-small"}, "budget": {"epsilon": 2.0, "delta": 1e-5}}
+
+
+def made(**parts: Any) -> Run:
+    return run(RunSpec.parse(**{**PARTS, **parts}))
+
+
+@pytest.fixture(scope="module")
+def two() -> list[Run]:
+    return [made(algorithm="private-bias"), made(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5})]
+
+
+def test_only_what_differs_is_shown(two: list[Run]) -> None:
+    assert differences([it.record for it in two]) == [{"setting": "budget: epsilon", "values": [2.0, 8.0]}]
+    assert differences([two[0].record, two[0].record]) == []
+    other = made(algorithm="user-mean")
+    names = {row["setting"] for row in differences([two[0].record, other.record])}
+    assert names >= {"algorithm", "budget: epsilon", "prior_deviation"} and "seed" not in names
+
+
+def test_extremes_are_best_and_last() -> None:
+    curve = {"curves": [{"step": 1.0, "test_rmse": 0.9}, {"step": 2.0, "test_rmse": 0.8}, {"step": 3.0, "test_rmse": 0.85}]}
+    assert extremes(curve) == {"test_rmse": (0.8, 0.85)}
+    assert extremes({"curves": []}) == {}
+
+
+def test_notes_stay_when_a_run_is_made_again(tmp_path: Path, two: list[Run]) -> None:
+    store = Store(tmp_path)
+    store.put(two[0])
+    store.annotate(two[0].key, "the good one", "class, class , monday")
+    store.put(two[0])
+    (row,) = store.rows()
+    assert (row["note"], row["tags"]) == ("the good one", "class, monday")
+    assert store.sizes()[two[0].key] > 100
+    with pytest.raises(BadInput, match="no stored run"):
+        store.annotate("nothing", "", "")
+    with pytest.raises(BadInput, match="at most 2,000"):
+        store.annotate(two[0].key, "x" * 2001, "")
+    store.close()
+
+
+def test_a_store_of_the_first_layout_learns_notes(tmp_path: Path, two: list[Run]) -> None:
+    import sqlite3
+
+    store = Store(tmp_path)
+    store.put(two[0])
+    store.close()
+    db = sqlite3.connect(tmp_path / "index.sqlite")
+    db.execute("ALTER TABLE runs DROP COLUMN note")
+    db.execute("ALTER TABLE runs DROP COLUMN tags")
+    db.execute("PRAGMA user_version = 1")
+    db.commit()
+    db.close()
+    again = Store(tmp_path)
+    again.annotate(two[0].key, "kept", "")
+    assert again.rows()[0]["note"] == "kept" and again.check() == []
+    again.close()
+
+
+def test_an_exported_run_is_looked_at_and_not_stored(two: list[Run]) -> None:
+    found = compared.imported(to_json(two[0].export()).encode())
+    assert found.record["metrics"] == two[0].record["metrics"]
+    assert found.key.startswith("imported-")
+    private = {name: value for name, value in two[0].record.items() if name not in ("metrics", "curves", "key")}
+    assert compared.imported(to_json(private).encode()).record["curves"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (b"not json", "no JSON"), (b"[1]", "lacks everything"), ({"spec": None}, "specification"), ({"metrics": {"rmse": "<b>"}}, "cannot be read"),
+        ({"curves": [{"test_rmse": 1}]}, "cannot be read"), ({"guarantee": {"status": "SURE", "words": ""}}, "cannot be read"),
+        ({"ledger": [1]}, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_run_is_a_sentence(two: list[Run], change: Any, said: str) -> None:
+    content = change if isinstance(change, bytes) else to_json({**two[0].record, **change}).encode()
+    with pytest.raises(BadInput, match=said):
+        compared.imported(content)
+
+
+def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run]) -> None:
+    hostile = Run({**two[1].record, "title": "<script>alert(1)</script>"}, two[1].arrays)
+    page = report([two[0], hostile], "A & B")
+    assert "<script" not in page and "&lt;script&gt;" in page and "A &amp; B" in page
+    assert "http" not in page.replace("https://", "")
+    assert f"{two[0].record['metrics']['rmse']:.4g}" in page
+
+
+def test_a_report_of_private_data_tells_nothing_raw(two: list[Run]) -> None:
+    private = Run({**two[0].record, "public": False}, two[0].arrays)
+    assert f"{two[0].record['metrics']['rmse']:.4g}" not in report([private])
+
+
+def test_no_cell_is_a_formula() -> None:
+    import runpy
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pages.kit.compared.listed", lambda *_: pd.DataFrame())
+        spared = runpy.run_path(str(PAGE))["spared"]
+    table = spared(pd.DataFrame({"note": ["=1+1", "@x", "fine", ""], "RMSE": [-1.0, 2.0, np.nan, 0.0]}))
+    assert table["note"].tolist() == ["'=1+1", "'@x", "fine", ""] and table["RMSE"].iloc[0] == -1.0
+
+
+def test_the_page_lists_filters_and_compares(two: list[Run]) -> None:
+    app = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    assert app.title[0].value == "No run is stored yet"
+    for one in two:
+        engine().store.put(one)
+    app.run()
+    assert not app.exception
+    assert app.title[0].value.startswith("2 runs")
+    assert len(app.dataframe[0].value) == 2
+    app.text_input(key="runs.text").set_value("nothing like it").run()
+    assert not app.dataframe
+
+
+def test_the_page_survives_a_hostile_file(two: list[Run]) -> None:
+    assert json.loads(to_json(two[0].record))["key"] == two[0].key
+    names = compared.names_of([two[0], Run({**two[1].record, "title": "[x](javascript:alert(1))"}, {})])
+    assert names[0].startswith("1. Private biases, ε = 2.00")
