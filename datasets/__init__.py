@@ -13,6 +13,7 @@ from datasets import download, eachmovie, jester, movielens, netflix, sample_set
 from datasets.cinema import BOUNDS as STARS
 from datasets.cinema import cinema
 from datasets.entry import Entry, Listed, SampleEntry
+from datasets.own import is_own
 from datasets.report import Problem, Report
 from datasets.synthetic import BOUNDS, lowrank, rankone
 from datasets.upload import read_table
@@ -20,7 +21,7 @@ from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.samples import Samples
 
-__all__ = ["Entry", "Listed", "Problem", "Report", "SampleEntry", "catalogue", "fetch", "import_", "load", "present", "read_table", "stamp"]
+__all__ = ["Entry", "Listed", "Problem", "Report", "SampleEntry", "catalogue", "fetch", "import_", "is_own", "load", "present", "read_table", "stamp"]
 
 
 def _simulated(id: str, title: str, counts: tuple[int, int, int], bounds: tuple[float, float], words: str, source: str) -> Entry:  # noqa: A002

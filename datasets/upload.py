@@ -27,6 +27,7 @@ KNOWN = {
     "title": "title movietitle filmtitle booktitle itemtitle itemname productname name",
 }
 ROLES = ("user", "item", "rating", "time")
+BEGINNINGS: dict[str, tuple[str, ...]] = {"user": ("client", "buyer", "subject"), "item": (), "rating": ("points", "mark"), "time": ("when",), "title": ()}
 USERS_ARE_PUBLIC = "the number of users is public"
 BOTH_ARE_PUBLIC = "the number of users and the item set are public"
 
@@ -105,6 +106,21 @@ def _columns(table: Table, asked: dict[str, str], name: str) -> dict[str, int]:
             f"No column of {name} is recognised as the {' or the '.join(missing)}. Its columns: {', '.join(table.names)}. "
             f"Name it, e.g. columns={{'{missing[0]}': '{table.names[-1]}'}}, or rename the column to {missing[0]}."
         )
+    return chosen
+
+
+def detected(table: Table) -> dict[str, str]:
+    """The column of each role as far as names or places tell; a role that is not recognised is left out."""
+    if not table.names:
+        return {role: f"column {j + 1}" for role, j in zip(ROLES, range(len(table.first)), strict=False)}
+    plain = {column: re.sub(r"[^a-z0-9]", "", column.lower()) for column in table.names}
+    chosen: dict[str, str] = {}
+    for whole in (True, False):  # a column's whole name first, then what it begins with
+        for role in (role for role in KNOWN if role not in chosen):
+            known = [word for word in (*KNOWN[role].split(), *BEGINNINGS[role]) if whole or len(word) > 3]
+            fits = [column for word in known for column, text in plain.items() if (text == word if whole else text.startswith(word))]
+            if free := [column for column in fits if column not in chosen.values()]:
+                chosen[role] = free[0]
     return chosen
 
 

@@ -71,7 +71,16 @@ class Engine:
             identity = f"{stamp} {spec.canonical().model_dump_json()}"
         except BadInput as error:
             return self._refused(spec, error)
-        return self._shared(identity, spec, priority, lambda task: self._begin(task, stamp))
+        return self._remembered(identity) or self._shared(identity, spec, priority, lambda task: self._begin(task, stamp))
+
+    def _remembered(self, identity: str) -> Job | None:
+        """A handle on an answer that is not in the store: of a measurement, or of a run on a file that somebody brought."""
+        with self._lock:
+            answered = self._answers.get(identity)
+            if answered is None:
+                return None
+            self._answers.move_to_end(identity)
+            return Job(self, answered)
 
     def measure(self, asked: Measurement, priority: int = 0) -> Job:
         """As `submit`, for what reads no data set; of the latest answers some are remembered."""
@@ -80,12 +89,9 @@ class Engine:
         except BadInput as error:
             return self._refused(asked, error)
         identity = f"{type(asked).__name__} {asked.model_dump_json()}"
-        with self._lock:
-            answered = self._answers.get(identity)
-        if answered is not None:
-            self._answers.move_to_end(identity)
-            return Job(self, answered)
-        return self._shared(identity, asked, priority, lambda task: self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task)))
+        return self._remembered(identity) or self._shared(
+            identity, asked, priority, lambda task: self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task))
+        )
 
     def _shared(self, identity: str, spec: Work, priority: int, begin: Callable[[Task], object]) -> Job:
         """A handle on the unfinished task of this identity, begun now if there is none."""
@@ -212,7 +218,7 @@ class Engine:
         """Called by the client, one future at a time: the only place where results are written."""
         try:
             outcome = _collected(task, future)
-            if isinstance(outcome, Run) and task.state != "cancelled":
+            if isinstance(outcome, Run) and task.state != "cancelled" and not _own(task.spec):
                 self.store.put(outcome)
         except Exception as error:
             outcome = RuntimeError(crew.sentence(error))
@@ -226,7 +232,7 @@ class Engine:
             self._tasks.pop(task.identity, None)
             task.outcome, task.future = outcome, None
             task.state = "cancelled" if isinstance(outcome, Cancelled) else "failed" if isinstance(outcome, Exception) else "done"
-            if task.state == "done" and not isinstance(task.spec, RunSpec):
+            if task.state == "done" and (not isinstance(task.spec, RunSpec) or _own(task.spec)):
                 self._answers[task.identity] = task
                 while len(self._answers) > REMEMBERED:
                     self._answers.popitem(last=False)
@@ -265,6 +271,12 @@ class Engine:
         self._desk.shutdown(cancel_futures=True)
         self._bell.shutdown(cancel_futures=True)
         self._disconnect()
+
+
+def _own(spec: Work) -> bool:
+    """Whether a run is on a file that somebody brought to the page: the shared store never holds it."""
+    is_own: Callable[[str], bool] = getattr(experiment.catalogue(), "is_own", lambda data_id: False)
+    return isinstance(spec, RunSpec) and is_own(spec.data.id)
 
 
 def _collected(task: Task, future: Any) -> Outcome:

@@ -66,6 +66,9 @@ class Job:
 
     @property
     def state(self) -> State:
+        """An end is told when the outcome can be had."""
+        if self._task.state not in ("waiting", "running"):
+            self._task.settled.wait(1.0)
         return "cancelled" if self._left else self._task.state
 
     @property

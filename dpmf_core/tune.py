@@ -21,7 +21,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import Ratings, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
-from dpmf_core.experiment import DataSpec, Run, RunSpec, open_data, open_split, prepare
+from dpmf_core.experiment import DataSpec, Run, RunSpec, catalogue, open_data, open_split, prepare
 from dpmf_core.home import data_folder
 from dpmf_core.privacy import Budget, Event, Gaussian, Noise, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
@@ -280,7 +280,6 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
     from optuna.storages.journal import JournalFileBackend
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    folder.mkdir(parents=True, exist_ok=True)
     seed = spec.seed % 2**32
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # joint densities, and trials that run side by side
@@ -290,9 +289,13 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
             "grid": lambda: optuna.samplers.RandomSampler(seed=seed),  # every place is asked for beforehand
         }
         sampler = samplers[spec.sampler]()
-    journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
+    storage: Any = None  # a file that somebody brought leaves no trace: its search lives in memory
+    if not getattr(catalogue(), "is_own", lambda data_id: False)(spec.data.id):
+        folder.mkdir(parents=True, exist_ok=True)
+        journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
+        storage = JournalStorage(journal)
     pruner = optuna.pruners.MedianPruner(n_startup_trials=5)
-    return optuna.create_study(storage=JournalStorage(journal), study_name=spec.key, sampler=sampler, pruner=pruner, load_if_exists=True)
+    return optuna.create_study(storage=storage, study_name=spec.key, sampler=sampler, pruner=pruner, load_if_exists=storage is not None)
 
 
 def _suggested(trial: Any, spec: TuneSpec) -> dict[str, Value]:

@@ -35,6 +35,7 @@ HERE = "127.0.0.1"
 LOOPBACK: dict[str, Any] = {  # no dashboard; the small HTTP servers that Dask starts all the same take any port of this machine alone
     "dashboard_address": f"{HERE}:0", "worker_dashboard_address": f"{HERE}:0", "scheduler_kwargs": {"dashboard": False}, "silence_logs": 40,
 }  # fmt: skip
+NO_QUEUE = {"distributed.scheduler.worker-saturation": float("inf")}  # else runs wait where their priority is not looked at
 QUIET = ("-W", "ignore::UserWarning:multiprocessing.resource_tracker")  # it frees what a killed process held, and says so
 
 _stopped: set[str] = set()  # tickets of cancelled runs
@@ -82,8 +83,10 @@ def sentence(error: BaseException) -> str:
 
 def threads(workers: int) -> Any:
     """A scheduler with its workers as threads of this process."""
+    import dask
     from distributed import LocalCluster
 
+    dask.config.set(NO_QUEUE)
     return LocalCluster(n_workers=1, threads_per_worker=workers, processes=False, **LOOPBACK)  # type: ignore[no-untyped-call]
 
 
@@ -114,7 +117,7 @@ def _serve(workers: int) -> None:
 
     bounded = {f"distributed.nanny.pre-spawn-environ.{name}": os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     memory = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill", "pause")}
-    dask.config.set({"distributed.scheduler.allowed-failures": 1, **bounded, **memory})
+    dask.config.set({"distributed.scheduler.allowed-failures": 1, **NO_QUEUE, **bounded, **memory})
     os.nice(5)  # pages come first
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host=HERE, memory_limit=MEMORY_LIMIT, **LOOPBACK)  # type: ignore[no-untyped-call]
     print(cluster.scheduler_address, flush=True)

@@ -28,12 +28,16 @@ page = st.navigation(
         ],
         "Work": [
             st.Page(PAGES / "work/tune.py", title="Tune", icon=":material/tune:", url_path="tune"),
+            st.Page(PAGES / "work/data.py", title="Data", icon=":material/upload_file:", url_path="data"),
             st.Page(PAGES / "work/runs.py", title="Runs", icon=":material/history:", url_path="runs"),
         ],
     }
 )
 holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
-APART = {"audit": "This page trains on a small world of its own. Its controls are beside its figure.", "runs": "This page is about every run that is stored."}
+APART = {
+    "audit": "This page trains on a small world of its own. Its controls are beside its figure.", "runs": "This page is about every run that is stored.",
+    "data": "What you bring appears here as a data set, on the other pages.",
+}  # fmt: skip
 if page.url_path in APART:
     st.sidebar.caption(APART[page.url_path])
 else:

@@ -109,6 +109,27 @@ def _key(name: str) -> str:
     return f"sidebar.{holds()}.{name}" if name in OWN and holds() != "ratings" else f"sidebar.{name}"
 
 
+def bring(entry: Any) -> None:
+    """A data set of this session alone, chosen on every page about its kind; call it before the sidebar is drawn."""
+    held = getattr(entry, "holds", "ratings")
+    st.session_state["data.own"] = {**st.session_state.get("data.own", {}), entry.id: entry}
+    prefix = "sidebar." if held == "ratings" else f"sidebar.{held}."
+    units = entry.n_users if held == "ratings" else entry.n_samples
+    for name, value in (("data", entry.id), ("top", None), ("delta", default_delta(units))):
+        st.session_state[prefix + name] = value
+        st.session_state["sidebar.kept"] = st.session_state.get("sidebar.kept", {}) | {prefix + name: value}
+    if held != "ratings":
+        st.session_state.setdefault(f"{prefix}algo", FIRST[held]["algo"])
+
+
+def drop(entry: Any) -> None:
+    """Forget a data set of this session; pages that showed it go back to their first one."""
+    st.session_state["data.own"] = {name: it for name, it in st.session_state.get("data.own", {}).items() if name != entry.id}
+    for key in [key for key, value in st.session_state.items() if str(key).endswith(".data") and value == entry.id]:
+        del st.session_state[key]
+        st.session_state["sidebar.kept"] = {name: value for name, value in st.session_state.get("sidebar.kept", {}).items() if name != key}
+
+
 def private_algorithms() -> list[str]:
     """Ids of what takes a budget and suits the page's data."""
     task = "ratings" if holds() == "ratings" else "samples"
@@ -116,7 +137,9 @@ def private_algorithms() -> list[str]:
 
 
 def _entries() -> tuple[Any, ...]:
-    return datasets.ratings() if holds() == "ratings" else datasets.samples(holds())
+    """The catalogue's, and what this session brought."""
+    own = tuple(entry for entry in st.session_state.get("data.own", {}).values() if getattr(entry, "holds", "ratings") == holds())
+    return (*(datasets.ratings() if holds() == "ratings" else datasets.samples(holds())), *own)
 
 
 def _entry(data_id: str) -> Any:
@@ -128,7 +151,7 @@ def _units(entry: Any) -> int:
 
 
 def _usable_data() -> list[str]:
-    return [entry.id for entry in _entries() if datasets.present(entry.id)]
+    return [entry.id for entry in _entries() if datasets.is_own(entry.id) or datasets.present(entry.id)]
 
 
 # ---- from the URL -----------------------------------------------------------------------------------------------------
@@ -189,7 +212,7 @@ def _follow_in_url() -> None:
     st.session_state["sidebar.kept"] = st.session_state.get("sidebar.kept", {}) | held
     for name in _READERS:
         value = st.session_state[_key(name)]
-        if value is None or (name == "rule" and value == "exact"):
+        if value is None or (name == "rule" and value == "exact") or (name == "data" and datasets.is_own(value)):
             st.query_params.pop(name, None)
         else:
             text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
@@ -264,7 +287,7 @@ def draw(page_holds: Holds = "ratings") -> None:
     st.session_state["sidebar.holds"] = page_holds
     if "sidebar.kept" in st.session_state:
         _restore()
-    if _key("data") not in st.session_state:
+    if any(_key(name) not in st.session_state for name in _READERS):
         _start_from_url()
     with st.sidebar:
         titles = {entry.id: entry.title for entry in _entries()}

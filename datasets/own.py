@@ -1,0 +1,159 @@
+"""Files that a person brings to a served page: kept apart from the catalogue under a name that nobody can guess, until removed or a day old."""
+
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from datasets import sample_sets, shelf
+from datasets.archives import opened
+from datasets.entry import Entry, SampleEntry
+from datasets.report import Report
+from datasets.tables import open_table
+from datasets.upload import detected, read_labelled
+from dpmf_core.data import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.samples import Samples
+
+FOLDER = "uploads"
+KEPT = 24 * 3600  # seconds
+MOST = 200 << 20  # bytes of a table in a zip
+TABLES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet")
+PREVIEWED = 6  # rows
+YOURS = "Yours, in this session only."
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What was made of a file: its entry, whose id is a path that this session alone knows, and what was found in it."""
+
+    entry: Entry | SampleEntry
+    report: Report
+    data: Ratings | Samples
+
+
+def home() -> Path:
+    return shelf.writable_home() / FOLDER
+
+
+def is_own(data_id: str) -> bool:
+    """Whether a data set's id is the path of a file that somebody brought."""
+    return f"/{FOLDER}/" in data_id and Path(data_id.partition("?")[0]).resolve().is_relative_to(home().resolve())
+
+
+def preview(content: bytes, name: str) -> tuple[tuple[str, ...], dict[str, str], pd.DataFrame]:
+    """Columns of a table, which of them play which role as far as their names tell, and its first rows as text. Raises BadInput."""
+    content = unpacked(content, name)
+    table = open_table(content, name)
+    names = table.names or tuple(f"column {j + 1}" for j in range(len(table.first)))
+    first = next(iter(table.batches(range(len(names)))), [])
+    rows = {column: part.slice(0, PREVIEWED).to_pylist() for column, part in zip(names, first, strict=False)}
+    return names, detected(table), pd.DataFrame(rows)
+
+
+def unpacked(content: bytes, name: str) -> bytes:
+    """The one table in a zip; anything else as it is. Raises BadInput."""
+    if content[:4] != b"PK\x03\x04":
+        return content
+    with _aside(content, "upload.zip") as path, opened(path) as members:
+        inside = [member for member in members.names if member.lower().endswith(TABLES) and not Path(member).name.startswith((".", "__"))]
+        if len(inside) != 1:
+            raise BadInput(f"{name} should hold one table ({', '.join(TABLES)}). Found: {', '.join(inside[:5]) or 'none'}.")
+        with members.open(inside[0]) as stream:
+            out = stream.read(MOST + 1)
+    if len(out) > MOST:
+        raise BadInput(f"The table in {name} is larger than {MOST >> 20} MB. Use `python -m dpmf_core` for large files.")
+    return out
+
+
+class _aside:  # noqa: N801  # reads like the function it stands for
+    """A file that exists inside a `with` alone."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        self._folder = _new_folder()
+        self._path = self._folder / name
+        self._path.write_bytes(content)
+
+    def __enter__(self) -> Path:
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _new_folder() -> Path:
+    folder = home() / secrets.token_urlsafe(24)
+    folder.mkdir(parents=True, mode=0o700)
+    return folder
+
+
+def ratings(content: bytes, name: str, columns: dict[str, str], bounds: tuple[float, float]) -> Brought:
+    """A ratings table. columns: role to column, where its header does not tell. Raises BadInput."""
+    content = unpacked(content, name)
+    table = open_table(content, name)
+    chosen = {**detected(table), **columns} if table.names else {}
+    found, report, labels = read_labelled(content, name=name, bounds=bounds, columns=chosen)
+    file = _new_folder() / "ratings.parquet"
+    kept = {"user": found.users, "item": [labels[j] for j in found.items], "rating": found.values}
+    if found.titles:
+        kept["title"] = [found.titles[j] for j in found.items]
+    if found.order is not None:
+        kept["timestamp"] = found.order
+    pd.DataFrame(kept).to_parquet(file, index=False)
+    low, high = bounds
+    entry = Entry(
+        id=f"{file}?{urlencode({'bounds': f'{low:g},{high:g}'}, safe=',')}", title=_titled(name), kind="file", words=YOURS, licence="Yours.", citation="",
+        size_mb=file.stat().st_size / 1e6, n_users=found.n_users, n_items=found.n_items, n_ratings=len(found), bounds=bounds, home="",
+    )  # fmt: skip
+    return Brought(entry, report, found)
+
+
+def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
+    """Documents or images: a text file with one a line, a column of a table (fact `text`), a zip of files, a MATLAB matrix. Raises BadInput."""
+    ending = Path(name).suffix.lower()
+    file = _new_folder() / f"samples{ending if ending in ('.txt', '.zip', '.mat', '.csv', '.tsv', '.tgz', '.tar') else '.bin'}"
+    try:
+        file.write_bytes(content)
+        made = sample_sets.at(file, facts)
+        if made is None:
+            raise BadInput(f"{name} is neither text (.txt, .zip, a table with a text column) nor images (.zip, .mat). Got {ending or 'no ending'}.")
+        found, report = made
+    except BaseException:
+        shutil.rmtree(file.parent, ignore_errors=True)
+        raise
+    documents = found.unit == "document"
+    entry = SampleEntry(
+        id=f"{file}?{urlencode(facts, safe=',')}" if facts else str(file), title=_titled(name), kind="file", words=YOURS, licence="Yours.", citation="",
+        size_mb=len(content) / 1e6, home="", holds="documents" if documents else "images", n_samples=found.shape.n_samples, n_features=found.shape.n_features,
+        image=found.image, n_components=max(1, min(8, found.shape.n_samples, found.shape.n_features)),
+    )  # fmt: skip
+    return Brought(entry, report, found)
+
+
+def _titled(name: str) -> str:
+    """A file's name without folder or ending, as text of a reasonable length."""
+    plain = "".join(letter for letter in Path(name).stem if letter.isprintable())
+    return (plain[:40] or "Your file") + " (yours)"
+
+
+def remove(entry: Entry | SampleEntry) -> None:
+    """Forget a file that was brought."""
+    path = Path(entry.id.partition("?")[0])
+    if is_own(entry.id):
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def sweep(now: float | None = None) -> None:
+    """Remove what is older than a day."""
+    if not home().is_dir():
+        return
+    for folder in home().iterdir():
+        if folder.is_dir() and folder.stat().st_mtime < (now or time.time()) - KEPT:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+__all__ = ["Brought", "is_own", "preview", "ratings", "remove", "samples", "sweep"]

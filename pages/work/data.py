@@ -1,0 +1,126 @@
+"""Is my file fit? Bring ratings, documents or images; what was repaired or refused; what the data look like; real sets from the catalogue."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import datasets
+from datasets import own
+from dpmf_core.data import Ratings
+from dpmf_core.errors import BadInput
+from pages.kit import brought, sidebar
+
+KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
+ROLES = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
+
+
+def ratings_form(content: bytes, name: str) -> None:
+    """Columns and bounds of a table, with its first rows."""
+    columns, found, rows = own.preview(content, name)
+    st.dataframe(rows, hide_index=True)
+    headed = not columns or not columns[0].startswith("column 1")
+    mapping: dict[str, str] = {}
+    for place, (column, (role, title)) in enumerate(zip(st.columns(len(ROLES)), ROLES.items(), strict=True)):
+        options = ["", *columns]
+        start = options.index(found[role]) if found.get(role) in options else 0
+        picked = column.selectbox(title, options, start, key=f"data.role.{place}.{name}", disabled=not headed)
+        if picked and headed:
+            mapping[role] = picked
+    left, right, button = st.columns([1, 1, 2], vertical_alignment="bottom")
+    low = left.number_input("Lowest rating anybody can give", value=None, format="%g", key=f"data.low.{name}", placeholder="e.g. 1")
+    high = right.number_input("Highest", value=None, format="%g", key=f"data.high.{name}", placeholder="e.g. 5")
+    st.caption(
+        "The bounds are declared, not read off the ratings: what the data hold would tell something about them. What is protected is one user's whole row."
+    )
+    ready = low is not None and high is not None
+    if button.button("Check and use", type="primary", key="data.use", disabled=not ready, width="stretch") and low is not None and high is not None:
+        if headed and (missing := [title for role, title in ROLES.items() if role in ("user", "item", "rating") and role not in mapping]):
+            raise BadInput(f"Say above which column is {' and which '.join(missing)}.")
+        keep(own.ratings(content, name, mapping, (low, high)))
+
+
+def samples_form(content: bytes, name: str) -> None:
+    """What kind of file it is, and what it needs said."""
+    facts: dict[str, str] = {}
+    ending = name.lower().rpartition(".")[2]
+    left, middle, right = st.columns(3)
+    if ending in ("csv", "tsv"):
+        columns, _, rows = own.preview(content, name)
+        st.dataframe(rows, hide_index=True)
+        facts["text"] = left.selectbox("The column that holds the text", columns, key="data.text")
+    if ending == "mat":
+        facts["key"] = left.text_input("Name of the matrix in the file", "fea", key="data.matrix", max_chars=60)
+        facts["drop"] = right.text_input("Columns to leave out, counted from 1", key="data.drop", max_chars=200)
+    if ending in ("mat", "zip"):
+        facts["image"] = middle.text_input("Height,width of images (empty: none, or as they are)", key="data.image", max_chars=20)
+    st.caption("What is protected is one document or image: one line, one file or one row.")
+    if st.button("Check and use", type="primary", key="data.use"):
+        keep(own.samples(content, name, {fact: value for fact, value in facts.items() if value}))
+
+
+def keep(found: own.Brought) -> None:
+    sidebar.bring(found.entry)
+    st.session_state["data.report"] = (found.entry.id, found.report)
+    st.rerun()
+
+
+def yours() -> None:
+    """What this session has brought, and what was found in it."""
+    held: dict[str, Any] = st.session_state.get("data.own", {})
+    for entry in list(held.values()):
+        with st.container(border=True):
+            left, right = st.columns([5, 1], vertical_alignment="center")
+            left.markdown(f"**{brought.plain(entry.title)}** is a data set on every page of this session: in no link, not in the store, gone after a day.")
+            if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
+                own.remove(entry)
+                sidebar.drop(entry)
+                st.rerun()
+            told = st.session_state.get("data.report", ("", None))
+            if told[0] == entry.id and told[1] is not None:
+                st.code(told[1].words, language=None, wrap_lines=True)
+            data = datasets.load(entry.id)
+            if isinstance(data, Ratings):
+                brought.summary(data)
+
+
+def catalogue() -> None:
+    """Real sets with their licences; downloads with progress."""
+    st.subheader("The catalogue")
+    st.dataframe(
+        pd.DataFrame(
+            [{"id": it.id, "data": it.title, "here": datasets.present(it.id), "what": it.words, "licence": it.licence} for it in datasets.catalogue()]
+        ),
+        hide_index=True,
+    )
+    missing = {it.id: it for it in datasets.catalogue() if it.kind == "download" and not datasets.present(it.id)}
+    if not missing:
+        return
+    chosen = st.selectbox("Download", list(missing), index=None, format_func=lambda it: f"{missing[it].title}, {missing[it].size_mb:g} MB", key="data.download")
+    if chosen:
+        st.write(f"{missing[chosen].licence} {missing[chosen].citation}")
+        accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{chosen}")
+        if st.button("Download", disabled=not accepted, key="data.fetch"):
+            bar = st.progress(0.0, "Asking the publisher")
+            datasets.fetch(chosen, accept_licence=True, progress=lambda done, total: bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB"))
+            st.rerun()
+
+
+def main() -> None:
+    own.sweep()
+    st.title("Bring your own data")
+    st.write("A file is read, checked and told about. It stays in this session: nobody else sees it, and what is computed on it is not kept.")
+    kind = st.segmented_control("It holds", list(KINDS), default="ratings", required=True, key="data.kind", format_func=KINDS.__getitem__) or "ratings"
+    endings = ["csv", "tsv", "txt", "dat", "data", "parquet", "gz", "zip"] if kind == "ratings" else ["txt", "csv", "tsv", "zip", "mat"]
+    file = st.file_uploader("File", type=endings, key=f"data.file.{kind}")
+    if file is not None:
+        (ratings_form if kind == "ratings" else samples_form)(file.getvalue(), file.name)
+    yours()
+    catalogue()
+
+
+try:
+    main()
+except BadInput as error:
+    st.error(str(error))
+    st.caption("Your settings are kept. Change the one named above.")

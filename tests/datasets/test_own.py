@@ -1,0 +1,149 @@
+"""What a person brings: columns found, kept apart under a name nobody can guess, never in the shared store, removable."""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets import own
+from dpmf_core.data import Ratings
+from dpmf_core.engine import Engine
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import RunSpec
+from dpmf_core.privacy import Status
+from dpmf_core.samples import Samples
+from dpmf_core.store import Store
+
+TABLE = """Customer No,Product,Points,When
+c1,Lamp,4.5,2020-01-01
+c1,Chair,2,2020-01-02
+c2,Lamp,good,2020-01-03
+c2,Chair,7,2020-01-04
+c3,Lamp,0.5,2020-01-05
+"""
+COLUMNS = {"user": "Customer No", "item": "Product", "rating": "Points", "time": "When"}
+
+
+@pytest.fixture(autouse=True)
+def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
+
+
+def zipped(**files: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "."), content)
+    return out.getvalue()
+
+
+def test_columns_of_other_names_are_found() -> None:
+    names, found, rows = own.preview(TABLE.encode(), "shop.csv")
+    assert names == ("Customer No", "Product", "Points", "When")
+    assert found == COLUMNS
+    assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5"]
+    _, found, _ = own.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
+    assert found == {"user": "uid", "item": "film", "rating": "stars"}
+    names, found, _ = own.preview(b"1,2,3\n4,5,6\n", "x.csv")
+    assert names == ("column 1", "column 2", "column 3") and found["rating"] == "column 3"
+
+
+def test_a_table_becomes_a_data_set_like_any_other() -> None:
+    brought = own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    assert own.is_own(brought.entry.id)
+    assert {problem.kind: problem.count for problem in brought.report.problems} == {"not a number": 1, "out of declared bounds, clamped": 1}
+    loaded = datasets.load(brought.entry.id)
+    assert isinstance(loaded, Ratings) and isinstance(brought.data, Ratings)
+    for name in ("users", "items", "values", "order"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(brought.data, name))
+    assert loaded.titles == brought.data.titles == ("Chair", "Lamp") and loaded.bounds == (0.5, 5.0)
+    assert not loaded.public and loaded.assumptions
+    assert brought.entry.title == "shop (yours)"
+
+
+def test_a_zip_with_one_table_is_that_table() -> None:
+    brought = own.ratings(zipped(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
+    assert brought.data.n_users == 3  # type: ignore[union-attr]
+    with pytest.raises(BadInput, match="one table"):
+        own.preview(zipped(a__csv=TABLE, b__csv=TABLE), "two.zip")
+    with pytest.raises(BadInput, match="one table"):
+        own.preview(zipped(a__exe="x"), "none.zip")
+    left = [path for path in own.home().iterdir() if not (path / "ratings.parquet").exists()]
+    assert left == []  # nothing unpacked stays
+
+
+def test_documents_and_matrices() -> None:
+    texts = own.samples(b"a red lamp on a chair\na blue chair in a room\na red chair and a lamp\n", "notes.txt", {})
+    assert isinstance(texts.data, Samples) and texts.entry.holds == "documents" and texts.entry.n_samples == 3  # type: ignore[union-attr]
+    from scipy.io import savemat
+
+    out = io.BytesIO()
+    savemat(out, {"fea": np.random.default_rng(0).integers(0, 255, (20, 16))})
+    pictures = own.samples(out.getvalue(), "faces.mat", {"key": "fea", "image": "4,4"})
+    assert pictures.entry.holds == "images" and pictures.entry.image == (4, 4)  # type: ignore[union-attr]
+    assert datasets.load(pictures.entry.id).shape == pictures.data.shape
+    before = set(own.home().iterdir())
+    with pytest.raises(BadInput):
+        own.samples(b"\x00\x01", "what.xyz", {})
+    assert set(own.home().iterdir()) == before
+
+
+def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
+    hostile = own.ratings(TABLE.encode(), "../../etc/passwd\n<script>.csv", COLUMNS, (0.5, 5.0))
+    path = Path(hostile.entry.id.partition("?")[0])
+    assert path.is_relative_to(own.home()) and len(path.parent.name) >= 32
+    assert "/" not in hostile.entry.title and "\n" not in hostile.entry.title
+    again = own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    assert again.entry.id != hostile.entry.id
+    assert path.parent.stat().st_mode & 0o077 == 0
+    assert not own.is_own("cinema") and not own.is_own(f"{own.home()}/../../x.csv") and not own.is_own("/elsewhere/uploads/x.csv")
+
+
+def test_what_is_removed_or_old_is_gone() -> None:
+    first, second = (own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0)) for _ in range(2))
+    own.remove(first.entry)
+    with pytest.raises(BadInput):
+        datasets.load(first.entry.id)
+    own.sweep()
+    assert isinstance(datasets.load(second.entry.id), Ratings)
+    own.sweep(now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime + own.KEPT + 1)
+    assert list(own.home().iterdir()) == []
+
+
+@pytest.fixture
+def threads(tmp_path: Path) -> Iterator[Engine]:
+    made = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    yield made
+    made.close()
+
+
+def many() -> bytes:
+    rng = np.random.default_rng(0)
+    return ("user,item,rating\n" + "".join(f"{u},{i},{rng.integers(1, 6)}\n" for u in range(60) for i in rng.choice(30, 12, replace=False))).encode()
+
+
+def test_a_run_on_it_is_never_in_the_shared_store(threads: Engine) -> None:
+    brought = own.ratings(many(), "mine.csv", {}, (1.0, 5.0))
+    spec = RunSpec.parse(data={"id": brought.entry.id}, algorithm="private-bias", budget={"epsilon": 2.0, "delta": 1e-4})
+    run = threads.submit(spec).result(60)
+    assert run.record["guarantee"]["status"] == Status.CONDITIONAL
+    assert threads.store.rows() == []
+    again = threads.submit(spec)
+    assert again.state == "done" and again.result(0) is run
+    assert "metrics" not in run.export()
+
+
+def test_a_search_on_it_leaves_no_file(threads: Engine, tmp_path: Path) -> None:
+    from dpmf_core.tune import Search, TuneSpec
+
+    brought = own.ratings(many(), "mine.csv", {}, (1.0, 5.0))
+    spec = TuneSpec.parse(data={"id": brought.entry.id}, algorithm="als", search={"rank": (1, 2)}, fixed={"steps": 1}, sampler="grid")
+    search = Search(spec, 2, threads, folder=tmp_path / "journal")
+    while search.advance():
+        pass
+    assert search.best is not None
+    assert not (tmp_path / "journal").exists()
