@@ -63,7 +63,7 @@ class TuneSpec(BaseModel):
     split: SplitSpec = SplitSpec(validation_fraction=0.1)
     seed: int = Field(0, ge=0, lt=2**63)
     sampler: Literal["tpe", "random", "grid"] = Field("tpe", description="tpe: tree-structured Parzen estimator (Bergstra et al. 2011)")
-    prune: bool = Field(True, description="stop a trial whose curve lies above the median of those before it")
+    prune: bool = Field(True, description="stop a trial whose curve lies above the median of those before it; not where steps move")
 
     @classmethod
     def parse(cls, **parts: Any) -> "TuneSpec":
@@ -196,7 +196,7 @@ class Search:
 
     def _watch(self, trial: Any, job: Any) -> None:
         """Report the curve so far; stop the run where the pruner says so."""
-        if not self.spec.prune or job.progress is None:
+        if not self.spec.prune or job.progress is None or "steps" in self.spec.search:  # curves that share a budget among other steps do not compare
             return
         new = job.progress.curves[self._told.get(trial.number, 0) :]
         self._told[trial.number] = len(job.progress.curves)

@@ -64,6 +64,7 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         st.dataframe(ledger_table(event), hide_index=True, column_config={"noise multiplier": number, "noise scale": number, "sensitivity": number})
         st.markdown("**The same releases by every rule**")
         st.dataframe(rules_table(event, delta), hide_index=True)
+        links.to("glossary", "What these words mean", {})
 
 
 def attack_link(algorithm: str) -> None:

@@ -5,7 +5,11 @@ from pathlib import Path
 import streamlit as st
 
 PAGES = Path(__file__).parents[1]
-PLACES = {"explore": ("recommend/explore.py", "Explore", ":material/explore:"), "audit": ("privacy/audit.py", "Audit", ":material/policy:")}
+PLACES = {
+    "explore": ("recommend/explore.py", "Explore", ":material/explore:"),
+    "audit": ("privacy/audit.py", "Audit", ":material/policy:"),
+    "glossary": ("learn/glossary.py", "Glossary", ":material/menu_book:"),
+}
 
 
 def to(name: str, label: str, parameters: dict[str, str]) -> None:

@@ -31,11 +31,16 @@ page = st.navigation(
             st.Page(PAGES / "work/data.py", title="Data", icon=":material/upload_file:", url_path="data"),
             st.Page(PAGES / "work/runs.py", title="Runs", icon=":material/history:", url_path="runs"),
         ],
+        "Learn": [
+            st.Page(PAGES / "learn/lessons.py", title="Lessons", icon=":material/school:", url_path="lessons"),
+            st.Page(PAGES / "learn/glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
+        ],
     }
 )
 holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
 APART = {
     "audit": "This page trains on a small world of its own. Its controls are beside its figure.", "runs": "This page is about every run that is stored.",
+    "lessons": "Each lesson has its own control.", "glossary": "Every term of the app.",
     "data": "What you bring appears here as a data set, on the other pages.",
 }  # fmt: skip
 if page.url_path in APART:

@@ -40,6 +40,8 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.other_roads": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures"},
     f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures", f"{CORE}.part_presets", f"{CORE}.other_roads"},
     f"{CORE}.explain": ABOVE_EXPERIMENT | {f"{CORE}.part_metrics", f"{CORE}.coherence"},
+    f"{CORE}.glossary": set(),
+    f"{CORE}.lessons": {f"{CORE}.data", PRIVACY},
     f"{CORE}.report": ABOVE_EXPERIMENT | {f"{CORE}.compare"},
     f"{CORE}.subpoena": {ALGORITHMS},
     f"{CORE}.collisions": {ALGORITHMS, f"{CORE}.kernels"},

@@ -1,0 +1,169 @@
+"""The words of the app, each with a formula and a source."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Term:
+    """formula: LaTeX, or nothing where there is none to be had."""
+
+    name: str
+    words: str
+    formula: str
+    source: str
+
+
+DR14 = "Dwork & Roth, The Algorithmic Foundations of Differential Privacy, 2014"
+_TERMS = (
+    Term(
+        "differential privacy",
+        "A promise about a procedure, not about data: whatever it may put out is almost as likely without you as with you.",
+        r"\Pr[M(D)\in S]\le e^{\varepsilon}\,\Pr[M(D')\in S]+\delta",
+        DR14,
+    ),
+    Term(
+        "epsilon",
+        "The privacy loss: by which factor e^ε the odds of anything that is put out may change when you join or leave. Here always the total of a run.",
+        r"\ln\frac{\Pr[M(D)=y]}{\Pr[M(D')=y]}\le\varepsilon",
+        DR14,
+    ),
+    Term(
+        "delta",
+        "The probability with which the promise of epsilon may fail. Below one over the number of people, or it could allow to publish somebody's whole row.",
+        r"\delta\ll 1/n",
+        DR14,
+    ),
+    Term(
+        "neighbouring relation",
+        "Which data sets count as one person apart: she is added or removed, or replaced by somebody else. Replacing moves a sum up to twice as far.",
+        r"D'=D\cup\{x\}\quad\text{or}\quad D'=(D\setminus\{x\})\cup\{y\}",
+        DR14,
+    ),
+    Term(
+        "privacy unit",
+        "What one step between neighbours changes: a user's whole row, a document, an image; or, weaker, a single rating.",
+        r"\text{user}\supset\text{rating}\supset\text{value of a rating}",
+        "Chien et al., Private Alternating Least Squares, ICML 2021, section 2",
+    ),
+    Term(
+        "joint differential privacy",
+        "What you are shown may use your own row without noise; what everybody else is shown must hide it. Hence a user's own factor needs none.",
+        r"M(D)_{-i}\approx_{\varepsilon,\delta}M(D')_{-i}",
+        "Kearns, Pai, Roth & Ullman, Mechanism Design in Large Games, ITCS 2014",
+    ),
+    Term(
+        "sensitivity",
+        "By how much, at most, one unit moves a statistic. Noise is measured in it.",
+        r"\Delta=\max_{D\sim D'}\lVert f(D)-f(D')\rVert_2",
+        DR14,
+    ),
+    Term(
+        "clipping",
+        "Shortening what one person sends to a length that is fixed beforehand. It makes the sensitivity known, and costs those who send more.",
+        r"\mathrm{clip}(x)=x\cdot\min(1,\,C/\lVert x\rVert_2)",
+        "Abadi et al., Deep Learning with Differential Privacy, CCS 2016",
+    ),
+    Term(
+        "clip norm",
+        "The length C to which clipping shortens: too low, and people are cut off; too high, and noise grows with it.",
+        r"\Delta=C",
+        "Abadi et al. 2016",
+    ),
+    Term(
+        "noise multiplier",
+        "The noise's standard deviation over the sensitivity: what an accountant needs to know of a release.",
+        r"z=\sigma/\Delta",
+        "Abadi et al. 2016",
+    ),
+    Term(
+        "Gaussian mechanism",
+        "Publishing a statistic with normal noise on every number.",
+        r"f(D)+\mathcal N(0,\,z^2\Delta^2 I)",
+        "Balle & Wang, Improving the Gaussian Mechanism, ICML 2018",
+    ),
+    Term(
+        "Laplace mechanism",
+        "Publishing with Laplace noise: no δ, but the sensitivity is a sum of absolute changes.",
+        r"f(D)+\mathrm{Lap}(\Delta_1/\varepsilon)",
+        DR14,
+    ),
+    Term(
+        "composition",
+        "Several releases from the same data cost more than each. Gaussian ones add up exactly: the squares of 1/z.",
+        r"\mu^2=\sum_t 1/z_t^2",
+        "Dong, Roth & Su, Gaussian Differential Privacy, JRSS B 2022",
+    ),
+    Term(
+        "Gaussian differential privacy",
+        "The exact promise of Gaussian releases: no attack tells two data sets apart better than two normals a distance μ apart.",
+        r"\beta(\alpha)=\Phi(\Phi^{-1}(1-\alpha)-\mu)",
+        "Dong, Roth & Su 2022",
+    ),
+    Term(
+        "trade-off curve",
+        "The fewest people an attack must miss, by how often it accuses somebody falsely. All that a run reveals is in it.",
+        r"\beta\ge f(\alpha)",
+        "Dong, Roth & Su 2022",
+    ),
+    Term(
+        "Rényi differential privacy",
+        "A rule of accounting that adds up well: a bound on a moment of the privacy loss, turned into ε at the end. Safe, rarely exact.",
+        r"D_\alpha(M(D)\Vert M(D'))\le\rho(\alpha)",
+        "Mironov, Rényi Differential Privacy, CSF 2017",
+    ),
+    Term(
+        "zero-concentrated differential privacy",
+        "Rényi differential privacy whose bound is a line through 0: one number ρ.",
+        r"D_\alpha\le\rho\alpha",
+        "Bun & Steinke, TCC 2016",
+    ),
+    Term(
+        "ledger",
+        "The list of everything a run has released: what, how often, with which noise. Its epsilon is computed from it alone.",
+        r"\{(\text{statistic},z,\text{count})\}",
+        "dpmf",
+    ),
+    Term(
+        "post-processing",
+        "What is computed from released numbers alone costs nothing more, however long it goes on.",
+        r"g\circ M\ \text{is as private as}\ M",
+        DR14,
+    ),
+    Term(
+        "PROVEN, CONDITIONAL, UNPROVEN, NONE",
+        "What a card says of a promise: proved as it stands; proved if something named holds; claimed by a source and not proved; not claimed.",
+        "",
+        "dpmf",
+    ),
+    Term(
+        "rank",
+        "How many factors describe a person or an item. In private each factor brings noise of its own.",
+        r"Y\approx UV^\top,\quad U\in\mathbb R^{n\times r}",
+        "Koren, Bell & Volinsky, Matrix Factorization Techniques for Recommender Systems, 2009",
+    ),
+    Term(
+        "RMSE",
+        "Root mean squared error of predicted ratings on ratings that were held out.",
+        r"\sqrt{\tfrac1N\sum(\hat y-y)^2}",
+        "Koren, Bell & Volinsky 2009",
+    ),
+    Term(
+        "membership inference",
+        "An attack that tells whether somebody was in the data. The best one is a likelihood ratio.",
+        r"\log\frac{p(y\mid D')}{p(y\mid D)}>t",
+        "Kairouz, Oh & Viswanath, The Composition Theorem for Differential Privacy, ICML 2015",
+    ),
+    Term(
+        "private selection",
+        "Trying many settings and showing only the best costs less than showing all, if their number is drawn at random.",
+        r"K\sim\mathrm{NegBin},\quad y^\star=\max_{k\le K}y_k",
+        "Papernot & Steinke, Hyperparameter Tuning with Rényi Differential Privacy, ICLR 2022",
+    ),
+)
+TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
+
+
+def found(text: str) -> tuple[Term, ...]:
+    """The terms whose name or words hold the text; all where it is empty."""
+    wanted = text.strip().lower()
+    return tuple(term for term in _TERMS if wanted in f"{term.name} {term.words}".lower())

@@ -1,0 +1,37 @@
+"""What is this? Six lessons of five minutes on the real app."""
+
+import streamlit as st
+
+from dpmf_core.errors import BadInput
+from pages.kit.teaching import LESSONS
+
+
+def main() -> None:
+    linked = st.query_params.get("lesson", "neighbours")
+    st.session_state.setdefault("learn.lesson", linked if linked in LESSONS else "neighbours")
+    names = list(LESSONS)
+    titles = {name: f"{place + 1}. {lesson.title}" for place, (name, lesson) in enumerate(LESSONS.items())}
+    chosen = st.selectbox("Lesson", names, key="learn.lesson", format_func=titles.__getitem__, persist_state="session")
+    st.query_params["lesson"] = chosen
+    lesson = LESSONS[chosen]
+    st.title(lesson.title)
+    st.write(lesson.idea)
+    lesson.draw()
+    st.subheader("A question")
+    picked = st.radio(lesson.question, range(len(lesson.answers)), index=None, key=f"learn.answer.{chosen}", format_func=lambda place: lesson.answers[place])
+    if picked is not None:
+        (st.success if picked == lesson.right else st.warning)(f"{'Yes.' if picked == lesson.right else 'Not quite.'} {lesson.because}")
+    place = names.index(chosen)
+    if place + 1 < len(names):
+        st.button(f"Next: {LESSONS[names[place + 1]].title}", key="learn.next", on_click=_go, args=(names[place + 1],))
+
+
+def _go(name: str) -> None:
+    st.session_state["learn.lesson"] = name
+
+
+try:
+    main()
+except BadInput as error:
+    st.error(str(error))
+    st.caption("Your settings are kept. Change the one named above.")
