@@ -23,6 +23,7 @@ from dpmf_core.algorithms.retention import Server
 from dpmf_core.algorithms.sketch import hash_keys
 from dpmf_core.data import Ratings
 from dpmf_core.kernels import sgd, sketch, slope
+from dpmf_core.kernels.shuffle import shuffled
 
 SIDE = Path(__file__).with_name("surprise_side.py")
 REPEATS = 5
@@ -50,7 +51,7 @@ def sketched(data: Ratings, k: int, d: int, together: bool) -> dict[str, Any]:
     a, b = np.zeros(data.n_users), np.zeros(data.n_items)
 
     def one() -> None:
-        order = rng.permutation(len(data))
+        order = shuffled(len(data), 1)
         sketch.epoch(C, keys, data.users[order], data.items[order], values[order], d, w, together, 0.05, 0.02, 4.0)
 
     ours = seconds(one)

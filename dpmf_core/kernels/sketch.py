@@ -29,15 +29,16 @@ def _strides(keys, d):  # type: ignore[no-untyped-def]
 
 @compiled
 def _hashed(keys, strides, ident, d, w, together, cells, signs):  # type: ignore[no-untyped-def]
-    """Cells in C and signs (k * d,) of the components of one vector."""
+    """Cells in C and signs (k * d,) of the components of one vector; where they lie together, of cells the first in each row alone."""
     wide = np.uint64(w) & LOW
     row = w + d - 1 if together else w
     for j in range(len(keys)):
         first, begin = keys[j, 1] + keys[j, 0] * np.uint64(ident * d), np.uint32(j * row)
         for f in range(d):
             h = first + strides[j * d + f]
-            cells[j * d + f] = np.uint32(((h >> HALF) * wide) >> HALF) + begin
             signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(2) - np.float32(1)
+        for f in range(1 if together else d):
+            cells[j * d + f] = np.uint32((((first + strides[j * d + f]) >> HALF) * wide) >> HALF) + begin
 
 
 @compiled

@@ -35,7 +35,8 @@ page = st.navigation(
             st.Page(PAGES / "learn/lessons.py", title="Lessons", icon=":material/school:", url_path="lessons"),
             st.Page(PAGES / "learn/glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
         ],
-    }
+    },
+    expanded=True,
 )
 holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
 APART = {
