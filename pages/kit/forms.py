@@ -8,6 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.privacy import Budget
+from dpmf_core.sweeps import typed
+from pages.kit import lesson
 
 
 def _shown(value: Any) -> str:
@@ -63,10 +65,20 @@ def _to_link(chosen: dict[str, Any]) -> None:
             st.query_params[f"p.{name}"] = str(value)
 
 
+def _by_lesson(kind: type[Algorithm]) -> dict[str, Any]:
+    """The parameters that a lesson fixes, and nothing else. Raises BadInput."""
+    texts = {name[2:]: text for name, text in lesson.given().items() if name.startswith("p.") and name[2:] in kind.model_fields}
+    if not lesson.hidden("parameters"):
+        st.caption("Fixed by the lesson: " + (", ".join(f"{name} {text}" for name, text in texts.items()) or "all as recommended") + ".")
+    return typed(kind, texts)
+
+
 def parameters(algorithm_id: str, shape: Any, budget: Budget, prefix: str, suggested: dict[str, Any] | None = None) -> dict[str, Any]:
     """The parameters that a person set; the others follow the recommendation for this shape and budget, or the page's suggestion, which is then set."""
     kind = algorithms.find(algorithm_id)
     fields = kind.model_json_schema().get("properties", {})
+    if lesson.fixed("parameters") is not None:
+        return (suggested or {}) | _by_lesson(kind)
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
     for name, key in keys.items():
         _from_link(kind, key, name)

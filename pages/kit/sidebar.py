@@ -5,6 +5,7 @@ in a sentence and replaced by the default.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.experiment import RunSpec
 from dpmf_core.privacy import default_delta
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, SampleShape
+from pages.kit import lesson
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
@@ -207,6 +209,26 @@ def _start_from_url() -> None:
     _slide()
 
 
+def _enforce() -> None:
+    """What a lesson fixes is set anew in every run, whatever the address or the browser says."""
+    first = DEFAULTS | FIRST.get(holds(), {})
+    for name, (read, allowed) in _READERS.items():
+        text = lesson.fixed(name)
+        if text is None:
+            continue
+        try:
+            value = read(text) if text else first[name]
+        except (ValueError, OverflowError):
+            value = first[name]
+            st.session_state["sidebar.complaints"].append(f"The lesson fixes '{name}' to what is not here ({allowed} is needed). The default is used instead.")
+        if st.session_state.get(_key(name)) != value:
+            st.session_state[_key(name)] = value
+    if st.session_state[_key("delta")] is None:
+        st.session_state[_key("delta")] = default_delta(_units(_entry(st.session_state[_key("data")])))
+    if lesson.fixed("eps") is not None:
+        _slide()
+
+
 def _follow_in_url() -> None:
     held = {_key(name): st.session_state[_key(name)] for name in (*_READERS, "slider")}
     st.session_state["sidebar.kept"] = st.session_state.get("sidebar.kept", {}) | held
@@ -264,22 +286,72 @@ def _new_data() -> None:
 
 def _fewer(entry: Any) -> None:
     """What the data hold, and how many of their columns are looked at."""
+    fixed, seen = lesson.fixed("top") is not None, not lesson.hidden("top")
     if holds() == "ratings":
         about = "about " if entry.kind == "simulated" else ""
         st.caption(f"{entry.n_users:,} users, {entry.n_items:,} items, {about}{entry.n_ratings:,} ratings. {entry.words}")
-        st.number_input(
-            "Most rated items only", 2, None, key=_key("top"), placeholder=f"all {entry.n_items:,}", step=100,
-            help="Keeps the most rated items. Choosing them by exact counts treats the item set as public, and the privacy card says so.",
-        )  # fmt: skip
+        if seen:
+            st.number_input(
+                "Most rated items only", 2, None, key=_key("top"), placeholder=f"all {entry.n_items:,}", step=100, disabled=fixed,
+                help="Keeps the most rated items. Choosing them by exact counts treats the item set as public, and the privacy card says so.",
+            )  # fmt: skip
         return
     st.caption(f"{entry.n_samples:,} {entry.holds}, {entry.n_features:,} {'words' if entry.holds == 'documents' else 'pixels'}. {entry.words}")
-    if entry.holds == "documents":
+    if entry.holds == "documents" and seen:
         st.number_input(
-            "Most frequent words only", 2, None, key=_key("top"), placeholder=f"all {entry.n_features:,}", step=1000,
+            "Most frequent words only", 2, None, key=_key("top"), placeholder=f"all {entry.n_features:,}", step=1000, disabled=fixed,
             help="Keeps the words in most documents. Choosing them by exact counts treats the vocabulary as public, and the privacy card says so.",
         )  # fmt: skip
-    else:
+    elif entry.holds != "documents":
         st.session_state[_key("top")] = None
+
+
+def _loss(fixed: bool) -> None:
+    """Epsilon: a slider and a box that follow each other."""
+    st.select_slider(
+        "Privacy loss ε, total", EPSILONS, key="sidebar.slider", on_change=_type, format_func=lambda mark: f"{mark:g}", help=DEPLOYED, disabled=fixed
+    )
+    left, right = st.columns(2)
+    left.caption("← more private")
+    right.caption("more accurate →", text_alignment="right")
+    st.number_input("ε, exactly", 1e-4, 1000.0, None, key="sidebar.eps", on_change=_exactly, format="%g", step=0.5, disabled=fixed)
+
+
+def _failing(fixed: bool) -> None:
+    st.number_input(
+        "δ", 1e-15, 0.49, None, key=_key("delta"), on_change=_filled, args=("delta", "δ"), format="%.1e", step=1e-6, disabled=fixed,
+        help="The probability with which the promise may fail. Default 1/(10 n).",
+    )  # fmt: skip
+
+
+def _drawing(fixed: bool) -> None:
+    st.number_input(
+        "Seed", 0, 2**31, None, key="sidebar.seed", on_change=_filled, args=("seed", "The seed"), step=1, disabled=fixed,
+        help="Split, start and noise. Another seed is another draw.",
+    )  # fmt: skip
+
+
+def _ruling(fixed: bool) -> None:
+    st.radio(
+        "Noise is set by", ["exact", "source"], key="sidebar.rule", horizontal=True, disabled=fixed,
+        format_func=lambda rule: {"exact": "exact accounting", "source": "the source's rule"}[rule],
+        help="The source's own rule asks for a different amount of noise at the same nominal ε; the card shows what it truly costs.",
+    )  # fmt: skip
+
+
+def _what(fixed: bool) -> None:
+    titles = {entry.id: entry.title for entry in _entries()}
+    st.selectbox("Data set", _usable_data(), key=_key("data"), format_func=titles.__getitem__, on_change=_new_data, disabled=fixed)
+
+
+def _how(fixed: bool) -> None:
+    st.selectbox("Private algorithm", private_algorithms(), key=_key("algo"), format_func=lambda name: algorithms.REGISTRY[name].title, disabled=fixed)
+
+
+def _control(name: str, widget: Callable[[bool], None]) -> None:
+    """A widget, unless a lesson hides it; locked where the lesson fixes it."""
+    if not lesson.hidden(name):
+        widget(lesson.fixed(name) is not None)
 
 
 def draw(page_holds: Holds = "ratings") -> None:
@@ -289,32 +361,18 @@ def draw(page_holds: Holds = "ratings") -> None:
         _restore()
     if any(_key(name) not in st.session_state for name in _READERS):
         _start_from_url()
+    _enforce()
     with st.sidebar:
-        titles = {entry.id: entry.title for entry in _entries()}
-        st.selectbox("Data set", _usable_data(), key=_key("data"), format_func=titles.__getitem__, on_change=_new_data)
+        _control("data", _what)
         entry = _entry(st.session_state[_key("data")])
         _fewer(entry)
-        st.selectbox("Private algorithm", private_algorithms(), key=_key("algo"), format_func=lambda name: algorithms.REGISTRY[name].title)
-        st.select_slider("Privacy loss ε, total", EPSILONS, key="sidebar.slider", on_change=_type, format_func=lambda mark: f"{mark:g}", help=DEPLOYED)
-        left, right = st.columns(2)
-        left.caption("← more private")
-        right.caption("more accurate →", text_alignment="right")
-        st.number_input("ε, exactly", 1e-4, 1000.0, None, key="sidebar.eps", on_change=_exactly, format="%g", step=0.5)
-        st.number_input(
-            "δ", 1e-15, 0.49, None, key=_key("delta"), on_change=_filled, args=("delta", "δ"), format="%.1e", step=1e-6,
-            help="The probability with which the promise may fail. Default 1/(10 n).",
-        )  # fmt: skip
+        _control("algo", _how)
+        _control("eps", _loss)
+        _control("delta", _failing)
         if st.session_state[_key("delta")] >= 1 / _units(entry):
             st.warning(f"δ of 1/n ({1 / _units(entry):.0e}) or more would allow publishing one person's whole row.")
-        st.number_input(
-            "Seed", 0, 2**31, None, key="sidebar.seed", on_change=_filled, args=("seed", "The seed"), step=1,
-            help="Split, start and noise. Another seed is another draw.",
-        )  # fmt: skip
-        st.radio(
-            "Noise is set by", ["exact", "source"], key="sidebar.rule", horizontal=True,
-            format_func=lambda rule: {"exact": "exact accounting", "source": "the source's rule"}[rule],
-            help="The source's own rule asks for a different amount of noise at the same nominal ε; the card shows what it truly costs.",
-        )  # fmt: skip
+        _control("seed", _drawing)
+        _control("rule", _ruling)
     _complain()
     _follow_in_url()
 

@@ -73,3 +73,36 @@ def test_a_search_runs_to_its_winner(visit: Visit) -> None:
     page.get_by_role("link", name="The winner in Explore").click()
     page.wait_for_selector("h1:has-text('At ε = 2, Private biases')")
     assert "p.prior_deviation=" in page.url
+
+
+def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit: Visit) -> None:
+    teacher = visit(f"/explore?{SMALL}&eps=1&algo=private-bias")
+    at_rest(teacher)
+    teacher.get_by_role("button", name="Make a lesson link").click()
+    teacher.get_by_label("Title").fill("Small ε")
+    teacher.get_by_label("Title").press("Tab")
+    box = teacher.get_by_role("combobox", name="Locked")
+    box.click()
+    teacher.get_by_role("option", name="ε", exact=True).click()
+    box.press("Escape")
+    hidden = teacher.get_by_role("combobox", name="Hidden")
+    hidden.click()
+    teacher.get_by_role("option", name="δ", exact=True).click()
+    hidden.press("Escape")
+    teacher.get_by_role("button", name="Make it").click()
+    ident = teacher.locator("code", has_text="class=").inner_text().split("class=")[1].strip()
+
+    for path in (f"/explore?class={ident}", f"/explore?class={ident}&eps=10&data=cinema&algo=dpals"):
+        student = visit(path)
+        student.wait_for_selector("h1:has-text('At ε = 1, Private biases')")
+        at_rest(student)
+        student.get_by_text("Small ε").wait_for()
+        assert student.get_by_label("ε, exactly").is_disabled()
+        assert student.get_by_label("ε, exactly").input_value() == "1"
+        assert student.get_by_role("spinbutton", name="δ").count() == 0
+        assert student.get_by_role("link", name="Trade-off").count() == 0
+        assert not student.get_by_role("spinbutton", name="ε, exactly").is_enabled()
+
+    wrong = visit("/explore?class=nothing-like-it&" + SMALL)
+    at_rest(wrong)
+    wrong.get_by_text("There is no lesson of this link on this server").wait_for()

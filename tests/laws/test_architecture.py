@@ -41,6 +41,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures", f"{CORE}.part_presets", f"{CORE}.other_roads"},
     f"{CORE}.explain": ABOVE_EXPERIMENT | {f"{CORE}.part_metrics", f"{CORE}.coherence"},
     f"{CORE}.glossary": set(),
+    f"{CORE}.lesson_links": {f"{CORE}.errors", f"{CORE}.home"},
     f"{CORE}.lessons": {f"{CORE}.data", PRIVACY},
     f"{CORE}.report": ABOVE_EXPERIMENT | {f"{CORE}.compare"},
     f"{CORE}.subpoena": {ALGORITHMS},
