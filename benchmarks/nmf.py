@@ -5,9 +5,7 @@
 
 import json
 import resource
-import statistics
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import numpy as np
 from scipy.sparse import random as sparse_random
 
 import datasets
-from benchmarks.report import machine
+from benchmarks.report import machine, median_of
 from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.nmf import NMF
 from dpmf_core.kernels.parts import robust_coefficients
@@ -23,7 +21,6 @@ from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.samples import Preparation, Samples, prepared
 
 OUT = Path(__file__).parent / "results" / "nmf.json"
-REPEATS = 5
 
 
 def faces() -> Samples:
@@ -34,15 +31,6 @@ def faces() -> Samples:
 
 def corpus(n: int, d: int) -> Samples:
     return Samples.of(sparse_random(n, d, 0.01, "csr", random_state=0), unit="document")
-
-
-def median_of(work: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
 
 
 def robust_step(samples: Samples) -> dict[str, float]:

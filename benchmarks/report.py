@@ -3,12 +3,26 @@
 import json
 import os
 import platform
+import statistics
+import time
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting", "distributed")
+
+
+def median_of(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Median seconds of some runs, after one that compiles."""
+    work()
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
 
 
 def _cpu() -> str:

@@ -6,19 +6,16 @@ where it is in the data directory, else the simulated cinema. One thread for ske
 
 import json
 import math
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import datasets
-from benchmarks.report import save
+from benchmarks.report import median_of, save
 from dpmf_core.algorithms.retention import Server
 from dpmf_core.algorithms.sketch import hash_keys
 from dpmf_core.data import Ratings
@@ -26,18 +23,7 @@ from dpmf_core.kernels import sgd, sketch, slope
 from dpmf_core.kernels.shuffle import shuffled
 
 SIDE = Path(__file__).with_name("surprise_side.py")
-REPEATS = 5
 ARRIVALS = 100_000
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    work()
-    times = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
 
 
 def sketched(data: Ratings, k: int, d: int, together: bool) -> dict[str, Any]:
@@ -54,8 +40,8 @@ def sketched(data: Ratings, k: int, d: int, together: bool) -> dict[str, Any]:
         order = shuffled(len(data), 1)
         sketch.epoch(C, keys, data.users[order], data.items[order], values[order], d, w, together, 0.05, 0.02, 4.0)
 
-    ours = seconds(one)
-    plain = seconds(lambda: sgd.epoch(data.users, data.items, values.astype(np.float64), 0.0, P, Q, a, b, 0.005, 0.02))
+    ours = median_of(one)
+    plain = median_of(lambda: sgd.epoch(data.users, data.items, values.astype(np.float64), 0.0, P, Q, a, b, 0.005, 0.02))
     return {"k": k, "d": d, "hashing": "vector" if together else "component", "ratings_a_second": len(data) / ours, "times_a_plain_epoch": ours / plain}
 
 
@@ -64,13 +50,13 @@ def arrivals(data: Ratings, rated: bool) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     server = Server(0.1 * rng.standard_normal((data.n_items, 10)), rated=rated)
     position = np.sort(rng.choice(len(data), min(ARRIVALS, len(data)), replace=False))
-    took = seconds(lambda: server.arrive(data.items, data.values, data.by_user, position, data.users[position]))
+    took = median_of(lambda: server.arrive(data.items, data.values, data.by_user, position, data.users[position]))
     return {"variant": "rated" if rated else "new", "ratings_a_second": len(position) / took}
 
 
 def slope_one(data: Ratings, surprise: str | None) -> dict[str, Any]:
     """Seconds of a fit, and Surprise's in the same run."""
-    ours = seconds(lambda: slope.pairs(data.by_user, data.items, data.values, data.by_item, data.users))
+    ours = median_of(lambda: slope.pairs(data.by_user, data.items, data.values, data.by_item, data.users))
     found: dict[str, Any] = {"seconds": ours}
     if surprise:
         with tempfile.TemporaryDirectory() as aside:

@@ -19,7 +19,7 @@ from dpmf_core.bounds import CONFIDENCE
 from dpmf_core.canaries import FAULTS, Unit
 from dpmf_core.errors import Cancelled, explain
 from dpmf_core.experiment import Progress, Report, ignore
-from dpmf_core.privacy import Guarantee, Status
+from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import false_negatives
 from dpmf_core.privacy.events import Event, normal_form
@@ -119,16 +119,22 @@ class Audit:
         return self.spec.unit or self.covered[-1]
 
     @property
+    def terms(self) -> str:
+        """Under which an epsilon of this audit is meant."""
+        unit = {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}[self.covered[-1]]
+        return f"delta = {self.spec.delta:.0e}, per {unit}, {'another value' if self.covered[-1] == 'value' else 'add/remove'}, exact".replace("e-0", "e-")
+
+    @property
     def words(self) -> str:
         runs = f"95% confidence, {self.spec.runs:,} trainings, which could show {self.most:.1f} at most"
         measured = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
         if self.proven is None:
             return f"{self.title}: {measured}; nothing is proved."
         if self.unit not in self.covered:
-            return f"{self.title}: {measured} for one {self.unit}; what is proved, {self.proven:.2f}, is for one {self.covered[-1]} only."
+            return f"{self.title}: {measured} for one {self.unit}; what is proved, {self.proven:.2f} ({self.terms}), is for one {self.covered[-1]} only."
         if self.broken:
-            return f"{self.title}: {measured}, but the ledger says {self.proven:.2f}: the promise is broken."
-        return f"{self.title}: {measured}, proven at most {self.proven:.2f}."
+            return f"{self.title}: {measured}, but the ledger says {self.proven:.2f} ({self.terms}): the promise is broken."
+        return f"{self.title}: {measured}, proven at most {self.proven:.2f} ({self.terms})."
 
 
 def audit(algorithm: str, *, told: Callable[[int, int], None] = lambda done, of: None, **asked: Any) -> Audit:
@@ -220,4 +226,4 @@ def as_record(found: Audit) -> dict[str, Any]:
     }  # fmt: skip
 
 
-__all__ = ["CONFIDENCE", "FAULTS", "Audit", "AuditSpec", "Status", "as_record", "audit", "every_proven", "rates"]
+__all__ = ["CONFIDENCE", "FAULTS", "Audit", "AuditSpec", "as_record", "audit", "every_proven", "rates"]

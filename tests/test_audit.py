@@ -112,7 +112,8 @@ def test_nothing_is_found_above_a_proof(name: str, budget: float, runs: int) -> 
     assert found.proven == pytest.approx(budget, rel=1e-6)
     assert found.lower <= budget
     assert not found.broken
-    assert f"proven at most {budget:.2f}" in found.words
+    unit = "value of a rating, another value" if name == "input-perturbation" else "user, add/remove"
+    assert f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in found.words
 
 
 def test_an_attack_comes_near_a_proof() -> None:

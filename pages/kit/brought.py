@@ -15,6 +15,7 @@ def plain(text: str) -> str:
 
 def summary(data: Ratings) -> None:
     """Activity, popularity, and how ratings bunch on few items."""
+    st.caption("Computed on raw data, not released: for your eyes.")
     left, right = st.columns(2, gap="large")
     counts = pd.DataFrame([{"by": by, "place": share, "ratings": count} for by, line in activity(data).items() for share, count in line])
     with left:

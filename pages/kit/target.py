@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.sweeps import Method, Point, Summary, Sweep, reaches, summaries
-from pages.kit import charts, runs
+from pages.kit import charts, guarantee, runs
 from pages.kit.sidebar import Choice
 from pages.kit.swept import frame
 
@@ -53,6 +53,7 @@ def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
         st.info("This algorithm takes no ε, so none can be asked for.")
         return
     st.markdown(words(line, value))
+    st.caption(f"ε in total, δ = {guarantee.small(choice.delta)}, add/remove, exact; the card says of what. Computed on raw data, not released.")
     table = frame(points, done, "rmse").assign(id=choice.algorithm)
     fig = charts.against(table, "epsilon", "held-out RMSE", "ε, total")
     fig.add_hline(y=value, line={"dash": "dot", "color": "#8b93a1"}, annotation={"text": f"at most {value:g}"})

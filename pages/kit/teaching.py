@@ -55,6 +55,7 @@ def clipping() -> None:
     fig.add_vline(x=at.norm, line={"color": "#8b93a1", "dash": "dash"})
     fig.update_xaxes(type="log")
     charts.show(fig, "learn.clip.figure", "Error over the clip norm: cut off falls, noise grows, both have a valley.", table)
+    st.caption(f"The sum of everyone's ratings of each item is published once at ε = 1 (δ = {DELTA:g}, per user, add/remove, exact).")
     parts = f"the error is {at.both:.0f}: {at.cut:.0f} cut off and {at.noise:.0f} noise, which add up by squares"
     st.write(f"At C = {chosen:g}, **{at.people_cut:.0%} of the people are shortened**; {parts}.")
 
@@ -69,6 +70,7 @@ def composition() -> None:
     charts.show(fig, "learn.steps.figure", "Total epsilon over steps, exactly and as a sum.", table)
     exact, summed = added_up(0.5, steps)
     st.write(f"**{steps} steps of ε = 0.5 cost {exact:.2f}**, not 0.5, and not {summed:g} either: Gaussian noise adds up by squares.")
+    st.caption(f"δ = {DELTA:g}, per person, add/remove, exact.")
 
 
 SEEN = {
@@ -100,6 +102,7 @@ def attacker() -> None:
         curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(Gaussian(1 / gaussian_mu(epsilon, DELTA)), alarms)})
         charts.show(charts.trade_off(curve, f"ε = {epsilon:g}"), "learn.curve", "Trade-off curve.", curve)
     st.write(f"Who gave you even odds of having taken part may come to believe **{belief(0.5, epsilon):.0%}** at most.")
+    st.caption(f"ε in total, per person, add/remove; the belief holds but with probability δ = {DELTA:g}, the curve is exact.")
     links.to("audit", "Play the attacker: catch a planted fault on the Audit page", {"attack": "private-bias"})
 
 
@@ -126,6 +129,7 @@ def price() -> None:
         f"At ε = {epsilon:g} private ALS errs by **{error['private']:.3f}**, ALS without privacy by {error['not private']:.3f}, "
         f"each user's own mean by {error['guessing']:.3f}."
     )
+    st.caption(f"ε in total, δ = {DELTA:g}, per user, add/remove, exact. Errors are computed on simulated data.")
 
 
 LESSONS: dict[str, Lesson] = {

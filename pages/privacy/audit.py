@@ -53,7 +53,8 @@ def finding(found: Audit, secret: bool) -> None:
     else:
         st.title(f"The attack finds nothing; proven are at most {guarantee.shown(found.proven)}")
     st.write(
-        f"At 95% confidence, from {found.spec.runs:,} trainings, half of them with the canary, which could have shown {found.most:.1f} at most. "
+        f"At 95% confidence and δ = {guarantee.small(found.spec.delta)}, from {found.spec.runs:,} trainings, half of them with the canary, "
+        f"which could have shown {found.most:.1f} at most. "
         f"What gave most away: **{found.by}**. "
         + (
             "An attack that finds little proves nothing: a better one may find more."
@@ -93,6 +94,8 @@ def measured(found: Audit) -> None:
         {"": "could be shown", "ε": f"{found.most:.1f}"},
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
+    if found.proven is not None:
+        st.caption(f"ε of the whole run; {found.terms.replace('delta', 'δ')}.")
     st.markdown(f":{guarantee.BADGES[found.guarantee.status]}-badge[{found.guarantee.status}] {found.guarantee.words}")
 
 

@@ -36,7 +36,7 @@ def claim(done: dict[str, object]) -> None:
         )
         st.caption(
             f"The attack trains {ATTACK.runs} times on a small simulated world, half of the time with one rating more, and looks at all that is shared; 95% "
-            "confidence. The threshold is 2, at which the source's ε is 2."
+            f"confidence, δ = {guarantee.small(ATTACK.delta)}, per rating, add/remove. The threshold is 2, at which the source's ε is 2."
         )
         guarantee.attack_link("sketch")
 

@@ -117,3 +117,5 @@ def test_the_figure_stands_above_the_fold(visit: Visit) -> None:
             return box && box.height > 200 && box.bottom <= 800
         }"""
     )
+    box = page.get_by_test_id("stPlotlyChart").first.bounding_box()
+    assert box["y"] + box["height"] <= 800

@@ -1,26 +1,12 @@
 """The Audit page: the sentence, the figure's two curves, and faults that a class can catch."""
 
-import time
-from pathlib import Path
-
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.audit import AuditSpec
 from dpmf_core.canaries import rounded
+from tests.pages.driving import ROOT, settled
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "pages" / "privacy" / "audit.py"
-
-
-def settled(app: AppTest) -> AppTest:
-    app.run()
-    for _ in range(300):
-        assert not app.exception, [error.value for error in app.exception]
-        if app.error or not any(button.key == "audit.cancel" for button in app.button):
-            return app
-        time.sleep(0.2)
-        app.run()
-    raise AssertionError("the audit did not finish")
 
 
 def page(attack: str = "private-bias", runs: int = 200, **state: object) -> AppTest:

@@ -1,31 +1,12 @@
 """The Sketch page: the claim in quotation marks and no epsilon of ours, the figures, the sketch itself."""
 
-import time
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.collisions import drawn
+from tests.pages.driving import behind_sidebar, settled
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = f"""
-import runpy
-from pages.kit import sidebar
-sidebar.draw()
-runpy.run_path({str(ROOT / "pages" / "recommend" / "sketch.py")!r})
-"""
-
-
-def settled(app: AppTest) -> AppTest:
-    app.run()
-    for _ in range(400):
-        assert not app.exception, [error.value for error in app.exception]
-        if app.error or not any(str(button.key).endswith(".cancel") for button in app.button):
-            return app
-        time.sleep(0.2)
-        app.run()
-    raise AssertionError("the runs did not finish")
+SCRIPT = behind_sidebar("recommend/sketch.py")
 
 
 def page() -> AppTest:

@@ -1,0 +1,25 @@
+"""Pages under test: a page's script behind the shared sidebar, and waiting until its runs have ended."""
+
+import time
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+
+
+def behind_sidebar(page: str) -> str:
+    """A script that draws the sidebar and then the page at `pages/...`."""
+    return f"import runpy\nfrom pages.kit import sidebar\nsidebar.draw()\nrunpy.run_path({str(ROOT / 'pages' / page)!r})\n"
+
+
+def settled(app: AppTest) -> AppTest:
+    """The page after its last run; fails on an exception, and after a minute and a half."""
+    app.run()
+    for _ in range(450):
+        assert not app.exception, [error.value for error in app.exception]
+        if app.error or not any(str(button.key).endswith(".cancel") for button in app.button):
+            return app
+        time.sleep(0.2)
+        app.run()
+    raise AssertionError("the runs did not finish")
