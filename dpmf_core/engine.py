@@ -83,12 +83,14 @@ class Engine:
             return Job(self, answered)
 
     def measure(self, asked: Measurement, priority: int = 0) -> Job:
-        """As `submit`, for what reads no data set; of the latest answers some are remembered."""
+        """As `submit`, for what is no run; of the latest answers some are remembered."""
         try:
             asked.check()
+            data = getattr(asked, "data", None)
+            stamp = experiment.catalogue().stamp(data.id) if data is not None else ""
         except BadInput as error:
             return self._refused(asked, error)
-        identity = f"{type(asked).__name__} {asked.model_dump_json()}"
+        identity = f"{type(asked).__name__} {stamp} {asked.model_dump_json()}"
         return self._remembered(identity) or self._shared(
             identity, asked, priority, lambda task: self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task))
         )

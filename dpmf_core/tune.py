@@ -344,7 +344,7 @@ def noisy_score(run: Run, noise: Noise) -> float:
     errors = held.values - model.predict(model.personal(open_split(run.spec).history), held.users, held.items)
     counts = np.diff(held.by_user)
     means = np.bincount(held.users, errors.astype(np.float64) ** 2, held.n_users) / np.maximum(counts, 1) / held.shape.half_range**2
-    sums = np.array([np.minimum(means, 1.0)[counts > 0].sum(), (counts > 0).sum()])
+    sums = np.array([np.fmin(means, 1.0)[counts > 0].sum(), (counts > 0).sum()])
     total, users = noise.vector(SCORES, sums, sensitivity=math.sqrt(2))
     return float(held.shape.half_range * math.sqrt(max(total, 0.0) / max(users, 1.0)))
 

@@ -19,7 +19,7 @@ from dpmf_core.experiment import Progress, Report, RunSpec
 
 
 class Measurement(Protocol):
-    """Work that reads no data set and is not kept in the store, e.g. an audit: equal text, equal work."""
+    """Work that is not kept in the store, e.g. an audit: equal text and equal data, equal work. One that reads a data set names it in `data`."""
 
     def check(self) -> None: ...
 

@@ -13,6 +13,8 @@ from dpmf_core.cli.options import belonging, budget, described, listed, pairs, r
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.privacy import UnsupportedEvent
+from dpmf_core.privacy.selection import SHAPES
+from dpmf_core.selecting import Selected, SelectionSpec
 from dpmf_core.store import Store, to_json
 from dpmf_core.sweeps import typed
 from dpmf_core.tune import Interval, Search, Trial, TuneSpec, default_range, price, table
@@ -28,9 +30,13 @@ POLL = 0.05  # seconds
 @click.option("--vary", "varied", multiple=True, metavar="NAME[=LOW:HIGH[:log]]", help="A parameter for the sampler; without a range, around its default.")
 @click.option("--trials", type=int, default=40, show_default=True, help="How many places the sampler tries.")
 @click.option("--no-prune", is_flag=True, help="Let every trial finish.")
+@click.option(
+    "--private-selection", "distribution", type=click.Choice(list(SHAPES)), help="A random number of trials, --trials on average; only the best is told."
+)
+@click.option("--score-noise", type=float, default=5.0, show_default=True, help="Noise multiplier of each trial's score in a private selection.")
 @run_options
-def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...], varied: tuple[str, ...], trials: int, no_prune: bool, as_json: bool,
-         **options: Any) -> None:  # fmt: skip
+def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...], varied: tuple[str, ...], trials: int, no_prune: bool,
+         distribution: str | None, score_noise: float, as_json: bool, **options: Any) -> None:  # fmt: skip
     """Search over parameters, judged by validation ratings; the test ratings are used once, on the winner. A search that was cut goes on."""
     if bool(grids) == bool(varied):
         raise BadInput("tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials N) for a sampler; not both.")
@@ -44,6 +50,9 @@ def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...
     spec = TuneSpec.parse(
         **parts, algorithm=algorithm, fixed=fixed, search=search, budget=asked, seed=seed, sampler="grid" if grids else "tpe", prune=not no_prune
     )  # fmt: skip
+    if distribution is not None:
+        _tell_selected(_selected(SelectionSpec.parse(search=spec, distribution=distribution, trials=trials, score_noise=score_noise)), as_json)
+        return
     made, final = _searched(spec, trials)
     _tell(spec, made, final, as_json)
 
@@ -93,6 +102,32 @@ def _searched(spec: TuneSpec, trials: int) -> tuple[Search, Run]:
         raise Cancelled("Interrupted. Finished trials are kept; the same command goes on from there.") from None
     finally:
         engine.close()
+
+
+def _selected(spec: SelectionSpec) -> Selected:
+    from dpmf_core.engine import Engine
+
+    engine = Engine.from_environment(Store())
+    try:
+        found: Selected = engine.measure(spec).result()
+        return found
+    except KeyboardInterrupt:
+        raise Cancelled("Interrupted. Nothing of a private selection is kept.") from None
+    finally:
+        engine.close()
+
+
+def _tell_selected(found: Selected, as_json: bool) -> None:
+    if as_json:
+        click.echo(to_json(found.export()))
+        return
+    if found.score is None:
+        click.echo("No trial was drawn, so nothing is released; that too is an outcome of the selection.")
+    else:
+        click.echo("The winner: " + ", ".join(f"{name} = {show.number(value)}" for name, value in found.winner.items()))
+        click.echo(f"Its validation RMSE with noise: {found.score:.4f}." + (f" On test ratings: {found.test_rmse:.4f}." if found.public else ""))
+        click.echo(found.guarantee)
+    click.echo(f"The whole selection: epsilon = {found.epsilon:.2f} ({found.terms}).")
 
 
 def _tell(spec: TuneSpec, search: Search, final: Run, as_json: bool) -> None:

@@ -6,11 +6,12 @@ from dpmf_core import algorithms
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.tune import Search, TuneSpec, default_range
-from pages.kit import runs, sidebar, target, tuned
+from pages.kit import runs, selected, sidebar, target, tuned
 from pages.kit.sidebar import Choice
 from pages.kit.swept import level, parameter
 
 SCORE = "validation RMSE"
+OPENLY, PRIVATELY = "look at every trial", "see the winner only"
 
 
 def asked(choice: Choice) -> tuple[TuneSpec, int]:
@@ -46,6 +47,10 @@ def main() -> None:
     choice = sidebar.choice()
     head = st.container()
     spec, trials = asked(choice)
+    way = st.segmented_control("How to choose", [OPENLY, PRIVATELY], default=OPENLY, key="tune.way", required=True)
+    if way == PRIVATELY:
+        selected.page(spec, trials, head)
+        return
     if st.button("Search", type="primary", key="tune.go"):
         st.session_state["tune.asked"] = (spec.key, trials)
     wanted = st.session_state.get("tune.asked")

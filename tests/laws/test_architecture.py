@@ -53,6 +53,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.canaries": BASE,
     f"{CORE}.audit": ABOVE_EXPERIMENT | {f"{CORE}.bounds", f"{CORE}.canaries"},
     f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.home"},
+    f"{CORE}.selecting": ABOVE_EXPERIMENT | {f"{CORE}.tune"},
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
     f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.workers"},
@@ -153,12 +154,12 @@ STREAMS = {
     ROOT / CORE / "experiment.py",
     ROOT / CORE / "audit.py",
     ROOT / CORE / "canaries.py",
-    ROOT / CORE / "tune.py",
+    ROOT / CORE / "selecting.py",
     ROOT / CORE / "estimators.py",
     ROOT / CORE / "subpoena.py",
     ROOT / CORE / "collisions.py",
 }  # who may open a stream
-PRIVATE_STREAM = {"experiment", "canaries", "tune"}
+PRIVATE_STREAM = {"experiment", "canaries", "selecting"}
 DRAWS = {"normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic", "exponential", "standard_exponential"}
 OPENS = {"default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "SFC64", "Philox", "seed"}
 

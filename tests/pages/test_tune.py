@@ -65,3 +65,20 @@ def test_the_smallest_epsilon_is_log_linear_between_what_was_run() -> None:
     assert target.words(found, 0.5) == "No ε up to 4 reaches 0.5: the best is 0.800 at ε = 4."
     assert "**ε = 1 is enough**" in target.words(found, 1.2)
     assert "more than 4" in target.words(found, 0.81)
+
+
+def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> None:
+    app = page(**{"tune.trials": 3, "tune.moving.private-bias": ["prior_deviation"], "tune.way": "see the winner only", "tune.law": "geometric"})
+    assert app.title[0].value == "Which parameters, without looking?"
+    app.button(key="tune.select").click().run()
+    for _ in range(300):
+        assert not app.exception, [error.value for error in app.exception]
+        if app.dataframe and len(app.dataframe[0].value) == 3:
+            break
+        time.sleep(0.1)
+        app.run()
+    assert app.title[0].value.startswith("The winner's validation RMSE, with noise: ")
+    table = app.dataframe[0].value
+    assert float(table["total ε"].iloc[0]) == pytest.approx(float(table["total ε"].iloc[1]), abs=0.011)
+    assert float(table["total ε"].iloc[2]) == 5.0
+    assert any("choosing" in it.value for it in app.caption)

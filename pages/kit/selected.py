@@ -1,0 +1,95 @@
+"""A private selection on a page: its controls, and the one thing that leaves it."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core.experiment import Run
+from dpmf_core.privacy import Relation
+from dpmf_core.selecting import MOST, Selected, SelectionSpec
+from dpmf_core.store import to_json
+from dpmf_core.tune import TuneSpec
+from pages.kit import guarantee, runs
+from pages.kit.swept import level, parameter
+
+RULE = "Rényi curve"
+LAWS = {"poisson": "Poisson", "geometric": "geometric", "logarithmic": "logarithmic"}
+
+
+def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
+    """Controls here, begun by their button; the outcome at the head."""
+    spec = _asked(search, trials)
+    if st.button("Choose in private", type="primary", key="tune.select"):
+        st.session_state["tune.selecting"] = spec
+    with head:
+        if st.session_state.get("tune.selecting") == spec:
+            _draw(spec)
+            return
+        st.title("Which parameters, without looking?")
+        each, delta = (search.budget.epsilon, search.budget.delta) if search.budget else (0.0, 0.0)
+        cost = guarantee.full(spec.epsilon, delta, search.kind().guarantee().unit, search.budget.relation if search.budget else Relation.ADD_REMOVE, RULE)
+        st.write(
+            f"About {spec.trials:g} trials, their number and their parameters drawn at random, each scored with noise; nobody sees anything but the winner. "
+            f"All in all **{cost}**, where the training in each trial has ε = {each:g} at the same δ."
+        )
+
+
+def _asked(search: TuneSpec, trials: int) -> SelectionSpec:
+    """What the controls say. Raises BadInput."""
+    left, right = st.columns(2)
+    law = left.selectbox(
+        "Number of trials, at random", list(LAWS), key="tune.law", format_func=LAWS.__getitem__, help="A longer tail costs less and more often tries one only."
+    )
+    noise = right.number_input(
+        "Noise multiplier of each score",
+        0.1,
+        1000.0,
+        5.0,
+        key="tune.noise",
+        format="%g",
+        help="Each trial's score is computed from private validation ratings.",
+    )
+    return SelectionSpec.parse(search=search, distribution=law, trials=float(min(trials, MOST)), score_noise=noise or 5.0)
+
+
+def _draw(spec: SelectionSpec) -> None:
+    """The selection once it is asked for: sentence, what it cost, what the same epsilon buys without choosing."""
+    found: Selected | None = runs.wanted("tune.selection", {"selection": spec}).get("selection")
+    if found is None:
+        st.title("Choosing in private")
+        return
+    budget = spec.search.budget
+    cost = guarantee.full(found.epsilon, budget.delta if budget else 0.0, found.unit, budget.relation if budget else Relation.ADD_REMOVE, RULE)
+    if found.score is None:
+        st.title("No trial was drawn")
+        st.write(f"The number of trials is random, and was 0: nothing is released. The selection still cost **{cost}**. Another seed draws again.")
+        return
+    ids = [spec.search.algorithm]
+    st.title(f"The winner's validation RMSE, with noise: {found.score:.3f}")
+    st.write("With " + ", ".join(f"{parameter(name, ids)} {level(_short(value))}" for name, value in found.winner.items()) + f". All in all: **{cost}**.")
+    st.caption(f"{found.guarantee} How long the selection took may tell how many trials there were: that lies outside of the theorem.")
+    whole = spec.search.model_copy(update={"budget": budget.model_copy(update={"epsilon": found.epsilon}) if budget else None, "seed": spec.search.seed})
+    done: dict[str, Run] = runs.wanted("tune.unchosen", {"same": whole.final({}), "one": spec.search.final({})})
+    rows: list[dict[str, Any]] = [{"total ε": guarantee.shown(found.epsilon), "test RMSE": found.test_rmse, "of": "the selection's winner"}]
+    for name, title in (("same", "recommended parameters, the whole ε on one training"), ("one", "recommended parameters, one trial's ε")):
+        if name in done:
+            record = done[name].record
+            rows.append({"total ε": guarantee.shown(record["epsilon"]["exact"]), "test RMSE": record["metrics"]["rmse"], "of": title})
+    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config={"test RMSE": st.column_config.NumberColumn(format="%.4f")})
+    st.caption("Test RMSE is computed on raw data, not released. " + _lesson(found, done))
+    st.download_button("The selection as JSON", to_json(found.export(), indent=1), "selection.json", "application/json")
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def _lesson(found: Selected, done: dict[str, Run]) -> str:
+    if "same" not in done or found.test_rmse is None:
+        return ""
+    other = float(done["same"].record["metrics"]["rmse"])
+    if other <= found.test_rmse:
+        return "Here choosing did not pay: the same ε spent on one training with recommended parameters errs less."
+    return "Here choosing paid: the same ε spent on one training with recommended parameters errs more."
