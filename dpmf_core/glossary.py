@@ -1,16 +1,19 @@
 """The words of the app, each with a formula and a source."""
 
+import re
 from dataclasses import dataclass
+from urllib.parse import quote
 
 
 @dataclass(frozen=True)
 class Term:
-    """formula: LaTeX, or nothing where there is none to be had."""
+    """formula: LaTeX. also: how texts say it otherwise."""
 
     name: str
     words: str
     formula: str
     source: str
+    also: tuple[str, ...] = ()
 
 
 DR14 = "Dwork & Roth, The Algorithmic Foundations of Differential Privacy, 2014"
@@ -32,12 +35,14 @@ _TERMS = (
         "The probability with which the promise of epsilon may fail. Below one over the number of people, or it could allow to publish somebody's whole row.",
         r"\delta\ll 1/n",
         DR14,
+        also=("δ",),
     ),
     Term(
         "neighbouring relation",
         "Which data sets count as one person apart: she is added or removed, or replaced by somebody else. Replacing moves a sum up to twice as far.",
         r"D'=D\cup\{x\}\quad\text{or}\quad D'=(D\setminus\{x\})\cup\{y\}",
         DR14,
+        also=("add/remove", "add-or-remove", "replace-one", "neighbours"),
     ),
     Term(
         "privacy unit",
@@ -50,6 +55,7 @@ _TERMS = (
         "What you are shown may use your own row without noise; what everybody else is shown must hide it. Hence a user's own factor needs none.",
         r"M(D)_{-i}\approx_{\varepsilon,\delta}M(D')_{-i}",
         "Kearns, Pai, Roth & Ullman, Mechanism Design in Large Games, ITCS 2014",
+        also=("joint privacy",),
     ),
     Term(
         "sensitivity",
@@ -62,6 +68,7 @@ _TERMS = (
         "Shortening what one person sends to a length that is fixed beforehand. It makes the sensitivity known, and costs those who send more.",
         r"\mathrm{clip}(x)=x\cdot\min(1,\,C/\lVert x\rVert_2)",
         "Abadi et al., Deep Learning with Differential Privacy, CCS 2016",
+        also=("clipped", "cut off", "shortened"),
     ),
     Term(
         "clip norm",
@@ -80,18 +87,21 @@ _TERMS = (
         "Publishing a statistic with normal noise on every number.",
         r"f(D)+\mathcal N(0,\,z^2\Delta^2 I)",
         "Balle & Wang, Improving the Gaussian Mechanism, ICML 2018",
+        also=("Gaussian noise", "Gaussian releases", "normal noise"),
     ),
     Term(
         "Laplace mechanism",
         "Publishing with Laplace noise: no δ, but the sensitivity is a sum of absolute changes.",
         r"f(D)+\mathrm{Lap}(\Delta_1/\varepsilon)",
         DR14,
+        also=("Laplace noise",),
     ),
     Term(
         "composition",
         "Several releases from the same data cost more than each. Gaussian ones add up exactly: the squares of 1/z.",
         r"\mu^2=\sum_t 1/z_t^2",
         "Dong, Roth & Su, Gaussian Differential Privacy, JRSS B 2022",
+        also=("composed", "compose"),
     ),
     Term(
         "Gaussian differential privacy",
@@ -110,12 +120,14 @@ _TERMS = (
         "A rule of accounting that adds up well: a bound on a moment of the privacy loss, turned into ε at the end. Safe, rarely exact.",
         r"D_\alpha(M(D)\Vert M(D'))\le\rho(\alpha)",
         "Mironov, Rényi Differential Privacy, CSF 2017",
+        also=("Rényi curve", "Rényi"),
     ),
     Term(
         "zero-concentrated differential privacy",
         "Rényi differential privacy whose bound is a line through 0: one number ρ.",
         r"D_\alpha\le\rho\alpha",
         "Bun & Steinke, TCC 2016",
+        also=("zCDP",),
     ),
     Term(
         "ledger",
@@ -132,7 +144,7 @@ _TERMS = (
     Term(
         "PROVEN, CONDITIONAL, UNPROVEN, NONE",
         "What a card says of a promise: proved as it stands; proved if something named holds; claimed by a source and not proved; not claimed.",
-        "",
+        r"\varepsilon\ \text{is shown}\iff\text{PROVEN or CONDITIONAL}",
         "dpmf",
     ),
     Term(
@@ -167,3 +179,22 @@ def found(text: str) -> tuple[Term, ...]:
     """The terms whose name or words hold the text; all where it is empty."""
     wanted = text.strip().lower()
     return tuple(term for term in _TERMS if wanted in f"{term.name} {term.words}".lower())
+
+
+_SAID = {said.lower(): term.name for term in _TERMS for said in (term.name, *term.also) if term.name not in ("epsilon", "RMSE", "rank")}
+_WORD = "|".join(re.escape(said) for said in sorted(_SAID, key=len, reverse=True))
+_LINKED = re.compile(rf"(\[[^\]]*\]\([^)]*\)|`[^`]*`|\$[^$]*\$)|(?<![\w-])({_WORD})(?![\w-])", re.IGNORECASE)
+
+
+def linked(text: str) -> str:
+    """Markdown in which each term's first mention leads to its place in the glossary. Links, code and formulas stay as they are."""
+    seen: set[str] = set()
+
+    def one(found: re.Match[str]) -> str:
+        name = _SAID.get((found[2] or "").lower())
+        if name is None or name in seen:
+            return found[0]
+        seen.add(name)
+        return f"[{found[2]}](glossary?term={quote(name)})"
+
+    return _LINKED.sub(one, text)

@@ -92,7 +92,7 @@ def test_choosing_is_better_than_drawing_once(monkeypatch: pytest.MonkeyPatch) -
     """With nearly exact scores the winner of twenty is better on test ratings than what one draw gives on average."""
     monkeypatch.setattr(selecting, "number_of_trials", lambda law, mean, rng: count)
     errors: dict[int, list[float]] = {1: [], 20: []}
-    for count, found in errors.items():
+    for count, found in errors.items():  # noqa: B007
         for seed in range(3):
             out = spec(search=search(seed=seed), score_noise=0.01).measure()
             assert out.test_rmse is not None

@@ -8,7 +8,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.explain import Explained, explained, pairs, sheet
 from dpmf_core.privacy import Budget
-from pages.kit import forms, guarantee, parts, runs, sidebar
+from pages.kit import forms, guarantee, parts, runs, seen, sidebar
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig5", "saha-fig6", "saha-fig8", "faces-table")
@@ -114,7 +114,7 @@ def main() -> None:
         done = runs.wanted("faces", part_comparison(spec))
         with place:
             parts.finding(choice, done, "parts")
-            guarantee.who_sees_what("Parts: a basis of images", whose="image")
+            seen.draw(seen.IMAGES)
         if "main" in done and "twin" in done:
             grids(done)
             recovered(done)

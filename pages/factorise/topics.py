@@ -9,7 +9,7 @@ from dpmf_core.experiment import Run, prepare
 from dpmf_core.explain import Pair, pairs, topics, typical
 from dpmf_core.privacy import Budget
 from dpmf_core.samples import WEIGHTS_ARE_PUBLIC
-from pages.kit import charts, forms, guarantee, parts, runs, sidebar
+from pages.kit import charts, forms, guarantee, parts, runs, seen, sidebar
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig2", "saha-fig3", "saha-table3", "saha-fig10", "topics-table")
@@ -93,7 +93,7 @@ def main() -> None:
         done = runs.wanted("topics", part_comparison(spec))
         with place:
             parts.finding(choice, done, "topics")
-            guarantee.who_sees_what("Topics: weights of words", whose="document")
+            seen.draw(seen.DOCUMENTS)
         if "main" in done and "twin" in done:
             found = side_by_side(done)
             one_topic(done, found)

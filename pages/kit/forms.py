@@ -7,6 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.glossary import linked
 from dpmf_core.privacy import Budget
 from dpmf_core.sweeps import typed
 from pages.kit import lesson
@@ -25,7 +26,7 @@ def _label(title: str) -> str:
 
 def _widget(name: str, field: dict[str, Any], recommended: Any, key: str) -> Any:
     """The widget of one schema property; None means: as recommended."""
-    label, text, hint = _label(str(field.get("title", name))), field.get("description"), f"recommended: {_shown(recommended)}"
+    label, text, hint = _label(str(field.get("title", name))), linked(field.get("description") or "") or None, f"recommended: {_shown(recommended)}"
     if field.get("type") == "boolean":
         picked = st.selectbox(label, ["on", "off"], index=None, placeholder=hint, key=key, help=text)
         return None if picked is None else picked == "on"

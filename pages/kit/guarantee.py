@@ -1,8 +1,11 @@
 """The privacy card, what epsilon means, and who sees what: the same words on every page."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
+from dpmf_core.glossary import TERMS, linked
 from dpmf_core.privacy import Event, Guarantee, Relation, Status, UnsupportedEvent, normal_form
 from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds
 from pages.kit import charts, links
@@ -37,6 +40,11 @@ def ledger_table(event: Event) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def _column(name: str) -> Any:
+    """A number with its meaning from the glossary."""
+    return st.column_config.NumberColumn(format="%.3g", help=linked(f"{TERMS[name].words} See {name}.") if name in TERMS else None)
+
+
 def rules_table(event: Event, delta: float) -> pd.DataFrame:
     """Every rule's epsilon under both neighbouring relations, as text."""
     columns = {}
@@ -55,14 +63,13 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         st.markdown(f"#### {title} :{BADGES[guarantee.status]}-badge[{guarantee.status}]")
         if guarantee.has_epsilon:
             exact = every_epsilon(event, delta)[0].epsilon
-            st.markdown(f"**{full(exact or 0.0, delta, guarantee.unit)}**")
-        st.write(guarantee.words)
+            st.markdown(linked(f"**{full(exact or 0.0, delta, guarantee.unit)}**"))
+        st.write(linked(guarantee.words))
         if guarantee.taken_as_public:
             st.caption("Taken as public: " + ", ".join(guarantee.taken_as_public) + ".")
-        st.markdown("**What is released**")
-        number = st.column_config.NumberColumn(format="%.3g")
-        st.dataframe(ledger_table(event), hide_index=True, column_config={"noise multiplier": number, "noise scale": number, "sensitivity": number})
-        st.markdown("**The same releases by every rule**")
+        st.markdown(linked("**What is released: the ledger**"))
+        st.dataframe(ledger_table(event), hide_index=True, column_config={name: _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")})
+        st.markdown(linked("**The same releases by every rule of composition**"))
         st.dataframe(rules_table(event, delta), hide_index=True)
         links.to("glossary", "What these words mean", {})
 
@@ -75,51 +82,11 @@ def attack_link(algorithm: str) -> None:
 def meaning(event: Event, delta: float, key: str) -> None:
     """The odds sentence and the exact trade-off curve."""
     try:
-        st.write(odds(event, delta).words)
+        st.write(linked(odds(event, delta).words))
     except UnsupportedEvent:
-        st.write("The odds sentence is exact for Gaussian noise only; the curve holds for any.")
+        st.write(linked("The odds sentence is exact for Gaussian noise only; the trade-off curve holds for any."))
     alarms = [step / 100 for step in range(101)]
     curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
     fig = charts.trade_off(curve)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
     charts.show(fig, key, f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of those who took part.", curve)
-
-
-JOINT_DP = """digraph { rankdir=LR; bgcolor="transparent"
-node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=11, fillcolor="%(box)s", color="%(line)s", fontcolor="%(ink)s"]
-edge [color="%(line)s", fontcolor="%(ink)s", fontname="sans-serif", fontsize=10]
-you [label="You\\nyour %(what)s, your own %(own)s"]
-others [label="Everyone else\\ntheir %(what)s"]
-curator [label="Curator\\nsees all %(what)s, adds noise"]
-shared [label="%(shared)s\\nwith noise: all that is shared", fillcolor="%(accent)s", fontcolor="white"]
-adversary [label="Adversary\\nsees what is shared,\\nmay be everyone else"]
-list [label="%(view)s\\nseen by you alone"]
-you -> curator; others -> curator; shared -> adversary; shared -> list
-curator -> shared [label=" noise, in the ledger"]
-you -> list [label=" computed from your own row, no noise", style=dashed]
-}"""
-
-
-SIDES = {
-    "user": {"what": "ratings", "own": "factor", "view": "Your recommendations"},
-    "document": {"what": "documents", "own": "topic weights", "view": "Your documents' topics"},
-    "image": {"what": "images", "own": "coefficients", "view": "Your image as a sum of parts"},
-}
-
-
-def who_sees_what(shared: str = "Item factors and offsets", whose: str = "user") -> None:
-    """The roles of joint differential privacy, drawn."""
-    with st.expander("Who sees what"):
-        night = charts.dark()
-        tints = {
-            "box": "#1c222c" if night else "#f4f5f7",
-            "line": "#8b93a1",
-            "ink": "#e6e9ef" if night else "#1d2330",
-            "accent": "#0072B2",
-            "shared": shared,
-        } | SIDES[whose]
-        st.graphviz_chart(JOINT_DP % tints)
-        st.caption(
-            f"Joint differential privacy: what others could learn about you passes through the noisy release. Your own view is computed from it and your own "
-            f"{SIDES[whose]['what']}. Someone who opens it, and the curator, see private data: the promise protects people from each other."
-        )  # fmt: skip

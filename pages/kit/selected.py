@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.experiment import Run
+from dpmf_core.glossary import linked
 from dpmf_core.privacy import Relation
 from dpmf_core.selecting import MOST, Selected, SelectionSpec
 from dpmf_core.store import to_json
@@ -31,8 +32,10 @@ def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
         each, delta = (search.budget.epsilon, search.budget.delta) if search.budget else (0.0, 0.0)
         cost = guarantee.full(spec.epsilon, delta, search.kind().guarantee().unit, search.budget.relation if search.budget else Relation.ADD_REMOVE, RULE)
         st.write(
-            f"About {spec.trials:g} trials, their number and their parameters drawn at random, each scored with noise; nobody sees anything but the winner. "
-            f"All in all **{cost}**, where the training in each trial has ε = {each:g} at the same δ."
+            linked(
+                f"About {spec.trials:g} trials, their number and their parameters drawn at random, each scored with noise; nobody sees but the winner. "
+                f"All in all **{cost}**, where the training in each trial has ε = {each:g} at the same δ."
+            )
         )
 
 
@@ -68,7 +71,8 @@ def _draw(spec: SelectionSpec) -> None:
         return
     ids = [spec.search.algorithm]
     st.title(f"The winner's validation RMSE, with noise: {found.score:.3f}")
-    st.write("With " + ", ".join(f"{parameter(name, ids)} {level(_short(value))}" for name, value in found.winner.items()) + f". All in all: **{cost}**.")
+    moved = ", ".join(f"{parameter(name, ids)} {level(_short(value))}" for name, value in found.winner.items())
+    st.write(linked(f"With {moved}. All in all: **{cost}**."))
     st.caption(f"{found.guarantee} How long the selection took may tell how many trials there were: that lies outside of the theorem.")
     whole = spec.search.model_copy(update={"budget": budget.model_copy(update={"epsilon": found.epsilon}) if budget else None, "seed": spec.search.seed})
     done: dict[str, Run] = runs.wanted("tune.unchosen", {"same": whole.final({}), "one": spec.search.final({})})

@@ -16,6 +16,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.experiment import RunSpec
+from dpmf_core.glossary import linked
 from dpmf_core.privacy import default_delta
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, SampleShape
 from pages.kit import lesson
@@ -309,7 +310,7 @@ def _fewer(entry: Any) -> None:
 def _loss(fixed: bool) -> None:
     """Epsilon: a slider and a box that follow each other."""
     st.select_slider(
-        "Privacy loss ε, total", EPSILONS, key="sidebar.slider", on_change=_type, format_func=lambda mark: f"{mark:g}", help=DEPLOYED, disabled=fixed
+        "Privacy loss ε, total", EPSILONS, key="sidebar.slider", on_change=_type, format_func=lambda mark: f"{mark:g}", help=linked(DEPLOYED), disabled=fixed
     )
     left, right = st.columns(2)
     left.caption("← more private")
@@ -320,7 +321,7 @@ def _loss(fixed: bool) -> None:
 def _failing(fixed: bool) -> None:
     st.number_input(
         "δ", 1e-15, 0.49, None, key=_key("delta"), on_change=_filled, args=("delta", "δ"), format="%.1e", step=1e-6, disabled=fixed,
-        help="The probability with which the promise may fail. Default 1/(10 n).",
+        help=linked("δ is the probability with which the promise may fail. Default 1/(10 n)."),
     )  # fmt: skip
 
 

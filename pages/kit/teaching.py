@@ -11,7 +11,7 @@ from dpmf_core.experiment import DataSpec, RunSpec, open_ratings
 from dpmf_core.lessons import added_up, belief, clipped, two_answers
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.accounting import false_negatives, gaussian_mu
-from pages.kit import charts, guarantee, links, runs
+from pages.kit import charts, links, runs, seen
 
 SMALL = "cinema-small"
 DELTA = 1e-5
@@ -85,7 +85,7 @@ def joint() -> None:
     who = st.selectbox("Who looks", list(SEEN), key="learn.who")
     without, with_noise = SEEN[who]
     st.dataframe(pd.DataFrame([{"": "sees without noise", who: without}, {"": "sees with noise", who: with_noise}]), hide_index=True)
-    guarantee.who_sees_what()
+    seen.draw(seen.USERS)
 
 
 def attacker() -> None:

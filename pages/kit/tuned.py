@@ -10,6 +10,7 @@ import streamlit as st
 from dpmf_core.cli import show as words
 from dpmf_core.engine import engine
 from dpmf_core.experiment import Run, prepare
+from dpmf_core.glossary import linked
 from dpmf_core.privacy import Relation, UnsupportedEvent, normal_form
 from dpmf_core.store import to_json
 from dpmf_core.tune import Interval, Search, Trial, TuneSpec, price
@@ -153,8 +154,10 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
     st.caption(f"δ = {guarantee.small(budget.delta)}, per {ready.guarantee.unit}, {relation}; first and last line exact, the others by the Rényi curve.")
     applies = "These data are public or simulated: choosing on them costs **nothing**." if public else "Your data are private: **the last line** applies here."
     st.write(
-        f"{applies} The middle lines are a private selection (Papernot & Steinke 2022): the number of trials is drawn at random, parameters are drawn at "
-        "random, scores are noisy or from public ratings, and nobody sees anything but the winner."
+        linked(
+            f"{applies} The middle lines are a private selection (Papernot & Steinke 2022): the number of trials is drawn at random, parameters are drawn at "
+            "random, scores are noisy or from public ratings, and nobody sees anything but the winner."
+        )
     )
 
 

@@ -3,19 +3,20 @@
 import streamlit as st
 
 from dpmf_core.errors import BadInput
+from dpmf_core.glossary import linked
 from pages.kit.teaching import LESSONS
 
 
 def main() -> None:
-    linked = st.query_params.get("lesson", "neighbours")
-    st.session_state.setdefault("learn.lesson", linked if linked in LESSONS else "neighbours")
+    asked = st.query_params.get("lesson", "neighbours")
+    st.session_state.setdefault("learn.lesson", asked if asked in LESSONS else "neighbours")
     names = list(LESSONS)
     titles = {name: f"{place + 1}. {lesson.title}" for place, (name, lesson) in enumerate(LESSONS.items())}
     chosen = st.selectbox("Lesson", names, key="learn.lesson", format_func=titles.__getitem__, persist_state="session")
     st.query_params["lesson"] = chosen
     lesson = LESSONS[chosen]
     st.title(lesson.title)
-    st.write(lesson.idea)
+    st.write(linked(lesson.idea))
     lesson.draw()
     st.subheader("A question")
     picked = st.radio(lesson.question, range(len(lesson.answers)), index=None, key=f"learn.answer.{chosen}", format_func=lambda place: lesson.answers[place])

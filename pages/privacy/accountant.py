@@ -7,16 +7,19 @@ import streamlit as st
 from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import prepare
+from dpmf_core.glossary import linked
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Relation, Repeat, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import CLAIMS
-from pages.kit import charts, guarantee, ledgers, sidebar
+from pages.kit import charts, guarantee, ledgers, seen, sidebar
 
 SOURCES = {"hand": "By hand", "plan": "The sidebar's algorithm", "run": "A stored run", "claim": "A paper's claim"}
 HERE = Guarantee(Status.CONDITIONAL, "unit", ("every release of the run is listed here, with the noise multiplier it has",))
 COLUMNS: dict[str, Any] = {
     "noise": st.column_config.SelectboxColumn(options=list(ledgers.KINDS), required=True, default="Gaussian"),
-    "noise multiplier": st.column_config.NumberColumn(help="Noise scale over sensitivity", format="%.4g", default=10.0, required=True),
+    "noise multiplier": st.column_config.NumberColumn(
+        help=linked("Noise multiplier: the noise scale over the sensitivity"), format="%.4g", default=10.0, required=True
+    ),
     "times": st.column_config.NumberColumn(help="How often it is released", format="%.15g", default=1.0, required=True),
     "released": st.column_config.TextColumn(help="A name for the statistic"),
     "replace-one factor": st.column_config.NumberColumn(help="How much more replacing a unit moves it, 1 to 2", format="%.4g", default=2.0),
@@ -134,7 +137,10 @@ def main() -> None:
     with heading:
         st.title(f"{f'These {releases:,} releases cost' if releases != 1 else 'This release costs'} ε = {guarantee.shown(exact)}")
         replaced = guarantee.shown(epsilon_of(event, delta, Relation.REPLACE_ONE))
-        st.write(f"{guarantee.full(exact, delta, given.unit)}, all together; not per release. If a unit is replaced rather than removed: at most {replaced}.")
+        st.write(
+            linked(f"{guarantee.full(exact, delta, given.unit)}, all together; not per release. If a unit is replaced rather than removed: at most {replaced}.")
+        )
+        seen.draw(seen.ACCOUNTANT)
     guarantee.card(event, given, delta)
     st.subheader("What this ε means")
     guarantee.meaning(event, delta, "accountant.meaning")

@@ -7,7 +7,7 @@ from dpmf_core.algorithms import REGISTRY
 from dpmf_core.audit import FAULTS, Audit, AuditSpec, rates
 from dpmf_core.canaries import COLUMNS, UNITS, Unit, faults_of, protected, rounded
 from dpmf_core.errors import BadInput
-from pages.kit import charts, guarantee, runs
+from pages.kit import charts, guarantee, runs, seen
 
 SECRET = "secret"
 PLANTED = {**FAULTS, SECRET: "one of these, or none: find out"}
@@ -126,6 +126,7 @@ def main() -> None:
                 figure(done["audit"])
             with right:
                 measured(done["audit"])
+    seen.draw(seen.AUDIT)
     explained()
 
 

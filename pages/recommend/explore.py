@@ -10,7 +10,7 @@ from dpmf_core.experiment import Run, prepare
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.recommend import Suggestion, liked, recommend, someone
 from dpmf_core.store import to_json
-from pages.kit import charts, forms, guarantee, runs, sidebar, target
+from pages.kit import charts, forms, guarantee, runs, seen, sidebar, target
 from pages.kit.comparison import curve_rows, ladder_rows, rmse
 from pages.kit.sidebar import Choice
 
@@ -125,7 +125,7 @@ def main() -> None:
         done = runs.wanted("explore", comparison(spec))
         with place:
             finding(choice, done)
-            guarantee.who_sees_what()
+            seen.draw(seen.of(choice.algorithm))
         if "main" in done:
             price(done)
     if "main" in done and ready.plan != NOTHING:

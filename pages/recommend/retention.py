@@ -7,7 +7,7 @@ from dpmf_core.algorithms.retention import MEMORY
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.subpoena import MOMENTS, stream
-from pages.kit import charts, retained, runs, sidebar
+from pages.kit import charts, retained, runs, seen, sidebar
 from pages.kit.sidebar import Choice
 
 VIEWS = {"shares": "By what is known from the start", "activity": "By the user's activity", "windows": "Stretch by stretch in time"}
@@ -104,6 +104,7 @@ def main() -> None:
             "Source: D. Vallet, A. Friedman & S. Berkovsky, *Matrix Factorization without User Data Retention*, PAKDD 2014.",
             icon=":material/info:",
         )
+        seen.draw(seen.RETENTION)
     if "baseline" in done:
         view = st.segmented_control("Excess", list(VIEWS), default="shares", required=True, key="retention.view", format_func=VIEWS.__getitem__) or "shares"
         if view == "windows":

@@ -11,7 +11,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import DataSpec, Run
 from dpmf_core.other_roads import ROAD_PRESETS
 from dpmf_core.sweeps import Point, summaries
-from pages.kit import charts, guarantee, runs, sidebar, sketched
+from pages.kit import charts, guarantee, runs, seen, sidebar, sketched
 
 FIGURES = {
     "balu-fig3": "Error against the threshold", "balu-fig4": "Divergence against the threshold", "balu-fig1": "Sensitivity to λ", "balu-fig2": "Best λ by size",
@@ -39,6 +39,7 @@ def claim(done: dict[str, object]) -> None:
             f"confidence, δ = {guarantee.small(ATTACK.delta)}, per rating, add/remove. The threshold is 2, at which the source's ε is 2."
         )
         guarantee.attack_link("sketch")
+    seen.draw(seen.SKETCH)
 
 
 def figure(choice: sidebar.Choice) -> None:

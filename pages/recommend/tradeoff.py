@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from pages.kit import asked, findings, forecast, guarantee, runs, sidebar, swept, takeaway, views
+from pages.kit import asked, findings, forecast, runs, seen, sidebar, swept, takeaway, views
 from pages.kit.asked import Asked
 from pages.kit.swept import Finished
 
@@ -55,7 +55,7 @@ def main() -> None:
         words.title(title)
         words.write(sentence)
         with schematic:
-            guarantee.who_sees_what()
+            seen.draw(seen.USERS)
         if finished:
             views.figure(question, finished, metric, aside)
     if not finished:

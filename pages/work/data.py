@@ -9,7 +9,7 @@ import datasets
 from datasets import own
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
-from pages.kit import brought, sidebar
+from pages.kit import brought, seen, sidebar
 
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
 ROLES = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
@@ -110,6 +110,7 @@ def main() -> None:
     own.sweep()
     st.title("Bring your own data")
     st.write("A file is read, checked and told about. It stays in this session: nobody else sees it, and what is computed on it is not kept.")
+    seen.draw(seen.BROUGHT)
     kind = st.segmented_control("It holds", list(KINDS), default="ratings", required=True, key="data.kind", format_func=KINDS.__getitem__) or "ratings"
     endings = ["csv", "tsv", "txt", "dat", "data", "parquet", "gz", "zip"] if kind == "ratings" else ["txt", "csv", "tsv", "zip", "mat"]
     file = st.file_uploader("File", type=endings, key=f"data.file.{kind}")

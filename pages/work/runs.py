@@ -9,7 +9,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.report import report
 from dpmf_core.store import to_json
-from pages.kit import compared
+from pages.kit import compared, seen
 
 COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"), "ε": st.column_config.NumberColumn(format="%.2f"),
@@ -91,6 +91,8 @@ def main() -> None:
         return
     head.title(f"{len(rows):,} runs, {sum(sizes.values()) / 1e6:,.0f} MB")
     head.write(f"Tick up to {compared.MOST} to see them side by side. A click on a column's head sorts.")
+    with head:
+        seen.draw(seen.STORE)
     with head:
         table = compared.filtered(compared.listed(rows, sizes)) if rows else pd.DataFrame()
         keys = picked(table) if len(table) else []

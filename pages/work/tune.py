@@ -6,7 +6,7 @@ from dpmf_core import algorithms
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.tune import Search, TuneSpec, default_range
-from pages.kit import runs, selected, sidebar, target, tuned
+from pages.kit import runs, seen, selected, sidebar, target, tuned
 from pages.kit.sidebar import Choice
 from pages.kit.swept import level, parameter
 
@@ -46,6 +46,7 @@ def _watch(search: Search) -> None:
 def main() -> None:
     choice = sidebar.choice()
     head = st.container()
+    seen.draw(seen.TUNING)
     spec, trials = asked(choice)
     way = st.segmented_control("How to choose", [OPENLY, PRIVATELY], default=OPENLY, key="tune.way", required=True)
     if way == PRIVATELY:
