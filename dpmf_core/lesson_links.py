@@ -13,9 +13,9 @@ from dpmf_core.home import data_folder
 
 CONTROLS = {
     "data": "data set", "top": "most rated items", "algo": "algorithm", "eps": "ε", "delta": "δ", "seed": "seed", "rule": "noise rule",
-    "parameters": "parameters",
+    "parameters": "parameters", "page": "the page's own controls",
 }  # fmt: skip
-PAGES = ("explore", "trade-off", "sketch", "retention", "topics", "faces", "accountant", "tune")
+PAGES = ("explore", "trade-off", "sketch", "retention", "topics", "faces", "accountant", "audit", "tune")
 MOST = 10_000  # links kept
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
 

@@ -34,5 +34,5 @@ def test_linking_twice_is_linking_once() -> None:
 
 
 def test_looking_for_a_term() -> None:
-    assert [term.name for term in found("Clip norm")][0] in ("clipping", "clip norm")
+    assert next(term.name for term in found("Clip norm")) in ("clipping", "clip norm")
     assert found("zzz") == () and len(found("")) == len(TERMS)

@@ -14,6 +14,7 @@ from dpmf_core.experiment import DataSpec
 from dpmf_core.presets import RATINGS_PRESETS, Preset
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.sweeps import Method, Point, Sweep, typed_grid
+from pages.kit import lesson
 from pages.kit.sidebar import Choice
 from pages.kit.swept import METRICS, SOURCED
 
@@ -50,10 +51,14 @@ class Asked:
 def _start() -> None:
     """Values from the last look at this page, else from the link, else as at first."""
     kept = st.session_state.get("tradeoff.kept", {})
+    told = lesson.page_says()
     for name, value in START.items():
-        if f"tradeoff.{name}" not in st.session_state:
-            text = kept.get(name) or st.query_params.get(name, value)
-            st.session_state[f"tradeoff.{name}"] = _read(name, text)
+        key = f"tradeoff.{name}"
+        if told is not None:
+            if st.session_state.get(key) != (fixed := _read(name, told.get(name, value))):
+                st.session_state[key] = fixed
+        elif key not in st.session_state:
+            st.session_state[key] = _read(name, kept.get(name) or st.query_params.get(name, value))
 
 
 def _read(name: str, text: str) -> Any:
@@ -107,7 +112,15 @@ def measure(available: Sequence[str], lead: str) -> str:
     held, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
     metric = st.session_state[key] = held if held in available else lead
     st.segmented_control(
-        "Measure", available, key=key, format_func=METRICS.__getitem__, label_visibility="collapsed", on_change=_measured, args=(key, lead), required=True
+        "Measure",
+        available,
+        key=key,
+        format_func=METRICS.__getitem__,
+        label_visibility="collapsed",
+        on_change=_measured,
+        args=(key, lead),
+        required=True,
+        disabled=lesson.page_says() is not None,
     )
     return str(metric)
 
@@ -115,10 +128,13 @@ def measure(available: Sequence[str], lead: str) -> str:
 def draw(choice: Choice) -> Asked:
     """The widgets; what they ask for. Raises BadInput, after all widgets are drawn, on what cannot be run."""
     _start()
-    st.selectbox("What to compare", [OWN, SKEW, *RATINGS_PRESETS], key="tradeoff.fig", format_func=_figure, on_change=_another)
+    fixed, unseen = lesson.page_says() is not None, lesson.hidden("page")
+    if not unseen:
+        st.selectbox("What to compare", [OWN, SKEW, *RATINGS_PRESETS], key="tradeoff.fig", format_func=_figure, on_change=_another, disabled=fixed)
     chosen = st.session_state["tradeoff.fig"]
     if chosen == OWN:
-        _widgets()
+        if not unseen:
+            _widgets(fixed)
         _follow()
         return _own(choice)
     for name in START:
@@ -132,22 +148,24 @@ def draw(choice: Choice) -> Asked:
     return Asked(preset.points(), preset.axis, preset.metric, preset)
 
 
-def _widgets() -> None:
+def _widgets(fixed: bool) -> None:
     """A choice of one's own."""
     st.multiselect(
-        "Methods", [name for name in algorithms.of_task("ratings") if name not in ALWAYS], key="tradeoff.methods", format_func=_title,
+        "Methods", [name for name in algorithms.of_task("ratings") if name not in ALWAYS], key="tradeoff.methods", format_func=_title, disabled=fixed,
         help="ALS, the non-private twin, and the global mean, the trivial predictor, are always there.",
     )  # fmt: skip
     first, second, third, fourth = st.columns([3, 2, 3, 3])
-    first.text_input("Epsilons", key="tradeoff.epsilons", help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.")
-    second.number_input("Draws", 1, MOST_DRAWS, key="tradeoff.draws", help="Seeds, from the sidebar's on; each draws a split and a noise of its own.")
-    third.selectbox("Noise is set by", list(NOISES), key="tradeoff.noise", format_func=NOISES.__getitem__)
+    first.text_input("Epsilons", key="tradeoff.epsilons", disabled=fixed, help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.")
+    second.number_input(
+        "Draws", 1, MOST_DRAWS, key="tradeoff.draws", disabled=fixed, help="Seeds, from the sidebar's on; each with a split and noise of its own."
+    )
+    third.selectbox("Noise is set by", list(NOISES), key="tradeoff.noise", disabled=fixed, format_func=NOISES.__getitem__)
     fourth.selectbox(
-        "Judged on", list(JUDGES), key="tradeoff.judge", format_func=JUDGES.__getitem__,
+        "Judged on", list(JUDGES), key="tradeoff.judge", disabled=fixed, format_func=JUDGES.__getitem__,
         help="A validation split takes a tenth of the ratings from training. What is chosen by it can be tested afterwards; a grid is always judged on it.",
     )  # fmt: skip
     st.text_input(
-        "Grid", key="tradeoff.grid", placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
+        "Grid", key="tradeoff.grid", disabled=fixed, placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
         help="One or two parameters and their values; every combination is run for the methods that have them, and judged on a validation split.",
     )  # fmt: skip
     st.caption("Data set, items, δ and first seed are those of the sidebar; its algorithm, ε and noise rule are for other pages.")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Event, Gaussian, Guarantee, Laplace, Ledger, PosteriorSample, Relation, Repeat, Status, normal_form, sequence
@@ -13,8 +14,14 @@ from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import Claim
 
-COLUMNS = ("noise", "noise multiplier", "times", "released", "replace-one factor")
 KINDS: dict[str, type[Gaussian] | type[Laplace] | type[PosteriorSample]] = {"Gaussian": Gaussian, "Laplace": Laplace, "posterior sample": PosteriorSample}
+COLUMNS: dict[str, Any] = {
+    "noise": st.column_config.SelectboxColumn(options=list(KINDS), required=True, default="Gaussian"),
+    "noise multiplier": st.column_config.NumberColumn(help="Noise scale over sensitivity", format="%.4g", default=10.0, required=True),
+    "times": st.column_config.NumberColumn(help="How often it is released", format="%.15g", default=1.0, required=True),
+    "released": st.column_config.TextColumn(help="A name for the statistic"),
+    "replace-one factor": st.column_config.NumberColumn(help="How much more replacing a unit moves it, 1 to 2", format="%.4g", default=2.0),
+}
 LETTERS = {kind[0].lower(): kind for kind in KINDS}
 START = "g:10:5,g:20:1"
 MOST = 100_000  # releases of one row

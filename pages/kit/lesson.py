@@ -47,6 +47,12 @@ def given() -> dict[str, str]:
     return dict(link.query) if link is not None else {}
 
 
+def page_says() -> dict[str, str] | None:
+    """The link, where the lesson fixes the page's own controls by it."""
+    link: LessonLink | None = st.session_state.get("lesson.link")
+    return dict(link.query) if link is not None and "page" in link.fixed else None
+
+
 def hidden(name: str) -> bool:
     link: LessonLink | None = st.session_state.get("lesson.link")
     return link is not None and name in link.hidden

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_core.lesson_links import PAGES as PAGES_OF_LESSONS
 from pages.kit import lesson, sidebar
 
 PAGES = Path(__file__).parents[1]
@@ -52,5 +53,5 @@ else:
     sidebar.draw(holds.get(page.url_path, "ratings"))
 lesson.heading()
 page.run()
-if given is None and page.url_path not in APART:
+if given is None and (page.url_path or "explore") in PAGES_OF_LESSONS:
     lesson.maker(page.url_path or "explore")

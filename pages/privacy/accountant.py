@@ -1,7 +1,5 @@
 """What does this composition cost? Compose releases by hand, or load a run's, an algorithm's or a paper's, and account them by every rule."""
 
-from typing import Any
-
 import streamlit as st
 
 from dpmf_core.engine import engine
@@ -15,15 +13,6 @@ from pages.kit import charts, guarantee, ledgers, seen, sidebar
 
 SOURCES = {"hand": "By hand", "plan": "The sidebar's algorithm", "run": "A stored run", "claim": "A paper's claim"}
 HERE = Guarantee(Status.CONDITIONAL, "unit", ("every release of the run is listed here, with the noise multiplier it has",))
-COLUMNS: dict[str, Any] = {
-    "noise": st.column_config.SelectboxColumn(options=list(ledgers.KINDS), required=True, default="Gaussian"),
-    "noise multiplier": st.column_config.NumberColumn(
-        help=linked("Noise multiplier: the noise scale over the sensitivity"), format="%.4g", default=10.0, required=True
-    ),
-    "times": st.column_config.NumberColumn(help="How often it is released", format="%.15g", default=1.0, required=True),
-    "released": st.column_config.TextColumn(help="A name for the statistic"),
-    "replace-one factor": st.column_config.NumberColumn(help="How much more replacing a unit moves it, 1 to 2", format="%.4g", default=2.0),
-}
 
 
 def by_hand() -> tuple[Event, float, Guarantee]:
@@ -35,7 +24,7 @@ def by_hand() -> tuple[Event, float, Guarantee]:
             if complaint:
                 st.warning(f"{complaint} An example is shown instead.")
         state["accountant.rows"] = state["accountant.held"]
-    rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", hide_index=True, key="accountant.editor", column_config=COLUMNS)
+    rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", hide_index=True, key="accountant.editor", column_config=ledgers.COLUMNS)
     state["accountant.held"] = rows.reset_index(drop=True)
     event = ledgers.event_of(rows)
     st.query_params["ledger"] = ledgers.text_of(rows)
@@ -137,9 +126,8 @@ def main() -> None:
     with heading:
         st.title(f"{f'These {releases:,} releases cost' if releases != 1 else 'This release costs'} ε = {guarantee.shown(exact)}")
         replaced = guarantee.shown(epsilon_of(event, delta, Relation.REPLACE_ONE))
-        st.write(
-            linked(f"{guarantee.full(exact, delta, given.unit)}, all together; not per release. If a unit is replaced rather than removed: at most {replaced}.")
-        )
+        full = linked(guarantee.full(exact, delta, given.unit))
+        st.write(f"{full}, all together; not per release. If a unit is replaced rather than removed: at most {replaced}.")
         seen.draw(seen.ACCOUNTANT)
     guarantee.card(event, given, delta)
     st.subheader("What this ε means")

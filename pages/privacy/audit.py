@@ -3,42 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.algorithms import REGISTRY
-from dpmf_core.audit import FAULTS, Audit, AuditSpec, rates
-from dpmf_core.canaries import COLUMNS, UNITS, Unit, faults_of, protected, rounded
+from dpmf_core.audit import FAULTS, Audit, rates
+from dpmf_core.canaries import COLUMNS, UNITS, rounded
 from dpmf_core.errors import BadInput
 from pages.kit import charts, guarantee, runs, seen
-
-SECRET = "secret"
-PLANTED = {**FAULTS, SECRET: "one of these, or none: find out"}
-CANARIES = {"user": "one person (or sample) more", "rating": "one rating more", "value": "another value of one rating"}
-
-
-def asked() -> tuple[AuditSpec, bool]:
-    """The audit that the controls describe, and whether its fault is a secret."""
-    first, second, third = st.columns([2, 1, 1])
-    linked = st.query_params.get("attack", "private-svd")
-    names = list(REGISTRY)
-    st.session_state.setdefault("audit.algorithm", linked if linked in names else "private-svd")
-    name = first.selectbox(
-        "Algorithm under attack", names, key="audit.algorithm", format_func=lambda it: f"{REGISTRY[it].title} ({it})", persist_state="session"
-    )
-    st.query_params["attack"] = name
-    kind = REGISTRY[name]
-    epsilon = second.number_input("Its ε", 0.01, 100.0, 2.0, 0.5, "%g", "audit.epsilon", persist_state="session", disabled="small-noise" not in faults_of(kind))
-    count = third.number_input("Trainings", 40, 100_000, 1000, 500, key="audit.runs", persist_state="session", help="Half of them with the canary.")
-    left, middle, right = st.columns([2, 1, 1])
-    faults = [*faults_of(kind), SECRET]
-    fault = left.selectbox("Plant a fault", faults, key=f"audit.fault.{name}", format_func=PLANTED.__getitem__, persist_state="session")
-    own = protected(kind())
-    units: list[Unit] = [own, *(unit for unit in CANARIES if unit != own and kind.task == "ratings")]  # type: ignore[list-item]
-    unit = middle.selectbox("Canary", units, key=f"audit.unit.{name}", format_func=CANARIES.__getitem__, persist_state="session")
-    seed = right.number_input("Seed of the audit", 0, 2**31, 0, key="audit.seed", persist_state="session")
-    if epsilon is None or count is None or seed is None:
-        raise BadInput("Give an ε, a number of trainings and a seed.")
-    planted = faults[:-1][(7 * seed + 3) % (len(faults) - 1)] if fault == SECRET else fault
-    budget = epsilon if "small-noise" in faults_of(kind) else None
-    return AuditSpec.parse(algorithm=name, epsilon=budget, runs=count, seed=seed, fault=planted, unit=None if unit == own else unit), fault == SECRET
+from pages.kit.attacked import controls
 
 
 def finding(found: Audit, secret: bool) -> None:
@@ -113,7 +82,7 @@ def explained() -> None:
 
 def main() -> None:
     head = st.container()
-    spec, secret = asked()
+    spec, secret = controls()
     with head:
         done = runs.wanted("audit", {"audit": spec})
         if "audit" not in done:

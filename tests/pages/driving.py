@@ -1,5 +1,6 @@
 """Pages under test: a page's script behind the shared sidebar, and waiting until its runs have ended."""
 
+import re
 import time
 from pathlib import Path
 
@@ -11,6 +12,17 @@ ROOT = Path(__file__).parents[2]
 def behind_sidebar(page: str) -> str:
     """A script that draws the sidebar and then the page at `pages/...`."""
     return f"import runpy\nfrom pages.kit import sidebar\nsidebar.draw()\nrunpy.run_path({str(ROOT / 'pages' / page)!r})\n"
+
+
+def plain(text: str) -> str:
+    """A text as it is read: its terms without their links."""
+    return re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", text)
+
+
+def words(app: AppTest) -> str:
+    """All that a page says, in its order by kind."""
+    said = (*app.title, *app.markdown, *app.caption, *app.warning, *app.error, *app.info, *app.success)
+    return plain("\n".join(str(element.value) for element in said))
 
 
 def settled(app: AppTest) -> AppTest:

@@ -17,6 +17,7 @@ from dpmf_core.privacy import Budget, Event, Gaussian, Laplace, Relation, Repeat
 from dpmf_core.privacy.accounting import epsilon, every_epsilon
 from dpmf_core.privacy.claims import chien, saha
 from pages.kit import ledgers
+from tests.pages.driving import plain, words
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = f"""
@@ -58,10 +59,6 @@ def from_(app: AppTest, source: str) -> AppTest:
     return ran(app)
 
 
-def words(app: AppTest) -> str:
-    return "\n".join(str(element.value) for element in [*app.title, *app.markdown, *app.caption])
-
-
 def table_with(app: AppTest, column: str) -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if column in frame.value.columns)
 
@@ -80,7 +77,7 @@ def test_epsilon_in_full_comes_first() -> None:
     event = sequence(Repeat(Gaussian(10.0), 5), Gaussian(20.0))
     exact, replaced = (epsilon(event, DELTA, relation) for relation in Relation)
     assert app.title[0].value == f"These 6 releases cost ε = {exact:.2f}"
-    assert app.markdown[0].value.startswith(f"ε = {exact:.2f} (δ = 5e-6, per unit, add/remove, exact), all together; not per release.")
+    assert plain(app.markdown[0].value).startswith(f"ε = {exact:.2f} (δ = 5e-6, per unit, add/remove, exact), all together; not per release.")
     assert f"at most {replaced:.2f}" in app.markdown[0].value
     assert "except with probability" in words(app)
 

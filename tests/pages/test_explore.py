@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core.compare import comparison
 from dpmf_core.experiment import RunSpec, run
+from tests.pages.driving import words
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = f"""
@@ -35,10 +36,6 @@ def settled(app: AppTest) -> AppTest:
         time.sleep(0.2)
         app.run()
     raise AssertionError("the runs did not finish")
-
-
-def words(app: AppTest) -> str:
-    return "\n".join(element.value for element in (*app.markdown, *app.caption, *app.warning, *app.error, *app.info))
 
 
 def spec(epsilon: float, **more: object) -> RunSpec:

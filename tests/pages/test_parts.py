@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core import part_metrics
 from dpmf_core.experiment import RunSpec, run
+from tests.pages.driving import words
 
 ROOT = Path(__file__).parents[2]
 HOLDS = {"topics": "documents", "faces": "images"}
@@ -37,10 +38,6 @@ def settled(app: AppTest, name: str) -> AppTest:
         time.sleep(0.2)
         app.run()
     raise AssertionError("the runs did not finish")
-
-
-def words(app: AppTest) -> str:
-    return "\n".join(element.value for element in (*app.markdown, *app.caption, *app.warning, *app.error, *app.info, *app.success))
 
 
 def asked(data: str, algorithm: str, epsilon: float, **parameters: object) -> RunSpec:

@@ -17,6 +17,7 @@ from dpmf_core.presets import RATINGS_PRESETS
 from dpmf_core.sweeps import Method, Sweep
 from pages.kit import takeaway
 from pages.kit.asked import Asked
+from tests.pages.driving import words
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = f"""
@@ -44,10 +45,6 @@ def settled(app: AppTest) -> AppTest:
         time.sleep(0.2)
         app.run()
     raise AssertionError("the runs did not finish")
-
-
-def words(app: AppTest) -> str:
-    return "\n".join(element.value for element in (*app.markdown, *app.caption, *app.warning, *app.error, *app.info, *app.success))
 
 
 def record(algorithm: str, epsilon: float | None, seed: int, calibration: str = "exact", **more: Any) -> dict[str, Any]:
