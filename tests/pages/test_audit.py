@@ -4,6 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core.audit import AuditSpec
 from dpmf_core.canaries import rounded
+from dpmf_core.lesson_links import LessonLink
 from tests.pages.driving import ROOT, settled
 
 PAGE = ROOT / "pages" / "privacy" / "audit.py"
@@ -49,3 +50,33 @@ def test_what_proves_nothing_shows_no_promise() -> None:
 def test_an_unknown_algorithm_in_the_link_is_the_first_one() -> None:
     app = page("<script>", 40)
     assert app.selectbox(key="audit.algorithm").value == "private-svd"
+
+
+def test_a_link_holds_the_audit_and_a_bad_one_is_named() -> None:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in {"attack": "dpals", "at": "3", "runs": "40", "fault": "no-clipping", "canary": "rating", "aseed": "-7"}.items():
+        app.query_params[name] = value
+    settled(app)
+    held = {name: app.session_state[f"audit.{name}"] for name in ("epsilon", "runs", "fault.dpals", "unit.dpals", "seed")}
+    assert held == {"epsilon": 3.0, "runs": 40, "fault.dpals": "no-clipping", "unit.dpals": "rating", "seed": 0}
+    assert app.query_params["aseed"] in ("0", ["0"])
+
+
+def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
+    link = LessonLink.parse(page="audit", query={"attack": "private-bias", "runs": "40", "fault": "unlisted-release"}, locked=("page",))
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    app.session_state["lesson.link"] = link
+    app.session_state["audit.runs"] = 5000
+    app.session_state["audit.algorithm"] = "dpals"
+    app.query_params["fault"] = "none"
+    settled(app)
+    assert app.number_input(key="audit.runs").value == 40 and app.number_input(key="audit.runs").disabled
+    assert app.selectbox(key="audit.algorithm").value == "private-bias" and app.selectbox(key="audit.algorithm").disabled
+    assert app.selectbox(key="audit.fault.private-bias").value == "unlisted-release"
+
+
+def test_what_a_lesson_hides_is_not_there() -> None:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    app.session_state["lesson.link"] = LessonLink.parse(page="audit", query={"attack": "private-bias", "runs": "40"}, hidden=("page",))
+    settled(app)
+    assert not app.number_input and not app.selectbox and app.title

@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.experiment import RunSpec, run
+from dpmf_core.lesson_links import LessonLink
 from dpmf_core.presets import RATINGS_PRESETS
 from dpmf_core.sweeps import Method, Sweep
 from pages.kit import takeaway
@@ -204,3 +205,20 @@ def test_the_figure_of_the_data_needs_no_run() -> None:
     app = page(fig="chien-fig2")
     assert app.title[0].value.startswith("A fifth of the items holds")
     assert not any(button.key == "tradeoff.cancel" for button in app.button)
+
+
+def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there() -> None:
+    query = {"data": "cinema-small", "methods": "private-bias", "epsilons": "2", "draws": "1"}
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.session_state["lesson.link"] = LessonLink.parse(page="trade-off", query=query, locked=("page",))
+    app.session_state["tradeoff.epsilons"] = "1, 2, 3"
+    app.query_params["draws"] = "9"
+    settled(app)
+    assert app.text_input(key="tradeoff.epsilons").value == "2" and app.text_input(key="tradeoff.epsilons").disabled
+    assert app.number_input(key="tradeoff.draws").value == 1
+    assert app.title[0].value.startswith("At ε = 2, Private biases has RMSE")
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.session_state["lesson.link"] = LessonLink.parse(page="trade-off", query=query, hidden=("page",))
+    settled(app)
+    assert not [it for it in app.text_input if it.key == "tradeoff.epsilons"]
+    assert app.title[0].value.startswith("At ε = 2, Private biases has RMSE")
