@@ -12,6 +12,7 @@ from dpmf_core.compare import differences, extremes
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, RunSpec, open_data
 from dpmf_core.explain import basis, sheet, topics
+from dpmf_core.privacy import Relation
 from dpmf_core.store import Store
 from pages.kit import charts, guarantee
 
@@ -62,6 +63,7 @@ def imported(content: bytes) -> Run:
         raise BadInput(f"The run is of an algorithm that is not known here, {spec.algorithm[:40]!r}.")
     if not _sound(record):
         raise BadInput("The run's figures cannot be read: its metrics should be numbers, its curves lists of numbers, its ledger a list of releases.")
+    record["title"] = REGISTRY[spec.algorithm].title
     record.setdefault("metrics", {})
     record.setdefault("curves", [])
     return Run({**record, "key": f"imported-{abs(hash(content)) % 10**8}", "public": bool(record.get("public", False))})
@@ -79,7 +81,9 @@ def _sound(record: dict[str, Any]) -> bool:
         numbers(record.get("metrics", {})) and numbers(record["epsilon"]) and isinstance(record["parameters"], dict) and isinstance(record["title"], str)
         and isinstance(curves, list) and all(numbers(point) and "step" in point and point.keys() == curves[0].keys() for point in curves)
         and isinstance(ledger, list) and all(isinstance(entry, dict) and all(name in entry for name in entries) for entry in ledger)
-        and isinstance(promise, dict) and promise.get("status") in guarantee.BADGES and isinstance(promise.get("words"), str) and "delta" in record
+        and isinstance(promise, dict) and promise.get("status") in guarantee.BADGES and isinstance(promise.get("words"), str)
+        and isinstance(record.get("delta"), float | None) and str(promise.get("unit", "user")).isalpha()
+        and record.get("relation", "add-remove") in set(Relation)
     )  # fmt: skip
 
 
@@ -93,25 +97,44 @@ def names_of(runs: list[Run]) -> list[str]:
 
 
 def side_by_side(runs: list[Run]) -> None:
-    """Only the differences, figures, curves overlaid, ledgers, topics and pictures."""
+    """Which is best; figures; curves overlaid; only the differences; ledgers; topics and pictures."""
     names, records = names_of(runs), [run.record for run in runs]
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.markdown("**What differs**")
-        rows = differences(records)
-        cells = {name: [_said(row["values"][place]) for row in rows] for place, name in enumerate(names)}
-        if rows:
-            st.dataframe(pd.DataFrame({"": [row["setting"] for row in rows], **cells}), hide_index=True)
-        else:
-            st.write("Nothing: these are the same run.")
-    with right:
-        st.markdown("**Figures**")
-        metrics = list(dict.fromkeys(name for record in records for name in record["metrics"]))
-        figures = {name: [record["metrics"].get(metric) for metric in metrics] for name, record in zip(names, records, strict=True)}
-        st.dataframe(pd.DataFrame({"": metrics, **figures}), hide_index=True)
+    st.subheader(finding(names, records))
+    st.dataframe(figures(names, records), hide_index=True)
     curves(names, runs)
-    ledgers(names, runs)
     words_and_pictures(names, runs)
+    st.markdown("**What differs between them**")
+    rows = differences(records)
+    cells = {str(place + 1): [_said(row["values"][place]) for row in rows] for place in range(len(runs))}
+    if rows:
+        st.dataframe(pd.DataFrame({"": [row["setting"] for row in rows], **cells}), hide_index=True)
+    else:
+        st.write("Nothing: these are the same run." if len(runs) > 1 else "One run alone. Tick another to see what differs.")
+    ledgers(names, runs)
+
+
+def _titled(metric: str) -> str:
+    """test_rmse: held-out RMSE."""
+    return metric.replace("test_", "held-out ").replace("_", " ").replace("rmse", "RMSE").replace("mae", "MAE").replace("ndcg", "NDCG").replace(" at ", "@")
+
+
+def finding(names: list[str], records: list[dict[str, Any]]) -> str:
+    """The best of them, where they can be compared at all: on the same data, by the same measure."""
+    measure = next((name for name in ("rmse", "objective") if all(name in record["metrics"] for record in records)), None)
+    if len(records) < 2 or measure is None or len({str(record["spec"]["data"]) for record in records}) > 1:
+        return f"{len(records)} run{'s' * (len(records) > 1)}"
+    found = {name: float(record["metrics"][measure]) for name, record in zip(names, records, strict=True)}
+    best, worst = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    return f"{_titled(measure).capitalize() if measure == 'objective' else 'RMSE'} {found[best]:.3g} with {best}, to {found[worst]:.3g} with {worst}"
+
+
+def figures(names: list[str], records: list[dict[str, Any]]) -> pd.DataFrame:
+    """A row a run: its figures at the end, and the best of its held-out curve."""
+    rows = []
+    for name, record in zip(names, records, strict=True):
+        ends = {f"{_titled(curve)}, best step": best for curve, (best, _) in extremes(record).items() if not curve.startswith("train")}
+        rows.append({"run": name, "status": record["guarantee"]["status"]} | {_titled(metric): value for metric, value in record["metrics"].items()} | ends)
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
 def _said(value: Any) -> str:
@@ -119,36 +142,47 @@ def _said(value: Any) -> str:
 
 
 def curves(names: list[str], runs: list[Run]) -> None:
-    """Error by step, a line a run; best and last."""
+    """Error by step, a line a run, in its algorithm's colour; train errors are dotted."""
     rows = []
     for name, run in zip(names, runs, strict=True):
         for point in run.record["curves"]:
-            value = point.get("test_rmse", point.get("objective"))
-            if value is not None:
-                rows.append({"name": name, "id": run.spec.algorithm, "step": point["step"], "value": value})
+            for part in ("test_rmse", "train_rmse", "objective"):
+                if part in point:
+                    rows.append({"name": name, "id": run.spec.algorithm, "step": point["step"], "part": _titled(part), "value": point[part]})
     if not rows:
         return
     table = pd.DataFrame(rows)
-    fig = charts.figure("step", "held-out RMSE, or objective")
-    for place, (name, line) in enumerate(table.groupby("name", sort=False)):
-        tint = list(charts.COLOURS.values())[place]
-        fig.add_scatter(x=line["step"], y=line["value"], name=str(name), mode="lines+markers", line={"color": tint, "dash": charts.DASHES[place % 4]})
+    shown = table[~table["part"].str.startswith("train")]
+    fig = charts.figure("step", " or ".join(shown["part"].unique()))
+    used: dict[str, int] = {}
+    for (name, ident), line in shown.groupby(["name", "id"], sort=False):
+        place = used[ident] = used.get(ident, -1) + 1
+        look = {"color": charts.colour(ident), "dash": charts.DASHES[place % len(charts.DASHES)], "width": 2.5}
+        marker = {"symbol": ("circle", "square", "diamond", "cross")[place % 4], "size": 8}
+        fig.add_scatter(x=line["step"], y=line["value"], name=str(name), mode="lines+markers", line=look, marker=marker)
     charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table)
-    ends = [
-        {"run": name, "figure": figure, "best": best, "last": last}
-        for name, run in zip(names, runs, strict=True) for figure, (best, last) in extremes(run.record).items()
-    ]  # fmt: skip
-    st.dataframe(pd.DataFrame(ends), hide_index=True)
 
 
 def ledgers(names: list[str], runs: list[Run]) -> None:
     st.markdown("**What was released**")
-    rows = [{"run": name, **entry} for name, run in zip(names, runs, strict=True) for entry in run.record["ledger"]]
+    rows = [
+        {"run": place, "released": entry["statistic"], "times": entry["count"], "noise": entry["mechanism"], "sensitivity": entry["sensitivity"],
+         "noise multiplier": entry["noise_multiplier"]}
+        for place, run in enumerate(runs, 1) for entry in run.record["ledger"]
+    ]  # fmt: skip
     if rows:
         st.dataframe(pd.DataFrame(rows), hide_index=True)
     for name, run in zip(names, runs, strict=True):
-        status = run.record["guarantee"]["status"]
-        st.markdown(f":{guarantee.BADGES[status]}-badge[{status}] {name}")
+        promise = run.record["guarantee"]
+        st.markdown(f":{guarantee.BADGES[promise['status']]}-badge[{promise['status']}] {_cost(name, run.record)}")
+
+
+def _cost(name: str, record: dict[str, Any]) -> str:
+    exact = record["epsilon"].get("exact")
+    if not exact or not record["delta"]:
+        return name
+    unit, relation = record["guarantee"].get("unit", "user"), Relation(record.get("relation", "add-remove"))
+    return f"{name.split(', ε')[0]}: {guarantee.full(exact, record['delta'], unit, relation)}"
 
 
 def words_and_pictures(names: list[str], runs: list[Run]) -> None:

@@ -231,9 +231,9 @@ def _dot(sight: Sight) -> str:
     return "\n".join([*lines, "}"])
 
 
-def draw(sight: Sight) -> None:
+def draw(sight: Sight, unfolded: bool = False) -> None:
     """The schematic, folded. Blue holds noise; red-brown shows private data to others; dashed arrows carry no noise."""
-    with st.expander("Who sees what"):
+    with st.expander("Who sees what", expanded=unfolded):
         st.graphviz_chart(_dot(sight))
         st.caption(linked(sight.words))
 

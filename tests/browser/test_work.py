@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pages.kit.teaching import LESSONS
+
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Any]
 SMALL = "data=cinema-small"
@@ -27,6 +29,32 @@ def test_every_page_opens_cold_on_a_phone_and_asks_nobody_outside(visit: Visit, 
     at_rest(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
     assert page.outside == []
+
+
+def test_the_lessons_are_walked_through_by_their_text_alone(visit: Visit) -> None:
+    """On a phone: every question can be answered, right and wrong, and the button leads on."""
+    page = visit("/lessons", viewport={"width": 390, "height": 844})
+    lessons = list(LESSONS.values())
+    for place, lesson in enumerate(lessons):
+        page.wait_for_selector(f"h1:has-text('{lesson.title}')")
+        at_rest(page)
+        for answer, said in ((lesson.answers[lesson.right - 1], "Not quite."), (lesson.answers[lesson.right], "Yes.")):
+            page.get_by_role("radiogroup", name=lesson.question).get_by_text(answer, exact=True).click()
+            page.get_by_text(f"{said} {lesson.because}").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 391
+        if place + 1 < len(lessons):
+            page.get_by_role("button", name=f"Next: {lessons[place + 1].title}").click()
+    assert page.get_by_role("button", name="Next").count() == 0
+
+
+def test_a_term_leads_to_its_place_in_the_glossary(visit: Visit) -> None:
+    page = visit(f"/explore?{SMALL}&algo=private-bias")
+    at_rest(page)
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="sensitivity", exact=True).first.click()
+    opened.value.wait_for_selector("h1:has-text('What the words mean')")
+    assert opened.value.get_by_label("Look for").input_value() == "sensitivity"
+    assert "algo=private-bias" in page.url  # the page that was read stays
 
 
 def test_a_fault_is_planted_and_caught(visit: Visit) -> None:
