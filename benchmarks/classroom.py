@@ -1,0 +1,218 @@
+"""A class on one server: thirty students open a teacher's link within ten seconds, move epsilon five times and start a training each.
+
+`python -m benchmarks.classroom [--students 30] [--data cinema-small] [--browsers 2]`: starts a server of its own on an empty data directory, looks at its memory
+and its log all the while, and checks every result against a training in this process. Two of the students have a real browser, where Playwright has one.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from benchmarks.report import save
+from benchmarks.student import Student
+
+PRESETS = (0.5, 1.0, 2.0, 5.0, 10.0)
+OPENING = 10.0  # seconds within which all come
+AFTER = 150.0  # seconds until the server has forgotten them
+ALGORITHM = "dpals"
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+class Watch(threading.Thread):
+    """Resident memory of the server and everything below it, twice a second."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.root, self.over, self.most = psutil.Process(pid), threading.Event(), 0.0
+
+    def now(self) -> float:
+        """MB."""
+        total = 0.0
+        for process in (self.root, *self.root.children(recursive=True)):
+            try:
+                total += process.memory_info().rss / 1e6
+            except psutil.NoSuchProcess:
+                continue
+        return total
+
+    def run(self) -> None:
+        while not self.over.wait(0.5):
+            self.most = max(self.most, self.now())
+
+
+def preset_mark(epsilon: float) -> list[str]:
+    return [f"{epsilon:g}"]
+
+
+async def one(base: str, query: str, number: int, rng: random.Random) -> tuple[Student, list[tuple[float, str]]]:
+    await asyncio.sleep(rng.uniform(0, OPENING))
+    said = []
+    async with Student(base, query) as student:
+        await student.opened()
+        for epsilon in rng.sample(PRESETS, 5):
+            await asyncio.sleep(rng.uniform(1, 4))
+            await student.touch("sidebar.slider", preset_mark(epsilon), epsilon)
+            said.append((epsilon, await student.result(epsilon)))
+        own = round(3 + 0.01 * number, 2)
+        await student.touch("sidebar.eps", own, own)
+        said.append((own, await student.result(own, whole=True)))
+    return student, said
+
+
+def witness(base: str, query: str, number: int, out: list[Any]) -> None:
+    """A student with a real browser."""
+    from playwright.sync_api import sync_playwright
+
+    rng = random.Random(1000 + number)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.set_default_timeout(120_000)
+        page.goto(f"{base}/?{query}")
+        page.wait_for_selector("h1:has-text('At ε =')")
+        waits, said = [], []
+        for epsilon in rng.sample(PRESETS, 5):
+            page.wait_for_timeout(rng.uniform(1000, 4000))
+            box = page.get_by_label("ε, exactly")
+            box.fill(f"{epsilon:g}")
+            began = time.perf_counter()
+            box.press("Enter")
+            page.wait_for_selector(f"strong:has-text('ε = {epsilon:.2f} (')")  # the card, which needs no training
+            waits.append(time.perf_counter() - began)
+            page.wait_for_selector(f"h1:has-text('At ε = {epsilon:g},')")
+            said.append((epsilon, page.locator("p:has-text('Held-out RMSE') strong").first.inner_text()))
+        faults = page.get_by_test_id("stException").count()
+        browser.close()
+    out.append((waits, said, faults))
+
+
+def expected(data: str, epsilons: set[float], delta: float, seed: int) -> dict[float, str]:
+    from dpmf_core.experiment import RunSpec, run
+
+    told = {}
+    for epsilon in epsilons:
+        budget = {"epsilon": epsilon, "delta": delta}
+        told[epsilon] = f"{run(RunSpec.parse(data={'id': data}, algorithm=ALGORITHM, budget=budget, seed=seed)).record['metrics']['rmse']:.3f}"
+    return told
+
+
+def created() -> dict[str, str]:
+    """When each stored run was made: one that is trained twice would be stored twice, with another moment."""
+    from dpmf_core.store import Store
+
+    store = Store()
+    try:
+        return {row["key"]: row["created"] for row in store.rows()}
+    finally:
+        store.close()
+
+
+def served(folder: str, port: int, log: Any) -> subprocess.Popen[bytes]:
+    env = {**os.environ, "DPMF_DATA": folder, "STREAMLIT_SERVER_HEADLESS": "true"}
+    child = subprocess.Popen([sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)], env=env, stdout=log, stderr=log)
+    for _ in range(300):
+        with socket.socket() as trying:
+            if trying.connect_ex(("127.0.0.1", port)) == 0:
+                return child
+        time.sleep(0.1)
+    raise RuntimeError("the server did not start")
+
+
+async def whole_class(base: str, query: str, students: int) -> list[tuple[Student, list[tuple[float, str]]]]:
+    return await asyncio.gather(*(one(base, query, number, random.Random(number)) for number in range(students)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--students", type=int, default=30)
+    parser.add_argument("--data", default="cinema-small")
+    parser.add_argument("--browsers", type=int, default=2)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["DPMF_DATA"] = folder
+        from dpmf_core.lesson_links import LessonLink, keep
+
+        link = {"data": asked.data, "algo": ALGORITHM, "seed": "0"}
+        query = f"class={keep(LessonLink.parse(page='explore', query=link, locked=('data', 'algo', 'seed'), title='A class'))}"
+        port = free_port()
+        base, path = f"http://127.0.0.1:{port}", Path(folder) / "server.log"
+        with path.open("wb") as log:
+            child = served(folder, port, log)
+            try:
+                found = lesson(asked, base, query, child.pid)
+            finally:
+                child.terminate()
+                child.wait(30)
+        text = path.read_text(errors="replace")
+    found["exceptions_in_the_log"] = text.count("Traceback") + text.count("Exception")
+    found["log_lines"] = len(text.splitlines())
+    save("classroom", found)
+    print(json.dumps(found, indent=1))
+    if found["exceptions_in_the_log"]:
+        print(text[-4000:], file=sys.stderr)
+
+
+def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[str, Any]:
+    """The class itself; what was seen of it."""
+    watch = Watch(pid)
+    before = watch.now()
+    watch.start()
+    seen: list[Any] = []
+    browsers = [threading.Thread(target=witness, args=(base, query, number, seen)) for number in range(asked.browsers)]
+    began = time.perf_counter()
+    for thread in browsers:
+        thread.start()
+    told = asyncio.run(whole_class(base, query, asked.students - asked.browsers))
+    took = time.perf_counter() - began
+    for thread in browsers:
+        thread.join()
+    first = created()
+    said = [pair for _, pairs in told for pair in pairs] + [pair for _, pairs, _ in seen for pair in pairs]
+    right = expected(asked.data, {epsilon for epsilon, _ in said}, 5e-5 if asked.data == "cinema-small" else 5e-6, 0)
+    waits, drawn = (np.array([wait for student, _ in told for wait in held(student)]) for held in (lambda it: it.answers, lambda it: it.drawn))
+    messages = [text for student, _ in told for text in student.messages]
+    time.sleep(AFTER)
+    asyncio.run(visit(base, query))  # whoever comes next
+    after = watch.now()
+    watch.over.set()
+    return {
+        "students": asked.students, "data": asked.data, "browsers": len(seen), "seconds": round(took, 1), "widgets": len(waits),
+        "answer_median": round(float(np.median(waits)), 3), "answer_95th": round(float(np.quantile(waits, 0.95)), 3), "answer_most": round(float(waits.max()), 3),
+        "drawn_median": round(float(np.median(drawn)), 3), "drawn_95th": round(float(np.quantile(drawn, 0.95)), 3),
+        "browser_card_median": round(float(np.median([wait for waits_, _, _ in seen for wait in waits_])), 3) if seen else None,
+        "results": len(said), "wrong_results": [pair for pair in said if right[pair[0]] != pair[1]],
+        "exceptions_on_pages": sum("exception" in text for text in messages) + sum(faults for _, _, faults in seen),
+        "queue_told": sum("other run" in text for text in messages), "runs_stored": len(first), "trained_twice": twice(first, created()),
+        "memory_before_mb": round(before), "memory_most_mb": round(watch.most), "memory_after_mb": round(after),
+    }  # fmt: skip
+
+
+def twice(first: dict[str, str], second: dict[str, str]) -> int:
+    return sum(second.get(key, moment) != moment for key, moment in first.items())
+
+
+async def visit(base: str, query: str) -> None:
+    async with Student(base, query) as student:
+        await student.opened()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""A student without a browser: a websocket client that speaks the page's own protocol, for the load of a class."""
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+
+PATIENCE = 600.0  # seconds for a result
+SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\* with privacy")
+TITLE = re.compile(r"At ε = ([\d.]+),")
+
+
+class Student:
+    """One session. Seconds from each touch of a widget: `answers` until the privacy card spoke of it, `drawn` until the page stood again."""
+
+    def __init__(self, base: str, query: str) -> None:
+        self._base, self._query = base, query
+        self.answers: list[float] = []
+        self.drawn: list[float] = []
+        self.messages: list[str] = []  # exceptions and progress texts that were shown
+        self._ids: dict[str, str] = {}  # widget key: id
+        self._texts: dict[tuple[int, ...], str] = {}
+        self._reruns: dict[str, asyncio.Task[None]] = {}
+        self._idle = asyncio.Event()
+
+    async def __aenter__(self) -> "Student":
+        url = self._base.replace("http", "ws", 1) + "/_stcore/stream"
+        self._socket = await connect(url, origin=self._base, subprotocols=["streamlit"], max_size=None, open_timeout=60, ping_interval=None)  # type: ignore[arg-type]
+        self._reader = asyncio.create_task(self._read())
+        await self._rerun()
+        return self
+
+    async def __aexit__(self, *what: object) -> None:
+        self._stop_reruns()
+        self._reader.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._reader
+        await self._socket.close()
+
+    # -- speaking ----------------------------------------------------------------------------------------------------
+
+    async def _rerun(self, fragment: str = "", **widgets: Any) -> None:
+        message = BackMsg()
+        message.rerun_script.query_string = self._query
+        message.rerun_script.context_info.url = f"{self._base}/?{self._query}"
+        message.rerun_script.context_info.timezone = "UTC"
+        if fragment:
+            message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True
+        else:
+            self._idle.clear()
+        for key, value in widgets.items():
+            state = message.rerun_script.widget_states.widgets.add(id=self._ids[key])
+            if isinstance(value, list):
+                state.string_array_value.data.extend(value)
+            else:
+                state.double_value = value
+        await self._socket.send(message.SerializeToString())
+
+    async def touch(self, key: str, value: float | list[str], epsilon: float) -> None:
+        """Move a widget, and wait until the card says the epsilon and the page has been drawn once."""
+        began, told = time.perf_counter(), f"ε = {epsilon:.2f} ("
+        await self._rerun(**{key: value})
+        await self._until(lambda: any(told in text for text in self._texts.values()), told)
+        self.answers.append(time.perf_counter() - began)
+        await self._until(self._idle.is_set, "the page's end")
+        self.drawn.append(time.perf_counter() - began)
+
+    async def _until(self, there: Callable[[], bool], what: str) -> None:
+        until = time.monotonic() + PATIENCE
+        while not there():
+            if self._reader.done():
+                self._reader.result()
+            if time.monotonic() > until:
+                raise TimeoutError(f"{what} did not come within {PATIENCE:g} s")
+            await asyncio.sleep(0.02)
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    async def _read(self) -> None:
+        async for raw in self._socket:
+            message = ForwardMsg()
+            message.ParseFromString(raw if isinstance(raw, bytes) else raw.encode())
+            kind = message.WhichOneof("type")
+            if kind == "new_session" and not message.metadata.run.fragment_ids:
+                self._stop_reruns()
+                self._texts.clear()
+            elif kind == "delta":
+                self._draw(message)
+            elif kind == "auto_rerun":
+                fragment = message.auto_rerun.fragment_id
+                if fragment not in self._reruns:
+                    self._reruns[fragment] = asyncio.create_task(self._again(fragment, message.auto_rerun.interval))
+            elif kind == "stop_auto_rerun":
+                if (task := self._reruns.pop(message.stop_auto_rerun.fragment_id, None)) is not None:
+                    task.cancel()
+            elif kind == "page_info_changed":
+                self._query = message.page_info_changed.query_string
+            elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                self._idle.set()
+
+    def _draw(self, message: ForwardMsg) -> None:
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind is None:
+            return
+        body = getattr(element, kind)
+        if (ident := str(getattr(body, "id", ""))).startswith("$$ID-"):
+            self._ids[ident.split("-", 2)[2]] = ident
+        if kind == "exception":
+            self.messages.append(f"exception: {body.type}: {body.message}")
+        elif kind == "progress":
+            self.messages.append(body.text)
+        elif text := str(getattr(body, "body", "")):
+            self._texts[tuple(message.metadata.delta_path)] = text
+
+    async def _again(self, fragment: str, interval: float) -> None:
+        while True:
+            await asyncio.sleep(interval)
+            await self._rerun(fragment)
+
+    def _stop_reruns(self) -> None:
+        for task in self._reruns.values():
+            task.cancel()
+        self._reruns.clear()
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    async def opened(self) -> None:
+        """Wait for the first drawing."""
+        await self._until(self._idle.is_set, "the first page")
+
+    async def result(self, epsilon: float, whole: bool = False) -> str:
+        """The private RMSE that the page says for this epsilon; whole: once nothing is left to be computed."""
+        found = ""
+
+        def there() -> bool:
+            nonlocal found
+            told = "\n".join(text for _, text in sorted(self._texts.items()))
+            title, sentence = TITLE.search(told), SENTENCE.search(told)
+            found = sentence[1] if title and sentence and float(title[1]) == epsilon else ""
+            return bool(found) and not (whole and self._reruns)
+
+        await self._until(there, f"a result for epsilon {epsilon:g}")
+        return found
