@@ -173,6 +173,7 @@ def main() -> None:
 def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[str, Any]:
     """The class itself; what was seen of it."""
     watch = Watch(pid)
+    asyncio.run(visit(base, query))  # the teacher looks first
     before = watch.now()
     watch.start()
     seen: list[Any] = []
@@ -211,7 +212,7 @@ def twice(first: dict[str, str], second: dict[str, str]) -> int:
 
 async def visit(base: str, query: str) -> None:
     async with Student(base, query) as student:
-        await student.opened()
+        await student.result(5.0, whole=True)
 
 
 if __name__ == "__main__":

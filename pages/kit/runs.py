@@ -10,9 +10,10 @@ from dpmf_core.engine import engine
 from dpmf_core.experiment import RunSpec
 from dpmf_core.jobs import Job
 
-POLL = 0.4  # seconds between looks at unfinished runs
+POLL, SLOWEST = 0.4, 2.0  # seconds between looks at unfinished runs
 MOMENT = 0.2  # seconds for stored runs to be read
 TOGETHER = 4  # so many runs, or an eighth of all, finish before the page is drawn again
+MANY = 40  # unfinished runs on this server: from there on pages look, and draw, less often
 
 
 def _jobs(page: str, specs: Mapping[str, Any]) -> tuple[dict[str, Job], bool]:
@@ -25,13 +26,16 @@ def _jobs(page: str, specs: Mapping[str, Any]) -> tuple[dict[str, Job], bool]:
     kept = {name for name, (spec, job) in before.items() if specs.get(name) == spec and (same or job.state not in ("cancelled", "failed"))}
     for name in before.keys() - kept:
         before[name][1].cancel()
-    held = {name: before[name] if name in kept else (spec, _asked(spec)) for name, spec in specs.items()}
+    first = next(iter(specs), None)
+    held = {name: before[name] if name in kept else (spec, _asked(spec, first=name == first)) for name, spec in specs.items()}
     st.session_state[f"{page}.jobs"] = held
     return {name: job for name, (_, job) in held.items()}, not same
 
 
-def _asked(spec: Any) -> Job:
-    return engine().submit(spec) if isinstance(spec, RunSpec) else engine().measure(spec)
+def _asked(spec: Any, first: bool) -> Job:
+    """The run that a page is about goes before those that it is compared with, of every session."""
+    ask = engine().submit if isinstance(spec, RunSpec) else engine().measure
+    return ask(spec, 0 if first else -1)
 
 
 def again(page: str) -> None:
@@ -48,7 +52,10 @@ def wanted(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[s
     if first is not None and new:  # once, so that a widget's answer does not wait for runs that go on
         _settle(list(jobs.values()), patience)
     if any(job.state in ("waiting", "running") for job in jobs.values()):
-        _watch(page, sum(job.state == "done" for job in jobs.values()), first is not None and first.state == "done")
+        waiting = len(engine().jobs())
+        watch = st.fragment(_watch, run_every=min(SLOWEST, POLL * max(1.0, waiting / MANY)))
+        together = max(TOGETHER, len(jobs) // 8) if waiting < MANY else len(jobs)
+        watch(page, sum(job.state == "done" for job in jobs.values()), first is not None and first.state == "done", together)
     _troubles(page, jobs)
     engine().start()  # so that the next run need not wait for workers
     return {name: job.result(0) for name, job in jobs.items() if job.state == "done"}
@@ -63,13 +70,12 @@ def _settle(jobs: list[Job], patience: float) -> None:
             return
 
 
-@st.fragment(run_every=POLL)
-def _watch(page: str, seen: int, first_seen: bool) -> None:
-    """Redraws itself while runs go on, and the page when the first has finished, or several, or all."""
+def _watch(page: str, seen: int, first_seen: bool, together: int) -> None:
+    """A fragment that draws itself while runs go on, and the page when the first has finished, or so many together, or all."""
     jobs = [job for _, job in st.session_state.get(f"{page}.jobs", {}).values()]
     open_jobs = [job for job in jobs if job.state in ("waiting", "running")]
     news = sum(job.state == "done" for job in jobs) - seen
-    if not open_jobs or news >= max(TOGETHER, len(jobs) // 8) or (news and not first_seen and jobs[0].state == "done"):
+    if not open_jobs or news >= together or (news and not first_seen and jobs[0].state == "done"):
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(*_progress(jobs, open_jobs))
