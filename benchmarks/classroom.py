@@ -98,6 +98,7 @@ def witness(base: str, query: str, number: int, out: list[Any]) -> None:
             page.wait_for_selector(f"strong:has-text('ε = {epsilon:.2f} (')")  # the card, which needs no training
             waits.append(time.perf_counter() - began)
             page.wait_for_selector(f"h1:has-text('At ε = {epsilon:g},')")
+            page.wait_for_selector("[data-test-script-state=notRunning]")
             said.append((epsilon, page.locator("p:has-text('Held-out RMSE') strong").first.inner_text()))
         faults = page.get_by_test_id("stException").count()
         browser.close()
@@ -145,6 +146,7 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--data", default="cinema-small")
     parser.add_argument("--browsers", type=int, default=2)
+    parser.add_argument("--after", type=float, default=AFTER, help="seconds until memory is looked at again")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DPMF_DATA"] = folder
@@ -190,7 +192,7 @@ def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[s
     right = expected(asked.data, {epsilon for epsilon, _ in said}, 5e-5 if asked.data == "cinema-small" else 5e-6, 0)
     waits, drawn = (np.array([wait for student, _ in told for wait in held(student)]) for held in (lambda it: it.answers, lambda it: it.drawn))
     messages = [text for student, _ in told for text in student.messages]
-    time.sleep(AFTER)
+    time.sleep(asked.after)
     asyncio.run(visit(base, query))  # whoever comes next
     after = watch.now()
     watch.over.set()
@@ -198,6 +200,7 @@ def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[s
         "students": asked.students, "data": asked.data, "browsers": len(seen), "seconds": round(took, 1), "widgets": len(waits),
         "answer_median": round(float(np.median(waits)), 3), "answer_95th": round(float(np.quantile(waits, 0.95)), 3), "answer_most": round(float(waits.max()), 3),
         "drawn_median": round(float(np.median(drawn)), 3), "drawn_95th": round(float(np.quantile(drawn, 0.95)), 3),
+        "pages_drawn": sum(student.whole for student, _ in told), "fragments_drawn": sum(student.parts for student, _ in told),
         "browser_card_median": round(float(np.median([wait for waits_, _, _ in seen for wait in waits_])), 3) if seen else None,
         "results": len(said), "wrong_results": [pair for pair in said if right[pair[0]] != pair[1]],
         "exceptions_on_pages": sum("exception" in text for text in messages) + sum(faults for _, _, faults in seen),

@@ -23,6 +23,7 @@ class Student:
         self._base, self._query = base, query
         self.answers: list[float] = []
         self.drawn: list[float] = []
+        self.whole = self.parts = 0  # drawings of the page, and of fragments of it
         self.messages: list[str] = []  # exceptions and progress texts that were shown
         self._ids: dict[str, str] = {}  # widget key: id
         self._texts: dict[tuple[int, ...], str] = {}
@@ -87,7 +88,10 @@ class Student:
             message = ForwardMsg()
             message.ParseFromString(raw if isinstance(raw, bytes) else raw.encode())
             kind = message.WhichOneof("type")
-            if kind == "new_session" and not message.metadata.run.fragment_ids:
+            if kind == "new_session" and message.metadata.run.fragment_ids:
+                self.parts += 1
+            elif kind == "new_session":
+                self.whole += 1
                 self._stop_reruns()
                 self._texts.clear()
             elif kind == "delta":

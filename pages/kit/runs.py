@@ -1,6 +1,7 @@
 """Asking the engine for runs, showing how far they are, and cancelling them."""
 
 import time
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from dpmf_core.jobs import Job
 POLL, SLOWEST = 0.4, 2.0  # seconds between looks at unfinished runs
 MOMENT = 0.2  # seconds for stored runs to be read
 TOGETHER = 4  # so many runs, or an eighth of all, finish before the page is drawn again
-MANY = 40  # unfinished runs on this server: from there on pages look, and draw, less often
+MANY, CROWD = 40, 5  # unfinished runs, sessions that wait for some: from there on pages look, and draw, less often
 
 
 def _jobs(page: str, specs: Mapping[str, Any]) -> tuple[dict[str, Job], bool]:
@@ -52,13 +53,28 @@ def wanted(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[s
     if first is not None and new:  # once, so that a widget's answer does not wait for runs that go on
         _settle(list(jobs.values()), patience)
     if any(job.state in ("waiting", "running") for job in jobs.values()):
-        waiting = len(engine().jobs())
-        watch = st.fragment(_watch, run_every=min(SLOWEST, POLL * max(1.0, waiting / MANY)))
-        together = max(TOGETHER, len(jobs) // 8) if waiting < MANY else len(jobs)
+        strain = _strain()
+        watch = st.fragment(_watch, run_every=min(SLOWEST, POLL * strain))
+        together = max(TOGETHER, len(jobs) // 8) if strain <= 1 else len(jobs)
         watch(page, sum(job.state == "done" for job in jobs.values()), first is not None and first.state == "done", together)
     _troubles(page, jobs)
     engine().start()  # so that the next run need not wait for workers
     return {name: job.result(0) for name, job in jobs.items() if job.state == "done"}
+
+
+@st.cache_resource
+def _watchers() -> dict[str, float]:
+    """When each session that waits for runs was last drawn."""
+    return {}
+
+
+def _strain() -> float:
+    """1 on a quiet server; more, the more sessions wait and runs are unfinished."""
+    watchers, now = _watchers(), time.monotonic()
+    watchers[st.session_state.setdefault("runs.session", uuid.uuid4().hex)] = now
+    for session in [session for session, seen in list(watchers.items()) if now - seen > 3 * SLOWEST]:
+        watchers.pop(session, None)
+    return max(1.0, len(watchers) / CROWD, len(engine().jobs()) / MANY)
 
 
 def _settle(jobs: list[Job], patience: float) -> None:
@@ -72,6 +88,7 @@ def _settle(jobs: list[Job], patience: float) -> None:
 
 def _watch(page: str, seen: int, first_seen: bool, together: int) -> None:
     """A fragment that draws itself while runs go on, and the page when the first has finished, or so many together, or all."""
+    _strain()
     jobs = [job for _, job in st.session_state.get(f"{page}.jobs", {}).values()]
     open_jobs = [job for job in jobs if job.state in ("waiting", "running")]
     news = sum(job.state == "done" for job in jobs) - seen

@@ -1,5 +1,6 @@
 """What runs for every page: navigation, and the sidebar that all pages share."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,15 @@ PLACES: dict[str, list[Any]] = {
         st.Page(PAGES / "learn/glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
     ],
 }
+
+
+@st.cache_resource
+def _settle_in() -> None:
+    """Once: what the libraries have brought stays, so that collections of garbage need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 given = lesson.active()
 page = st.navigation(PLACES, position="sidebar" if given is None else "hidden", expanded=True)
 if given is not None and (page.url_path or "explore") != given.page:  # a lesson shows its page alone
@@ -53,5 +63,6 @@ else:
     sidebar.draw(holds.get(page.url_path, "ratings"))
 lesson.heading()
 page.run()
+_settle_in()
 if given is None and (page.url_path or "explore") in PAGES_OF_LESSONS:
     lesson.maker(page.url_path or "explore")
