@@ -88,25 +88,31 @@ class Student:
             message = ForwardMsg()
             message.ParseFromString(raw if isinstance(raw, bytes) else raw.encode())
             kind = message.WhichOneof("type")
-            if kind == "new_session" and message.metadata.run.fragment_ids:
-                self.parts += 1
-            elif kind == "new_session":
-                self.whole += 1
-                self._stop_reruns()
-                self._texts.clear()
+            if kind == "new_session":
+                self._begin(bool(message.metadata.run.fragment_ids))
             elif kind == "delta":
                 self._draw(message)
             elif kind == "auto_rerun":
-                fragment = message.auto_rerun.fragment_id
-                if fragment not in self._reruns:
-                    self._reruns[fragment] = asyncio.create_task(self._again(fragment, message.auto_rerun.interval))
+                self._poll(message.auto_rerun.fragment_id, message.auto_rerun.interval)
             elif kind == "stop_auto_rerun":
-                if (task := self._reruns.pop(message.stop_auto_rerun.fragment_id, None)) is not None:
-                    task.cancel()
+                self._quit(message.stop_auto_rerun.fragment_id)
             elif kind == "page_info_changed":
                 self._query = message.page_info_changed.query_string
             elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self._idle.set()
+
+    def _begin(self, fragment: bool) -> None:
+        """A drawing of the page, or of a fragment, begins."""
+        if fragment:
+            self.parts += 1
+            return
+        self.whole += 1
+        self._stop_reruns()
+        self._texts.clear()
+
+    def _poll(self, fragment: str, interval: float) -> None:
+        if fragment not in self._reruns:
+            self._reruns[fragment] = asyncio.create_task(self._again(fragment, interval))
 
     def _draw(self, message: ForwardMsg) -> None:
         element = message.delta.new_element
@@ -127,6 +133,10 @@ class Student:
         while True:
             await asyncio.sleep(interval)
             await self._rerun(fragment)
+
+    def _quit(self, fragment: str) -> None:
+        if (task := self._reruns.pop(fragment, None)) is not None:
+            task.cancel()
 
     def _stop_reruns(self) -> None:
         for task in self._reruns.values():

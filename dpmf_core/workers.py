@@ -118,7 +118,7 @@ def _serve(workers: int) -> None:
     bounded = {f"distributed.nanny.pre-spawn-environ.{name}": os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     memory = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill", "pause")}
     dask.config.set({"distributed.scheduler.allowed-failures": 1, **NO_QUEUE, **bounded, **memory})
-    os.nice(15)  # pages come first
+    os.nice(19)  # pages come first
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host=HERE, memory_limit=MEMORY_LIMIT, **LOOPBACK)  # type: ignore[no-untyped-call]
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()

@@ -4,7 +4,10 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+import plotly.io
 import streamlit as st
+
+plotly.io.templates.default = None  # Streamlit brings its own, and building in plotly's takes longer than the figure
 
 COLOURS = {
     "dpals": "#0072B2", "ada-dpals": "#56B4E9", "private-bias": "#009E73", "dpals-plain": "#7d8fd1", "spectral": "#D55E00",
@@ -66,14 +69,14 @@ def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame) -> None:
 def steps(curves: pd.DataFrame, trivial: float | None, metric: str = "rmse", title: str = "RMSE", guess: str = "guessing the mean") -> go.Figure:
     """Held-out (solid) and train (dotted) error by step. curves: name, id, draw, step, part and the metric; draws other than 0 are faint."""
     fig = figure("step", title)
-    for (name, ident, draw, part), line in curves.groupby(["name", "id", "draw", "part"], sort=False):
-        main = draw == 0
-        fig.add_scatter(
-            x=line["step"], y=line[metric], name=f"{name}, {part}", legendgroup=f"{name} {part}", showlegend=bool(main),
-            mode="lines+markers" if main else "lines",
-            opacity=1.0 if main else 0.35, line={"color": colour(str(ident)), "dash": "dot" if part == "train" else "solid", "width": 2.5 if main else 1},
-            hovertemplate=f"{name}, {part}<br>step %{{x}}: %{{y:.3f}}<extra></extra>",
-        )  # fmt: skip
+    for (name, ident, part), lines in curves.groupby(["name", "id", "part"], sort=False):
+        for main, some in lines.groupby(lines["draw"] == 0, sort=False):
+            x, y = _joined(some, "draw", "step", metric)
+            fig.add_scatter(
+                x=x, y=y, name=f"{name}, {part}", legendgroup=f"{name} {part}", showlegend=bool(main), mode="lines+markers" if main else "lines",
+                opacity=1.0 if main else 0.35, line={"color": colour(str(ident)), "dash": "dot" if part == "train" else "solid", "width": 2.5 if main else 1},
+                hovertemplate=f"{name}, {part}<br>step %{{x}}: %{{y:.3f}}<extra></extra>",
+            )  # fmt: skip
     if trivial is not None:
         fig.add_hline(y=trivial, line={"dash": "dash", "color": _ink()}, annotation={"text": f"{guess}: {trivial:.3f}", "font": {"color": _ink()}})
     if curves["step"].max() <= 25:
@@ -81,21 +84,30 @@ def steps(curves: pd.DataFrame, trivial: float | None, metric: str = "rmse", tit
     return fig
 
 
+def _joined(rows: pd.DataFrame, by: str, x: str, y: str) -> tuple[list[Any], list[Any]]:
+    """Several lines as one trace, with gaps between them: a trace costs a page more than its points."""
+    across: list[Any] = []
+    up: list[Any] = []
+    for _, line in rows.groupby(by, sort=False):
+        across += [None] * bool(across) + line[x].tolist()
+        up += [None] * bool(up) + line[y].tolist()
+    return across, up
+
+
 def ladder(points: pd.DataFrame, metric: str = "rmse", title: str = "held-out RMSE", digits: int = 3) -> go.Figure:
     """One row a method, each draw a dot, the median a bar. points: name, id, draw and the metric."""
     fig = figure(title, "", height=60 + 46 * points["name"].nunique())
-    order = points.groupby("name")[metric].median().sort_values().index.tolist()
-    for (name, ident), rows in points.groupby(["name", "id"], sort=False):
-        tint, median = colour(str(ident)), rows[metric].median()
-        fig.add_scatter(
-            x=rows[metric], y=[name] * len(rows), mode="markers", marker={"color": tint, "size": 9, "opacity": 0.45}, showlegend=False, cliponaxis=False,
-            hovertemplate=f"{name}<br>%{{x:.{digits}f}}<extra></extra>",
-        )  # fmt: skip
-        fig.add_scatter(
-            x=[median], y=[name], mode="markers+text", text=[f"{median:.{digits}f}"], textposition="top center", showlegend=False, hoverinfo="skip",
-            marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tint}}, cliponaxis=False,
-        )  # fmt: skip
-    fig.update_yaxes(categoryorder="array", categoryarray=order[::-1], title=None)
+    medians = points.groupby(["name", "id"], as_index=False)[metric].median().sort_values(metric)
+    fig.add_scatter(
+        x=points[metric], y=points["name"], mode="markers", marker={"color": [colour(str(ident)) for ident in points["id"]], "size": 9, "opacity": 0.45},
+        showlegend=False, cliponaxis=False, hovertemplate=f"%{{y}}<br>%{{x:.{digits}f}}<extra></extra>",
+    )  # fmt: skip
+    fig.add_scatter(
+        x=medians[metric], y=medians["name"], mode="markers+text", text=[f"{median:.{digits}f}" for median in medians[metric]], textposition="top center",
+        marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": [colour(str(ident)) for ident in medians["id"]]}}, showlegend=False,
+        hoverinfo="skip", cliponaxis=False,
+    )  # fmt: skip
+    fig.update_yaxes(categoryorder="array", categoryarray=medians["name"].tolist()[::-1], title=None)
     low, high = points[metric].min(), points[metric].max()
     fig.update_xaxes(range=[low - 0.12 * (high - low) - 1e-3, high + 0.12 * (high - low) + 1e-3])
     return fig
