@@ -23,6 +23,7 @@ from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, Pos
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
+ALL_UP = 700.0  # a pure loss so large never goes the other way: exp(-700) is 1e-304
 
 
 class UnsupportedEvent(ValueError):
@@ -138,6 +139,8 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     interval = _range(ledger, relation) / 1e5  # as fine for epsilon 0.01 as for 500, and as quick
 
     def pure(z: float) -> Any:  # dominates every mechanism of pure epsilon = 1 / z
+        if 1 / z > ALL_UP:
+            return privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability({math.ceil(1 / z / interval): 1.0}, 0.0, interval)
         return privacy_loss_distribution.from_privacy_parameters(common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval)
 
     one: dict[type, Callable[[float], Any]] = {

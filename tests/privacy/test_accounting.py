@@ -459,3 +459,10 @@ def test_odds_are_the_tail_of_the_privacy_loss(epsilon: float) -> None:
 def test_odds_beyond_floating_point_and_without_a_release() -> None:
     assert math.isfinite(odds(Gaussian(0.01), 1e-5).factor) and ":1" in odds(Gaussian(0.01), 1e-5).words
     assert (odds(NOTHING, 1e-5).factor, odds(NOTHING, 1e-5).exception) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("loss", [690.0, 701.0, 1500.0])
+def test_a_posterior_sample_of_huge_loss_is_accounted(loss: float) -> None:
+    """Pure epsilon is epsilon at every delta that matters, and half of it leaves next to all of delta."""
+    assert rules.epsilon(rules.PosteriorSample(1 / loss), 1e-6) == pytest.approx(loss, rel=1e-4)
+    assert rules.delta(rules.PosteriorSample(1 / loss), loss / 2) == pytest.approx(1.0, abs=1e-9)
