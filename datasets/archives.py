@@ -21,6 +21,7 @@ class Members:
 
     names: Sequence[str]
     open: Callable[[str], BinaryIO]
+    size: int  # bytes of all of them, as they claim; no more are read
 
     def find(self, name: str) -> str | None:
         """The member called `name` that lies least deep: official archives keep theirs in a folder."""
@@ -36,16 +37,16 @@ def opened(path: Path) -> Iterator[Members]:
     with damage_told(path):
         if path.is_dir():
             names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
-            yield Members(names, lambda name: (path / name).open("rb"))
+            yield Members(names, lambda name: (path / name).open("rb"), sum((path / name).stat().st_size for name in names))
         elif _looks_zipped(path):
             with zipfile.ZipFile(path) as archive:
-                yield Members(_safe(archive, path), archive.open)  # type: ignore[arg-type]  # opens for reading
+                yield Members(_safe(archive, path), archive.open, sum(member.file_size for member in archive.infolist()))  # type: ignore[arg-type]  # opens for reading
         elif tarfile.is_tarfile(path):
             with tarfile.open(path) as tar:
                 inside = {member.name: member for member in tar if member.isfile() and member.size <= LARGEST}
-                yield Members(list(inside), lambda name: tar.extractfile(inside[name]))  # type: ignore[arg-type, return-value]  # a file has content
+                yield Members(list(inside), lambda name: tar.extractfile(inside[name]), sum(member.size for member in inside.values()))  # type: ignore[arg-type, return-value]  # a file has content
         else:
-            yield Members([path.name], lambda _: path.open("rb"))
+            yield Members([path.name], lambda _: path.open("rb"), path.stat().st_size)
 
 
 def _looks_zipped(path: Path) -> bool:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from datasets.archives import opened
+from datasets.matlab import table
 from datasets.report import Problem, Report
 from dpmf_core.errors import BadInput
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, Samples, is_sparse
@@ -17,34 +17,7 @@ Array = npt.NDArray[Any]
 PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff")
 UNREADABLE = "file that is no picture, left out"
 MOST_PIXELS, MOST_FILES = 40_000_000, 200_000
-KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
-
-
-def table(path: Path, key: str | None = None) -> tuple[Any, str]:
-    """The one large numeric matrix of a MATLAB file (version 7 or older), dense or sparse, and its name.
-
-    key: which, where there are several. Raises BadInput naming the variables there are.
-    """
-    from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import MatReadError
-
-    try:
-        found = {name: shape for name, shape, kind in whosmat(path) if len(shape) == 2 and kind not in ("char", "cell", "struct", "object", "function")}
-    except NotImplementedError:
-        raise BadInput(f"{path.name} is a MATLAB 7.3 file. Save it again with `save -v7`.") from None
-    except (MatReadError, ValueError, OSError, TypeError, KeyError) as error:
-        raise BadInput(f"{path.name} cannot be read as a MATLAB file ({error}). Give one saved by MATLAB 7 or older, or with `save -v7`.") from None
-    listed = ", ".join(f"{name} ({' x '.join(map(str, shape))})" for name, shape in found.items()) or "no numeric matrix"
-    if key is not None and key not in found:
-        raise BadInput(f"{path.name} has no matrix '{key}'. It has {listed}.")
-    name = key or next((known for known in KNOWN_KEYS if known in found), None) or max(found, key=lambda one: np.prod(found[one]), default=None)
-    if name is None:
-        raise BadInput(f"{path.name} has {listed}. A table of samples is needed: a row for each.")
-    try:
-        matrix: Any = loadmat(path, variable_names=[name])[name]
-    except Exception as error:  # the reader raises whatever a damaged file leads it to
-        raise BadInput(f"'{name}' in {path.name} cannot be read ({error}). The file may be cut short.") from None
-    return (csr_array(matrix) if is_sparse(matrix) else np.asarray(matrix)), str(name)
+LARGEST = 10_000  # pixels of a picture that parts are found in
 
 
 def side_of(columns: int, name: str, declared: tuple[int, int] | None) -> tuple[int, int]:
@@ -130,15 +103,17 @@ def pictures(path: Path, *, name: str, image: tuple[int, int] | None = None) -> 
                     if picture.width * picture.height > MOST_PIXELS:
                         raise ValueError("too large")
                     image = image or (picture.height, picture.width)
+                    if image[0] * image[1] > LARGEST:
+                        break
                     grey = picture.convert("L")
                     rows.append(np.asarray(grey.resize(image[::-1]) if grey.size != image[::-1] else grey, np.float64).ravel())
                     titles.append(member)
             except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
                 bad.append((place, member))
+    if image is not None and image[0] * image[1] > LARGEST:
+        raise BadInput(f"The pictures have {image[0]} x {image[1]} pixels; parts are found in at most {LARGEST:,}. Declare a smaller size: image=H,W.")
     if len(rows) < 3 or image is None:
         raise BadInput(f"{path} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are needed. Other files: {len(bad)}.")
-    if image[0] * image[1] > 10_000:
-        raise BadInput(f"The pictures have {image[0]} x {image[1]} pixels; parts are found in at most 10,000. Declare a smaller size: image=H,W.")
     lines = tuple(place + 1 for place, _ in bad[:5])
     problems = (Problem(UNREADABLE, len(bad), lines, bad[0][1]),) if bad else ()
     samples = Samples.of(np.stack(rows), image=image, unit="image", name=name, titles=tuple(titles))

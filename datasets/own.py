@@ -1,5 +1,7 @@
 """Files that a person brings to a served page: kept apart from the catalogue under a name that nobody can guess, until removed or a day old."""
 
+import gzip
+import io
 import secrets
 import shutil
 import time
@@ -13,7 +15,7 @@ from datasets import sample_sets, shelf
 from datasets.archives import opened
 from datasets.entry import Entry, SampleEntry
 from datasets.report import Report
-from datasets.tables import open_table
+from datasets.tables import damage_told, open_table
 from datasets.upload import detected, read_labelled
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
@@ -48,15 +50,19 @@ def is_own(data_id: str) -> bool:
 def preview(content: bytes, name: str) -> tuple[tuple[str, ...], dict[str, str], pd.DataFrame]:
     """Columns of a table, which of them play which role as far as their names tell, and its first rows as text. Raises BadInput."""
     content = unpacked(content, name)
-    table = open_table(content, name)
-    names = table.names or tuple(f"column {j + 1}" for j in range(len(table.first)))
-    first = next(iter(table.batches(range(len(names)))), [])
-    rows = {column: part.slice(0, PREVIEWED).to_pylist() for column, part in zip(names, first, strict=False)}
+    with damage_told(name):
+        table = open_table(content, name)
+        names = table.names or tuple(f"column {j + 1}" for j in range(len(table.first)))
+        first = next(iter(table.batches(range(len(names)))), [])
+        rows = {column: part.slice(0, PREVIEWED).to_pylist() for column, part in zip(names, first, strict=False)}
     return names, detected(table), pd.DataFrame(rows)
 
 
 def unpacked(content: bytes, name: str) -> bytes:
-    """The one table in a zip; anything else as it is. Raises BadInput."""
+    """The one table in a zip, or what a gzip holds; anything else as it is. Raises BadInput."""
+    if content[:2] == b"\x1f\x8b":
+        with damage_told(name), gzip.open(io.BytesIO(content)) as stream:
+            return _whole(stream.read(MOST + 1), name)
     if content[:4] != b"PK\x03\x04":
         return content
     with _aside(content, "upload.zip") as path, opened(path) as members:
@@ -64,10 +70,13 @@ def unpacked(content: bytes, name: str) -> bytes:
         if len(inside) != 1:
             raise BadInput(f"{name} should hold one table ({', '.join(TABLES)}). Found: {', '.join(inside[:5]) or 'none'}.")
         with members.open(inside[0]) as stream:
-            out = stream.read(MOST + 1)
-    if len(out) > MOST:
-        raise BadInput(f"The table in {name} is larger than {MOST >> 20} MB. Use `python -m dpmf_core` for large files.")
-    return out
+            return _whole(stream.read(MOST + 1), name)
+
+
+def _whole(content: bytes, name: str) -> bytes:
+    if len(content) > MOST:
+        raise BadInput(f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for large files.")
+    return content
 
 
 class _aside:  # noqa: N801  # reads like the function it stands for
@@ -94,8 +103,9 @@ def _new_folder() -> Path:
 def ratings(content: bytes, name: str, columns: dict[str, str], bounds: tuple[float, float]) -> Brought:
     """A ratings table. columns: role to column, where its header does not tell. Raises BadInput."""
     content = unpacked(content, name)
-    table = open_table(content, name)
-    chosen = {**detected(table), **columns} if table.names else {}
+    with damage_told(name):
+        table = open_table(content, name)
+        chosen = {**detected(table), **columns} if table.names else {}
     found, report, labels = read_labelled(content, name=name, bounds=bounds, columns=chosen)
     file = _new_folder() / "ratings.parquet"
     kept = {"user": found.users, "item": [labels[j] for j in found.items], "rating": found.values}
@@ -118,7 +128,9 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
     file = _new_folder() / f"samples{ending if ending in ('.txt', '.zip', '.mat', '.csv', '.tsv', '.tgz', '.tar') else '.bin'}"
     try:
         file.write_bytes(content)
-        made = sample_sets.at(file, facts)
+        _bounded(file, name)
+        with damage_told(name):
+            made = sample_sets.at(file, facts)
         if made is None:
             raise BadInput(f"{name} is neither text (.txt, .zip, a table with a text column) nor images (.zip, .mat). Got {ending or 'no ending'}.")
         found, report = made
@@ -132,6 +144,14 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
         image=found.image, n_components=max(1, min(8, found.shape.n_samples, found.shape.n_features)),
     )  # fmt: skip
     return Brought(entry, report, found)
+
+
+def _bounded(file: Path, name: str) -> None:
+    """Raises BadInput where an archive unpacks to more than a page can hold."""
+    if file.suffix in (".zip", ".tgz", ".tar"):
+        with opened(file) as members:
+            if members.size > MOST:
+                raise BadInput(f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for large files.")
 
 
 def _titled(name: str) -> str:

@@ -2,6 +2,9 @@
 
 import csv
 import gzip
+import lzma
+import struct
+import tarfile
 import zipfile
 import zlib
 from bisect import bisect_right
@@ -21,15 +24,20 @@ from dpmf_core.errors import BadInput
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 HEAD = 1 << 16  # bytes looked at to recognise a file
 BATCH = 8 << 20  # bytes of text read at once
+MOST_COLUMNS = 2000
+DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
+    zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile, tarfile.TarError, lzma.LZMAError, pa.ArrowException, csv.Error, struct.error,
+    NotImplementedError, UnicodeError, IndexError, OverflowError, MemoryError, OSError,
+)  # fmt: skip
 
 
 @contextmanager
 def damage_told(name: str | Path) -> Iterator[None]:
-    """Turns what compressed files raise when they are damaged into words for a person."""
+    """Turns what readers raise on damaged files into words for a person."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile) as error:
-        raise BadInput(f"{name} is damaged or cut short ({error}). Download or save it again.") from error
+    except DAMAGE as error:
+        raise BadInput(f"{name} is damaged or cut short ({_first_sentence(error)[:200]}) Download or save it again.") from error
 
 
 class Table(Protocol):
@@ -62,6 +70,8 @@ class TextTable:
             raise BadInput(f"{name} is empty. A ratings table has a row per rating: user, item, rating.")
         self._separator = _separator(lines)
         rows = [_fields(line, self._separator) for line in lines[:2]]
+        if (columns := len(rows[0])) > MOST_COLUMNS:
+            raise BadInput(f"{name} has {columns:,} columns or more. A ratings table has three to {MOST_COLUMNS:,}: user, item, rating, with a row for each.")
         header = not any(is_number(value) for value in rows[0])
         self.names: tuple[str, ...] = rows[0] if header else ()
         self.first: tuple[str, ...] = rows[int(header)] if len(rows) > header else ()
@@ -184,4 +194,4 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _first_sentence(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".") + "."
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".") + "."

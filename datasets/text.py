@@ -17,7 +17,7 @@ from dpmf_core.samples import VOCABULARY_IS_PUBLIC, Samples, Texts
 WORD = re.compile(r"[a-z]{3,}")
 EMPTY, CUT = "document without a word, kept as an empty row", "document longer than a million characters, cut off"
 LONGEST = 1_000_000
-MOST_BYTES = 2_000_000_000
+MOST_BYTES, MOST_DOCUMENTS = 2_000_000_000, 300_000
 TEXT_FILES = (".txt", ".text", ".md", "")
 
 
@@ -28,6 +28,8 @@ def documents(texts: Sequence[str], *, name: str, titles: Sequence[str] | None =
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, strip_accents_unicode
 
+    if len(texts) > MOST_DOCUMENTS:
+        raise BadInput(f"{name} holds {len(texts):,} documents; at most {MOST_DOCUMENTS:,} are read. Take a part of it.")
     if len(texts) < 3:
         raise BadInput(f"{name} holds {len(texts)} document{'s' * (len(texts) != 1)}. Topics are what documents share: at least 3 are needed.")
     place: dict[str, int] = {}
@@ -104,7 +106,7 @@ def column(path: Path, wanted: str) -> list[str]:
     """The texts of one column of a CSV or TSV file with a header. Raises BadInput naming the columns there are."""
     text = decoded(path.read_bytes())
     first = text.partition("\n")[0]
-    rows = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ",")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ",")
     csv.field_size_limit(LONGEST * 10)
     head = [cell.strip() for cell in next(rows, [])]
     place = next((j for j, cell in enumerate(head) if cell.lower() == wanted.lower()), None)

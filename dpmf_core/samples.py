@@ -178,9 +178,10 @@ def _arrays(part: Matrix | None) -> tuple[Array, ...]:
 
 def _small(rows: Matrix) -> Matrix:
     """float32; sparse rows without stored zeros, columns in order."""
+    with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+        out = rows.astype(np.float32)
     if not is_sparse(rows):
-        return rows.astype(np.float32)
-    out = rows.astype(np.float32)
+        return out
     out.eliminate_zeros()
     out.sort_indices()
     return out
