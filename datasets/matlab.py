@@ -39,11 +39,12 @@ def table(path: Path, key: str | None = None) -> tuple[Any, str]:
             raise BadInput(f"{path.name} {json.loads(told)}")
         if code:
             raise BadInput(f"{path.name} cannot be read as a MATLAB file: it is damaged so badly that reading it fails. Save it again with `save -v7`.")
+        held: Any
         with np.load(out, allow_pickle=False) as held:
             name = str(held["name"])
             if "dense" in held:
                 return held["dense"], name
-            return csr_array((held["data"], held["indices"], held["indptr"]), shape=tuple(int(side) for side in held["shape"])), name
+            return csr_array((held["data"], held["indices"], held["indptr"]), shape=(int(held["shape"][0]), int(held["shape"][1]))), name
 
 
 def _apart(path: Path, key: str, out: Path) -> tuple[int, str]:
@@ -69,6 +70,8 @@ def convert(path: Path, key: str, out: Path) -> None:
     from scipy.io import loadmat, whosmat
     from scipy.sparse import csr_array, issparse
 
+    matrix: Any
+
     _bounded(path)
     try:
         found = {name: shape for name, shape, kind in whosmat(path) if len(shape) == 2 and kind not in NO_DATA}
@@ -85,8 +88,9 @@ def convert(path: Path, key: str, out: Path) -> None:
     try:
         matrix = loadmat(path, variable_names=[name])[name]
         if issparse(matrix):
-            matrix.check_format(full_check=True)  # indices that point outside would be followed
-            rows = csr_array(matrix)
+            rows: Any = matrix  # whose type scipy's stubs take for an abstract one
+            rows.check_format(full_check=True)  # indices that point outside would be followed
+            rows = csr_array(rows)
             parts: dict[str, Any] = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": np.array(rows.shape)}
         else:
             parts = {"dense": np.asarray(matrix)}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from datasets import images, text
+from datasets import images, matlab, text
 from datasets.download import terms
 from datasets.entry import SampleEntry
 from datasets.faces import faces
@@ -128,7 +128,7 @@ def _matlab(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
             return _public(images.pictures(path, name=entry.id, image=entry.image))
         raise BadInput(f"{file} is no MATLAB file. {entry.title} is read from one: a row for each of its {entry.holds}.")
     drop: tuple[int, ...] = ()
-    if entry.id == "tdt2" and images.table(file)[0].shape[1] == entry.n_features + 2:
+    if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
         drop = (entry.n_features + 1, entry.n_features + 2)  # the class, and a column that nobody explains
     return images.from_matlab(file, name=entry.id, image=entry.image, drop=drop, public=True)
 
