@@ -87,6 +87,8 @@ def convert(path: Path, key: str, out: Path) -> None:
         raise Refused(f"has {listed}. A table of samples is needed: a row for each.")
     try:
         matrix = loadmat(path, variable_names=[name])[name]
+        if not min(matrix.shape):
+            raise ValueError("it has no rows or no columns")
         if issparse(matrix):
             rows: Any = matrix  # whose type scipy's stubs take for an abstract one
             rows.check_format(full_check=True)  # indices that point outside would be followed

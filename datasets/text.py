@@ -111,7 +111,7 @@ def column(path: Path, wanted: str) -> list[str]:
     head = [cell.strip() for cell in next(rows, [])]
     place = next((j for j, cell in enumerate(head) if cell.lower() == wanted.lower()), None)
     if place is None:
-        raise BadInput(f"{path.name} has no column '{wanted}'. Its columns: {', '.join(head[:20]) or 'none'}.")
+        raise BadInput(f"{path.name} has no column '{wanted[:40]}'. Its columns: {', '.join(cell[:40] for cell in head[:20]) or 'none'}.")
     return [row[place] if place < len(row) else "" for row in rows if row]
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -94,7 +94,7 @@ def _columns(table: Table, asked: dict[str, str], name: str) -> dict[str, int]:
     chosen: dict[str, int] = {}
     for role, column in asked.items():
         if column not in table.names:
-            raise BadInput(f"{name} has no column '{column}'. Its columns: {', '.join(table.names)}.")
+            raise BadInput(f"{name} has no column '{column}'. Its columns: {_few(table.names)}.")
         chosen[role] = table.names.index(column)
     plain = [re.sub(r"[^a-z0-9]", "", column.lower()) for column in table.names]
     for role in (role for role in KNOWN if role not in chosen):
@@ -103,10 +103,16 @@ def _columns(table: Table, asked: dict[str, str], name: str) -> dict[str, int]:
             chosen[role] = plain.index(free[0])
     if missing := [role for role in ("user", "item", "rating") if role not in chosen]:
         raise BadInput(
-            f"No column of {name} is recognised as the {' or the '.join(missing)}. Its columns: {', '.join(table.names)}. "
-            f"Name it, e.g. columns={{'{missing[0]}': '{table.names[-1]}'}}, or rename the column to {missing[0]}."
+            f"No column of {name} is recognised as the {' or the '.join(missing)}. Its columns: {_few(table.names)}. "
+            f"Name it, e.g. columns={{'{missing[0]}': '{_few(table.names[-1:])}'}}, or rename the column to {missing[0]}."
         )
     return chosen
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first names of a header, shortened, without what cannot be printed."""
+    plain = ["".join(letter for letter in name if letter.isprintable())[:40] for name in names[:20]]
+    return ", ".join(plain) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
 
 
 def detected(table: Table) -> dict[str, str]:

@@ -8,6 +8,7 @@ import atexit
 import contextlib
 import functools
 import os
+import sqlite3
 import threading
 import uuid
 from collections import OrderedDict
@@ -29,6 +30,10 @@ __all__ = ["Engine", "Job", "engine"]
 
 REMEMBERED = 200  # answers of measurements
 BACKGROUND = -10  # priority of a sweep's runs: single runs go first
+
+
+class NotKept(RuntimeError):
+    """A finished run that the store would not take; its text is the sentence to show."""
 
 
 class Engine:
@@ -221,10 +226,20 @@ class Engine:
         try:
             outcome = _collected(task, future)
             if isinstance(outcome, Run) and task.state != "cancelled" and not _own(task.spec):
-                self.store.put(outcome)
+                self._keep(outcome)
+        except NotKept as error:
+            outcome = error
         except Exception as error:
             outcome = RuntimeError(crew.sentence(error))
         self._settle(task, outcome)
+
+    def _keep(self, run: Run) -> None:
+        try:
+            self.store.put(run)
+        except (OSError, sqlite3.Error) as error:
+            raise NotKept(
+                f"The run is finished, but {self.store.folder} does not take it ({error}). Make room there, or set DPMF_DATA to another folder; run it again."
+            ) from error
 
     def _settle(self, task: Task, outcome: Outcome) -> None:
         """The end of a task, once: whoever waits for it goes on."""
