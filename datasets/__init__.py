@@ -93,8 +93,19 @@ def present(id: str) -> bool:  # noqa: A002
 
 def stamp(id_or_path: str) -> float:
     """Changes when the file behind a data set does: its time of change, 0 where there is no file."""
-    file = shelf.place(id_or_path) if any(entry.id == id_or_path for entry in _CATALOGUE) else Path(id_or_path.partition("?")[0]).expanduser()
+    file = shelf.place(id_or_path) if any(entry.id == id_or_path for entry in _CATALOGUE) else _path(id_or_path.partition("?")[0])
     return file.stat().st_mtime if file.exists() else 0.0
+
+
+def _path(text: str) -> Path:
+    """A path that can be looked at. Raises BadInput on text that no system takes for one."""
+    path = Path(text)
+    try:
+        path = path.expanduser()
+        path.exists()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BadInput(f"'{text[:60]}' is no path of a file ({error.args[-1]}). Give the path of a ratings table, or an id of the catalogue.") from None
+    return path
 
 
 def load(id_or_path: str, seed: int = 0) -> Ratings | Samples:
@@ -159,8 +170,8 @@ def _draw(entry: Entry, seed: int) -> Ratings:
 
 def _table(path_and_facts: str) -> Ratings | Samples:
     """Reads `path?bounds=low,high&users=n&items=m`, or documents or images; a file whose own name has a question mark is taken as it is."""
-    path, _, query = (path_and_facts, "", "") if Path(path_and_facts).expanduser().is_file() else path_and_facts.partition("?")
-    file = Path(path).expanduser()
+    path, _, query = (path_and_facts, "", "") if _path(path_and_facts).is_file() else path_and_facts.partition("?")
+    file = _path(path)
     if not (file.suffix or "/" in path or file.is_file()):
         _entry(path)  # neither a path nor an id: says which ids there are
     if not file.exists():

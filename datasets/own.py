@@ -155,9 +155,9 @@ def _bounded(file: Path, name: str) -> None:
 
 
 def _titled(name: str) -> str:
-    """A file's name without folder or ending, as text of a reasonable length."""
-    plain = "".join(letter for letter in Path(name).stem if letter.isprintable())
-    return (plain[:40] or "Your file") + " (yours)"
+    """A file's name without folder or ending, as text of a reasonable length that reads as it is wherever it is shown."""
+    plain = "".join(letter if letter.isalnum() or letter in " -.,()" else " " for letter in Path(name).stem)
+    return (" ".join(plain.split())[:40] or "Your file") + " (yours)"
 
 
 def remove(entry: Entry | SampleEntry) -> None:

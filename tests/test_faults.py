@@ -223,15 +223,13 @@ def test_a_scheduler_that_comes_back_is_used_again(tmp_path: Path) -> None:
     made.store.close()
 
 
-def test_two_servers_on_one_store_see_each_others_runs(tmp_path: Path) -> None:
-    one, other = (Engine(Store(tmp_path), processes=False, workers=1) for _ in range(2))
-    try:
-        jobs = [made.submit(spec(seed=seed)) for seed in range(4) for made in (one, other)]
-        for job in jobs:
-            job.result(60)
-        assert one.submit(spec(seed=0)).result(60).record["cached"] and other.submit(spec(seed=0)).result(60).record["cached"]
-        assert one.store.check() == [] and len(other.store.rows()) == 4
-    finally:
-        for made in (one, other):
-            made.close()
-            made.store.close()
+def test_two_processes_on_one_store_at_a_time(tmp_path: Path) -> None:
+    words = ("sweep", "--dataset", "cinema-small", "--algorithms", "private-bias", "--epsilons", "1,2", "--seeds", "0-3", "--delta", "1e-5", "--json")
+    both = [command(tmp_path, *words) for _ in range(2)]
+    told = [json.loads(one.communicate(timeout=120)[0]) for one in both]
+    assert [one.returncode for one in both] == [0, 0]
+    errors = [{record["key"]: record["metrics"]["rmse"] for record in records} for records in told]
+    assert errors[0] == errors[1] and len(errors[0]) == 8
+    store = Store(tmp_path / "runs")
+    assert store.check() == [] and len(store.rows()) == 8
+    store.close()

@@ -8,7 +8,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.explain import Explained, explained, pairs, sheet
 from dpmf_core.privacy import Budget
-from pages.kit import forms, guarantee, parts, runs, seen, sidebar
+from pages.kit import forms, guarantee, parts, runs, said, seen, sidebar
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig5", "saha-fig6", "saha-fig8", "faces-table")
@@ -129,5 +129,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -9,7 +9,7 @@ from dpmf_core.experiment import Run, prepare
 from dpmf_core.explain import Pair, pairs, topics, typical
 from dpmf_core.privacy import Budget
 from dpmf_core.samples import WEIGHTS_ARE_PUBLIC
-from pages.kit import charts, forms, guarantee, parts, runs, seen, sidebar
+from pages.kit import charts, forms, guarantee, parts, runs, said, seen, sidebar
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig2", "saha-fig3", "saha-table3", "saha-fig10", "topics-table")
@@ -106,5 +106,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -9,7 +9,7 @@ from dpmf_core.algorithms import REGISTRY
 from dpmf_core.audit import FAULTS, AuditSpec
 from dpmf_core.canaries import Unit, faults_of, protected
 from dpmf_core.errors import BadInput
-from pages.kit import lesson
+from pages.kit import lesson, said
 
 SECRET = "secret"
 PLANTED = {**FAULTS, SECRET: "one of these, or none: find out"}
@@ -46,7 +46,7 @@ def _start(key: str, name: str, first: Any, read: Callable[[str], Any]) -> None:
         value = first if text is None else read(text)
     except (ValueError, OverflowError):
         value = first
-        st.warning(f"'{name}' in the link cannot be used; got '{text[:40] if text else ''}'. {first} is used instead.")
+        st.warning(said.harmless(f"'{name}' in the link cannot be used; got '{text[:40] if text else ''}'. {first} is used instead."))
     if st.session_state.get(key) != value:
         st.session_state[key] = value
 

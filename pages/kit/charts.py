@@ -7,6 +7,8 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
+from pages.kit import said
+
 plotly.io.templates.default = None  # Streamlit brings its own, and building in plotly's takes longer than the figure
 
 COLOURS = {
@@ -63,7 +65,7 @@ def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame) -> None:
     st.plotly_chart(fig, key=key, alt=alt, config=config)
     with st.expander("The figure's numbers"):
         st.dataframe(table, hide_index=True, key=f"{key}.table")
-        st.download_button("Download as CSV", table.to_csv(index=False), f"{key}.csv", "text/csv", key=f"{key}.csv")
+        st.download_button("Download as CSV", said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
 
 
 def steps(curves: pd.DataFrame, trivial: float | None, metric: str = "rmse", title: str = "RMSE", guess: str = "guessing the mean") -> go.Figure:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.lesson_links import CONTROLS, LessonLink, keep, opened
+from pages.kit import said
 from pages.kit.brought import plain
 
 NAME = "class"  # of the parameter in the address
@@ -61,7 +62,7 @@ def hidden(name: str) -> bool:
 def heading() -> None:
     """Title and question, above the page; or why there is none."""
     if complaint := st.session_state.get("lesson.complaint"):
-        st.warning(complaint)
+        st.warning(said.harmless(complaint))
     link: LessonLink | None = st.session_state.get("lesson.link")
     if link is not None and (link.title or link.question):
         st.info(f"**{plain(link.title) or 'Lesson'}**  \n{plain(link.question)}", icon=":material/school:")
@@ -81,4 +82,4 @@ def maker(page: str) -> None:
                 base = (st.context.url or "").split("?")[0].rstrip("/")
                 st.code(f"{base}?{urlencode({NAME: keep(link)})}", language=None, wrap_lines=True)
             except BadInput as error:
-                st.error(str(error))
+                said.error(error, "")

@@ -10,6 +10,7 @@ import streamlit as st
 from dpmf_core.engine import engine
 from dpmf_core.experiment import RunSpec
 from dpmf_core.jobs import Job
+from pages.kit import said
 
 POLL, SLOWEST = 0.4, 2.0  # seconds between looks at unfinished runs
 MOMENT = 0.2  # seconds for stored runs to be read
@@ -120,7 +121,7 @@ def _progress(jobs: list[Job], open_jobs: list[Job]) -> tuple[float, str]:
 def _troubles(page: str, jobs: Mapping[str, Job]) -> None:
     """What failed or was cancelled, once each, and a way to ask again."""
     for message in dict.fromkeys(job.error for job in jobs.values() if job.state == "failed" and job.error):
-        st.error(message)
+        said.error(message, "")
     if any(job.state == "cancelled" for job in jobs.values()):
         st.info("Cancelled. What had finished is shown; nothing of the cancelled runs was kept.")
     if any(job.state in ("cancelled", "failed") for job in jobs.values()):

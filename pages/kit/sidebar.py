@@ -19,7 +19,7 @@ from dpmf_core.experiment import RunSpec
 from dpmf_core.glossary import linked
 from dpmf_core.privacy import default_delta
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, SampleShape
-from pages.kit import lesson
+from pages.kit import lesson, said
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
@@ -259,7 +259,7 @@ def _complain() -> None:
     if state["sidebar.complaints"] and state.setdefault("sidebar.complained", now) != now:
         state["sidebar.complaints"], state["sidebar.complained"] = [], now
     for complaint in dict.fromkeys(state["sidebar.complaints"]):
-        st.warning(complaint)
+        st.warning(said.harmless(complaint))
 
 
 def _exactly() -> None:

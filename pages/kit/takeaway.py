@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpmf_core.store import to_json
 from dpmf_core.sweeps import rows
+from pages.kit import said
 from pages.kit.asked import Asked
 from pages.kit.swept import Finished
 
@@ -47,7 +48,7 @@ def draw(question: Asked, finished: Finished) -> None:
     first, second, third, fourth = st.columns(4)
     done = [point for point in question.points if point.key in finished]
     first.download_button(
-        "Runs as CSV", lambda: pd.DataFrame(rows(done, finished)).to_csv(index=False), "trade-off.csv", "text/csv", width="stretch", key="tradeoff.csv"
+        "Runs as CSV", lambda: said.csv_of(pd.DataFrame(rows(done, finished))), "trade-off.csv", "text/csv", width="stretch", key="tradeoff.csv"
     )
     second.download_button(
         "Runs as JSON", lambda: to_json([finished[key].export() for key in dict.fromkeys(point.key for point in done)]), "trade-off.json", "application/json",

@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.glossary import linked
+from pages.kit import said
 from pages.kit.teaching import LESSONS
 
 
@@ -34,5 +35,4 @@ def _go(name: str) -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -9,7 +9,7 @@ from dpmf_core.glossary import linked
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Relation, Repeat, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import CLAIMS
-from pages.kit import charts, guarantee, ledgers, seen, sidebar
+from pages.kit import charts, guarantee, ledgers, said, seen, sidebar
 
 SOURCES = {"hand": "By hand", "plan": "The sidebar's algorithm", "run": "A stored run", "claim": "A paper's claim"}
 HERE = Guarantee(Status.CONDITIONAL, "unit", ("every release of the run is listed here, with the noise multiplier it has",))
@@ -22,7 +22,7 @@ def by_hand() -> tuple[Event, float, Guarantee]:
         if "accountant.held" not in state:
             state["accountant.held"], complaint = ledgers.linked(st.query_params.get("ledger", ledgers.START))
             if complaint:
-                st.warning(f"{complaint} An example is shown instead.")
+                st.warning(said.harmless(f"{complaint} An example is shown instead."))
         state["accountant.rows"] = state["accountant.held"]
     rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", hide_index=True, key="accountant.editor", column_config=ledgers.COLUMNS)
     state["accountant.held"] = rows.reset_index(drop=True)
@@ -139,5 +139,4 @@ for part in (main, calibration):
     try:
         part()
     except BadInput as error:
-        st.error(str(error))
-        st.caption("Your entries are kept. Change the one named above.")
+        said.error(error, "Your entries are kept. Change the one named above.")

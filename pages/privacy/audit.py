@@ -6,7 +6,7 @@ import streamlit as st
 from dpmf_core.audit import FAULTS, Audit, rates
 from dpmf_core.canaries import COLUMNS, UNITS, rounded
 from dpmf_core.errors import BadInput
-from pages.kit import charts, guarantee, runs, seen
+from pages.kit import charts, guarantee, runs, said, seen
 from pages.kit.attacked import controls
 
 
@@ -102,5 +102,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -10,7 +10,7 @@ from dpmf_core.experiment import Run, prepare
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.recommend import Suggestion, liked, recommend, someone
 from dpmf_core.store import to_json
-from pages.kit import charts, forms, guarantee, runs, seen, sidebar, target
+from pages.kit import charts, forms, guarantee, runs, said, seen, sidebar, target
 from pages.kit.comparison import curve_rows, ladder_rows, rmse
 from pages.kit.sidebar import Choice
 
@@ -138,5 +138,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -7,7 +7,7 @@ from dpmf_core.algorithms.retention import MEMORY
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.subpoena import MOMENTS, stream
-from pages.kit import charts, retained, runs, seen, sidebar
+from pages.kit import charts, retained, runs, said, seen, sidebar
 from pages.kit.sidebar import Choice
 
 VIEWS = {"shares": "By what is known from the start", "activity": "By the user's activity", "windows": "Stretch by stretch in time"}
@@ -117,5 +117,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

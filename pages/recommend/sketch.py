@@ -11,7 +11,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import DataSpec, Run
 from dpmf_core.other_roads import ROAD_PRESETS
 from dpmf_core.sweeps import Point, summaries
-from pages.kit import charts, guarantee, runs, seen, sidebar, sketched
+from pages.kit import charts, guarantee, runs, said, seen, sidebar, sketched
 
 FIGURES = {
     "balu-fig3": "Error against the threshold", "balu-fig4": "Divergence against the threshold", "balu-fig1": "Sensitivity to λ", "balu-fig2": "Best λ by size",
@@ -120,5 +120,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from pages.kit import asked, findings, forecast, runs, seen, sidebar, swept, takeaway, views
+from pages.kit import asked, findings, forecast, runs, said, seen, sidebar, swept, takeaway, views
 from pages.kit.asked import Asked
 from pages.kit.swept import Finished
 
@@ -74,5 +74,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -9,7 +9,7 @@ import datasets
 from datasets import own
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
-from pages.kit import brought, seen, sidebar
+from pages.kit import brought, said, seen, sidebar
 
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
 ROLES = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
@@ -123,5 +123,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

@@ -9,7 +9,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.report import report
 from dpmf_core.store import to_json
-from pages.kit import compared, seen
+from pages.kit import compared, said, seen
 
 COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"), "ε": st.column_config.NumberColumn(format="%.2f"),
@@ -39,14 +39,14 @@ def brought() -> list[Run]:
         try:
             found.append(compared.imported(file.getvalue()))
         except BadInput as error:
-            st.error(f"{file.name}: {error}")
+            said.error(f"{file.name}: {error}", "")
     return found
 
 
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
     st.subheader("Take them away")
     first, second, third, fourth = st.columns(4)
-    first.download_button("The list as CSV", lambda: spared(table).to_csv(index=False), "runs.csv", "text/csv", width="stretch")
+    first.download_button("The list as CSV", lambda: said.csv_of(spared(table)), "runs.csv", "text/csv", width="stretch")
     if runs:
         second.download_button("As JSON", lambda: to_json([run.export() for run in runs], indent=1), "runs.json", "application/json", width="stretch")
         third.download_button("A report (HTML)", lambda: report(runs, "Runs compared"), "runs.html", "text/html", width="stretch")
@@ -107,5 +107,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

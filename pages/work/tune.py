@@ -6,7 +6,7 @@ from dpmf_core import algorithms
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.tune import Search, TuneSpec, default_range
-from pages.kit import runs, seen, selected, sidebar, target, tuned
+from pages.kit import runs, said, seen, selected, sidebar, target, tuned
 from pages.kit.sidebar import Choice
 from pages.kit.swept import level, parameter
 
@@ -91,5 +91,4 @@ def main() -> None:
 try:
     main()
 except BadInput as error:
-    st.error(str(error))
-    st.caption("Your settings are kept. Change the one named above.")
+    said.error(error)

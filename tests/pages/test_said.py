@@ -1,0 +1,26 @@
+"""Other people's text: no Markdown, no formula."""
+
+import pandas as pd
+import pytest
+
+from pages.kit.said import csv_of, harmless
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("![x](http://a.b/c.png)", r"\!\[x\](http://a.b/c.png)"), ("Use `python -m x [--y]` now", "Use `python -m x [--y]` now"),
+        ("plain, with ε = 1.", "plain, with ε = 1."),
+        ("`![x](u)", r"\`\!\[x\](u)"), ("``![x](u)`", "`![x](u)`"), ("<script>", r"\<script\>"),
+        ("$x$ *b* _i_", r"\$x\$ \*b\* \_i\_"), ("a ` b `c` d", "a ` b `c\\` d"),
+    ],
+)  # fmt: skip
+def test_markdown_is_shown_as_it_is(text: str, shown: str) -> None:
+    assert harmless(text) == shown
+
+
+def test_a_spreadsheet_finds_no_formula() -> None:
+    table = pd.DataFrame({"note": ["=1+1", "@SUM(A1)", "-2", "+3", "\tx", "fine", None], "number": [-1.5] * 7})
+    lines = csv_of(table).splitlines()
+    assert lines[1] == "'=1+1,-1.5" and lines[2] == "'@SUM(A1),-1.5" and lines[3] == "'-2,-1.5" and lines[4] == "'+3,-1.5" and lines[6] == "fine,-1.5"
+    assert table["note"].iloc[0] == "=1+1"
