@@ -19,6 +19,11 @@ lint: .venv/dev-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	@rm -f .venv/audit.json
+	@$(BIN)/pip-audit --local --skip-editable --progress-spinner off --timeout 10 -f json -o .venv/audit.json 2> .venv/audit.log \
+	  && tail -n 1 .venv/audit.log \
+	  || { test ! -s .venv/audit.json && echo "pip-audit could not ask (no network?): dependencies are not audited"; } \
+	  || { cat .venv/audit.json .venv/audit.log; false; }
 
 bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
 	$(BIN)/python -m benchmarks.accounting

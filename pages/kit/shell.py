@@ -40,6 +40,14 @@ PLACES: dict[str, list[Any]] = {
 }
 
 
+def _let_in() -> None:
+    """Where the server's secrets describe a login, nothing but its button is shown to whoever has not used it."""
+    if st.secrets.load_if_toml_exists() and "auth" in st.secrets and not st.user.is_logged_in:
+        st.title("What privacy costs")
+        st.button("Log in", type="primary", on_click=st.login)
+        st.stop()
+
+
 @st.cache_resource
 def _settle_in() -> None:
     """Once: what the libraries have brought stays, so that collections of garbage need not look at it again and again."""
@@ -47,6 +55,7 @@ def _settle_in() -> None:
     gc.freeze()
 
 
+_let_in()
 given = lesson.active()
 page = st.navigation(PLACES, position="sidebar" if given is None else "hidden", expanded=True)
 if given is not None and (page.url_path or "explore") != given.page:  # a lesson shows its page alone
