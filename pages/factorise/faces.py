@@ -35,12 +35,13 @@ def grids(done: dict[str, Run]) -> None:
     with left:
         st.markdown(f"**With privacy ({done['main'].record['title']})**")
         st.image(
-            sheet(done["main"], [pair.part for pair in found]), width="stretch", caption="Parts, most alike first; each has its own scale from black to white."
-        )
+            sheet(done["main"], [pair.part for pair in found]), width="stretch", caption="Parts, most alike first; each has its own scale from black to white.",
+            alt=f"{len(found)} parts of images found with privacy, in a grid.",
+        )  # fmt: skip
     with right:
         st.markdown(f"**Without privacy ({done['twin'].record['title']})**")
         order = [pair.partner for pair in found if pair.partner is not None]
-        st.image(sheet(done["twin"], order), width="stretch", caption="Their partners, in the same places.")
+        st.image(sheet(done["twin"], order), width="stretch", caption="Their partners, in the same places.", alt=f"{len(order)} parts found without privacy.")
 
 
 def morphing(choice: SampleChoice, given: dict[str, object], data: dict[str, object]) -> None:
@@ -55,14 +56,15 @@ def morphing(choice: SampleChoice, given: dict[str, object], data: dict[str, obj
     first = at[there[-1]]
     order = {pair.partner: pair.part for pair in pairs(at[chosen], first) if pair.partner is not None}
     shown = [order[part] for part in range(len(order)) if part in order]
-    st.image(sheet(at[chosen], shown), width=560, caption=f"ε = {chosen}: objective {parts.figure_of(at[chosen]):.4f}. Every part keeps its place.")
+    told = f"ε = {chosen}: objective {parts.figure_of(at[chosen]):.4f}. Every part keeps its place."
+    st.image(sheet(at[chosen], shown), width=560, caption=told, alt=f"{len(shown)} parts at ε = {chosen}.")
 
 
 def _pictures(title: str, image: Explained) -> None:
     st.markdown(f"**{title}**")
-    st.image(image.explained, caption=f"as a sum of parts; off by {image.error:.0%}", width=170)
+    st.image(image.explained, caption=f"as a sum of parts; off by {image.error:.0%}", width=170, alt=f"The image rebuilt from parts, {title.lower()}.")
     if image.outliers is not None:
-        st.image(image.outliers, caption="set apart as outliers", width=170)
+        st.image(image.outliers, caption="set apart as outliers", width=170, alt="What was set apart as outliers.")
 
 
 def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
@@ -76,15 +78,15 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
     first, second, third = st.columns(3)
     with first:
         st.markdown("**The image**")
-        st.image(private.seen, caption="as it was seen", width=170)
+        st.image(private.seen, caption="as it was seen", width=170, alt="The chosen image.")
         if private.clean is not None:
-            st.image(private.clean, caption="clean", width=170)
+            st.image(private.clean, caption="clean", width=170, alt="The image before outliers were planted.")
     with second:
         _pictures("With privacy", private)
     with third:
         _pictures("Without privacy", plain)
     st.markdown("**Its strongest parts, with privacy, and how much of each**")
-    st.image(sheet(done["main"], [part for part, _ in private.strongest]), width=560)
+    st.image(sheet(done["main"], [part for part, _ in private.strongest]), width=560, alt="The parts that weigh most in the image.")
     st.dataframe(pd.DataFrame([{f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}]), hide_index=True)
     st.caption("The image and its coefficients are private: she computes them from her own picture and the released parts, and they are not released.")
 

@@ -196,7 +196,7 @@ def words_and_pictures(names: list[str], runs: list[Run]) -> None:
             st.caption(name)
             data: Any = open_data(run.spec.data)
             if getattr(data, "image", None):
-                st.image(sheet(run, list(range(len(basis(run))))), width="stretch")
+                st.image(sheet(run, list(range(len(basis(run))))), width="stretch", alt=f"The {len(basis(run))} parts of run {name}.")
             elif getattr(data, "vocabulary", None):
                 st.dataframe(pd.DataFrame({f"topic {k + 1}": [word for word, _ in topic] for k, topic in enumerate(topics(run))}).T, height=300)
 

@@ -21,6 +21,7 @@ def at_rest(page: Any) -> None:
 
 
 PLACES = [f"/sketch?{SMALL}", f"/retention?{SMALL}", "/audit?attack=private-bias", f"/tune?{SMALL}", "/data", "/runs", "/lessons?lesson=clipping", "/glossary"]
+NARROW = [f"/explore?{SMALL}", f"/trade-off?{SMALL}", "/faces?data=digits", *PLACES]  # 1,280 pixels at 400%
 
 
 @pytest.mark.parametrize("path", PLACES)
@@ -29,6 +30,16 @@ def test_every_page_opens_cold_on_a_phone_and_asks_nobody_outside(visit: Visit, 
     at_rest(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
     assert page.outside == []
+
+
+@pytest.mark.parametrize("path", NARROW)
+def test_at_four_hundred_percent_nothing_is_cut_and_every_figure_is_told(visit: Visit, path: str) -> None:
+    page = visit(path, viewport={"width": 320, "height": 640})
+    at_rest(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 321
+    assert page.locator("[data-testid=stPlotlyChart]").evaluate_all("all => all.every(it => it.matches('[aria-label]') || it.querySelector('[aria-label]'))")
+    assert page.locator("section img").evaluate_all("all => all.every(it => it.alt.length > 5)")
+    assert page.locator("input:visible").evaluate_all("all => all.every(it => it.labels.length || it.getAttribute('aria-label'))")
 
 
 def test_the_lessons_are_walked_through_by_their_text_alone(visit: Visit) -> None:
