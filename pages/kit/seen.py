@@ -235,7 +235,7 @@ def draw(sight: Sight, unfolded: bool = False) -> None:
     """The schematic, folded. Blue holds noise; red-brown shows private data to others; dashed arrows carry no noise."""
     with st.expander("Who sees what", expanded=unfolded):
         st.graphviz_chart(_dot(sight))
-        st.caption(linked(sight.words))
+        st.markdown(f":small[{linked(sight.words)}]")
 
 
 def of(algorithm: str, private: bool = True) -> Sight:
