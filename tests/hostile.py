@@ -20,6 +20,8 @@ import pandas as pd
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
+from dpmf_core.experiment import peak_mb
+
 SECONDS, BYTES = 5, 1 << 30
 TOKENS = (
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"nan", b"-inf", b"1e999", b"9" * 40, b"-0", b"\"", b"'", b"\r", b"\n\n", b",,,,", b";", b"\t", b"=1+1", b"@SUM(A1)",
@@ -262,8 +264,7 @@ def _all(kind: str, count: int, seed: int, home: str, out: Any, fork: bool) -> N
             out.put(Harm(kind, number, "".join(traceback.format_exception(error))[-1500:], name, content[: 1 << 20]))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    out.put(peak)
+    out.put(int(peak_mb() * 1e6))
 
 
 def harms(kind: str, count: int, home: Path, seed: int = 0, fork: bool = False) -> tuple[list[Harm], int]:

@@ -17,6 +17,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot f
 
 
 @forks
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOUND)
 def test_damaged_files(kind: str, tmp_path: Path) -> None:
     found, peak = harms(kind, EACH, tmp_path, fork=True)

@@ -14,6 +14,7 @@ from dpmf_core.algorithms import REGISTRY
 from dpmf_core.cli import main, program
 from tests.pages.driving import behind_sidebar
 
+pytestmark = pytest.mark.slow
 TEXTS = (
     "", " ", "0", "-1", "1e999", "nan", "inf", "-inf", "9" * 400, "1e-400", "0x10", "1,2", "1;2", "true", "None", "null", "[]", "{}",
     "../../../etc/passwd", "/dev/zero",
