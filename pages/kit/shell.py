@@ -1,7 +1,6 @@
 """What runs for every page: navigation, and the sidebar that all pages share."""
 
 import gc
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +50,7 @@ def _let_in() -> None:
 
 @st.cache_resource
 def _settle_in() -> None:
-    """Once: what the libraries have brought stays, so that collections of garbage need not look at it again and again; and many sessions take shorter turns."""
-    sys.setswitchinterval(0.001)
+    """Once: what the libraries have brought stays, so that collections of garbage need not look at it again and again."""
     gc.collect()
     gc.freeze()
 
