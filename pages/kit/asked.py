@@ -17,8 +17,10 @@ from dpmf_core.sweeps import Method, Point, Sweep, typed_grid
 from pages.kit import lesson
 from pages.kit.sidebar import Choice
 from pages.kit.swept import METRICS, SOURCED
+from pages.kit.tied import tied
 
 OWN, SKEW = "own", "chien-fig2"
+FIGURES = (OWN, SKEW, *RATINGS_PRESETS)
 NOISES = {"exact": "exact accounting", "source": "each source's own rule", "both": "both, side by side"}
 JUDGES = {"test": "test split", "validation": "validation split"}
 START = {
@@ -50,7 +52,6 @@ class Asked:
 
 def _start() -> None:
     """Values from the last look at this page, else from the link, else as at first."""
-    kept = st.session_state.get("tradeoff.kept", {})
     told = lesson.page_says()
     for name, value in START.items():
         key = f"tradeoff.{name}"
@@ -58,7 +59,7 @@ def _start() -> None:
             if st.session_state.get(key) != (fixed := _read(name, told.get(name, value))):
                 st.session_state[key] = fixed
         elif key not in st.session_state:
-            st.session_state[key] = _read(name, kept.get(name) or st.query_params.get(name, value))
+            st.session_state[key] = _read(name, st.query_params.get(name, value))
 
 
 def _read(name: str, text: str) -> Any:
@@ -69,14 +70,13 @@ def _read(name: str, text: str) -> Any:
     if name == "draws":
         return int(text) if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else int(START["draws"])
     if name == "fig" or name in CHOICES:
-        return text if text in CHOICES.get(name, (OWN, SKEW, *RATINGS_PRESETS)) else START[name]
+        return text if text in CHOICES.get(name, FIGURES) else START[name]
     return text[:200]
 
 
 def _follow() -> None:
     held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
     texts = {name: ",".join(value) if isinstance(value, list) else str(value or "") for name, value in held.items()}
-    st.session_state["tradeoff.kept"] = texts
     for name, text in texts.items():
         if text == START[name]:
             st.query_params.pop(name, None)
@@ -130,16 +130,13 @@ def draw(choice: Choice) -> Asked:
     _start()
     fixed, unseen = lesson.page_says() is not None, lesson.hidden("page")
     if not unseen:
-        st.selectbox("What to compare", [OWN, SKEW, *RATINGS_PRESETS], key="tradeoff.fig", format_func=_figure, on_change=_another, disabled=fixed)
+        st.selectbox("What to compare", FIGURES, **tied("tradeoff.fig", FIGURES), format_func=_figure, on_change=_another, disabled=fixed)
     chosen = st.session_state["tradeoff.fig"]
     if chosen == OWN:
         if not unseen:
             _widgets(fixed)
         _follow()
         return _own(choice)
-    for name in START:
-        if name != "fig":
-            st.session_state[f"tradeoff.{name}"] = st.session_state[f"tradeoff.{name}"]  # widgets that are not drawn would lose their values
     _follow()
     if chosen == SKEW:
         return Asked([], "items", "rmse")
@@ -151,21 +148,22 @@ def draw(choice: Choice) -> Asked:
 def _widgets(fixed: bool) -> None:
     """A choice of one's own."""
     st.multiselect(
-        "Methods", [name for name in algorithms.of_task("ratings") if name not in ALWAYS], key="tradeoff.methods", format_func=_title, disabled=fixed,
+        "Methods", [name for name in algorithms.of_task("ratings") if name not in ALWAYS], st.session_state["tradeoff.methods"], format_func=_title,
+        key="tradeoff.methods", persist_state="session", disabled=fixed,
         help="ALS, the non-private twin, and the global mean, the trivial predictor, are always there.",
     )  # fmt: skip
     first, second, third, fourth = st.columns([3, 2, 3, 3])
-    first.text_input("Epsilons", key="tradeoff.epsilons", disabled=fixed, help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.")
+    first.text_input("Epsilons", **tied("tradeoff.epsilons"), disabled=fixed, help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.")
     second.number_input(
-        "Draws", 1, MOST_DRAWS, key="tradeoff.draws", disabled=fixed, help="Seeds, from the sidebar's on; each with a split and noise of its own."
+        "Draws", 1, MOST_DRAWS, **tied("tradeoff.draws"), disabled=fixed, help="Seeds, from the sidebar's on; each with a split and noise of its own."
     )
-    third.selectbox("Noise is set by", list(NOISES), key="tradeoff.noise", disabled=fixed, format_func=NOISES.__getitem__)
+    third.selectbox("Noise is set by", list(NOISES), **tied("tradeoff.noise", list(NOISES)), disabled=fixed, format_func=NOISES.__getitem__)
     fourth.selectbox(
-        "Judged on", list(JUDGES), key="tradeoff.judge", disabled=fixed, format_func=JUDGES.__getitem__,
+        "Judged on", list(JUDGES), **tied("tradeoff.judge", list(JUDGES)), disabled=fixed, format_func=JUDGES.__getitem__,
         help="A validation split takes a tenth of the ratings from training. What is chosen by it can be tested afterwards; a grid is always judged on it.",
     )  # fmt: skip
     st.text_input(
-        "Grid", key="tradeoff.grid", disabled=fixed, placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
+        "Grid", **tied("tradeoff.grid"), disabled=fixed, placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
         help="One or two parameters and their values; every combination is run for the methods that have them, and judged on a validation split.",
     )  # fmt: skip
     st.caption("Data set, items, δ and first seed are those of the sidebar; its algorithm, ε and noise rule are for other pages.")

@@ -8,8 +8,8 @@ import streamlit as st
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.audit import FAULTS, AuditSpec
 from dpmf_core.canaries import Unit, faults_of, protected
-from dpmf_core.errors import BadInput
 from pages.kit import lesson, said
+from pages.kit.tied import tied
 
 SECRET = "secret"
 PLANTED = {**FAULTS, SECRET: "one of these, or none: find out"}
@@ -68,30 +68,26 @@ def controls() -> tuple[AuditSpec, bool]:
     names = list(REGISTRY)
     _start("audit.algorithm", "attack", "private-svd", _among(names))
     name = first.selectbox(
-        "Algorithm under attack", names, key="audit.algorithm", format_func=lambda it: f"{REGISTRY[it].title} ({it})", persist_state="session",
+        "Algorithm under attack", names, **tied("audit.algorithm", names), format_func=lambda it: f"{REGISTRY[it].title} ({it})",
         disabled=fixed,
     )  # fmt: skip
     kind = REGISTRY[name]
     budgeted = "small-noise" in faults_of(kind)
     _start("audit.epsilon", "at", 2.0, _within(float, 0.01, 100))
-    epsilon = second.number_input("Its ε", 0.01, 100.0, None, 0.5, "%g", "audit.epsilon", persist_state="session", disabled=fixed or not budgeted)
+    epsilon = second.number_input("Its ε", 0.01, 100.0, step=0.5, format="%g", **tied("audit.epsilon"), disabled=fixed or not budgeted)
     _start("audit.runs", "runs", 1000, _within(int, 40, MOST_RUNS))
-    count = third.number_input(
-        "Trainings", 40, MOST_RUNS, None, 500, key="audit.runs", persist_state="session", disabled=fixed, help="Half of them with the canary."
-    )
+    count = third.number_input("Trainings", 40, MOST_RUNS, step=500, **tied("audit.runs"), disabled=fixed, help="Half of them with the canary.")
     faults = [*faults_of(kind), SECRET]
     _start(f"audit.fault.{name}", "fault", "none", _among(faults))
-    fault = left.selectbox("Plant a fault", faults, key=f"audit.fault.{name}", format_func=PLANTED.__getitem__, persist_state="session", disabled=fixed)
+    fault = left.selectbox("Plant a fault", faults, **tied(f"audit.fault.{name}", faults), format_func=PLANTED.__getitem__, disabled=fixed)
     own = protected(kind())
     units: list[Unit] = [own, *(unit for unit in CANARIES if unit != own and kind.task == "ratings")]  # type: ignore[list-item]
     _start(f"audit.unit.{name}", "canary", own, _among(list(units)))
-    unit = middle.selectbox("Canary", units, key=f"audit.unit.{name}", format_func=CANARIES.__getitem__, persist_state="session", disabled=fixed)
+    unit = middle.selectbox("Canary", units, **tied(f"audit.unit.{name}", units), format_func=CANARIES.__getitem__, disabled=fixed)
     _start("audit.seed", "aseed", 0, _within(int, 0, 2**31))
-    seed = right.number_input("Seed of the audit", 0, 2**31, None, key="audit.seed", persist_state="session", disabled=fixed)
+    seed = right.number_input("Seed of the audit", 0, 2**31, **tied("audit.seed"), disabled=fixed)
     if unseen:
         place.empty()
-    if epsilon is None or count is None or seed is None:
-        raise BadInput("Give an ε, a number of trainings and a seed.")
     _follow({"attack": name, "at": epsilon, "runs": count, "fault": fault, "canary": unit, "aseed": seed})
     planted = faults[:-1][(7 * seed + 3) % (len(faults) - 1)] if fault == SECRET else fault
     budget = epsilon if budgeted else None

@@ -11,6 +11,15 @@ from pages.kit.guarantee import shown
 from pages.kit.swept import LARGER_IS_BETTER, METRICS, SOURCED, TRIVIAL, Finished
 
 
+def verdict(private: float, twin: float, trivial: float, without: str, no_better: str) -> str:
+    """What one private run kept, in a clause; errors, smaller is better. without: the twin's name; no_better: said of a run no better than the trivial one."""
+    if private >= trivial:
+        return no_better
+    if private <= twin:
+        return f"does no worse than {without}, which has no privacy"
+    return f"keeps {(trivial - private) / (trivial - twin):.0%} of the gain over guessing"
+
+
 def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[str, str]:
     """Title and sentence: which private method is best at the middle epsilon, what it keeps, and what the others need to get there."""
     found = summaries(swept.at_best(points, finished, metric), finished, metric)

@@ -28,16 +28,16 @@ def _widget(name: str, field: dict[str, Any], recommended: Any, key: str) -> Any
     """The widget of one schema property; None means: as recommended."""
     label, text, hint = _label(str(field.get("title", name))), linked(field.get("description") or "") or None, f"recommended: {_shown(recommended)}"
     if field.get("type") == "boolean":
-        picked = st.selectbox(label, ["on", "off"], index=None, placeholder=hint, key=key, help=text)
+        picked = st.selectbox(label, ["on", "off"], index=None, placeholder=hint, key=key, persist_state="session", help=text)
         return None if picked is None else picked == "on"
     if "enum" in field:
-        return st.selectbox(label, field["enum"], index=None, placeholder=hint, key=key, help=text)
+        return st.selectbox(label, field["enum"], index=None, placeholder=hint, key=key, persist_state="session", help=text)
     kind: Any = int if field.get("type") == "integer" else float
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
     return st.number_input(
-        label, None if low is None else kind(low), None if high is None else kind(high), value=None, placeholder=hint, key=key, help=text,
-        step=1 if kind is int else None, format=None if kind is int else "%g",
+        label, None if low is None else kind(low), None if high is None else kind(high), value=None, placeholder=hint, help=text,
+        step=1 if kind is int else None, format=None if kind is int else "%g", key=key, persist_state="session",
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.store import to_json
 from dpmf_core.sweeps import rows
 from pages.kit import charts, guarantee, runs
+from pages.kit.findings import verdict
 from pages.kit.sidebar import SampleChoice
 
 Done = dict[str, Run]
@@ -42,9 +43,8 @@ def finding(choice: SampleChoice, done: Done, noun: str) -> None:
         st.title(f"{at}, {record['title']} reaches an objective of {private:.3f}")
         return
     twin = figure_of(done["twin"])
-    kept = (trivial - private) / (trivial - twin) if trivial > twin else 0.0
-    verdict = f"keeps {kept:.0%} of the gain over guessing" if kept > 0 else f"finds no {noun}: it does no better than the mean row"
-    st.title(f"{at}, {record['title']} {verdict}")
+    nothing = f"finds no {noun}: it does no better than the mean row"
+    st.title(f"{at}, {record['title']} {verdict(private, twin, trivial, done['twin'].record['title'], nothing)}")
     alike, degrees = likeness(done["main"], done["twin"])
     st.write(
         f"Objective **{private:.4f}** with privacy, **{twin:.4f}** without ({done['twin'].record['title']}), **{trivial:.4f}** for the mean row alone, on "

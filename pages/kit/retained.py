@@ -78,5 +78,6 @@ def windows(done: dict[str, Run]) -> pd.DataFrame:
 def points(table: pd.DataFrame, x: str) -> pd.DataFrame:
     """A frame of excesses as lines, in percent."""
     return pd.DataFrame(
-        [{"name": row["variant"], "id": TINTS[row["variant"]], "source": False, "value": 100 * row["excess"], x: row[x]} for row in table.to_dict("records")]
+        [{"name": row["variant"], "id": TINTS[row["variant"]], "source": False, "value": 100 * row["excess"], x: row[x]} for row in table.to_dict("records")],
+        columns=["name", "id", "source", "value", x],
     )

@@ -20,11 +20,13 @@ from dpmf_core.glossary import linked
 from dpmf_core.privacy import default_delta
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, SampleShape
 from pages.kit import lesson, said
+from pages.kit.tied import tied
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
 FIRST: dict[str, dict[str, Any]] = {"documents": {"data": "news", "algo": "oneshot-nmf"}, "images": {"data": "faces", "algo": "oneshot-nmf"}}
 OWN = ("data", "top", "algo", "delta")  # what each kind of data has for itself; epsilon, seed and rule are shared
+RULES = ["exact", "source"]
 Holds = Literal["ratings", "documents", "images"]
 DEPLOYED = (
     "For comparison: the 2020 US Census redistricting data were published at a total ε of 19.61 with δ = 1e-10 (US Census Bureau, 2021). "
@@ -120,7 +122,6 @@ def bring(entry: Any) -> None:
     units = entry.n_users if held == "ratings" else entry.n_samples
     for name, value in (("data", entry.id), ("top", None), ("delta", default_delta(units))):
         st.session_state[prefix + name] = value
-        st.session_state["sidebar.kept"] = st.session_state.get("sidebar.kept", {}) | {prefix + name: value}
     if held != "ratings":
         st.session_state.setdefault(f"{prefix}algo", FIRST[held]["algo"])
 
@@ -130,7 +131,6 @@ def drop(entry: Any) -> None:
     st.session_state["data.own"] = {name: it for name, it in st.session_state.get("data.own", {}).items() if name != entry.id}
     for key in [key for key, value in st.session_state.items() if str(key).endswith(".data") and value == entry.id]:
         del st.session_state[key]
-        st.session_state["sidebar.kept"] = {name: value for name, value in st.session_state.get("sidebar.kept", {}).items() if name != key}
 
 
 def private_algorithms() -> list[str]:
@@ -180,14 +180,8 @@ _READERS: dict[str, tuple[Any, str]] = {
     "eps": (lambda text: _number(text, 1e-4, 1000), "a number from 0.0001 to 1000"),
     "delta": (lambda text: _number(text, 1e-15, 0.49), "a number from 1e-15 to 0.49"),
     "seed": (lambda text: int(_number(text, 0, 2**31)), "a whole number from 0"),
-    "rule": (lambda text: _one_of(text, ["exact", "source"]), "exact or source"),
+    "rule": (lambda text: _one_of(text, RULES), "exact or source"),
 }
-
-
-def _restore() -> None:
-    """Streamlit drops the value of a widget that the browser had not yet reported when the page changed."""
-    for key, value in st.session_state["sidebar.kept"].items():
-        st.session_state.setdefault(key, value)
 
 
 def _start_from_url() -> None:
@@ -231,8 +225,6 @@ def _enforce() -> None:
 
 
 def _follow_in_url() -> None:
-    held = {_key(name): st.session_state[_key(name)] for name in (*_READERS, "slider")}
-    st.session_state["sidebar.kept"] = st.session_state.get("sidebar.kept", {}) | held
     for name in _READERS:
         value = st.session_state[_key(name)]
         if value is None or (name == "rule" and value == "exact") or (name == "data" and datasets.is_own(value)):
@@ -246,26 +238,13 @@ def _follow_in_url() -> None:
 # ---- widgets ----------------------------------------------------------------------------------------------------------
 
 
-def _filled(name: str, title: str) -> None:
-    """An emptied box takes back its last value, and says so."""
-    if st.session_state[_key(name)] is None:
-        kept = st.session_state[_key(name)] = st.session_state["sidebar.kept"][_key(name)]
-        st.session_state["sidebar.complaints"].append(f"{title} cannot be empty: give {_READERS[name][1]}. {kept:g} is kept.")
-
-
 def _complain() -> None:
-    """What was wrong with the link or with a box, until something else is chosen."""
+    """What was wrong with the link, until something else is chosen."""
     state, now = st.session_state, chosen()
     if state["sidebar.complaints"] and state.setdefault("sidebar.complained", now) != now:
         state["sidebar.complaints"], state["sidebar.complained"] = [], now
     for complaint in dict.fromkeys(state["sidebar.complaints"]):
         st.warning(said.harmless(complaint))
-
-
-def _exactly() -> None:
-    """The slider follows the box, unless that was emptied."""
-    _filled("eps", "ε")
-    _slide()
 
 
 def _slide() -> None:
@@ -293,14 +272,14 @@ def _fewer(entry: Any) -> None:
         st.caption(f"{entry.n_users:,} users, {entry.n_items:,} items, {about}{entry.n_ratings:,} ratings. {entry.words}")
         if seen:
             st.number_input(
-                "Most rated items only", 2, None, key=_key("top"), placeholder=f"all {entry.n_items:,}", step=100, disabled=fixed,
+                "Most rated items only", 2, None, **tied(_key("top"), emptiable=True), placeholder=f"all {entry.n_items:,}", step=100, disabled=fixed,
                 help="Keeps the most rated items. Choosing them by exact counts treats the item set as public, and the privacy card says so.",
             )  # fmt: skip
         return
     st.caption(f"{entry.n_samples:,} {entry.holds}, {entry.n_features:,} {'words' if entry.holds == 'documents' else 'pixels'}. {entry.words}")
     if entry.holds == "documents" and seen:
         st.number_input(
-            "Most frequent words only", 2, None, key=_key("top"), placeholder=f"all {entry.n_features:,}", step=1000, disabled=fixed,
+            "Most frequent words only", 2, None, **tied(_key("top"), emptiable=True), placeholder=f"all {entry.n_features:,}", step=1000, disabled=fixed,
             help="Keeps the words in most documents. Choosing them by exact counts treats the vocabulary as public, and the privacy card says so.",
         )  # fmt: skip
     elif entry.holds != "documents":
@@ -310,43 +289,47 @@ def _fewer(entry: Any) -> None:
 def _loss(fixed: bool) -> None:
     """Epsilon: a slider and a box that follow each other."""
     st.select_slider(
-        "Privacy loss ε, total", EPSILONS, key="sidebar.slider", on_change=_type, format_func=lambda mark: f"{mark:g}", help=linked(DEPLOYED), disabled=fixed
+        "Privacy loss ε, total",
+        EPSILONS,
+        **tied("sidebar.slider"),
+        on_change=_type,
+        format_func=lambda mark: f"{mark:g}",
+        help=linked(DEPLOYED),
+        disabled=fixed,
     )
     left, right = st.columns(2)
     left.caption("← more private")
     right.caption("more accurate →", text_alignment="right")
-    st.number_input("ε, exactly", 1e-4, 1000.0, None, key="sidebar.eps", on_change=_exactly, format="%g", step=0.5, disabled=fixed)
+    st.number_input("ε, exactly", 1e-4, 1000.0, **tied("sidebar.eps"), on_change=_slide, format="%g", step=0.5, disabled=fixed)
 
 
 def _failing(fixed: bool) -> None:
     st.number_input(
-        "δ", 1e-15, 0.49, None, key=_key("delta"), on_change=_filled, args=("delta", "δ"), format="%.1e", step=1e-6, disabled=fixed,
+        "δ", 1e-15, 0.49, **tied(_key("delta")), format="%.1e", step=1e-6, disabled=fixed,
         help=linked("δ is the probability with which the promise may fail. Default 1/(10 n)."),
     )  # fmt: skip
 
 
 def _drawing(fixed: bool) -> None:
-    st.number_input(
-        "Seed", 0, 2**31, None, key="sidebar.seed", on_change=_filled, args=("seed", "The seed"), step=1, disabled=fixed,
-        help="Split, start and noise. Another seed is another draw.",
-    )  # fmt: skip
+    st.number_input("Seed", 0, 2**31, **tied("sidebar.seed"), step=1, disabled=fixed, help="Split, start and noise. Another seed is another draw.")
 
 
 def _ruling(fixed: bool) -> None:
     st.radio(
-        "Noise is set by", ["exact", "source"], key="sidebar.rule", horizontal=True, disabled=fixed,
+        "Noise is set by", RULES, **tied("sidebar.rule", RULES), horizontal=True, disabled=fixed,
         format_func=lambda rule: {"exact": "exact accounting", "source": "the source's rule"}[rule],
         help="The source's own rule asks for a different amount of noise at the same nominal ε; the card shows what it truly costs.",
     )  # fmt: skip
 
 
 def _what(fixed: bool) -> None:
-    titles = {entry.id: entry.title for entry in _entries()}
-    st.selectbox("Data set", _usable_data(), key=_key("data"), format_func=titles.__getitem__, on_change=_new_data, disabled=fixed)
+    titles, usable = {entry.id: entry.title for entry in _entries()}, _usable_data()
+    st.selectbox("Data set", usable, **tied(_key("data"), usable), format_func=titles.__getitem__, on_change=_new_data, disabled=fixed)
 
 
 def _how(fixed: bool) -> None:
-    st.selectbox("Private algorithm", private_algorithms(), key=_key("algo"), format_func=lambda name: algorithms.REGISTRY[name].title, disabled=fixed)
+    ids = private_algorithms()
+    st.selectbox("Private algorithm", ids, **tied(_key("algo"), ids), format_func=lambda name: algorithms.REGISTRY[name].title, disabled=fixed)
 
 
 def _control(name: str, widget: Callable[[bool], None]) -> None:
@@ -358,8 +341,6 @@ def _control(name: str, widget: Callable[[bool], None]) -> None:
 def draw(page_holds: Holds = "ratings") -> None:
     """The sidebar of a page about ratings, documents or images; afterwards `choice()` or `sample_choice()` says what it holds."""
     st.session_state["sidebar.holds"] = page_holds
-    if "sidebar.kept" in st.session_state:
-        _restore()
     if any(_key(name) not in st.session_state for name in _READERS):
         _start_from_url()
     _enforce()

@@ -12,6 +12,7 @@ from dpmf_core.recommend import Suggestion, liked, recommend, someone
 from dpmf_core.store import to_json
 from pages.kit import charts, forms, guarantee, runs, said, seen, sidebar, target
 from pages.kit.comparison import curve_rows, ladder_rows, rmse
+from pages.kit.findings import verdict
 from pages.kit.sidebar import Choice
 
 LIST_EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -31,9 +32,7 @@ def finding(choice: Choice, done: dict[str, Run]) -> None:
         st.title(f"{at}, {record['title']} errs by {private:.3f}")
         return
     twin, trivial = rmse(done["twin"]), rmse(done["trivial"])
-    kept = (trivial - private) / (trivial - twin) if trivial > twin else 0.0
-    verdict = f"keeps {kept:.0%} of the gain over guessing" if kept > 0 else "does no better than guessing the mean"
-    st.title(f"{at}, {record['title']} {verdict}")
+    st.title(f"{at}, {record['title']} {verdict(private, twin, trivial, done['twin'].record['title'], 'does no better than guessing the mean')}")
     st.write(
         f"Held-out RMSE **{private:.3f}** with privacy, **{twin:.3f}** without ({done['twin'].record['title']}), **{trivial:.3f}** by guessing the mean, "
         f"on {choice.entry.title}; {record['split']}."

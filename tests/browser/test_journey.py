@@ -20,7 +20,7 @@ def epsilon_box(page: Any) -> Any:
 
 
 def holds(page: Any, epsilon: float) -> None:
-    """The box shows a value, which arrives a moment after it is drawn."""
+    """The box shows a value, at the latest when the page has been drawn."""
     box = epsilon_box(page)
     for _ in range(50):
         if box.input_value() and float(box.input_value()) == pytest.approx(epsilon):
@@ -95,6 +95,46 @@ def test_a_share_link_shows_the_same_in_a_fresh_profile(visit: Visit) -> None:
     other = visit("/?" + link.split("?", 1)[1])
     other.wait_for_selector(FINISHED)
     assert other.inner_text("h1") == first
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_a_slow_browser_keeps_every_value_of_a_link(visit: Visit, seed: int) -> None:
+    """Runs that finish before the browser has drawn the widgets draw the page anew; what the link set must not come back as the widgets' first values."""
+    page = visit("/glossary")
+    page.wait_for_selector("h1")
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    page.goto(page.url.split("/glossary")[0] + f"{SMALL}&eps=1.5&algo=dpals&top=50&delta=1e-06&rule=source&seed={seed}&p.rank=3")
+    page.wait_for_selector("h1:has-text('ε = 1.5')")
+    page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
+    for _ in range(2):
+        page.wait_for_selector("[data-test-script-state=notRunning]")
+        shown = {name: page.get_by_role("spinbutton", name=name).input_value() for name in ("ε, exactly", "δ", "Seed", "Most rated items only")}
+        assert shown == {"ε, exactly": "1.5", "δ": "1.0e-6", "Seed": str(seed), "Most rated items only": "50"}
+        assert page.get_by_role("radio", name="the source's rule").is_checked()
+        for part in ("data=cinema-small", "eps=1.5", "top=50", "delta=1e-06", "rule=source", f"seed={seed}", "p.rank=3"):
+            assert part in page.url
+        assert page.get_by_test_id("stAlert").filter(has_text="link").count() == 0
+        page.get_by_role("link", name="Accountant").click()
+        page.wait_for_selector("h1:has-text('releases cost')")
+        page.get_by_role("link", name="Explore").click()
+        page.wait_for_selector("h1:has-text('ε = 1.5')")
+
+
+def test_an_emptied_box_takes_its_value_back(visit: Visit) -> None:
+    page = visit(SMALL + "&eps=5")
+    page.wait_for_selector(FINISHED)
+    type_epsilon(page, "2")
+    page.wait_for_selector("h1:has-text('At ε = 2,')")
+    type_epsilon(page, "")
+    holds(page, 2)
+    top = page.get_by_role("spinbutton", name="Most rated items only")
+    top.fill("50")
+    top.press("Enter")
+    page.wait_for_url("**top=50**")
+    top.fill("")
+    top.press("Enter")
+    page.wait_for_url(lambda url: "top=" not in url)
+    assert "eps=2" in page.url
 
 
 def test_a_long_run_is_cancelled_within_two_seconds_and_the_page_stays_usable(visit: Visit) -> None:

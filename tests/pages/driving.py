@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).parents[2]
 
 
-def behind_sidebar(page: str) -> str:
-    """A script that draws the sidebar and then the page at `pages/...`."""
-    return f"import runpy\nfrom pages.kit import sidebar\nsidebar.draw()\nrunpy.run_path({str(ROOT / 'pages' / page)!r})\n"
+def behind_sidebar(page: str, holds: str = "ratings") -> str:
+    """A script that draws the sidebar, of a page about ratings, documents or images, and then the page at `pages/...`."""
+    return f"import runpy\nfrom pages.kit import sidebar\nsidebar.draw({holds!r})\nrunpy.run_path({str(ROOT / 'pages' / page)!r})\n"
 
 
 def plain(text: str) -> str:

@@ -1,43 +1,22 @@
 """The Topics and Faces pages, driven as a person would, without a browser."""
 
-import time
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core import part_metrics
 from dpmf_core.experiment import RunSpec, run
-from tests.pages.driving import words
+from tests.pages.driving import behind_sidebar, settled, words
 
 ROOT = Path(__file__).parents[2]
 HOLDS = {"topics": "documents", "faces": "images"}
 
 
-def script(name: str) -> str:
-    return f"""
-import runpy
-from pages.kit import sidebar
-sidebar.draw({HOLDS[name]!r})
-runpy.run_path({str(ROOT / "pages" / "factorise" / name) + ".py"!r})
-"""
-
-
 def page(name: str, **parameters: str) -> AppTest:
-    app = AppTest.from_string(script(name), default_timeout=120)
+    app = AppTest.from_string(behind_sidebar(f"factorise/{name}.py", HOLDS[name]), default_timeout=120)
     for key, value in parameters.items():
         app.query_params[key] = value
-    return settled(app, name)
-
-
-def settled(app: AppTest, name: str) -> AppTest:
-    app.run()
-    for _ in range(300):
-        assert not app.exception, [error.value for error in app.exception]
-        if app.error or not any(button.key and button.key.endswith(".cancel") for button in app.button):
-            return app
-        time.sleep(0.2)
-        app.run()
-    raise AssertionError("the runs did not finish")
+    return settled(app)
 
 
 def asked(data: str, algorithm: str, epsilon: float, **parameters: object) -> RunSpec:
@@ -63,10 +42,10 @@ def test_topics_say_what_the_runs_say() -> None:
 def test_word_shares_and_an_invented_vocabulary_assume_nothing() -> None:
     app = page("topics")
     app.selectbox(key="topics.weights").set_value("tf")
-    settled(app, "topics")
+    settled(app)
     assert "PROVEN" in words(app)
     app.number_input(key="topics.hashed").set_value(64)
-    settled(app, "topics")
+    settled(app)
     assert "PROVEN" in words(app) and "/" in words(app)
 
 
@@ -74,7 +53,7 @@ def test_the_source_s_epsilon_is_told_beside_its_total() -> None:
     app = page("topics", delta="1e-5")
     assert [metric.value for metric in app.metric] == ["6.82", "2.34", "3.85"]
     app.slider(key="topics.steps.claimed").set_value(500)
-    settled(app, "topics")
+    settled(app)
     assert [metric.value for metric in app.metric] == ["18.61", "5.89", "9.99"]
 
 
@@ -82,7 +61,7 @@ def test_documents_are_shown_with_a_warning_only() -> None:
     app = page("topics")
     assert not app.warning
     app.toggle(key="topics.typical").set_value(True)
-    settled(app, "topics")
+    settled(app)
     assert "Documents are private data" in words(app)
 
 
@@ -97,7 +76,7 @@ def test_a_start_from_private_data_has_no_epsilon() -> None:
 def test_a_figure_of_the_source_is_made_again() -> None:
     app = page("topics")
     app.selectbox(key="topics.figure").set_value("saha-fig3")
-    settled(app, "topics")
+    settled(app)
     assert "Saha & Imtiaz 2022, Fig. 3." in words(app)
     assert "nothing is proved" in words(app)
 
@@ -107,14 +86,14 @@ def test_faces_show_parts_side_by_side_and_one_image_rebuilt() -> None:
     assert "of the gain over guessing" in app.title[0].value
     assert "PROVEN" in words(app) and "per image" in words(app)
     app.number_input(key="faces.image.digits").set_value(1797)
-    settled(app, "faces")
+    settled(app)
     assert not app.error
 
 
 def test_planted_outliers_are_told_and_set_apart() -> None:
     app = page("faces", data="digits", algo="dp-nmf", **{"p.outliers": "True"})
     app.toggle(key="faces.outliers").set_value(True)
-    settled(app, "faces")
+    settled(app)
     assert "Planted outliers, found again" in words(app)
     assert "without (Robust NMF)" in words(app)
 

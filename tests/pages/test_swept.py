@@ -169,3 +169,17 @@ def test_times_follow_the_same_method_and_the_size_of_the_data() -> None:
     assert forecast._training(small, took, sizes) == 2.0
     assert forecast._training(large, took, sizes) == 20.0
     assert forecast._training(small.model_copy(update={"algorithm": "als"}), took, sizes) == forecast.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("private", "twin", "trivial", "said"),
+    [
+        (0.9, 0.8, 1.0, "keeps 50% of the gain over guessing"),
+        (0.95, 0.97, 0.99, "does no worse than ALS, which has no privacy"),
+        (0.95, 1.1, 0.99, "does no worse than ALS, which has no privacy"),  # the twin itself is worse than guessing
+        (1.0, 0.8, 1.0, "nothing"),
+        (1.0, 1.1, 0.9, "nothing"),
+    ],
+)
+def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(private: float, twin: float, trivial: float, said: str) -> None:
+    assert findings.verdict(private, twin, trivial, "ALS", "nothing") == said
