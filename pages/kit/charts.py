@@ -50,11 +50,12 @@ def _ink() -> str:
 
 
 def figure(x: str, y: str, height: int = 340, **layout: Any) -> go.Figure:
-    """An empty figure with titled axes that keeps its zoom over reruns."""
-    out = go.Figure()
+    """An empty figure with titled axes, legible by WCAG AA, that keeps its zoom over reruns."""
+    out, ink = go.Figure(), {"color": _ink()}
+    titled = {f"{name}axis": {"title": {"text": text, "font": ink}, "tickfont": ink} for name, text in (("x", x), ("y", y))}
     out.update_layout(
         height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, uirevision="keep", hovermode="closest",
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, xaxis={"title": {"text": x}}, yaxis={"title": {"text": y}}, **layout,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, **titled, **layout,
     )  # fmt: skip
     return out
 
@@ -106,6 +107,7 @@ def ladder(points: pd.DataFrame, metric: str = "rmse", title: str = "held-out RM
     )  # fmt: skip
     fig.add_scatter(
         x=medians[metric], y=medians["name"], mode="markers+text", text=[f"{median:.{digits}f}" for median in medians[metric]], textposition="top center",
+        textfont={"color": _ink()},
         marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": [colour(str(ident)) for ident in medians["id"]]}}, showlegend=False,
         hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
