@@ -13,6 +13,7 @@ from datasets.report import CLAMPED, DUPLICATE, INFINITE, KINDS, LINES_SHOWN, MI
 from datasets.tables import Table
 
 NOTHING = ("", "na", "n/a", "null", "none")  # how a rating that is not there is written
+LATEST = 9e12  # seconds whose microseconds 64 bits can hold
 Flags = npt.NDArray[np.bool_]
 
 
@@ -153,8 +154,10 @@ def _as_times(column: pa.Array) -> tuple[str, npt.NDArray[np.int64]]:
         if np.isfinite(numbers).all():
             try:
                 return "number", np.asarray(_text(column).cast(pa.int64()).to_numpy(zero_copy_only=False))
-            except pa.ArrowInvalid:  # fractions of a second
-                return "fraction", np.asarray(numbers * 1e6, np.int64)
+            except pa.ArrowInvalid:  # fractions of a second, or more than 64 bits hold
+                if (fits := np.abs(numbers) < LATEST).all():
+                    return "fraction", np.asarray(numbers * 1e6, np.int64)
+                return "number", np.where(fits, 0, worst)
         if np.isfinite(numbers).any():
             return "number", np.where(np.isfinite(numbers), 0, worst)
     dates = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True, format=None if pa.types.is_temporal(column.type) else "ISO8601")

@@ -165,8 +165,9 @@ def is_number(text: str) -> bool:
 def _encoding(head: bytes) -> str:
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
+    cut = head.rfind(b"\n") + 1 if len(head) == HEAD else 0  # the last line may end in the middle of a letter
     try:
-        head[: head.rfind(b"\n") + 1 or None].decode("utf-8")
+        head[: cut or None].decode("utf-8")
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"

@@ -152,9 +152,17 @@ def test_times_of_any_kind_give_an_order(times):
     assert np.argsort(ratings.order, kind="stable").tolist() == np.argsort(moments, kind="stable").tolist()
 
 
-def test_an_unreadable_time_ends_the_order_not_the_rating():
-    ratings, problems, _ = found(table("1,1,3,5", "2,1,3,yesterday", "2,2,3,7", header="user,item,rating,time"))
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15"])
+def test_an_unreadable_time_ends_the_order_not_the_rating(time):
+    ratings, problems, _ = found(table("1,1,3,5.5", f"2,1,3,{time}", "2,2,3,7.5", header="user,item,rating,time"))
     assert ratings.order is None and len(ratings) == 3 and problems[NO_TIME] == (1, (3,))
+
+
+def test_a_last_row_that_is_no_utf_8_is_read_and_told(capfd):
+    ratings, problems, _ = found(table(*GOOD) + b"5,10\xff")
+    assert len(ratings) == 20 and problems[RAGGED] == (1, (22,))
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
