@@ -19,6 +19,7 @@ from dpmf_core.bounds import CONFIDENCE
 from dpmf_core.canaries import FAULTS, Unit
 from dpmf_core.errors import Cancelled, explain
 from dpmf_core.experiment import Progress, Report, ignore
+from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import false_negatives
@@ -72,7 +73,8 @@ class AuditSpec(BaseModel):
             if stopped():
                 raise Cancelled
             kind = place % 2
-            seen, ratio = attacked.training(pair, bool(kind), np.random.SeedSequence([self.seed, place]))
+            with single_threaded_blas:
+                seen, ratio = attacked.training(pair, bool(kind), np.random.SeedSequence([self.seed, place]))
             shared[kind].append(seen)
             ratios[kind].append(ratio)
             if (now := time.perf_counter()) - told > TELL_EVERY:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.parts import Parts
+from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Budget, Guarantee, Noise, calibrate, default_delta, normal_form
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.samples import Samples
@@ -61,7 +62,8 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         algorithm = algorithms.build(self.method, {"n_components": K, **(self.parameters or {})}, shape, budget)
         plan = algorithm.plan(shape, calibrate(lambda level: algorithm.plan(shape, level), budget))
         secret, start = self._streams()
-        fit = algorithm.fit(samples, noise=Noise(plan, secret), rng=Streams(np.random.default_rng(start), int(start.generate_state(1)[0])))
+        with single_threaded_blas:  # the same result whatever the number of threads
+            fit = algorithm.fit(samples, noise=Noise(plan, secret), rng=Streams(np.random.default_rng(start), int(start.generate_state(1)[0])))
         assert fit.spent == normal_form(plan)
         self.model_: Parts = fit.model
         self.components_, self.ledger_ = fit.model.basis, fit.spent

@@ -303,11 +303,12 @@ def run(spec: RunSpec, *, report: Report = ignore, stopped: Callable[[], bool] =
     _, init, sampling, privacy = _seeds(spec.seed)
     noise = Noise(ready.plan, privacy if data.public else None, threads=usable_threads())
     watcher = _Watcher(judge, report, stopped)
-    fit = ready.algorithm.fit(judge.train, noise=noise, rng=Streams(np.random.default_rng(init), sampling), watch=watcher)
-    if fit.spent != normal_form(ready.plan):
-        raise PlanViolation(f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {fit.spent}.")
-    fitted, measuring = time.perf_counter(), watcher.measuring
-    figures, bucketed = judge.figures(fit.model)
+    with kernels.single_threaded_blas:  # sums in the same order, whatever the number of threads; kernels share out rows
+        fit = ready.algorithm.fit(judge.train, noise=noise, rng=Streams(np.random.default_rng(init), sampling), watch=watcher)
+        if fit.spent != normal_form(ready.plan):
+            raise PlanViolation(f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {fit.spent}.")
+        fitted, measuring = time.perf_counter(), watcher.measuring
+        figures, bucketed = judge.figures(fit.model)
     if not watcher.curves:
         watcher(1, 1, fit.model)
     seconds = {"load": loaded - began, "fit": fitted - loaded - measuring, "evaluate": time.perf_counter() - fitted + measuring}

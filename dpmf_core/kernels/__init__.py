@@ -48,7 +48,9 @@ if hasattr(os, "register_at_fork"):
 
 
 class _SingleThreadedBlas:
-    """Holds BLAS at one thread from the first kernel that enters to the last that leaves, whichever threads they run in.
+    """Holds BLAS at one thread from the first run or kernel that enters to the last that leaves, whichever threads they are in.
+
+    Its sums are then added up in one order, whatever the number of threads: the same seed gives the same bits.
 
     The limit belongs to the process: were each kernel to set and restore it, one would lift it under another still running.
     """
@@ -77,7 +79,7 @@ class _SingleThreadedBlas:
                 OpenBLASController.clear_controlling_thread()
 
 
-_single_threaded_blas = _SingleThreadedBlas()
+single_threaded_blas = _SingleThreadedBlas()
 
 
 def usable_threads() -> int:
@@ -92,7 +94,7 @@ def share_out(work: Callable[[int, int], None], cost: Array, threads: int | None
     marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS) if len(total) else []
     edges = np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
     threads = threads or usable_threads()
-    with _single_threaded_blas:
+    with single_threaded_blas:
         if threads == 1 or len(edges) <= 2:
             for start, stop in itertools.pairwise(edges):
                 work(int(start), int(stop))
