@@ -129,7 +129,7 @@ class DPALS(Algorithm):
         every 6 users' worth of it an item. Small budgets go to the biases. Constants were chosen on MovieLens 1M and checked elsewhere.
         """
         if budget is None:
-            return {}
+            return super().recommend(shape, budget, given)
         signal = shape.n_users * budget.mu
         kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
         biases = given.get("biases", True)

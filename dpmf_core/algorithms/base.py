@@ -162,7 +162,8 @@ class Algorithm(BaseModel):
     @classmethod
     def recommend(cls, shape: Any, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters that suit a public shape, a budget and the parameters given; anything absent keeps its field's default."""
-        return {}
+        rank = cls.model_fields.get("rank")
+        return {"rank": shape.n_items} if rank is not None and rank.default > shape.n_items else {}
 
     def check(self, shape: Any) -> None:
         """Raises BadInput where parameters do not fit the public shape."""

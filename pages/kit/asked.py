@@ -14,7 +14,7 @@ from dpmf_core.experiment import DataSpec
 from dpmf_core.presets import RATINGS_PRESETS, Preset
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.sweeps import Method, Point, Sweep, typed_grid
-from pages.kit import lesson
+from pages.kit import lesson, links
 from pages.kit.sidebar import Choice
 from pages.kit.swept import METRICS, SOURCED
 from pages.kit.tied import tied
@@ -77,11 +77,7 @@ def _read(name: str, text: str) -> Any:
 def _follow() -> None:
     held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
     texts = {name: ",".join(value) if isinstance(value, list) else str(value or "") for name, value in held.items()}
-    for name, text in texts.items():
-        if text == START[name]:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != text:
-            st.query_params[name] = text
+    links.tell({name: None if text == START[name] else text for name, text in texts.items()})
 
 
 # ---- widgets ----------------------------------------------------------------------------------------------------------

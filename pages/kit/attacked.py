@@ -8,7 +8,7 @@ import streamlit as st
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.audit import FAULTS, AuditSpec
 from dpmf_core.canaries import Unit, faults_of, protected
-from pages.kit import lesson, said
+from pages.kit import lesson, links, said
 from pages.kit.tied import tied
 
 SECRET = "secret"
@@ -51,13 +51,6 @@ def _start(key: str, name: str, first: Any, read: Callable[[str], Any]) -> None:
         st.session_state[key] = value
 
 
-def _follow(held: dict[str, Any]) -> None:
-    for name, value in held.items():
-        text = f"{value:g}" if isinstance(value, float) else str(value)
-        if st.query_params.get(name) != text:
-            st.query_params[name] = text
-
-
 def controls() -> tuple[AuditSpec, bool]:
     """The audit that they describe, and whether its fault is a secret. Raises BadInput."""
     unseen, fixed = lesson.hidden("page"), lesson.page_says() is not None
@@ -88,7 +81,7 @@ def controls() -> tuple[AuditSpec, bool]:
     seed = right.number_input("Seed of the audit", 0, 2**31, **tied("audit.seed"), disabled=fixed)
     if unseen:
         place.empty()
-    _follow({"attack": name, "at": epsilon, "runs": count, "fault": fault, "canary": unit, "aseed": seed})
+    links.tell({"attack": name, "at": f"{epsilon:g}", "runs": str(count), "fault": fault, "canary": unit, "aseed": str(seed)})
     planted = faults[:-1][(7 * seed + 3) % (len(faults) - 1)] if fault == SECRET else fault
     budget = epsilon if budgeted else None
     return AuditSpec.parse(algorithm=name, epsilon=budget, runs=count, seed=seed, fault=planted, unit=None if unit == own else unit), fault == SECRET

@@ -1,5 +1,6 @@
 """DataFrame to plotly Figure: one look for every page. An algorithm keeps one colour everywhere (Okabe & Ito's palette)."""
 
+import textwrap
 from typing import Any
 
 import pandas as pd
@@ -111,7 +112,9 @@ def ladder(points: pd.DataFrame, metric: str = "rmse", title: str = "held-out RM
         marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": [colour(str(ident)) for ident in medians["id"]]}}, showlegend=False,
         hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
-    fig.update_yaxes(categoryorder="array", categoryarray=medians["name"].tolist()[::-1], title=None)
+    names = medians["name"].tolist()
+    broken = ["<br>".join(textwrap.wrap(name, 16, break_long_words=False)) for name in names]  # beside a narrow figure long names would be cut
+    fig.update_yaxes(categoryorder="array", categoryarray=names[::-1], tickvals=names, ticktext=broken, title=None)
     low, high = points[metric].min(), points[metric].max()
     fig.update_xaxes(range=[low - 0.12 * (high - low) - 1e-3, high + 0.12 * (high - low) + 1e-3])
     return fig
@@ -119,7 +122,7 @@ def ladder(points: pd.DataFrame, metric: str = "rmse", title: str = "held-out RM
 
 def trade_off(curve: pd.DataFrame, name: str = "this run") -> go.Figure:
     """The lowest false negative rate of any attack, by false positive rate; below the line no test can go. curve: fpr, fnr."""
-    fig = figure("false positives: says you took part, you did not", "false negatives: misses you", height=330)
+    fig = figure("false positives (you did not take part)", "false negatives (you did)", height=330)
     fig.add_scatter(
         x=curve["fpr"], y=curve["fnr"], fill="tozeroy", mode="lines", name=f"out of every attack's reach ({name})", line={"color": colour("dpals")},
         hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}<extra></extra>",

@@ -74,7 +74,7 @@ def _needed(private: Sequence[Summary], at: Sequence[Summary], top: Summary, met
         needed = reaches(line, top.median, larger_is_better=metric in LARGER_IS_BETTER)
         most = max(it.epsilon for it in line if it.epsilon is not None)
         name = swept.said(label)
-        out.append(f"{name} gets there at ε = {shown(needed)}" if needed else f"{name} does not get there up to ε = {most:g}")
+        out.append(f"{name} gets there at about ε = {needed:.2g}" if needed else f"{name} does not get there up to ε = {most:g}")
     return out
 
 

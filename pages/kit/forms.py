@@ -10,7 +10,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.glossary import linked
 from dpmf_core.privacy import Budget
 from dpmf_core.sweeps import typed
-from pages.kit import lesson
+from pages.kit import lesson, links
 
 
 def _shown(value: Any) -> str:
@@ -58,12 +58,8 @@ def _from_link(kind: type[Algorithm], key: str, name: str) -> None:
 
 
 def _to_link(chosen: dict[str, Any]) -> None:
-    for parameter in [parameter for parameter in st.query_params if parameter.startswith("p.")]:
-        if parameter[2:] not in chosen:
-            del st.query_params[parameter]
-    for name, value in chosen.items():
-        if st.query_params.get(f"p.{name}") != str(value):
-            st.query_params[f"p.{name}"] = str(value)
+    gone: dict[str, str | None] = {parameter: None for parameter in st.query_params if parameter.startswith("p.")}
+    links.tell(gone | {f"p.{name}": str(value) for name, value in chosen.items()})
 
 
 def _by_lesson(kind: type[Algorithm]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.errors import BadInput
 from dpmf_core.lesson_links import CONTROLS, LessonLink, keep, opened
@@ -28,11 +29,7 @@ def active() -> LessonLink | None:
         state["lesson.complaint"] = str(error)
         del st.query_params[NAME]
         return None
-    for name in list(st.query_params):
-        if name != NAME:
-            del st.query_params[name]
-    for name, value in state["lesson.link"].query.items():
-        st.query_params[name] = value
+    st.query_params.from_dict({NAME: ident} | state["lesson.link"].query)
     return state["lesson.link"]  # type: ignore[no-any-return]
 
 
@@ -68,9 +65,9 @@ def heading() -> None:
         st.info(f"**{plain(link.title) or 'Lesson'}**  \n{plain(link.question)}", icon=":material/school:")
 
 
-def maker(page: str) -> None:
+def maker(page: str, place: DeltaGenerator) -> None:
     """For teachers: a link that fixes what is shown now."""
-    with st.sidebar.popover("Make a lesson link", width="stretch"):
+    with place.popover("Make a lesson link"):
         st.caption("Whoever opens it sees this page with the values of now; locked controls cannot be moved, hidden ones are not shown.")
         title = st.text_input("Title", key="lesson.title", max_chars=120)
         question = st.text_area("Question", key="lesson.question", max_chars=600)

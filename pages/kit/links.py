@@ -1,5 +1,6 @@
-"""Links from page to page, with what the other page is to show."""
+"""Links from page to page, and the address of the page itself."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -10,6 +11,14 @@ PLACES = {
     "audit": ("privacy/audit.py", "Audit", ":material/policy:"),
     "glossary": ("learn/glossary.py", "Glossary", ":material/menu_book:"),
 }
+
+
+def tell(values: Mapping[str, str | None]) -> None:
+    """Put values into the page's address, and take those out that are None, all at once: the browser's back button passes every change."""
+    now = st.query_params.to_dict()
+    then = {name: text for name, text in (now | dict(values)).items() if text is not None}
+    if then != now:
+        st.query_params.from_dict(then)
 
 
 def to(name: str, label: str, parameters: dict[str, str]) -> None:

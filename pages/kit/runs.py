@@ -111,7 +111,7 @@ def _progress(jobs: list[Job], open_jobs: list[Job]) -> tuple[float, str]:
         now = running.progress
         share += now.step / now.steps / len(jobs)
         left = now.seconds / max(now.step, 1) * (now.steps - now.step)
-        words += f"; step {now.step} of {now.steps}, {now.seconds:.0f} s so far, about {left:.0f} s to go"
+        words += f"; step {now.step} of {now.steps} of one" + (f", about {left:.0f} s to go" if left >= 1 else "")
     elif open_jobs[0].state == "waiting":
         ahead = open_jobs[0].ahead
         words += f"; {ahead} other run{'s' if ahead > 1 else ''} first" if ahead else "; starting"

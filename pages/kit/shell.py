@@ -57,21 +57,18 @@ def _settle_in() -> None:
 
 _let_in()
 given = lesson.active()
-page = st.navigation(PLACES, position="sidebar" if given is None else "hidden", expanded=True)
+page = st.navigation(PLACES, position="top" if given is None else "hidden")
 if given is not None and (page.url_path or "explore") != given.page:  # a lesson shows its page alone
     st.switch_page(next(it for section in PLACES.values() for it in section if (it.url_path or "explore") == given.page))
 holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
-APART = {
-    "audit": "This page trains on a small world of its own. Its controls are beside its figure.", "runs": "This page is about every run that is stored.",
-    "lessons": "Each lesson has its own control.", "glossary": "Every term of the app.",
-    "data": "What you bring appears here as a data set, on the other pages.",
-}  # fmt: skip
-if page.url_path in APART:
-    st.sidebar.caption(APART[page.url_path])
-else:
-    sidebar.draw(holds.get(page.url_path, "ratings"))
+name = page.url_path or "explore"
+apart = name in ("audit", "runs", "lessons", "glossary", "data")  # what these show does not hang on the sidebar
+if not apart:
+    if given is None:
+        st.sidebar.caption(next(f"{section} › {page.title}" for section, pages in PLACES.items() if page in pages))
+    sidebar.draw(holds.get(name, "ratings"))
 lesson.heading()
 page.run()
 _settle_in()
-if given is None and (page.url_path or "explore") in PAGES_OF_LESSONS:
-    lesson.maker(page.url_path or "explore")
+if given is None and name in PAGES_OF_LESSONS:
+    lesson.maker(name, st.container() if apart else st.sidebar)

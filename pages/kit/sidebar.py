@@ -19,7 +19,7 @@ from dpmf_core.experiment import RunSpec
 from dpmf_core.glossary import linked
 from dpmf_core.privacy import default_delta
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, SampleShape
-from pages.kit import lesson, said
+from pages.kit import lesson, links, said
 from pages.kit.tied import tied
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
@@ -225,14 +225,13 @@ def _enforce() -> None:
 
 
 def _follow_in_url() -> None:
-    for name in _READERS:
-        value = st.session_state[_key(name)]
-        if value is None or (name == "rule" and value == "exact") or (name == "data" and datasets.is_own(value)):
-            st.query_params.pop(name, None)
-        else:
-            text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
-            if st.query_params.get(name) != text:
-                st.query_params[name] = text
+    links.tell({name: _in_url(name, st.session_state[_key(name)]) for name in _READERS})
+
+
+def _in_url(name: str, value: Any) -> str | None:
+    if value is None or (name == "rule" and value == "exact") or (name == "data" and datasets.is_own(value)):
+        return None
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 # ---- widgets ----------------------------------------------------------------------------------------------------------

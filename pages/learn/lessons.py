@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.glossary import linked
-from pages.kit import said
+from pages.kit import links, said
 from pages.kit.teaching import LESSONS
 
 
@@ -14,7 +14,7 @@ def main() -> None:
     names = list(LESSONS)
     titles = {name: f"{place + 1}. {lesson.title}" for place, (name, lesson) in enumerate(LESSONS.items())}
     chosen = st.selectbox("Lesson", names, key="learn.lesson", format_func=titles.__getitem__, persist_state="session")
-    st.query_params["lesson"] = chosen
+    links.tell({"lesson": chosen})
     lesson = LESSONS[chosen]
     st.title(lesson.title)
     st.write(linked(lesson.idea))

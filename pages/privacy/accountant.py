@@ -9,7 +9,7 @@ from dpmf_core.glossary import linked
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Relation, Repeat, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import CLAIMS
-from pages.kit import charts, guarantee, ledgers, said, seen, sidebar
+from pages.kit import charts, guarantee, ledgers, links, said, seen, sidebar
 
 SOURCES = {"hand": "By hand", "plan": "The sidebar's algorithm", "run": "A stored run", "claim": "A paper's claim"}
 HERE = Guarantee(Status.CONDITIONAL, "unit", ("every release of the run is listed here, with the noise multiplier it has",))
@@ -27,7 +27,7 @@ def by_hand() -> tuple[Event, float, Guarantee]:
     rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", hide_index=True, key="accountant.editor", column_config=ledgers.COLUMNS)
     state["accountant.held"] = rows.reset_index(drop=True)
     event = ledgers.event_of(rows)
-    st.query_params["ledger"] = ledgers.text_of(rows)
+    links.tell({"from": "hand", "ledger": ledgers.text_of(rows)})
     return event, sidebar.choice().delta, HERE
 
 
@@ -112,9 +112,8 @@ def main() -> None:
     st.session_state.setdefault("accountant.source", asked if asked in SOURCES else "hand")
     picked = st.segmented_control("Ledger", list(SOURCES), required=True, key="accountant.source", format_func=SOURCES.__getitem__, persist_state="session")
     source = picked or "hand"
-    st.query_params["from"] = source
     if source != "hand":
-        st.query_params.pop("ledger", None)
+        links.tell({"from": source, "ledger": None})
     event, delta, given = {"hand": by_hand, "plan": from_plan, "run": from_run, "claim": from_claim}[source]()
     if not given.has_epsilon:
         st.info(given.words)

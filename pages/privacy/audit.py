@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from dpmf_core import algorithms
 from dpmf_core.audit import FAULTS, Audit, rates
 from dpmf_core.canaries import COLUMNS, UNITS, rounded
 from dpmf_core.errors import BadInput
@@ -12,18 +13,17 @@ from pages.kit.attacked import controls
 
 def finding(found: Audit, secret: bool) -> None:
     """The sentence first."""
-    lower = f"{rounded(found.lower):.2f}"
+    name = algorithms.REGISTRY[found.spec.algorithm].title  # and not what was planted in it
+    attack = f"The attack on {name} " + (f"shows ε ≥ {rounded(found.lower):.2f}" if found.lower > 0 else "finds nothing")
     if found.proven is None:
-        st.title(f"The attack shows ε ≥ {lower}; nothing is proved" if found.lower > 0 else "The attack finds nothing; nothing is proved either")
+        st.title(f"{attack}; nothing is proved")
     elif found.broken:
-        st.title(f"Caught: the attack shows ε ≥ {lower}, promised were at most {guarantee.shown(found.proven)}")
-    elif found.lower > 0:
-        st.title(f"The attack shows ε ≥ {lower}; proven are at most {guarantee.shown(found.proven)}")
+        st.title(f"Caught. {attack}, and at most {guarantee.shown(found.proven)} was promised")
     else:
-        st.title(f"The attack finds nothing; proven are at most {guarantee.shown(found.proven)}")
+        st.title(f"{attack}; at most {guarantee.shown(found.proven)} is proved")
     st.write(
-        f"At 95% confidence and δ = {guarantee.small(found.spec.delta)}, from {found.spec.runs:,} trainings, half of them with the canary, "
-        f"which could have shown {found.most:.1f} at most. "
+        f"At 95% confidence and δ = {guarantee.small(found.spec.delta)}, from {found.spec.runs:,} trainings, half of them with the canary; so many show "
+        f"ε ≥ {found.most:.1f} where nothing is hidden at all. "
         f"What gave most away: **{found.by}**. "
         + (
             "An attack that finds little proves nothing: a better one may find more."
@@ -58,9 +58,9 @@ def figure(found: Audit) -> None:
 def measured(found: Audit) -> None:
     """The claim, the proof, the measurement."""
     rows = [
-        {"": "the promise", "ε": "none" if found.proven is None else f"at most {guarantee.shown(found.proven)}"},
-        *({"": f"from {name}", "ε": f"at least {rounded(value):.2f}"} for name, value in found.each.items()),
-        {"": "could be shown", "ε": f"{found.most:.1f}"},
+        {"ε": "none" if found.proven is None else f"≤ {guarantee.shown(found.proven)}", "by": "the promise"},
+        *({"ε": f"≥ {rounded(value):.2f}", "by": name} for name, value in found.each.items()),
+        {"ε": f"≥ {found.most:.1f}", "by": "were nothing hidden"},
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
     if found.proven is not None:

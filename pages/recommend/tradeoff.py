@@ -38,7 +38,11 @@ def verdict(question: Asked, finished: Finished) -> None:
 def main() -> None:
     head = st.container()
     with st.expander("What is compared", expanded=True):
-        question = asked.draw(sidebar.choice())
+        try:
+            question = asked.draw(sidebar.choice())
+        except BadInput:
+            head.title("Which method, at which ε?")
+            raise
     with head:
         if question.axis == "items":
             views.bunching(sidebar.choice())

@@ -19,6 +19,15 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync")
 
 
+SECTIONS = {"Explore": "Recommend", "Trade-off": "Recommend", "Topics": "Factorise", "Faces": "Factorise", "Accountant": "Privacy"}
+
+
+def go(page: Any, name: str) -> None:
+    """To another page through the menu above."""
+    page.get_by_test_id("stTopNavSection").filter(has_text=SECTIONS[name]).click()
+    page.get_by_role("menuitem", name=name).click()
+
+
 class Server:
     """The dashboard as `make app` starts it, on a data directory of its own."""
 

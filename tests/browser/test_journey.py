@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dpmf_core.store import Store
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, go
 
 pytestmark = pytest.mark.browser
 SMALL = "/?data=cinema-small"
@@ -76,7 +76,7 @@ def test_moving_epsilon_moves_card_sentence_link_and_slider(visit: Visit) -> Non
 def test_pages_share_the_sidebar_and_a_reload_keeps_it(visit: Visit) -> None:
     page = visit(SMALL + "&eps=2&seed=7")
     page.wait_for_selector(FINISHED)
-    page.get_by_role("link", name="Accountant").click()
+    go(page, "Accountant")
     page.wait_for_selector("h1:has-text('releases cost')")
     holds(page, 2)
     assert "seed=7" in page.url
@@ -114,9 +114,9 @@ def test_a_slow_browser_keeps_every_value_of_a_link(visit: Visit, seed: int) -> 
         for part in ("data=cinema-small", "eps=1.5", "top=50", "delta=1e-06", "rule=source", f"seed={seed}", "p.rank=3"):
             assert part in page.url
         assert page.get_by_test_id("stAlert").filter(has_text="link").count() == 0
-        page.get_by_role("link", name="Accountant").click()
+        go(page, "Accountant")
         page.wait_for_selector("h1:has-text('releases cost')")
-        page.get_by_role("link", name="Explore").click()
+        go(page, "Explore")
         page.wait_for_selector("h1:has-text('ε = 1.5')")
 
 

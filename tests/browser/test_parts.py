@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import go
+
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Any]
 FINISHED = "h1:has-text('of the gain over guessing')"
@@ -29,11 +31,11 @@ def test_the_first_request_of_a_cold_server_is_a_link_to_topics(visit: Visit) ->
 def test_each_kind_of_data_keeps_its_own_choice_and_all_share_epsilon(visit: Visit) -> None:
     page = visit("/topics?eps=2")
     page.wait_for_selector(FINISHED)
-    page.get_by_role("link", name="Faces").click()
+    go(page, "Faces")
     page.wait_for_selector("h1:has-text('At ε = 2')")
-    page.get_by_role("link", name="Explore").click()
+    go(page, "Explore")
     page.wait_for_selector("h1:has-text('At ε = 2, DPALS')")
-    page.get_by_role("link", name="Topics").click()
+    go(page, "Topics")
     page.wait_for_selector("h1:has-text('At ε = 2, One-shot NMF')")
     assert "data=news" in page.url
 

@@ -22,7 +22,7 @@ def page(attack: str = "private-bias", runs: int = 200, **state: object) -> AppT
 def test_the_sentence_says_what_the_audit_finds() -> None:
     app = page("private-svd", 600, epsilon=3.0)
     found = AuditSpec.parse(algorithm="private-svd", epsilon=3.0, runs=600).measure()
-    assert app.title[0].value == f"The attack shows ε ≥ {rounded(found.lower):.2f}; proven are at most 3.00"
+    assert app.title[0].value == f"The attack on Private SVD shows ε ≥ {rounded(found.lower):.2f}; at most 3.00 is proved"
     assert app.query_params["attack"] == "private-svd"
 
 
@@ -30,7 +30,7 @@ def test_a_planted_fault_is_caught() -> None:
     app = page()
     app.selectbox(key="audit.fault.private-bias").set_value("unlisted-release")
     settled(app)
-    assert app.title[0].value.startswith("Caught: the attack shows ε ≥")
+    assert app.title[0].value.startswith("Caught. The attack on Private biases shows ε ≥")
 
 
 def test_a_secret_fault_is_told_last() -> None:

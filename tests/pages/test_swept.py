@@ -38,7 +38,7 @@ def test_the_best_is_named_with_what_it_keeps_and_what_the_other_needs() -> None
     title, sentence = findings.finding(*made(*LINES, *ENDS), "rmse")
     assert title == "At ε = 1, B is best: RMSE 0.900"
     # A falls by .1 over one power of ten; half of that is at the square root of ten
-    assert sentence == "**50% of the gain over guessing** is kept (ALS 0.800, Global mean 1.000); A gets there at ε = 3.16."
+    assert sentence == "**50% of the gain over guessing** is kept (ALS 0.800, Global mean 1.000); A gets there at about ε = 3.2."
 
 
 def test_recall_is_better_when_larger() -> None:
