@@ -34,7 +34,7 @@ def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[s
     figure = f"{METRICS[metric]} {top.median:.3f}"
     title = f"At ε = {epsilon:g}, {so_far}" + (f"{top.label} is best: {figure}" if len({it.label for it in private}) > 1 else f"{top.label} has {figure}")
     where = [f"with {swept.place(dict(top.grid), [top.algorithm])}"] if top.grid else []
-    parts = [*where, *_kept(found, top, metric), *_needed(private, at, top, metric), *_unlike(other)]
+    parts = [*where, *_kept(found, top, metric), *_overlapping(at, top), *_needed(private, at, top, metric), *_unlike(other)]
     text = "; ".join(parts)
     return title, f"{text[:1].upper()}{text[1:]}." if text else ""
 
@@ -56,6 +56,12 @@ def _kept(found: Sequence[Summary], top: Summary, metric: str) -> list[str]:
         return [f"as good as without privacy {told}"]
     share = f"{mine / gain:.0%}" if mine / gain < 0.995 else "over 99%"
     return [f"**{share} of the gain over guessing** is kept {told}"]
+
+
+def _overlapping(at: Sequence[Summary], top: Summary) -> list[str]:
+    """Those of which some draw is as good as some draw of the best."""
+    names = [swept.said(it.label) for it in at if it.label != top.label and len(it.draws) > 1 and it.low <= top.high and top.low <= it.high]
+    return [f"draws of {' and '.join(names[:3])} overlap with its own, so that their order may be chance"] if names else []
 
 
 def _twins() -> set[str]:

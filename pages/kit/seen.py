@@ -117,7 +117,7 @@ RETENTION = Sight(
     },
     (
         ("you", "server", "passes through"),
-        ("server", "static", "~share R_s, kept"),
+        ("server", "static", "~share Rₛ, kept"),
         ("server", "shared", "~no noise"),
         ("static", "subpoena", "~"),
         ("shared", "subpoena", "~"),

@@ -32,16 +32,20 @@ def finding(choice: Choice, done: dict[str, Run]) -> None:
 
 def by_share(done: dict[str, Run]) -> None:
     found = retained.shares(done)
-    fig = charts.against(retained.points(found[found["variant"] != "baseline"], "share"), "share", EXCESS, "share of the ratings known from the start, R_s")
+    fig = charts.against(retained.points(found[found["variant"] != "baseline"], "share"), "share", EXCESS, "share of the ratings known from the start, Rₛ")
     alt = "Excess RMSE over the baseline against the static share: " + "; ".join(
         f"{row.variant} at {row.share:g}: {row.excess:.1%}" for row in found.itertuples() if row.share == row.share and row.share is not None
     )
     charts.show(fig, "retention.shares", alt, found)
     st.caption(
-        "Vallet, Friedman & Berkovsky 2014, Table 1, mean excess on MovieLens 10M: static 3.22%, rated 2.09%, new 1.98%, online 0.37%, slope one 4.28%. On "
-        "MovieLens 1M, 200 epochs, mean of 3 seeds and of R_s from 0 to .9 (`sweep --preset vallet-table1`): static 5.45%, rated 0.55%, new 1.50%, online "
+        "**static**: frozen at the start. **online**: all is kept, vectors are fitted anew. **new**, **rated**: nothing of users is kept; whoever comes brings "
+        "her ratings, and the item she rates now, or all that she has rated, learns from them. **slope one** learns mean differences between pairs of items."
+    )
+    st.caption(
+        "For comparison, on other data. Vallet, Friedman & Berkovsky 2014, Table 1, mean excess on MovieLens 10M: static 3.22%, rated 2.09%, new 1.98%, "
+        "online 0.37%, slope one 4.28%. On MovieLens 1M, 200 epochs, mean of 3 seeds and of Rₛ from 0 to .9: static 5.45%, rated 0.55%, new 1.50%, online "
         "-0.51%, slope one 2.14%. With a tenth of the ratings what is frozen early knows less, and Slope One is nearer to a baseline that knows less too; "
-        "online here refits by least squares, which is a little better than the baseline's gradients."
+        "online here refits by least squares, which is a little better than the baseline's gradients. All of it again: `sweep --preset vallet-table1`."
     )
 
 
@@ -50,7 +54,7 @@ def by_activity(done: dict[str, Run]) -> None:
     fig = charts.against(retained.points(found, "group"), "group", EXCESS, "ratings of the user, quarters")
     charts.show(fig, "retention.activity", "Excess RMSE by how many ratings a user has.", found)
     st.caption(
-        f"At R_s = {retained.BY_ACTIVITY:g}, as in the source's Fig. 2 (its quarters on MovieLens end at 35, 69 and 156 ratings). Who rates little brings "
+        f"At Rₛ = {retained.BY_ACTIVITY:g}, as in the source's Fig. 2 (its quarters on MovieLens end at 35, 69 and 156 ratings). Who rates little brings "
         "little when she comes, and frozen factors knew less of her."
     )
 

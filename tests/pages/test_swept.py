@@ -41,6 +41,13 @@ def test_the_best_is_named_with_what_it_keeps_and_what_the_other_needs() -> None
     assert sentence == "**50% of the gain over guessing** is kept (ALS 0.800, Global mean 1.000); A gets there at about ε = 3.2."
 
 
+def test_draws_that_overlap_are_told() -> None:
+    both = (("A", "dpals", 1.0, 0.90), ("A", "dpals", 1.0, 0.94), ("B", "spectral", 1.0, 0.89), ("B", "spectral", 1.0, 0.91))
+    assert findings.finding(*made(*both), "rmse")[1].startswith("Draws of A overlap with its own, so that their order may be chance")
+    apart = (*both[2:], ("A", "dpals", 1.0, 0.92), ("A", "dpals", 1.0, 0.94))
+    assert "overlap" not in findings.finding(*made(*apart), "rmse")[1]
+
+
 def test_recall_is_better_when_larger() -> None:
     title, sentence = findings.finding(
         *made(*LINES, ("ALS", "als", None, 0.99), ("Popularity", "popularity", None, 0.91), metric="recall_at_20"), "recall_at_20"
