@@ -19,11 +19,14 @@ RULE = "Rényi curve"
 LAWS = {"poisson": "Poisson", "geometric": "geometric", "logarithmic": "logarithmic"}
 
 
+def _select(spec: SelectionSpec) -> None:
+    st.session_state["tune.selecting"] = spec
+
+
 def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
     """Controls here, begun by their button; the outcome at the head."""
     spec = _asked(search, trials)
-    if st.button("Choose in private", type="primary", key="tune.select"):
-        st.session_state["tune.selecting"] = spec
+    st.button("Choose in private", type="primary", key="tune.select", on_click=_select, args=(spec,))
     with head:
         if st.session_state.get("tune.selecting") == spec:
             _draw(spec)

@@ -10,6 +10,11 @@ from pages.kit.swept import Finished
 AT_ONCE = 24  # runs that are made without being asked for
 
 
+def _go(signature: str) -> None:
+    """As a callback it is not lost where the page is just being drawn anew."""
+    st.session_state["tradeoff.go"] = signature
+
+
 def wanted(question: Asked) -> Finished:
     """The finished runs. A question with many that are not stored waits for its button, and shows the stored ones meanwhile."""
     distinct = {point.key: point.spec for point in question.points}
@@ -22,9 +27,9 @@ def wanted(question: Asked) -> Finished:
             words.write(
                 f"These are **{len(distinct)} runs**, of which {len(known)} are stored. The other {len(left)} take roughly {amount} and appear as they finish."
             )
-            if not button.button("Run", key="tradeoff.run", type="primary", width="stretch"):
-                return runs.wanted("tradeoff", {key: distinct[key] for key in distinct if key in known})
-        st.session_state["tradeoff.go"] = question.signature
+            button.button("Run", key="tradeoff.run", type="primary", width="stretch", on_click=_go, args=(question.signature,))
+            return runs.wanted("tradeoff", {key: distinct[key] for key in distinct if key in known})
+        _go(question.signature)
     return runs.wanted("tradeoff", distinct, patience=0.7)
 
 

@@ -43,6 +43,10 @@ def _watch(search: Search) -> None:
         st.rerun()
 
 
+def _go(key: str, trials: int) -> None:
+    st.session_state["tune.asked"] = (key, trials)
+
+
 def main() -> None:
     choice = sidebar.choice()
     head = st.container()
@@ -52,8 +56,7 @@ def main() -> None:
     if way == PRIVATELY:
         selected.page(spec, trials, head)
         return
-    if st.button("Search", type="primary", key="tune.go"):
-        st.session_state["tune.asked"] = (spec.key, trials)
+    st.button("Search", type="primary", key="tune.go", on_click=_go, args=(spec.key, trials))
     wanted = st.session_state.get("tune.asked")
     if wanted is None or wanted[0] != spec.key:
         head.title("Which parameters?")
