@@ -6,6 +6,7 @@ outlasts the engine, however it ends.
 """
 
 import contextlib
+import logging
 import os
 import subprocess
 import sys
@@ -119,6 +120,8 @@ def _serve(workers: int) -> None:
     memory = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill", "pause")}
     dask.config.set({"distributed.scheduler.allowed-failures": 1, **NO_QUEUE, **bounded, **memory})
     os.nice(19)  # pages come first
+    # whoever asked may end while an answer is under way (Ctrl-C), which is no news
+    logging.getLogger("distributed.scheduler").addFilter(lambda record: not str(record.msg).startswith("Closed comm"))
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host=HERE, memory_limit=MEMORY_LIMIT, **LOOPBACK)  # type: ignore[no-untyped-call]
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()

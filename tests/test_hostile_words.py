@@ -38,10 +38,7 @@ HOLDS = {"factorise/topics.py": "documents", "factorise/faces.py": "images"}
 
 def opened(page: str, name: str, text: str) -> AppTest:
     """The page as a link with this one strange value opens it, on the smallest data set."""
-    script = behind_sidebar(page)
-    if page in HOLDS:
-        script = script.replace("sidebar.draw()", f"sidebar.draw({HOLDS[page]!r})")
-    app = AppTest.from_string(script, default_timeout=60)
+    app = AppTest.from_string(behind_sidebar(page, HOLDS.get(page, "ratings")), default_timeout=60)
     if page not in HOLDS:
         app.query_params["data"] = "cinema-small"
     if page == "privacy/audit.py":

@@ -14,5 +14,5 @@ def tied(key: str, options: Sequence[Any] | None = None, emptiable: bool = False
     persisting helps, by which Streamlit tells the value again until the browser has reported one.
     """
     value = st.session_state[key]
-    start = {"value": None if emptiable else value} if options is None else {"index": None if emptiable else list(options).index(value)}
+    start = {"value": None if emptiable else value} if options is None else {"index": list(options).index(value)}
     return {"key": key, "persist_state": "session", **start}
