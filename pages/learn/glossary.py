@@ -6,8 +6,7 @@ from dpmf_core.glossary import TERMS, found
 
 st.title("What the words mean")
 linked = st.query_params.get("term", "")
-st.session_state.setdefault("glossary.text", linked if linked in TERMS else "")
-text = st.text_input("Look for", key="glossary.text", max_chars=60, placeholder="clipping, delta, Rényi ...")
+text = st.text_input("Look for", linked if linked in TERMS else "", max_chars=60, placeholder="clipping, delta, Rényi ...")
 terms = found(text)
 if not terms:
     st.info(f"None of the {len(TERMS)} terms holds that. Try a part of the word.")

@@ -1,10 +1,12 @@
 """What a person does with the dashboard, in a real browser. The tests of this module run in order, on one cold server."""
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from dpmf_core.store import Store
 from tests.browser.conftest import Server, go
@@ -21,12 +23,7 @@ def epsilon_box(page: Any) -> Any:
 
 def holds(page: Any, epsilon: float) -> None:
     """The box shows a value, at the latest when the page has been drawn."""
-    box = epsilon_box(page)
-    for _ in range(50):
-        if box.input_value() and float(box.input_value()) == pytest.approx(epsilon):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"the box shows {box.input_value()}, not {epsilon}")
+    expect(epsilon_box(page)).to_have_value(re.compile(rf"^{re.escape(f'{epsilon:g}')}0*$"))
 
 
 def type_epsilon(page: Any, value: str) -> None:
@@ -45,7 +42,7 @@ def test_the_first_request_of_a_cold_server_is_a_deep_link(visit: Visit) -> None
     page = visit("/accountant?eps=2&seed=3&data=cinema-small&ledger=Gaussian:10:5")
     page.wait_for_selector("h1:has-text('These 5 releases cost ε =')")
     holds(page, 2)
-    assert page.get_by_role("spinbutton", name="Seed").input_value() == "3"
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
     no_trace(page)
 
 
@@ -53,7 +50,7 @@ def test_explore_ends_with_a_finding_and_shows_the_card(visit: Visit) -> None:
     page = visit(SMALL + "&eps=5")
     page.wait_for_selector(FINISHED)
     page.wait_for_selector("text=ε = 5.00 (δ = 5e-5, per user, add/remove, exact)")
-    assert page.get_by_text("PROVEN").count() >= 1
+    page.get_by_text("PROVEN").first.wait_for()
     page.wait_for_selector("text=recommendations stay the same with privacy")
     no_trace(page)
 
@@ -64,9 +61,9 @@ def test_moving_epsilon_moves_card_sentence_link_and_slider(visit: Visit) -> Non
     type_epsilon(page, "1")
     page.wait_for_selector("text=ε = 1.00 (δ = 5e-5")
     page.wait_for_selector("h1:has-text('At ε = 1,')")
-    assert "eps=1" in page.url
+    page.wait_for_url(re.compile(r"[?&]eps=1(&|$)"))
     slider = page.get_by_role("slider").first
-    assert slider.get_attribute("aria-valuetext") in ("1", "1.0")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^1(\.0)?$"))
     slider.focus()
     slider.press("ArrowRight")
     page.wait_for_selector("text=ε = 1.10 (δ")
@@ -79,7 +76,7 @@ def test_pages_share_the_sidebar_and_a_reload_keeps_it(visit: Visit) -> None:
     go(page, "Accountant")
     page.wait_for_selector("h1:has-text('releases cost')")
     holds(page, 2)
-    assert "seed=7" in page.url
+    page.wait_for_url("**seed=7**")
     page.reload()
     page.wait_for_selector("h1:has-text('releases cost')")
     holds(page, 2)
@@ -94,7 +91,7 @@ def test_a_share_link_shows_the_same_in_a_fresh_profile(visit: Visit) -> None:
     assert "p.rank=3" in link
     other = visit("/?" + link.split("?", 1)[1])
     other.wait_for_selector(FINISHED)
-    assert other.inner_text("h1") == first
+    expect(other.locator("h1")).to_have_text(first)
 
 
 @pytest.mark.parametrize("seed", [11, 12])
@@ -108,9 +105,9 @@ def test_a_slow_browser_keeps_every_value_of_a_link(visit: Visit, seed: int) -> 
     page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
     for _ in range(2):
         page.wait_for_selector("[data-test-script-state=notRunning]")
-        shown = {name: page.get_by_role("spinbutton", name=name).input_value() for name in ("ε, exactly", "δ", "Seed", "Most rated items only")}
-        assert shown == {"ε, exactly": "1.5", "δ": "1.0e-6", "Seed": str(seed), "Most rated items only": "50"}
-        assert page.get_by_role("radio", name="the source's rule").is_checked()
+        for name, value in {"ε, exactly": "1.5", "δ": "1.0e-6", "Seed": str(seed), "Most rated items only": "50"}.items():
+            expect(page.get_by_role("spinbutton", name=name)).to_have_value(value)
+        expect(page.get_by_role("radio", name="the source's rule")).to_be_checked()
         for part in ("data=cinema-small", "eps=1.5", "top=50", "delta=1e-06", "rule=source", f"seed={seed}", "p.rank=3"):
             assert part in page.url
         assert page.get_by_test_id("stAlert").filter(has_text="link").count() == 0
@@ -214,4 +211,4 @@ def test_a_killed_server_keeps_what_was_finished_and_loses_what_was_not(visit: V
     server.start()
     page = visit(SMALL + "&eps=6")
     page.wait_for_selector(FINISHED)
-    assert page.inner_text("h1") == sentence
+    expect(page.locator("h1")).to_have_text(sentence)

@@ -20,10 +20,9 @@ def at_rest(page: Any) -> None:
 
 def test_the_first_request_of_a_cold_server_is_a_link_to_topics(visit: Visit) -> None:
     page = visit("/topics?data=news&algo=oneshot-nmf&eps=1&seed=3")
-    page.wait_for_selector(FINISHED)
-    assert "At ε = 1, One-shot NMF" in page.inner_text("h1")
+    page.wait_for_selector("h1:has-text('At ε = 1, One-shot NMF')")
     at_rest(page)
-    assert "algo=oneshot-nmf" in page.url and "eps=1" in page.url
+    page.wait_for_url(lambda url: "algo=oneshot-nmf" in url and "eps=1" in url)
     assert page.outside == []
     assert page.get_by_test_id("stException").count() == 0
 
@@ -37,14 +36,14 @@ def test_each_kind_of_data_keeps_its_own_choice_and_all_share_epsilon(visit: Vis
     page.wait_for_selector("h1:has-text('At ε = 2, DPALS')")
     go(page, "Topics")
     page.wait_for_selector("h1:has-text('At ε = 2, One-shot NMF')")
-    assert "data=news" in page.url
+    page.wait_for_url("**data=news**")
 
 
 def test_parts_are_pictures_and_change_with_epsilon(visit: Visit) -> None:
     page = visit("/faces?data=digits&eps=5")
     page.wait_for_selector(FINISHED)
     at_rest(page)
-    assert page.get_by_test_id("stImage").count() >= 5
+    page.get_by_test_id("stImage").nth(4).wait_for()
     page.get_by_text("How the parts change with ε").click()
     page.get_by_text("Every part keeps its place.").wait_for()
     at_rest(page)
