@@ -87,7 +87,7 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
         _pictures("Without privacy", plain)
     st.markdown("**Its strongest parts, with privacy, and how much of each**")
     st.image(sheet(done["main"], [part for part, _ in private.strongest]), width=560, alt="The parts that weigh most in the image.")
-    st.dataframe(pd.DataFrame([{f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}]), hide_index=True)
+    said.table(pd.DataFrame([{f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}]))
     st.caption("The image and its coefficients are private: she computes them from her own picture and the released parts, and they are not released.")
 
 
@@ -97,7 +97,7 @@ def recovered(done: dict[str, Run]) -> None:
     if found:
         table = [{"method": name, **{key: at[f"outlier_{key}"] for key in ("precision", "recall", "f1")}} for name, at in found.items()]
         st.markdown("**Planted outliers, found again** (pixels moved by more than a hundredth of the largest)")
-        st.dataframe(pd.DataFrame(table), hide_index=True)
+        said.table(pd.DataFrame(table))
 
 
 def main() -> None:

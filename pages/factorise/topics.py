@@ -73,7 +73,7 @@ def one_topic(done: dict[str, Run], found: list[Pair]) -> None:
     if st.toggle("Documents most typical of this topic", key="topics.typical"):
         st.warning("Documents are private data: this list is for whoever holds them. It is not part of what is released.")
         listed = typical(done["main"], pair.part)
-        st.dataframe(pd.DataFrame([{"document": it.row + 1, "begins with": it.title, "share of this topic": it.share} for it in listed]), hide_index=True)
+        said.table(pd.DataFrame([{"document": it.row + 1, "begins with": it.title, "share of this topic": it.share} for it in listed]))
 
 
 def main() -> None:

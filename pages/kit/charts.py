@@ -66,7 +66,7 @@ def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame) -> None:
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "toImageButtonOptions": {"filename": key, "scale": 2}}
     st.plotly_chart(fig, key=key, alt=alt, config=config)
     with st.expander("The figure's numbers"):
-        st.dataframe(table, hide_index=True, key=f"{key}.table")
+        said.table(table, key=f"{key}.table")
         st.download_button("Download as CSV", said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
 
 

@@ -14,7 +14,7 @@ from dpmf_core.experiment import Run, RunSpec, open_data
 from dpmf_core.explain import basis, sheet, topics
 from dpmf_core.privacy import Relation
 from dpmf_core.store import Store
-from pages.kit import charts, guarantee
+from pages.kit import charts, guarantee, said
 
 MOST = 6
 NEEDED = ("spec", "title", "parameters", "epsilon", "guarantee", "ledger")
@@ -100,14 +100,14 @@ def side_by_side(runs: list[Run]) -> None:
     """Which is best; figures; curves overlaid; only the differences; ledgers; topics and pictures."""
     names, records = names_of(runs), [run.record for run in runs]
     st.subheader(finding(names, records))
-    st.dataframe(figures(names, records), hide_index=True)
+    said.table(figures(names, records))
     curves(names, runs)
     words_and_pictures(names, runs)
     st.markdown("**What differs between them**")
     rows = differences(records)
     cells = {str(place + 1): [_said(row["values"][place]) for row in rows] for place in range(len(runs))}
     if rows:
-        st.dataframe(pd.DataFrame({"": [row["setting"] for row in rows], **cells}), hide_index=True)
+        said.table(pd.DataFrame({"": [row["setting"] for row in rows], **cells}))
     else:
         st.write("Nothing: these are the same run." if len(runs) > 1 else "One run alone. Tick another to see what differs.")
     ledgers(names, runs)
@@ -171,7 +171,7 @@ def ledgers(names: list[str], runs: list[Run]) -> None:
         for place, run in enumerate(runs, 1) for entry in run.record["ledger"]
     ]  # fmt: skip
     if rows:
-        st.dataframe(pd.DataFrame(rows), hide_index=True)
+        said.table(pd.DataFrame(rows))
     for name, run in zip(names, runs, strict=True):
         promise = run.record["guarantee"]
         st.markdown(f":{guarantee.BADGES[promise['status']]}-badge[{promise['status']}] {_cost(name, run.record)}")
@@ -198,7 +198,7 @@ def words_and_pictures(names: list[str], runs: list[Run]) -> None:
             if getattr(data, "image", None):
                 st.image(sheet(run, list(range(len(basis(run))))), width="stretch", alt=f"The {len(basis(run))} parts of run {name}.")
             elif getattr(data, "vocabulary", None):
-                st.dataframe(pd.DataFrame({f"topic {k + 1}": [word for word, _ in topic] for k, topic in enumerate(topics(run))}).T, height=300)
+                said.table(pd.DataFrame({f"topic {k + 1}": [word for word, _ in topic] for k, topic in enumerate(topics(run))}).T, hide_index=False, height=300)
 
 
 def chosen(store: Store, keys: list[str]) -> list[Run]:

@@ -8,7 +8,7 @@ import streamlit as st
 from dpmf_core.glossary import TERMS, linked
 from dpmf_core.privacy import Event, Guarantee, Relation, Status, UnsupportedEvent, normal_form
 from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds
-from pages.kit import charts, links
+from pages.kit import charts, links, said
 
 BADGES = {Status.PROVEN: "green", Status.CONDITIONAL: "orange", Status.UNPROVEN: "red", Status.NONE: "gray"}
 
@@ -68,9 +68,9 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         if guarantee.taken_as_public:
             st.caption("Taken as public: " + ", ".join(guarantee.taken_as_public) + ".")
         st.markdown(linked("**What is released: the ledger**"))
-        st.dataframe(ledger_table(event), hide_index=True, column_config={name: _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")})
+        said.table(ledger_table(event), column_config={name: _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")})
         st.markdown(linked("**The same releases by every rule of composition**"))
-        st.dataframe(rules_table(event, delta), hide_index=True)
+        said.table(rules_table(event, delta))
         links.to("glossary", "What these words mean", {})
 
 

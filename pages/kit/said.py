@@ -1,13 +1,14 @@
 """Other people's text on a page and in a file: shown as it is, never read as Markdown, never run as a formula."""
 
 import re
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 READ = re.compile(r"([\\\[\]<>!$*_#~|])")
 KEPT = "Your settings are kept. Change the one named above."
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = re.compile(r"[=+\-@\t\r](?![\d.,e-]*\s?%?$)")  # a lone dash or a number is none
 
 
 def harmless(text: str) -> str:
@@ -25,9 +26,24 @@ def error(problem: object, kept: str = KEPT) -> None:
         st.caption(kept)
 
 
-def csv_of(table: pd.DataFrame) -> str:
+def spared(frame: pd.DataFrame) -> pd.DataFrame:
+    """Cells and headings that a spreadsheet would take for a formula get a quote before them."""
+    safe = frame.rename(columns=_quoted)
+    for place, kind in enumerate(safe.dtypes):
+        if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind)):
+            safe.isetitem(place, safe.iloc[:, place].map(_quoted))
+    return safe
+
+
+def _quoted(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+
+
+def csv_of(frame: pd.DataFrame) -> str:
     """As CSV, in which a spreadsheet finds no formula."""
-    safe = table.copy()
-    for column in safe.select_dtypes(["object", "string"]):
-        safe[column] = [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in safe[column]]
-    return safe.to_csv(index=False)
+    return spared(frame).to_csv(index=False)
+
+
+def table(frame: pd.DataFrame, **more: Any) -> Any:
+    """A table on the page: its own menu can save it as CSV and copy it, so it is spared too."""
+    return st.dataframe(spared(frame), **{"hide_index": True} | more)

@@ -12,7 +12,7 @@ from dpmf_core.privacy import Relation
 from dpmf_core.selecting import MOST, Selected, SelectionSpec
 from dpmf_core.store import to_json
 from dpmf_core.tune import TuneSpec
-from pages.kit import guarantee, runs
+from pages.kit import guarantee, runs, said
 from pages.kit.swept import level, parameter
 
 RULE = "Rényi curve"
@@ -84,7 +84,7 @@ def _draw(spec: SelectionSpec) -> None:
         if name in done:
             record = done[name].record
             rows.append({"total ε": guarantee.shown(record["epsilon"]["exact"]), "test RMSE": record["metrics"]["rmse"], "of": title})
-    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config={"test RMSE": st.column_config.NumberColumn(format="%.4f")})
+    said.table(pd.DataFrame(rows), column_config={"test RMSE": st.column_config.NumberColumn(format="%.4f")})
     st.caption("Test RMSE is computed on raw data, not released. " + _lesson(found, done))
     st.download_button("The selection as JSON", to_json(found.export(), indent=1), "selection.json", "application/json")
 

@@ -14,7 +14,7 @@ from dpmf_core.glossary import linked
 from dpmf_core.privacy import Relation, UnsupportedEvent, normal_form
 from dpmf_core.store import to_json
 from dpmf_core.tune import Interval, Search, Trial, TuneSpec, price
-from pages.kit import charts, guarantee, links
+from pages.kit import charts, guarantee, links, said
 from pages.kit.sidebar import Choice
 from pages.kit.swept import parameter
 
@@ -149,7 +149,7 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
         return
     rows = [("one trial, parameters fixed beforehand", cost.single), *((f"the best of about {cost.mean:g}, {name} number", value)
             for name, value in cost.best_of.items()), (f"all {cost.mean:g} trials looked at, as here", cost.all_shown)]  # fmt: skip
-    st.dataframe(pd.DataFrame([{"what is shown": what, "total ε": guarantee.shown(value)} for what, value in rows]), hide_index=True)
+    said.table(pd.DataFrame([{"what is shown": what, "total ε": guarantee.shown(value)} for what, value in rows]))
     relation = "add/remove" if budget.relation is Relation.ADD_REMOVE else "replace-one"
     st.caption(f"δ = {guarantee.small(budget.delta)}, per {ready.guarantee.unit}, {relation}; first and last line exact, the others by the Rényi curve.")
     applies = "These data are public or simulated: choosing on them costs **nothing**." if public else "Your data are private: **the last line** applies here."

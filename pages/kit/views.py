@@ -11,7 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.experiment import DataSpec, open_ratings
 from dpmf_core.skew import shares
 from dpmf_core.sweeps import Point
-from pages.kit import charts, findings, swept
+from pages.kit import charts, findings, said, swept
 from pages.kit.asked import Asked
 from pages.kit.sidebar import Choice
 from pages.kit.swept import METRICS, Finished
@@ -142,7 +142,7 @@ def reaching(question: Asked, finished: Finished, metric: str) -> None:
         "not within the measured range" if at != at or at is None else f"ε = {findings.up_to(at, low)}"
         for at, low in zip(found["epsilon"], found["low"], strict=True)
     ]
-    st.dataframe(pd.DataFrame({"method": found["method"], reaches: texts, "its best": found["its best"]}), hide_index=True)
+    said.table(pd.DataFrame({"method": found["method"], reaches: texts, "its best": found["its best"]}))
     st.caption("Between measured ε the medians are joined along log ε; nothing is said beyond them. Of a grid, its best place at each ε counts.")
 
 
@@ -175,7 +175,7 @@ def promises(points: Sequence[Point], finished: Finished) -> None:
     """Status, unit, true epsilon and time of every method; what each status rests on."""
     st.subheader("What each method promises, and how long it takes")
     seconds = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(swept.methods_table(points, finished), hide_index=True, column_config={"seconds to train": seconds})
+    said.table(swept.methods_table(points, finished), column_config={"seconds to train": seconds})
     for words, status in swept.promises(points, finished).items():
         st.markdown(f":{BADGES[status]}-badge[{status}] {words}")
 

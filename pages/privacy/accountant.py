@@ -24,7 +24,7 @@ def by_hand() -> tuple[Event, float, Guarantee]:
             if complaint:
                 st.warning(said.harmless(f"{complaint} An example is shown instead."))
         state["accountant.rows"] = state["accountant.held"]
-    rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", hide_index=True, key="accountant.editor", column_config=ledgers.COLUMNS)
+    rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", key="accountant.editor", column_config=ledgers.COLUMNS)
     state["accountant.held"] = rows.reset_index(drop=True)
     event = ledgers.event_of(rows)
     links.tell({"from": "hand", "ledger": ledgers.text_of(rows)})
@@ -58,7 +58,7 @@ def from_claim() -> tuple[Event, float, Guarantee]:
         raise BadInput("Give the nominal ε of the claim.")
     main = CLAIMS[which](nominal)[0]
     st.write(f"**{main.title}** says: {main.words} (δ = {guarantee.small(main.delta)}). Its noise costs, over the whole run:")
-    st.dataframe(ledgers.costs_of(CLAIMS[which](nominal), nominal), hide_index=True)
+    said.table(ledgers.costs_of(CLAIMS[which](nominal), nominal))
     return main.event, main.delta, Guarantee(Status.CONDITIONAL, "unit", ("the source's releases and sensitivities are as it states them",))
 
 

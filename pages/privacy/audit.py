@@ -62,7 +62,7 @@ def measured(found: Audit) -> None:
         *({"ε": f"≥ {rounded(value):.2f}", "by": name} for name, value in found.each.items()),
         {"ε": f"≥ {found.most:.1f}", "by": "were nothing hidden"},
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    said.table(pd.DataFrame(rows))
     if found.proven is not None:
         st.caption(f"ε of the whole run; {found.terms.replace('delta', 'δ')}.")
     st.markdown(f":{guarantee.BADGES[found.guarantee.status]}-badge[{found.guarantee.status}] {found.guarantee.words}")

@@ -62,7 +62,7 @@ def listed(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, .
     both = {suggestion.item for suggestion in other}
     st.markdown(f"**{title}**")
     rows = [{"item": f"✓ {s.title}" if s.item in both else s.title, "rating": round(s.rating, 1)} for s in items]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config={"rating": st.column_config.NumberColumn(format="%.1f", width="small")})
+    said.table(pd.DataFrame(rows), column_config={"rating": st.column_config.NumberColumn(format="%.1f", width="small")})
 
 
 def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> None:
@@ -87,7 +87,7 @@ def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> Non
         at = runs.wanted("explore.lists", {f"{eps:g}": choice.spec(parameters=given, epsilon=eps) for eps in LIST_EPSILONS})
         if at:
             table = pd.DataFrame({f"ε = {eps}": [s.title for s in recommend(run, user)] for eps, run in sorted(at.items(), key=lambda pair: float(pair[0]))})
-            st.dataframe(table, hide_index=True)
+            said.table(table)
 
 
 def take_away(main: Run) -> None:

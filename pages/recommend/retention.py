@@ -77,7 +77,7 @@ def memory() -> None:
     """The retention ledger, and a stream that is really run."""
     st.subheader("What is kept, where, for how long")
     rows = [{"variant": name, "what": entry.what, "where": entry.where, "how long": entry.how_long} for name, kept in MEMORY.items() for entry in kept]
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    said.table(pd.DataFrame(rows))
     st.subheader("What would a subpoena get?")
     number = st.slider("Moment", 1, MOMENTS, 1, key="retention.moment")
     moment = stream()[number - 1]
@@ -87,7 +87,7 @@ def memory() -> None:
          "there for a moment only": one.for_a_moment}
         for one in moment.holdings
     ]  # fmt: skip
-    st.dataframe(pd.DataFrame(held), hide_index=True)
+    said.table(pd.DataFrame(held))
     st.caption(
         f"Four people, six items, three numbers each. In variant rated the item factors moved by {moment.moved:.3f} in this moment: they remember something."
     )

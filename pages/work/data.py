@@ -18,7 +18,7 @@ ROLES = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "tit
 def ratings_form(content: bytes, name: str) -> None:
     """Columns and bounds of a table, with its first rows."""
     columns, found, rows = own.preview(content, name)
-    st.dataframe(rows, hide_index=True)
+    said.table(rows)
     headed = not columns or not columns[0].startswith("column 1")
     mapping: dict[str, str] = {}
     for place, (column, (role, title)) in enumerate(zip(st.columns(len(ROLES)), ROLES.items(), strict=True)):
@@ -47,7 +47,7 @@ def samples_form(content: bytes, name: str) -> None:
     left, middle, right = st.columns(3)
     if ending in ("csv", "tsv"):
         columns, _, rows = own.preview(content, name)
-        st.dataframe(rows, hide_index=True)
+        said.table(rows)
         facts["text"] = left.selectbox("The column that holds the text", columns, key="data.text")
     if ending == "mat":
         facts["key"] = left.text_input("Name of the matrix in the file", "fea", key="data.matrix", max_chars=60)
@@ -87,11 +87,10 @@ def yours() -> None:
 def catalogue() -> None:
     """Real sets with their licences; downloads with progress."""
     st.subheader("The catalogue")
-    st.dataframe(
+    said.table(
         pd.DataFrame(
             [{"id": it.id, "data": it.title, "here": datasets.present(it.id), "what": it.words, "licence": it.licence} for it in datasets.catalogue()]
         ),
-        hide_index=True,
     )
     missing = {it.id: it for it in datasets.catalogue() if it.kind == "download" and not datasets.present(it.id)}
     if not missing:

@@ -20,8 +20,8 @@ COLUMNS = {
 
 def picked(table: pd.DataFrame) -> list[str]:
     """The keys of the rows that are ticked."""
-    event = st.dataframe(
-        table, hide_index=True, key="runs.table", on_select="rerun", selection_mode="multi-row", column_config=COLUMNS, height=360,
+    event = said.table(
+        table, key="runs.table", on_select="rerun", selection_mode="multi-row", column_config=COLUMNS, height=360,
         column_order=[name for name in table.columns if name != "key"],
     )  # fmt: skip
     rows = event.selection.rows  # type: ignore[attr-defined]
@@ -46,17 +46,11 @@ def brought() -> list[Run]:
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
     st.subheader("Take them away")
     first, second, third, fourth = st.columns(4)
-    first.download_button("The list as CSV", lambda: said.csv_of(spared(table)), "runs.csv", "text/csv", width="stretch")
+    first.download_button("The list as CSV", lambda: said.csv_of(table), "runs.csv", "text/csv", width="stretch")
     if runs:
         second.download_button("As JSON", lambda: to_json([run.export() for run in runs], indent=1), "runs.json", "application/json", width="stretch")
         third.download_button("A report (HTML)", lambda: report(runs, "Runs compared"), "runs.html", "text/html", width="stretch")
         fourth.download_button("Scripts", lambda: "\n\n".join(words.script(run.record) for run in runs), "runs.py", "text/x-python", width="stretch")
-
-
-def spared(table: pd.DataFrame) -> pd.DataFrame:
-    """Text that a spreadsheet would take for a formula gets a quote before it."""
-    text = table.select_dtypes(["object", "string"]).columns
-    return table.assign(**{name: table[name].map(lambda it: f"'{it}" if str(it)[:1] in "=+-@\t\r" and it != "" else it) for name in text})
 
 
 def notes(keys: list[str], rows: dict[str, dict[str, str]]) -> None:

@@ -141,6 +141,11 @@ def test_page_scripts_are_short_ask_and_show(path: Path) -> None:
     assert not {found for found in imports(path) if found.split(".")[0] in {"numpy", "scipy"}}
 
 
+@pytest.mark.parametrize("path", sources("pages"), ids=name_of)
+def test_tables_are_drawn_in_one_place_that_takes_formulas_out(path: Path) -> None:
+    assert path.name == "said.py" or not re.search(r"st\.(dataframe|table)\(", path.read_text("utf-8"))
+
+
 def test_the_app_script_is_short() -> None:
     app = ROOT / "app.py"
     assert not app.exists() or len(app.read_text("utf-8").splitlines()) <= 60

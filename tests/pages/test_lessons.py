@@ -103,6 +103,6 @@ def test_the_glossary_page_looks_up() -> None:
     app.query_params["term"] = "clip norm"
     app.run()
     assert not app.exception
-    assert app.text_input(key="glossary.text").value == "clip norm"
-    app.text_input(key="glossary.text").set_value("zzz").run()
+    assert app.text_input[0].value == "clip norm"
+    app.text_input[0].set_value("zzz").run()
     assert "None of the" in app.info[0].value

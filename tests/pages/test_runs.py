@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -111,16 +109,6 @@ def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run
 def test_a_report_of_private_data_tells_nothing_raw(two: list[Run]) -> None:
     private = Run({**two[0].record, "public": False}, two[0].arrays)
     assert f"{two[0].record['metrics']['rmse']:.4g}" not in report([private])
-
-
-def test_no_cell_is_a_formula() -> None:
-    import runpy
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pages.kit.compared.listed", lambda *_: pd.DataFrame())
-        spared = runpy.run_path(str(PAGE))["spared"]
-    table = spared(pd.DataFrame({"note": ["=1+1", "@x", "fine", ""], "RMSE": [-1.0, 2.0, np.nan, 0.0]}))
-    assert table["note"].tolist() == ["'=1+1", "'@x", "fine", ""] and table["RMSE"].iloc[0] == -1.0
 
 
 def test_the_page_lists_filters_and_compares(two: list[Run]) -> None:

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pages.kit.said import csv_of, harmless
+from pages.kit.said import csv_of, harmless, spared
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,12 @@ def test_markdown_is_shown_as_it_is(text: str, shown: str) -> None:
 
 
 def test_a_spreadsheet_finds_no_formula() -> None:
-    table = pd.DataFrame({"note": ["=1+1", "@SUM(A1)", "-2", "+3", "\tx", "fine", None], "number": [-1.5] * 7})
+    table = pd.DataFrame({"=note": ["=1+1", "@SUM(A1)", "-2+A1", "+A3", "\tx", "fine", None], "number": [-1.5] * 7})
     lines = csv_of(table).splitlines()
-    assert lines[1] == "'=1+1,-1.5" and lines[2] == "'@SUM(A1),-1.5" and lines[3] == "'-2,-1.5" and lines[4] == "'+3,-1.5" and lines[6] == "fine,-1.5"
-    assert table["note"].iloc[0] == "=1+1"
+    assert lines == ["'=note,number", "'=1+1,-1.5", "'@SUM(A1),-1.5", "'-2+A1,-1.5", "'+A3,-1.5", "'\tx,-1.5", "fine,-1.5", ",-1.5"]
+    assert table["=note"].iloc[0] == "=1+1"
+
+
+@pytest.mark.parametrize("cell", ["-", "-2", "+3.5 %", "-1e-05", "plain", ""])
+def test_a_number_and_a_dash_stay_as_they_are(cell: str) -> None:
+    assert spared(pd.DataFrame({"x": [cell]}))["x"].tolist() == [cell]
