@@ -7,14 +7,13 @@ link with "Page not found", for it looks for scripts there before any navigation
 from pathlib import Path
 
 import streamlit as st
-from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from pages.kit.entrance import BackToTheLink, first_page
 
-def first_page(request: Request) -> RedirectResponse:
-    """Streamlit serves its first page at the root alone; by its name it would not be found."""
-    return RedirectResponse(f"./?{request.url.query}")
-
-
-app = st.App(Path(__file__).parent / "pages/kit/shell.py", routes=[Route("/explore", first_page)])
+app = st.App(
+    Path(__file__).parent / "pages/kit/shell.py",
+    routes=[Route("/explore", first_page)],
+    middleware=[Middleware(BackToTheLink)],
+)

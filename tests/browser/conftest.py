@@ -31,8 +31,8 @@ def go(page: Any, name: str) -> None:
 class Server:
     """The dashboard as `make app` starts it, on a data directory of its own."""
 
-    def __init__(self, data: Path) -> None:
-        self.data = data
+    def __init__(self, data: Path, **settings: str) -> None:
+        self.data, self.settings = data, settings
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -42,8 +42,9 @@ class Server:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), "--server.headless", "true"]
+        known = {**os.environ, "DPMF_DATA": str(self.data), **self.settings}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ, "DPMF_DATA": str(self.data)}, start_new_session=True)
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=known, start_new_session=True)
         for _ in range(240):
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1) as answer:
