@@ -11,7 +11,8 @@ from dpmf_core import algorithms
 from dpmf_core.data import Shape, SplitSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import DataSpec
-from dpmf_core.presets import RATINGS_PRESETS, Preset
+from dpmf_core.figures import Preset
+from dpmf_core.presets import RATINGS_PRESETS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.sweeps import Method, Point, Sweep, typed_grid
 from pages.kit import lesson, links

@@ -101,7 +101,7 @@ def _joined(rows: pd.DataFrame, by: str, x: str, y: str) -> tuple[list[Any], lis
 def ladder(points: pd.DataFrame, metric: str = "rmse", title: str = "held-out RMSE", digits: int = 3) -> go.Figure:
     """One row a method, each draw a dot, the median a bar. points: name, id, draw and the metric."""
     fig = figure(title, "", height=60 + 46 * points["name"].nunique())
-    medians = points.groupby(["name", "id"], as_index=False)[metric].median().sort_values(metric)
+    medians = points.groupby(["name", "id"], as_index=False)[[metric]].median().sort_values(metric)
     fig.add_scatter(
         x=points[metric], y=points["name"], mode="markers", marker={"color": [colour(str(ident)) for ident in points["id"]], "size": 9, "opacity": 0.45},
         showlegend=False, cliponaxis=False, hovertemplate=f"%{{y}}<br>%{{x:.{digits}f}}<extra></extra>",
@@ -167,7 +167,7 @@ def against(points: pd.DataFrame, x: str, metric: str, title: str) -> go.Figure:
         lines = lines.assign(**{x: lines[x].map(str)})
     strokes = _strokes(lines)
     for (name, ident, source), rows in lines.groupby(["name", "id", "source"], sort=False):
-        _line(fig, rows, x, (str(name), str(ident)), strokes[name, source])
+        _line(fig, rows, x, (str(name), str(ident)), strokes[str(name), bool(source)])
     _levels(fig, points[points[x].isna()] if x in points else points)
     if not numbers:
         fig.update_xaxes(type="category")

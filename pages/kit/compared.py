@@ -155,11 +155,12 @@ def curves(names: list[str], runs: list[Run]) -> None:
     shown = table[~table["part"].str.startswith("train")]
     fig = charts.figure("step", " or ".join(shown["part"].unique()))
     used: dict[str, int] = {}
-    for (name, ident), line in shown.groupby(["name", "id"], sort=False):
+    for (of, algorithm), line in shown.groupby(["name", "id"], sort=False):
+        ident = str(algorithm)
         place = used[ident] = used.get(ident, -1) + 1
         look = {"color": charts.colour(ident), "dash": charts.DASHES[place % len(charts.DASHES)], "width": 2.5}
         marker = {"symbol": ("circle", "square", "diamond", "cross")[place % 4], "size": 8}
-        fig.add_scatter(x=line["step"], y=line["value"], name=str(name), mode="lines+markers", line=look, marker=marker)
+        fig.add_scatter(x=line["step"], y=line["value"], name=str(of), mode="lines+markers", line=look, marker=marker)
     charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table)
 
 

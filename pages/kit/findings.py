@@ -142,8 +142,9 @@ def _true_epsilon(points: Sequence[Point], finished: Finished, label: str, epsil
 
 def reached(table: pd.DataFrame, metric: str, value: float) -> str:
     """`swept.which_epsilon` as a sentence."""
-    there = [f"ε = {up_to(row.epsilon, row.low)} with {row.method}" for row in table.itertuples() if row.epsilon == row.epsilon and row.epsilon is not None]
-    missing = [str(row.method) for row in table.itertuples() if row.epsilon is None or row.epsilon != row.epsilon]
+    rows = list(zip(table["method"].map(str), table["epsilon"].astype(float), table["low"].astype(float), strict=True))
+    there = [f"ε = {up_to(at, low)} with {name}" for name, at, low in rows if at == at]
+    missing = [name for name, at, _ in rows if at != at]
     parts = [f"{METRICS[metric]} {value:.3f} takes " + ", ".join(there)] if there else []
     if missing:
         says = "does" if len(missing) == 1 else "do"
@@ -181,6 +182,6 @@ def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
             medians = part.groupby(own)["value"].median()
             best = medians.idxmin()
             grid = dict(zip(own, best if isinstance(best, tuple) else (best,), strict=True))
-            at.append(f"{'' if epsilon != epsilon else f'at ε = {epsilon:g} '}with {swept.place(grid, ids)} ({medians.min():.3f})")
+            at.append(f"{'' if epsilon != epsilon else f'at ε = {float(str(epsilon)):g} '}with {swept.place(grid, ids)} ({float(medians.min()):.3f})")
         out.append(f"**{name}** does best {'; '.join(at)}.")
     return out

@@ -31,7 +31,7 @@ def spared(frame: pd.DataFrame) -> pd.DataFrame:
     safe = frame.rename(columns=_quoted)
     for place, kind in enumerate(safe.dtypes):
         if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind)):
-            safe.isetitem(place, safe.iloc[:, place].map(_quoted))
+            safe.isetitem(place, safe.iloc[:, place].map(_quoted).array)
     return safe
 
 

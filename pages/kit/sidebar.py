@@ -48,7 +48,8 @@ class Choice:
 
     @property
     def entry(self) -> datasets.Entry:
-        return _entry(self.data)
+        found: datasets.Entry = _entry(self.data)
+        return found
 
     @property
     def shape(self) -> Shape:
@@ -106,7 +107,8 @@ class SampleChoice:
 
 def holds() -> Holds:
     """What the page shown is about."""
-    return st.session_state.get("sidebar.holds", "ratings")
+    page_holds: Holds = st.session_state.get("sidebar.holds", "ratings")
+    return page_holds
 
 
 def _key(name: str) -> str:

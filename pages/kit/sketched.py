@@ -64,7 +64,8 @@ def best_heat(chosen: pd.DataFrame) -> go.Figure:
     fig = charts.figure("dimension d", "space gain γ", height=300)
     grid = chosen.pivot_table(index="gain", columns="rank", values="penalty")
     errors = chosen.pivot_table(index="gain", columns="rank", values="value")
-    text = [[f"λ = {grid.iloc[row, column]:g}<br>RMSE {errors.iloc[row, column]:.3f}" for column in range(grid.shape[1])] for row in range(grid.shape[0])]
+    cells = zip(grid.to_numpy(float), errors.to_numpy(float), strict=True)
+    text = [[f"λ = {penalty:g}<br>RMSE {error:.3f}" for penalty, error in zip(*row, strict=True)] for row in cells]
     fig.add_heatmap(
         z=grid.rank(method="dense").to_numpy(), x=[str(d) for d in grid.columns], y=[f"{gain:g}" for gain in grid.index], text=text,
         texttemplate="%{text}", colorscale="Cividis", showscale=False, hovertemplate="d %{x}, γ %{y}: %{text}<extra></extra>",

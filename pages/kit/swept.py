@@ -80,7 +80,7 @@ def at_best(points: Sequence[Point], finished: Finished, metric: str) -> list[Po
         was = chosen.get((it.label, it.epsilon))
         if was is None or _stands_before(it, was, metric):
             chosen[it.label, it.epsilon] = it
-    return [point for point in points if (it := chosen.get((point.label, point.epsilon))) and dict(point.grid) == dict(it.grid)]
+    return [point for point in points if (best := chosen.get((point.label, point.epsilon))) and dict(point.grid) == dict(best.grid)]
 
 
 def _stands_before(it: Summary, was: Summary, metric: str) -> bool:
@@ -119,7 +119,7 @@ def best_of_second(table: pd.DataFrame, axis: str, metric: str) -> pd.DataFrame:
     if not names or axis not in table:
         return table
     where = ["name", "epsilon", axis]
-    medians = table.groupby([*where, *names], dropna=False, as_index=False)["value"].median()
+    medians = table.groupby([*where, *names], dropna=False, as_index=False)[["value"]].median()
     order = medians.sort_values("value", ascending=metric not in LARGER_IS_BETTER, kind="stable")
     chosen = order.drop_duplicates(where)[[*where, *names]]
     return table.merge(chosen, on=[*where, *names])

@@ -34,7 +34,7 @@ def by_share(done: dict[str, Run]) -> None:
     found = retained.shares(done)
     fig = charts.against(retained.points(found[found["variant"] != "baseline"], "share"), "share", EXCESS, "share of the ratings known from the start, Rₛ")
     alt = "Excess RMSE over the baseline against the static share: " + "; ".join(
-        f"{row.variant} at {row.share:g}: {row.excess:.1%}" for row in found.itertuples() if row.share == row.share and row.share is not None
+        f"{variant} at {share:g}: {excess:.1%}" for variant, share, excess in found[["variant", "share", "excess"]].dropna().itertuples(index=False)
     )
     charts.show(fig, "retention.shares", alt, found)
     st.caption(

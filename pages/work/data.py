@@ -101,7 +101,11 @@ def catalogue() -> None:
         accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{chosen}")
         if st.button("Download", disabled=not accepted, key="data.fetch"):
             bar = st.progress(0.0, "Asking the publisher")
-            datasets.fetch(chosen, accept_licence=True, progress=lambda done, total: bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB"))
+
+            def told(done: int, total: int) -> None:
+                bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB")
+
+            datasets.fetch(chosen, accept_licence=True, progress=told)
             st.rerun()
 
 

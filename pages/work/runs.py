@@ -24,7 +24,7 @@ def picked(table: pd.DataFrame) -> list[str]:
         table, key="runs.table", on_select="rerun", selection_mode="multi-row", column_config=COLUMNS, height=360,
         column_order=[name for name in table.columns if name != "key"],
     )  # fmt: skip
-    rows = event.selection.rows  # type: ignore[attr-defined]
+    rows = event.selection.rows
     if len(rows) > compared.MOST:
         st.warning(f"At most {compared.MOST} runs are compared: the first {compared.MOST} of the {len(rows)} are.")
     return [str(table["key"].iloc[row]) for row in rows[: compared.MOST]]
