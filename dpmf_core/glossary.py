@@ -1,6 +1,7 @@
 """The words of the app, each with a formula and a source."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -171,17 +172,46 @@ _TERMS = (
         r"K\sim\mathrm{NegBin},\quad y^\star=\max_{k\le K}y_k",
         "Papernot & Steinke, Hyperparameter Tuning with Rényi Differential Privacy, ICLR 2022",
     ),
+    Term(
+        "canary",
+        "A person, or a rating, as odd as the rules allow, put into half of the trainings of an audit: if an attack can tell which half, that bounds epsilon.",
+        r"\varepsilon\ge\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}",
+        "Jagielski, Ullman & Oprea, Auditing Differentially Private Machine Learning, NeurIPS 2020",
+        also=("canaries",),
+    ),
+    Term(
+        "gain over guessing",
+        "How far the error falls below that of guessing the mean. What privacy keeps of it is the private method's fall over its twin's.",
+        r"\frac{e_{\text{guess}}-e_{\text{private}}}{e_{\text{guess}}-e_{\text{twin}}}",
+        "Defined here",
+    ),
+    Term(
+        "twin",
+        "The same method without privacy, on the same data and split: what the private one is held against.",
+        r"\sigma=0,\;C=\infty",
+        "Defined here",
+    ),
 )
 TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 
 
 def found(text: str) -> tuple[Term, ...]:
-    """The terms whose name or words hold the text; all where it is empty."""
+    """The terms whose name or words hold the text, the nearest first; all where it is empty."""
+    places = {term: nearness(text, (term.name, *term.also), term.words) for term in _TERMS}
+    return tuple(sorted((term for term, place in places.items() if place is not None), key=lambda term: places[term] or 0))
+
+
+def nearness(text: str, names: Sequence[str], words: str) -> int | None:
+    """How near something is to what is looked for: 0 by its name, 1 by a word of that, 2 by one of its words, 3 by a part of one; None not at all."""
     wanted = text.strip().lower()
-    return tuple(term for term in _TERMS if wanted in f"{term.name} {term.words}".lower())
+    whole = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
+    called, said = " ".join(names).lower(), words.lower()
+    if not wanted or wanted in (name.lower() for name in names):
+        return 0
+    return 1 if whole.search(called) else 2 if whole.search(said) else 3 if wanted in f"{called} {said}" else None
 
 
-_SAID = {said.lower(): term.name for term in _TERMS for said in (term.name, *term.also) if term.name not in ("epsilon", "RMSE", "rank")}
+_SAID = {said.lower(): term.name for term in _TERMS for said in (term.name, *term.also) if term.name not in ("epsilon", "RMSE", "rank", "twin", "canary")}
 _WORD = "|".join(re.escape(said) for said in sorted(_SAID, key=len, reverse=True))
 _LINKED = re.compile(rf"(\[[^\]]*\]\([^)]*\)|`[^`]*`|\$[^$]*\$)|(?<![\w-])({_WORD})(?![\w-])", re.IGNORECASE)
 

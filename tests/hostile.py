@@ -228,7 +228,7 @@ def _alarm(*_: Any) -> None:
     raise TimeoutError(f"more than {SECONDS} s")
 
 
-def _forked(path: Path, key: str, out: Path) -> tuple[int, str]:
+def forked(path: Path, key: str, out: Path) -> tuple[int, str]:
     """As `datasets.matlab._apart`, without starting Python anew: for thousands of files, in a process that has no threads."""
     from datasets import matlab
 
@@ -249,7 +249,7 @@ def _all(kind: str, count: int, seed: int, home: str, out: Any, fork: bool) -> N
     if fork:
         from datasets import matlab
 
-        matlab._apart = _forked
+        matlab._apart = forked
     read("warm.csv", _table(), {})
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + BYTES, size + BYTES))

@@ -29,17 +29,17 @@ def planted() -> dict[str, object]:
 
 def grids(done: dict[str, Run]) -> None:
     """The parts side by side, each pair at the same place."""
-    st.subheader("Parts, matched")
+    st.header("Parts, matched", anchor=False)
     found = pairs(done["main"], done["twin"])
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(f"**With privacy ({done['main'].record['title']})**")
+        st.subheader(f"With privacy ({done['main'].record['title']})", anchor=False)
         st.image(
             sheet(done["main"], [pair.part for pair in found]), width="stretch", caption="Parts, most alike first; each has its own scale from black to white.",
             alt=f"{len(found)} parts of images found with privacy, in a grid.",
         )  # fmt: skip
     with right:
-        st.markdown(f"**Without privacy ({done['twin'].record['title']})**")
+        st.subheader(f"Without privacy ({done['twin'].record['title']})", anchor=False)
         order = [pair.partner for pair in found if pair.partner is not None]
         st.image(sheet(done["twin"], order), width="stretch", caption="Their partners, in the same places.", alt=f"{len(order)} parts found without privacy.")
 
@@ -61,7 +61,7 @@ def morphing(choice: SampleChoice, given: dict[str, object], data: dict[str, obj
 
 
 def _pictures(title: str, image: Explained) -> None:
-    st.markdown(f"**{title}**")
+    st.subheader(title, anchor=False)
     st.image(image.explained, caption=f"as a sum of parts; off by {image.error:.0%}", width=170, alt=f"The image rebuilt from parts, {title.lower()}.")
     if image.outliers is not None:
         st.image(image.outliers, caption="set apart as outliers", width=170, alt="What was set apart as outliers.")
@@ -69,7 +69,7 @@ def _pictures(title: str, image: Explained) -> None:
 
 def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
     """One image, rebuilt from parts with privacy and without."""
-    st.subheader("One image as a sum of parts")
+    st.header("One image as a sum of parts", anchor=False)
     row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=f"faces.image.{choice.data}", step=1)
     if row is None:
         st.info("Give an image's number.")
@@ -77,7 +77,7 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
     private, plain = explained(done["main"], row - 1), explained(done["twin"], row - 1)
     first, second, third = st.columns(3)
     with first:
-        st.markdown("**The image**")
+        st.subheader("The image", anchor=False)
         st.image(private.seen, caption="as it was seen", width=170, alt="The chosen image.")
         if private.clean is not None:
             st.image(private.clean, caption="clean", width=170, alt="The image before outliers were planted.")
@@ -85,7 +85,7 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
         _pictures("With privacy", private)
     with third:
         _pictures("Without privacy", plain)
-    st.markdown("**Its strongest parts, with privacy, and how much of each**")
+    st.subheader("Its strongest parts, with privacy, and how much of each", anchor=False)
     st.image(sheet(done["main"], [part for part, _ in private.strongest]), width=560, alt="The parts that weigh most in the image.")
     said.table(pd.DataFrame([{f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}]))
     st.caption("The image and its coefficients are private: she computes them from her own picture and the released parts, and they are not released.")

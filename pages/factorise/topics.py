@@ -33,7 +33,7 @@ def prepared(choice: SampleChoice) -> dict[str, object]:
 
 def side_by_side(done: dict[str, Run]) -> list[Pair]:
     """Matched topics, words that both have in bold."""
-    st.subheader("Topics, matched")
+    st.header("Topics, matched", anchor=False)
     private, plain, found = topics(done["main"]), topics(done["twin"]), pairs(done["main"], done["twin"])
     shown = found if len(found) <= AT_ONCE or st.toggle(f"All {len(found)} topics", key="topics.all") else found[:AT_ONCE]
     head = st.columns([1, 5, 5])

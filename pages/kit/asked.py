@@ -163,7 +163,7 @@ def _widgets(fixed: bool) -> None:
         "Grid", **tied("tradeoff.grid"), disabled=fixed, placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
         help="One or two parameters and their values; every combination is run for the methods that have them, and judged on a validation split.",
     )  # fmt: skip
-    st.caption("Data set, items, δ and first seed are those of the sidebar; its algorithm, ε and noise rule are for other pages.")
+    st.caption("Data set, items, δ and first seed are those of the sidebar.")
 
 
 def _numbers(text: str) -> tuple[float, ...]:

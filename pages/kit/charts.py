@@ -1,5 +1,6 @@
 """DataFrame to plotly Figure: one look for every page. An algorithm keeps one colour everywhere (Okabe & Ito's palette)."""
 
+import re
 import textwrap
 from typing import Any
 
@@ -65,7 +66,8 @@ def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame) -> None:
     """The figure with its description for screen readers, its camera button for a PNG, and its numbers folded below."""
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "toImageButtonOptions": {"filename": key, "scale": 2}}
     st.plotly_chart(fig, key=key, alt=alt, config=config)
-    with st.expander("The figure's numbers"):
+    first = re.split(r"[.:,;](?= |$)", alt)[0]
+    with st.expander(f"The numbers: {first}"):
         said.table(table, key=f"{key}.table")
         st.download_button("Download as CSV", said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
 

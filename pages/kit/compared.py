@@ -22,7 +22,7 @@ NEEDED = ("spec", "title", "parameters", "epsilon", "guarantee", "ledger")
 
 def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
     """What the list shows of every run."""
-    return pd.DataFrame(
+    table = pd.DataFrame(
         [
             {"made": pd.Timestamp(row["created"]), "algorithm": row["title"], "data": row["dataset"], "ε": row["epsilon"], "seed": row["seed"],
              "RMSE": row["metrics"].get("rmse"), "objective": row["metrics"].get("objective"), "status": row["guarantee"],
@@ -31,16 +31,19 @@ def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
             for row in rows
         ]
     )  # fmt: skip
+    return table.astype({name: float for name in ("ε", "RMSE", "objective") if name in table})  # empty cells, and not "None"
 
 
 def filtered(table: pd.DataFrame) -> pd.DataFrame:
     """By data, algorithm, status and any text in parameters, tags or notes."""
-    first, second, third, fourth = st.columns(4)
+    first, second, third, fourth, fifth = st.columns(5)
     for column, name in ((first, "data"), (second, "algorithm"), (third, "status")):
         chosen = column.multiselect(name.capitalize(), sorted(table[name].unique()), key=f"runs.{name}")
         if chosen:
             table = table[table[name].isin(chosen)]
-    text = fourth.text_input("Text in parameters, tags, notes", key="runs.text", max_chars=100).strip().lower()
+    text = fourth.text_input("Text within", key="runs.text", max_chars=100, help="In parameters, tags and notes.").strip().lower()
+    by = fifth.selectbox("Sort by", [name for name in table.columns if name != "key"], key="runs.by")
+    table = table.sort_values(by, ascending=by not in ("made", "seconds", "MB"), kind="stable")
     if text:
         where = table["parameters"] + " " + table["tags"] + " " + table["note"] + " " + table["key"]
         table = table[where.str.lower().str.contains(text, regex=False)]
@@ -99,11 +102,11 @@ def names_of(runs: list[Run]) -> list[str]:
 def side_by_side(runs: list[Run]) -> None:
     """Which is best; figures; curves overlaid; only the differences; ledgers; topics and pictures."""
     names, records = names_of(runs), [run.record for run in runs]
-    st.subheader(finding(names, records))
+    st.header(finding(names, records), anchor=False)
     said.table(figures(names, records))
     curves(names, runs)
     words_and_pictures(names, runs)
-    st.markdown("**What differs between them**")
+    st.subheader("What differs between them", anchor=False)
     rows = differences(records)
     cells = {str(place + 1): [_said(row["values"][place]) for row in rows] for place in range(len(runs))}
     if rows:
@@ -165,7 +168,7 @@ def curves(names: list[str], runs: list[Run]) -> None:
 
 
 def ledgers(names: list[str], runs: list[Run]) -> None:
-    st.markdown("**What was released**")
+    st.subheader("What was released", anchor=False)
     rows = [
         {"run": place, "released": entry["statistic"], "times": entry["count"], "noise": entry["mechanism"], "sensitivity": entry["sensitivity"],
          "noise multiplier": entry["noise_multiplier"]}
@@ -191,7 +194,7 @@ def words_and_pictures(names: list[str], runs: list[Run]) -> None:
     held = [(name, run) for name, run in zip(names, runs, strict=True) if "basis" in run.arrays]
     if not held:
         return
-    st.markdown("**Parts**")
+    st.subheader("Parts", anchor=False)
     for column, (name, run) in zip(st.columns(len(held)), held, strict=True):
         with column:
             st.caption(name)

@@ -2,7 +2,7 @@
 
 from dpmf_core.experiment import Run
 
-NAMES = {"dpals-plain": "DPALS without biases", "dpals": "DPALS on private biases"}
+NAMES = {"dpals-plain": "DPALS without biases"}
 
 
 def rmse(run: Run) -> float:

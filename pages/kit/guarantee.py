@@ -60,7 +60,7 @@ def rules_table(event: Event, delta: float) -> pd.DataFrame:
 def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy card") -> None:
     """Status, epsilon in full, what was released, every rule, what is taken as public."""
     with st.container(border=True):
-        st.markdown(f"#### {title} :{BADGES[guarantee.status]}-badge[{guarantee.status}]")
+        st.markdown(f"## {title} :{BADGES[guarantee.status]}-badge[{guarantee.status}]")
         if guarantee.has_epsilon:
             exact = every_epsilon(event, delta)[0].epsilon
             st.markdown(linked(f"**{full(exact or 0.0, delta, guarantee.unit)}**"))

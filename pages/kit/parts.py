@@ -29,7 +29,7 @@ def figure_of(run: Run, metric: str = "objective") -> float:
 def finding(choice: SampleChoice, done: Done, noun: str) -> None:
     """The sentence first."""
     if "main" not in done:
-        st.title(f"What does ε = {choice.epsilon:g} do to {noun}?")
+        st.title(f"What does ε = {choice.epsilon:g} do to {noun}?", anchor=False)
         st.write("Training. The privacy card below needs no data and already holds.")
         return
     record = done["main"].record
@@ -40,11 +40,11 @@ def finding(choice: SampleChoice, done: Done, noun: str) -> None:
     elif choice.calibration == "source":
         at = f"At the source's ε = {choice.epsilon:g} a step, truly {record['epsilon']['exact']:.2f}"
     if "twin" not in done:
-        st.title(f"{at}, {record['title']} reaches an objective of {private:.3f}")
+        st.title(f"{at}, {record['title']} reaches an objective of {private:.3f}", anchor=False)
         return
     twin = figure_of(done["twin"])
     nothing = f"finds no {noun}: it does no better than the mean row"
-    st.title(f"{at}, {record['title']} {verdict(private, twin, trivial, done['twin'].record['title'], nothing)}")
+    st.title(f"{at}, {record['title']} {verdict(private, twin, trivial, done['twin'].record['title'], nothing)}", anchor=False)
     alike, degrees = likeness(done["main"], done["twin"])
     st.write(
         f"Objective **{private:.4f}** with privacy, **{twin:.4f}** without ({done['twin'].record['title']}), **{trivial:.4f}** for the mean row alone, on "
@@ -69,7 +69,7 @@ def price(done: Done, page: str) -> None:
     left, right = st.columns([2, 3], gap="large")
     points = ladder(done)
     with left:
-        st.markdown("**Every method, at this ε**")
+        st.subheader("Every method, at this ε", anchor=False)
         st.caption(
             "Half the mean squared distance of a row from its explanation; rows have norm 1. "
             f"The mean row alone: {figure_of(done['main'], 'trivial_objective'):.3f}."
@@ -77,7 +77,8 @@ def price(done: Done, page: str) -> None:
         alt = "; ".join(f"{name} {value:.4f}" for name, value in points.groupby("name")["objective"].median().sort_values().items())
         charts.show(charts.ladder(points, "objective", "objective", 4), f"{page}.ladder", f"Objective of each method: {alt}", points)
     with right:
-        st.markdown("**Objective by step** · computed on raw data, not released")
+        st.subheader("Objective by step", anchor=False)
+        st.caption("Computed on raw data, not released.")
         curves = pd.DataFrame([row for name, run in done.items() for row in _curve(name, run)])
         fig = charts.steps(curves, figure_of(done["main"], "trivial_objective"), "objective", "objective", "the mean row")
         charts.show(fig, f"{page}.steps", "Objective by step, private beside non-private.", curves)
@@ -95,7 +96,7 @@ def _curve(name: str, run: Run) -> list[dict[str, Any]]:
 
 def per_step(page: str, delta: float) -> None:
     """The source's epsilon of a step beside what all steps cost."""
-    st.subheader("What “ε = 0.5” is in the source")
+    st.header("What “ε = 0.5” is in the source", anchor=False)
     left, right = st.columns(2)
     each = left.slider("ε of each of two statistics, in each step", 0.05, 0.99, 0.5, 0.05, key=f"{page}.each")
     steps = right.slider("Steps", 1, 500, 100, key=f"{page}.steps.claimed")
@@ -114,7 +115,7 @@ def per_step(page: str, delta: float) -> None:
 
 def source_figures(page: str, ids: tuple[str, ...]) -> None:
     """The source's figures, made again on request."""
-    st.subheader("Figures of the source")
+    st.header("Figures of the source", anchor=False)
     names = {preset_id: f"{find_preset(preset_id).source}: {find_preset(preset_id).title}" for preset_id in ids}
     chosen = st.selectbox("Figure", ids, index=None, key=f"{page}.figure", format_func=names.__getitem__, placeholder="choose one to make it again")
     if chosen is None:
@@ -165,7 +166,7 @@ def _by_step(preset: Preset, done: list[Any], finished: Done) -> Any:
 
 def take_away(main: Run) -> None:
     """Downloads and the script."""
-    st.subheader("Take it away")
+    st.header("Take it away", anchor=False)
     record = main.export()
     left, middle, right = st.columns(3)
     left.download_button("The run as JSON", to_json(record, indent=1), f"run-{main.key[:8]}.json", "application/json", width="stretch")

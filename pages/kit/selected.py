@@ -31,7 +31,7 @@ def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
         if st.session_state.get("tune.selecting") == spec:
             _draw(spec)
             return
-        st.title("Which parameters, without looking?")
+        st.title("Which parameters, without looking?", anchor=False)
         each, delta = (search.budget.epsilon, search.budget.delta) if search.budget else (0.0, 0.0)
         cost = guarantee.full(spec.epsilon, delta, search.kind().guarantee().unit, search.budget.relation if search.budget else Relation.ADD_REMOVE, RULE)
         st.write(
@@ -64,16 +64,16 @@ def _draw(spec: SelectionSpec) -> None:
     """The selection once it is asked for: sentence, what it cost, what the same epsilon buys without choosing."""
     found: Selected | None = runs.wanted("tune.selection", {"selection": spec}).get("selection")
     if found is None:
-        st.title("Choosing in private")
+        st.title("Choosing in private", anchor=False)
         return
     budget = spec.search.budget
     cost = guarantee.full(found.epsilon, budget.delta if budget else 0.0, found.unit, budget.relation if budget else Relation.ADD_REMOVE, RULE)
     if found.score is None:
-        st.title("No trial was drawn")
+        st.title("No trial was drawn", anchor=False)
         st.write(f"The number of trials is random, and was 0: nothing is released. The selection still cost **{cost}**. Another seed draws again.")
         return
     ids = [spec.search.algorithm]
-    st.title(f"The winner's validation RMSE, with noise: {found.score:.3f}")
+    st.title(f"The winner's validation RMSE, with noise: {found.score:.3f}", anchor=False)
     moved = ", ".join(f"{parameter(name, ids)} {level(_short(value))}" for name, value in found.winner.items())
     st.write(linked(f"With {moved}. All in all: **{cost}**."))
     st.caption(f"{found.guarantee} How long the selection took may tell how many trials there were: that lies outside of the theorem.")

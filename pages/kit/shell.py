@@ -11,7 +11,7 @@ from pages.kit import lesson, sidebar
 
 PAGES = Path(__file__).parents[1]
 
-st.set_page_config(page_title="dpmf: what privacy costs", page_icon="⚖️", layout="wide")
+st.set_page_config(page_title="dpmf: what privacy costs", page_icon="⚖️", layout="wide")  # pages that are refused keep this title
 
 PLACES: dict[str, list[Any]] = {
     "Recommend": [
@@ -39,11 +39,17 @@ PLACES: dict[str, list[Any]] = {
     ],
 }
 
+IDLE = {  # controls of the sidebar that play no part on a page
+    "trade-off": ("algo", "eps", "rule"),
+    "sketch": ("algo", "rule"),
+    "retention": ("algo", "eps", "delta", "rule"),
+}
+
 
 def _let_in() -> None:
     """Where the server's secrets describe a login, nothing but its button is shown to whoever has not used it."""
     if st.secrets.load_if_toml_exists() and "auth" in st.secrets and not st.user.is_logged_in:
-        st.title("What privacy costs")
+        st.title("What privacy costs", anchor=False)
         st.button("Log in", type="primary", on_click=st.login)
         st.stop()
 
@@ -66,7 +72,8 @@ apart = name in ("audit", "runs", "lessons", "glossary", "data")  # what these s
 if not apart:
     if given is None:
         st.sidebar.caption(next(f"{section} › {page.title}" for section, pages in PLACES.items() if page in pages))
-    sidebar.draw(holds.get(name, "ratings"))
+    sidebar.draw(holds.get(name, "ratings"), IDLE.get(name, ()))
+st.set_page_config(page_title=f"{page.title} · dpmf: what privacy costs")
 lesson.heading()
 page.run()
 _settle_in()

@@ -5,7 +5,7 @@ in a sentence and replaced by the default.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -298,6 +298,8 @@ def _loss(fixed: bool) -> None:
         help=linked(DEPLOYED),
         disabled=fixed,
     )
+    if not EPSILONS[0] <= st.session_state["sidebar.eps"] <= EPSILONS[-1]:
+        st.caption(f"ε = {st.session_state['sidebar.eps']:g} lies beyond the slider.")
     left, right = st.columns(2)
     left.caption("← more private")
     right.caption("more accurate →", text_alignment="right")
@@ -333,29 +335,32 @@ def _how(fixed: bool) -> None:
     st.selectbox("Private algorithm", ids, **tied(_key("algo"), ids), format_func=lambda name: algorithms.REGISTRY[name].title, disabled=fixed)
 
 
-def _control(name: str, widget: Callable[[bool], None]) -> None:
-    """A widget, unless a lesson hides it; locked where the lesson fixes it."""
-    if not lesson.hidden(name):
+def _control(name: str, widget: Callable[[bool], None], idle: Collection[str]) -> None:
+    """A widget, unless a lesson hides it or the page has no use for it; locked where the lesson fixes it."""
+    if name not in idle and not lesson.hidden(name):
         widget(lesson.fixed(name) is not None)
 
 
-def draw(page_holds: Holds = "ratings") -> None:
-    """The sidebar of a page about ratings, documents or images; afterwards `choice()` or `sample_choice()` says what it holds."""
+def draw(page_holds: Holds = "ratings", idle: Collection[str] = ()) -> None:
+    """The sidebar of a page about ratings, documents or images; afterwards `choice()` or `sample_choice()` says what it holds.
+
+    idle: what plays no part on the page, by its name in a link.
+    """
     st.session_state["sidebar.holds"] = page_holds
     if any(_key(name) not in st.session_state for name in _READERS):
         _start_from_url()
     _enforce()
     with st.sidebar:
-        _control("data", _what)
+        _control("data", _what, idle)
         entry = _entry(st.session_state[_key("data")])
         _fewer(entry)
-        _control("algo", _how)
-        _control("eps", _loss)
-        _control("delta", _failing)
-        if st.session_state[_key("delta")] >= 1 / _units(entry):
+        _control("algo", _how, idle)
+        _control("eps", _loss, idle)
+        _control("delta", _failing, idle)
+        if "delta" not in idle and st.session_state[_key("delta")] >= 1 / _units(entry):
             st.warning(f"δ of 1/n ({1 / _units(entry):.0e}) or more would allow publishing one person's whole row.")
-        _control("seed", _drawing)
-        _control("rule", _ruling)
+        _control("seed", _drawing, idle)
+        _control("rule", _ruling, idle)
     _complain()
     _follow_in_url()
 

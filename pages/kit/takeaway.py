@@ -44,7 +44,7 @@ def link() -> str:
 
 def draw(question: Asked, finished: Finished) -> None:
     """Downloads, the script, the share link."""
-    st.subheader("Take it away")
+    st.header("Take it away", anchor=False)
     first, second, third, fourth = st.columns(4)
     done = [point for point in question.points if point.key in finished]
     first.download_button(

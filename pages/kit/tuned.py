@@ -113,17 +113,17 @@ def importance(shares: dict[str, float], spec: TuneSpec) -> go.Figure:
 def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**Score by trial**")
+        st.subheader("Score by trial", anchor=False)
         charts.show(history(table, metric), "tune.history", "Validation score of each trial and the best so far.", table)
     shares = search.importance()
     with right:
-        st.markdown("**Which parameter matters**")
+        st.subheader("Which parameter matters", anchor=False)
         if shares:
             alt = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
             charts.show(importance(shares, search.spec), "tune.importance", f"Importance: {alt}.", pd.DataFrame(shares.items(), columns=["", "share"]))
         else:
             st.caption("After four finished trials.")
-    st.markdown("**Every trial through its parameters**")
+    st.subheader("Every trial through its parameters", anchor=False)
     charts.show(parallel(table, search.spec, metric), "tune.parallel", "Parallel coordinates of all trials.", table)
     names = list(search.spec.search)
     if len(names) > 1:
@@ -135,7 +135,7 @@ def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
 
 def costs(choice: Choice, search: Search, public: bool) -> None:
     """What choosing costs: one trial, the best of about so many, all of them looked at."""
-    st.subheader("What choosing costs")
+    st.header("What choosing costs", anchor=False)
     budget = search.spec.budget
     ready = prepare(choice.spec().canonical(), choice.shape, choice.assumptions)
     if budget is None or not normal_form(ready.plan):

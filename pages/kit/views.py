@@ -80,7 +80,7 @@ def rule(question: Asked, finished: Finished, metric: str) -> None:
     sentences = {label: findings.rule_alone(question.points, finished, metric, label) for label in both}
     if not any(sentences.values()):
         return
-    st.subheader("What the accounting rule alone costs")
+    st.header("What the accounting rule alone costs", anchor=False)
     for sentence in filter(None, sentences.values()):
         st.markdown(f"- {sentence}")
     if question.axis != "epsilon":
@@ -101,7 +101,7 @@ def grid(question: Asked, finished: Finished) -> None:
     names = [name for name in table.columns if name not in swept.PLACE]
     if not names or table.empty:
         return
-    st.subheader("The grid, on the validation split")
+    st.header("The grid, on the validation split", anchor=False)
     for sentence in findings.best_places(table, names):
         st.markdown(f"- {sentence}")
     both = table.dropna(subset=names)
@@ -126,7 +126,7 @@ def reaching(question: Asked, finished: Finished, metric: str) -> None:
     private = table[table["epsilon"].notna()]["value"]
     if private.empty:
         return
-    st.subheader(f"Which ε reaches a given {METRICS[metric]}?")
+    st.header(f"Which ε reaches a given {METRICS[metric]}?", anchor=False)
     key = f"tradeoff.reach.{metric}"
     _held(key, round(float(private.median()), 3))
     value = st.number_input(f"{METRICS[metric]} to reach", format="%.3f", step=0.005, key=key, on_change=_chosen, args=(key,))
@@ -152,7 +152,7 @@ def payers(question: Asked, finished: Finished) -> None:
     private = {point.label: point.spec.algorithm for point in points if point.epsilon is not None and point.key in finished}
     if not private:
         return
-    st.subheader("Who pays for privacy?")
+    st.header("Who pays for privacy?", anchor=False)
     left, right = st.columns(2)
     with left:
         label = _pick("Private method", list(private), "tradeoff.payers.method", next(iter(private)))
@@ -173,7 +173,7 @@ def payers(question: Asked, finished: Finished) -> None:
 
 def promises(points: Sequence[Point], finished: Finished) -> None:
     """Status, unit, true epsilon and time of every method; what each status rests on."""
-    st.subheader("What each method promises, and how long it takes")
+    st.header("What each method promises, and how long it takes", anchor=False)
     seconds = st.column_config.NumberColumn(format="%.2f")
     said.table(swept.methods_table(points, finished), column_config={"seconds to train": seconds})
     for words, status in swept.promises(points, finished).items():
@@ -185,7 +185,7 @@ def bunching(choice: Choice) -> None:
     ratings = open_ratings(DataSpec(id=choice.data, top_items=choice.top_items if choice.assumptions else None))
     table = pd.DataFrame([vars(share) for share in shares(ratings)])
     at = {str(name): float(line["observations"].iloc[int(line["items"].sub(0.2).abs().argmin())]) for name, line in table.groupby("kept", sort=False)}
-    st.title(f"A fifth of the items holds {at['all ratings']:.0%} of the ratings")
+    st.title(f"A fifth of the items holds {at['all ratings']:.0%} of the ratings", anchor=False)
     rest = "; ".join(f"{share:.0%} where each user gives {name.replace(' a user,', ',')}" for name, share in list(at.items())[1:])
     st.write(f"On {choice.entry.title}: {rest}. Published for MovieLens 10M: over 85% (Chien et al. 2021, Fig. 2). Computed on raw data, not released.")
     charts.show(charts.shares(table), "tradeoff.shares", "Share of observations against share of top items.", table)

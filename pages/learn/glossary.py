@@ -1,19 +1,26 @@
-"""The words of the app, each with a formula and a source."""
+"""The words of the app, each with a formula and a source, and its algorithms."""
 
 import streamlit as st
 
-from dpmf_core.glossary import TERMS, found
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.glossary import TERMS, found, nearness
 
-st.title("What the words mean")
+st.title("What the words mean", anchor=False)
 linked = st.query_params.get("term", "")
-text = st.text_input("Look for", linked if linked in TERMS else "", max_chars=60, placeholder="clipping, delta, Rényi ...")
+text = st.text_input("Look for", linked if linked in TERMS else "", max_chars=60, placeholder="clipping, delta, Rényi, DPALS ...")
 terms = found(text)
-if not terms:
-    st.info(f"None of the {len(TERMS)} terms holds that. Try a part of the word.")
+methods = [(name, kind) for name, kind in REGISTRY.items() if nearness(text, (name, kind.title), kind.words) is not None]
+if not terms and not methods:
+    st.info(f"None of the {len(TERMS)} terms and {len(REGISTRY)} algorithms holds that. Try a part of the word.")
 for term in terms:
     with st.container(border=True):
-        st.markdown(f"**{term.name}**")
+        st.header(term.name, anchor=False)
         st.write(term.words)
         if term.formula:
             st.latex(term.formula)
         st.caption(term.source)
+for name, kind in methods:
+    with st.container(border=True):
+        st.header(f"{kind.title} (`{name}`)", anchor=False)
+        st.write(kind.words)
+        st.caption(kind.source)

@@ -16,16 +16,16 @@ def main() -> None:
     chosen = st.selectbox("Lesson", names, key="learn.lesson", format_func=titles.__getitem__, persist_state="session")
     links.tell({"lesson": chosen})
     lesson = LESSONS[chosen]
-    st.title(lesson.title)
+    st.title(lesson.title, anchor=False)
     st.write(linked(lesson.idea))
     lesson.draw()
-    st.subheader("A question")
+    st.header("A question", anchor=False)
     picked = st.radio(lesson.question, range(len(lesson.answers)), index=None, key=f"learn.answer.{chosen}", format_func=lambda place: lesson.answers[place])
     if picked is not None:
         (st.success if picked == lesson.right else st.warning)(f"{'Yes.' if picked == lesson.right else 'Not quite.'} {lesson.because}")
     place = names.index(chosen)
     if place + 1 < len(names):
-        st.button(f"Next: {LESSONS[names[place + 1]].title}", key="learn.next", on_click=_go, args=(names[place + 1],))
+        st.button(f"Next: {LESSONS[names[place + 1]].title}", key=f"learn.next.{chosen}", on_click=_go, args=(names[place + 1],))
 
 
 def _go(name: str) -> None:

@@ -1,6 +1,7 @@
 """What does this composition cost? Compose releases by hand, or load a run's, an algorithm's or a paper's, and account them by every rule."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
@@ -24,7 +25,7 @@ def by_hand() -> tuple[Event, float, Guarantee]:
             if complaint:
                 st.warning(said.harmless(f"{complaint} An example is shown instead."))
         state["accountant.rows"] = state["accountant.held"]
-    rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", key="accountant.editor", column_config=ledgers.COLUMNS)
+    rows = st.data_editor(state["accountant.rows"], num_rows="dynamic", hide_index=True, key="accountant.editor", column_config=ledgers.COLUMNS)
     state["accountant.held"] = rows.reset_index(drop=True)
     event = ledgers.event_of(rows)
     links.tell({"from": "hand", "ledger": ledgers.text_of(rows)})
@@ -78,7 +79,7 @@ def growth(event: Event, delta: float) -> None:
         charts.show(fig, "accountant.growth", "Total epsilon as the ledger is repeated.", totals)
     curve = ledgers.deltas(event, once)
     with right:
-        st.markdown("**Every ε has its δ: a run has a curve, not a pair**")
+        st.subheader("Every ε has its δ: a run has a curve, not a pair", anchor=False)
         fig = charts.figure("ε", "δ", height=300)
         fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=ours)
         fig.add_hline(y=delta, line=grey, annotation={"text": f"δ = {guarantee.small(delta)}"})
@@ -88,7 +89,7 @@ def growth(event: Event, delta: float) -> None:
 
 def calibration() -> None:
     """The other way: a total to spend, over so many releases."""
-    st.subheader("How much noise does a total ε ask for?")
+    st.header("How much noise does a total ε ask for?", anchor=False)
     left, middle, right = st.columns(3)
     total = left.number_input("Total ε", 1e-4, 1000.0, 1.0, 0.5, "%g", "accountant.total", persist_state="session")
     releases = middle.number_input("Releases", 1, ledgers.MOST, 10, key="accountant.releases", persist_state="session")
@@ -101,13 +102,21 @@ def calibration() -> None:
 
 
 def take(event: Event) -> None:
-    """Put a ledger into the table."""
     st.session_state["accountant.held"] = ledgers.rows_of(normal_form(event))
     st.session_state["accountant.source"] = "hand"
 
 
 def main() -> None:
     heading = st.container()
+    try:
+        told(heading)
+    except BadInput:
+        heading.title("An entry needs correcting", anchor=False)
+        raise
+
+
+def told(heading: DeltaGenerator) -> None:
+    """The cost of the ledger that is looked at, above it its headline. Raises BadInput."""
     asked = st.query_params.get("from", "hand")
     st.session_state.setdefault("accountant.source", asked if asked in SOURCES else "hand")
     picked = st.segmented_control("Ledger", list(SOURCES), required=True, key="accountant.source", format_func=SOURCES.__getitem__, persist_state="session")
@@ -123,13 +132,13 @@ def main() -> None:
     if source != "hand" and releases:
         st.button("Edit this ledger by hand", on_click=take, args=(event,), key="accountant.take")
     with heading:
-        st.title(f"{f'These {releases:,} releases cost' if releases != 1 else 'This release costs'} ε = {guarantee.shown(exact)}")
+        st.title(f"{f'These {releases:,} releases cost' if releases != 1 else 'This release costs'} ε = {guarantee.shown(exact)}", anchor=False)
         replaced = guarantee.shown(epsilon_of(event, delta, Relation.REPLACE_ONE))
         full = linked(guarantee.full(exact, delta, given.unit))
         st.write(f"{full}, all together; not per release. If a unit is replaced rather than removed: at most {replaced}.")
         seen.draw(seen.ACCOUNTANT)
     guarantee.card(event, given, delta)
-    st.subheader("What this ε means")
+    st.header("What this ε means", anchor=False)
     guarantee.meaning(event, delta, "accountant.meaning")
     growth(event, delta)
 

@@ -16,15 +16,14 @@ def finding(found: Audit, secret: bool) -> None:
     name = algorithms.REGISTRY[found.spec.algorithm].title  # and not what was planted in it
     attack = f"The attack on {name} " + (f"shows ε ≥ {rounded(found.lower):.2f}" if found.lower > 0 else "finds nothing")
     if found.proven is None:
-        st.title(f"{attack}; nothing is proved")
+        st.title(f"{attack}; nothing is proved", anchor=False)
     elif found.broken:
-        st.title(f"Caught. {attack}, and at most {guarantee.shown(found.proven)} was promised")
+        st.title(f"Caught. {attack}, and at most {guarantee.shown(found.proven)} was promised", anchor=False)
     else:
-        st.title(f"{attack}; at most {guarantee.shown(found.proven)} is proved")
+        st.title(f"{attack}; at most {guarantee.shown(found.proven)} is proved", anchor=False)
     st.write(
-        f"At 95% confidence and δ = {guarantee.small(found.spec.delta)}, from {found.spec.runs:,} trainings, half of them with the canary; so many show "
-        f"ε ≥ {found.most:.1f} where nothing is hidden at all. "
-        f"What gave most away: **{found.by}**. "
+        f"At 95% confidence and δ = {guarantee.small(found.spec.delta)}, from {found.spec.runs:,} trainings, half of them with the canary. "
+        f"The most that so many could show, were nothing hidden: {rounded(found.most):.2f}. The stronger attack: **{found.by}**. "
         + (
             "An attack that finds little proves nothing: a better one may find more."
             if not found.broken
@@ -60,11 +59,13 @@ def measured(found: Audit) -> None:
     rows = [
         {"ε": "none" if found.proven is None else f"≤ {guarantee.shown(found.proven)}", "by": "the promise"},
         *({"ε": f"≥ {rounded(value):.2f}", "by": name} for name, value in found.each.items()),
-        {"ε": f"≥ {found.most:.1f}", "by": "were nothing hidden"},
+        {"ε": f"≥ {rounded(found.most):.2f}", "by": "were nothing hidden"},
     ]
     said.table(pd.DataFrame(rows))
     if found.proven is not None:
         st.caption(f"ε of the whole run; {found.terms.replace('delta', 'δ')}.")
+    if found.broken:
+        st.markdown(":red-badge[BROKEN] The claim does not hold for what ran here. Without the fault it says:")
     st.markdown(f":{guarantee.BADGES[found.guarantee.status]}-badge[{found.guarantee.status}] {found.guarantee.words}")
 
 
@@ -86,7 +87,7 @@ def main() -> None:
     with head:
         done = runs.wanted("audit", {"audit": spec})
         if "audit" not in done:
-            st.title("Does an attack beat the claim?")
+            st.title("Does an attack beat the claim?", anchor=False)
             st.write("Training again and again, with and without the canary.")
         else:
             finding(done["audit"], secret)

@@ -21,7 +21,7 @@ LIST_EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0)
 def finding(choice: Choice, done: dict[str, Run]) -> None:
     """The sentence first."""
     if "main" not in done:
-        st.title(f"What does ε = {choice.epsilon:g} cost?")
+        st.title(f"What does ε = {choice.epsilon:g} cost?", anchor=False)
         st.write("Training. The privacy card below needs no data and already holds.")
         return
     record, private = done["main"].record, rmse(done["main"])
@@ -29,13 +29,13 @@ def finding(choice: Choice, done: dict[str, Run]) -> None:
     if choice.calibration == "source":
         at = f"At the source's ε = {choice.epsilon:g}, truly {record['epsilon']['exact']:.2f}"
     if "twin" not in done or "trivial" not in done:
-        st.title(f"{at}, {record['title']} errs by {private:.3f}")
+        st.title(f"{at}, {record['title']} errs by {private:.3f}", anchor=False)
         return
     twin, trivial = rmse(done["twin"]), rmse(done["trivial"])
-    st.title(f"{at}, {record['title']} {verdict(private, twin, trivial, done['twin'].record['title'], 'does no better than guessing the mean')}")
+    st.title(f"{at}, {record['title']} {verdict(private, twin, trivial, done['twin'].record['title'], 'does no better than guessing the mean')}", anchor=False)
     st.write(
-        f"Held-out RMSE **{private:.3f}** with privacy, **{twin:.3f}** without ({done['twin'].record['title']}), **{trivial:.3f}** by guessing the mean, "
-        f"on {choice.entry.title}; {record['split']}."
+        f"Held-out RMSE **{private:.3f}** with privacy in this draw of split and noise, **{twin:.3f}** without ({done['twin'].record['title']}), "
+        f"**{trivial:.3f}** by guessing the mean, on {choice.entry.title}; {record['split']}."
     )  # fmt: skip
 
 
@@ -43,12 +43,13 @@ def price(done: dict[str, Run]) -> None:
     """The primary figure by step, and every method at this epsilon."""
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown("**Error by step** · computed on raw data, not released")
+        st.subheader("Error by step", anchor=False)
+        st.caption("Computed on raw data, not released.")
         curves = pd.DataFrame([row for name in done if name in ("main", "twin") or name.startswith("draw") for row in curve_rows(done, name)])
         fig = charts.steps(curves, rmse(done["trivial"]) if "trivial" in done else None)
         charts.show(fig, "explore.steps", "Held-out and train RMSE by step, private beside non-private.", curves)
     with right:
-        st.markdown("**Every method, at this ε**")
+        st.subheader("Every method, at this ε", anchor=False)
         points = pd.DataFrame(ladder_rows(done))
         st.caption("A dot is one draw of split and noise, the bar their median.")
         charts.show(charts.ladder(points), "explore.ladder", "Held-out RMSE of each method: " + alt(points), points)
@@ -60,14 +61,14 @@ def alt(points: pd.DataFrame) -> str:
 
 def listed(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, ...] = ()) -> None:
     both = {suggestion.item for suggestion in other}
-    st.markdown(f"**{title}**")
+    st.subheader(title, anchor=False)
     rows = [{"item": f"✓ {s.title}" if s.item in both else s.title, "rating": round(s.rating, 1)} for s in items]
     said.table(pd.DataFrame(rows), column_config={"rating": st.column_config.NumberColumn(format="%.1f", width="small")})
 
 
 def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> None:
     """One user's recommendations, private beside non-private, and how they change with epsilon."""
-    st.subheader("One user's list")
+    st.header("One user's list", anchor=False)
     user = st.number_input("User", 0, choice.entry.n_users - 1, value=someone(done["main"].spec), key=f"explore.user.{choice.data}", step=1)
     if user is None:
         st.info("Give a user's number.")
@@ -92,7 +93,7 @@ def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> Non
 
 def take_away(main: Run) -> None:
     """Downloads, the script, the share link."""
-    st.subheader("Take it away")
+    st.header("Take it away", anchor=False)
     record = main.export()
     script = words.script(record)
     left, middle, right = st.columns(3)
@@ -117,7 +118,7 @@ def main() -> None:
     ready = prepare(spec, choice.shape, choice.assumptions)
     guarantee.card(ready.plan, ready.guarantee, choice.delta)  # before the run, for it needs none
     guarantee.attack_link(choice.algorithm)
-    st.subheader("What this ε means")
+    st.header("What this ε means", anchor=False)
     guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
     with head:
         place = st.container()

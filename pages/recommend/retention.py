@@ -18,12 +18,13 @@ EXCESS = "RMSE above the baseline's, %"
 def finding(choice: Choice, done: dict[str, Run]) -> None:
     at = f"{retained.MIDDLE:g}"
     if "baseline" not in done or f"rated {at}" not in done:
-        st.title("What does it cost to keep nothing?")
+        st.title("What does it cost to keep nothing?", anchor=False)
         st.write("Training. Variants appear as they finish.")
         return
     found = retained.shares(done)
     cost = found[(found["variant"] == "rated") & (found["share"] == retained.MIDDLE)]["excess"].iloc[0]
-    st.title(f"Keeping nothing of users costs {cost:.1%} in RMSE where half of the ratings arrive one by one")
+    effect = f"costs {cost:.1%} in RMSE" if cost >= 0 else f"lowers the RMSE by {-cost:.1%}"
+    st.title(f"Keeping nothing of users {effect} where half of the ratings arrive one by one", anchor=False)
     st.write(
         f"On {choice.entry.title}, held-out RMSE **{found['rmse'].iloc[0]:.3f}** with everything kept. A server that drops each user's ratings and "
         "vector after every interaction learns from them all the same, through the item factors, which stay."
@@ -75,10 +76,10 @@ def by_window(choice: Choice, epochs: int) -> None:
 
 def memory() -> None:
     """The retention ledger, and a stream that is really run."""
-    st.subheader("What is kept, where, for how long")
+    st.header("What is kept, where, for how long", anchor=False)
     rows = [{"variant": name, "what": entry.what, "where": entry.where, "how long": entry.how_long} for name, kept in MEMORY.items() for entry in kept]
     said.table(pd.DataFrame(rows))
-    st.subheader("What would a subpoena get?")
+    st.header("What would a subpoena get?", anchor=False)
     number = st.slider("Moment", 1, MOMENTS, 1, key="retention.moment")
     moment = stream()[number - 1]
     st.write(f"**{moment.user.capitalize()} rates {moment.item} with {moment.rating:g}.** Right after, the servers hold:")
@@ -104,7 +105,7 @@ def main() -> None:
         finding(choice, done)
         st.info(
             "**No differential privacy, and no ε.** It limits what a thief, a court or a curious employee finds on the server. It does not limit what the item "
-            "factors, or recommendations to others, reveal: they learn from every rating, exactly. The algorithm, ε and δ of the sidebar play no part here. "
+            "factors, or recommendations to others, reveal: they learn from every rating, exactly. "
             "Source: D. Vallet, A. Friedman & S. Berkovsky, *Matrix Factorization without User Data Retention*, PAKDD 2014.",
             icon=":material/info:",
         )

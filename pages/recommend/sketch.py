@@ -23,9 +23,9 @@ def claim(done: dict[str, object]) -> None:
     """The sentence first; then the claim, and why it is none."""
     if "attack" in done:
         found = done["attack"]
-        st.title(f"Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥ {rounded(found.lower):.1f}")  # type: ignore[attr-defined]
+        st.title(f"Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥ {rounded(found.lower):.1f}", anchor=False)  # type: ignore[attr-defined]
     else:
-        st.title("Does hashing protect anyone?")
+        st.title("Does hashing protect anyone?", anchor=False)
     with st.container(border=True):
         given = Sketch().guarantee()
         st.markdown(f'Balu & Furon 2016 write that sketches "{given.claim}". :{guarantee.BADGES[given.status]}-badge[{given.status}]')
@@ -72,13 +72,13 @@ def figure(choice: sidebar.Choice) -> None:
     st.caption(
         "γ: how many times smaller than the factors the sketch is. k: rows of the sketch; with one it is feature hashing. The KL divergence is of the "
         "errors in training from those held out, both taken as normal: the source's measure of how little is learnt by heart (its eq. 19). "
-        f"The sidebar's algorithm plays no part here, its ε is SGLD's. At full size: `python -m dpmf_core sweep --preset {which}`."
+        f"ε of the sidebar is SGLD's. At full size: `python -m dpmf_core sweep --preset {which}`."
     )
 
 
 def itself() -> None:
     """A sketch that is small enough to be seen."""
-    st.subheader("The sketch itself")
+    st.header("The sketch itself", anchor=False)
     columns = st.columns(4)
     gamma = columns[0].select_slider("Space gain γ", [0.5, 1.0, 2.0, 4.0, 8.0], 1.0, key="sketch.gamma")
     depth = columns[1].select_slider("Rows k", [1, 2, 4], 2, key="sketch.depth")

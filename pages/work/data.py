@@ -86,7 +86,7 @@ def yours() -> None:
 
 def catalogue() -> None:
     """Real sets with their licences; downloads with progress."""
-    st.subheader("The catalogue")
+    st.header("The catalogue", anchor=False)
     said.table(
         pd.DataFrame(
             [{"id": it.id, "data": it.title, "here": datasets.present(it.id), "what": it.words, "licence": it.licence} for it in datasets.catalogue()]
@@ -111,7 +111,7 @@ def catalogue() -> None:
 
 def main() -> None:
     own.sweep()
-    st.title("Bring your own data")
+    st.title("Bring your own data", anchor=False)
     st.write("A file is read, checked and told about. It stays in this session: nobody else sees it, and what is computed on it is not kept.")
     seen.draw(seen.BROUGHT)
     kind = st.segmented_control("It holds", list(KINDS), default="ratings", required=True, key="data.kind", format_func=KINDS.__getitem__) or "ratings"

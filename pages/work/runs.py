@@ -44,7 +44,7 @@ def brought() -> list[Run]:
 
 
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
-    st.subheader("Take them away")
+    st.header("Take them away", anchor=False)
     first, second, third, fourth = st.columns(4)
     first.download_button("The list as CSV", lambda: said.csv_of(table), "runs.csv", "text/csv", width="stretch")
     if runs:
@@ -80,11 +80,11 @@ def main() -> None:
     head = st.container()
     brought_runs = brought()
     if not rows and not brought_runs:
-        head.title("No run is stored yet")
+        head.title("No run is stored yet", anchor=False)
         head.write("Explore makes the first.")
         return
     head.title(f"{len(rows):,} runs, {sum(sizes.values()) / 1e6:,.0f} MB")
-    head.write(f"Tick up to {compared.MOST} to see them side by side. A click on a column's head sorts.")
+    head.write(f"Tick up to {compared.MOST} to see them side by side. By keyboard, Shift and Space tick a row.")
     with head:
         seen.draw(seen.STORE)
     with head:

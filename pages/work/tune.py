@@ -76,7 +76,7 @@ def main() -> None:
         return
     moved = ", ".join(f"{parameter(name, [spec.algorithm])} {level(value)}" for name, value in best.moved.items())
     with head:
-        st.title(f"{'Best so far' if search.busy else f'The best of {search.asked} trials'}: {SCORE} {best.score:.4f}")
+        st.title(f"{'Best so far' if search.busy else f'The best of {search.asked} trials'}: {SCORE} {best.score:.4f}", anchor=False)
         st.write(f"With {moved}; trial {best.number + 1} of {search.asked}, on {choice.entry.title}.")
     done: dict[str, Run] = {}
     if not search.busy:

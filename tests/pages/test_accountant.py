@@ -128,7 +128,7 @@ def test_bad_input_is_a_sentence_and_loses_nothing(text: str, said: str) -> None
     app = page(ledger=text)
     assert said in app.error[0].value
     assert "Your entries are kept" in words(app)
-    assert not app.title
+    assert app.title[0].value == "An entry needs correcting"
     assert len(app.session_state["accountant.held"]) == len([part for part in text.split(",") if part])
     assert "Noise multiplier" in words(app)  # the rest of the page stands
 

@@ -47,7 +47,7 @@ def test_the_sentence_says_what_the_runs_say() -> None:
     found = {name: run(one).record["metrics"]["rmse"] for name, one in comparison(spec(5)).items() if name in ("main", "twin", "trivial")}
     kept = (found["trivial"] - found["main"]) / (found["trivial"] - found["twin"])
     assert app.title[0].value == f"At ε = 5, DPALS keeps {kept:.0%} of the gain over guessing"
-    assert f"Held-out RMSE **{found['main']:.3f}** with privacy, **{found['twin']:.3f}** without (ALS)" in words(app)
+    assert f"Held-out RMSE **{found['main']:.3f}** with privacy in this draw of split and noise, **{found['twin']:.3f}** without (ALS)" in words(app)
 
 
 def test_the_card_shows_epsilon_in_full_and_follows_the_box() -> None:

@@ -45,7 +45,7 @@ def test_every_lesson_has_its_question_answered(name: str) -> None:
 
 def test_next_goes_through_all() -> None:
     app = page("neighbours")
-    app.button(key="learn.next").click().run()
+    app.button(key="learn.next.neighbours").click().run()
     assert app.title[0].value == LESSONS["clipping"].title
 
 
