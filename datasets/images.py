@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, Samples, is_sparse
 
 Array = npt.NDArray[Any]
+IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # where it is read off them
 PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff")
 UNREADABLE = "file that is no picture, left out"
 MOST_PIXELS, MOST_FILES = 40_000_000, 200_000
@@ -35,17 +36,22 @@ def side_of(columns: int, name: str, declared: tuple[int, int] | None) -> tuple[
     return side, side
 
 
-def upright(X: Array, image: tuple[int, int]) -> tuple[Array, bool]:
-    """Rows of pixels so that they are read line by line, and whether they were column by column before.
+def turned(X: Array, image: tuple[int, int]) -> Array:
+    """Rows of pixels that were read column by column, line by line."""
+    height, width = image
+    return np.ascontiguousarray(X.reshape(-1, width, height).swapaxes(1, 2).reshape(len(X), -1))
+
+
+def by_columns(X: Array, image: tuple[int, int]) -> bool:
+    """Whether the pixels of public images seem to be stored column by column. It looks at all of them, so on private ones it would be a release.
 
     Faces are alike to the left and to the right, not above and below: of both readings the one whose mean is more so. Where the picture is no square
     the reading with fewer jumps between neighbours is taken.
     """
     height, width = image
-    turned = X.reshape(-1, width, height).swapaxes(1, 2)
-    plain, other = X.mean(axis=0).reshape(height, width), turned.mean(axis=0)
-    turn = _lopsided(other) < _lopsided(plain) if height == width else _jumps(other) < _jumps(plain)
-    return (np.ascontiguousarray(turned.reshape(len(X), -1)) if turn else X), bool(turn)
+    mean = X.mean(axis=0)
+    plain, other = mean.reshape(height, width), mean.reshape(width, height).T
+    return bool(_lopsided(other) < _lopsided(plain) if height == width else _jumps(other) < _jumps(plain))
 
 
 def _lopsided(picture: Array) -> float:
@@ -67,8 +73,9 @@ def without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
 
 def from_matlab(
     path: Path, *, name: str, key: str | None = None, image: tuple[int, int] | None = None, drop: tuple[int, ...] = (), public: bool = False,
+    order: Literal["columns", "lines"] | None = None,
 ) -> tuple[Samples, Report]:  # fmt: skip
-    """Images (dense) or word counts (sparse), a row each."""
+    """Images (dense) or word counts (sparse), a row each. order: of the pixels; undeclared, public images tell it, private ones are as MATLAB has them."""
     matrix, found = table(path, key)
     matrix = without(matrix, drop, f"'{found}'")
     note = f"Columns {', '.join(map(str, drop))} were left out." if drop else ""
@@ -77,9 +84,12 @@ def from_matlab(
         samples = Samples.of(matrix, vocabulary=words, unit="document", name=name, public=public, assumptions=(VOCABULARY_IS_PUBLIC,))
         return samples, _report(samples, note, ("documents", "words"))
     size = side_of(matrix.shape[1], f"'{found}'", image)
-    rows, turned = upright(np.asarray(matrix, np.float64), size)
-    samples = Samples.of(rows, image=size, unit="image", name=name, public=public)
-    note += " Pixels were stored column by column, as MATLAB does; they were put upright." * turned
+    rows = np.asarray(matrix, np.float64)
+    columns = order == "columns" if order else not public or by_columns(rows, size)
+    samples = Samples.of(turned(rows, size) if columns else rows, image=size, unit="image", name=name, public=public)
+    if columns:
+        note += " Pixels were stored column by column, as MATLAB does; they were put upright."
+        note += " Not so? Declare order=lines." * (order is None and not public)
     return samples, _report(samples, note.strip(), ("images", "pixels"))
 
 
@@ -93,6 +103,7 @@ def pictures(path: Path, *, name: str, image: tuple[int, int] | None = None) -> 
     from PIL import Image
 
     rows, titles, bad = [], [], []
+    assumptions = () if image else (IMAGE_SIZE_IS_PUBLIC,)
     with opened(path) as members:
         names = sorted(member for member in members.names if not Path(member).name.startswith((".", "__")))
         if len(names) > MOST_FILES:
@@ -116,5 +127,5 @@ def pictures(path: Path, *, name: str, image: tuple[int, int] | None = None) -> 
         raise BadInput(f"{path} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are needed. Other files: {len(bad)}.")
     lines = tuple(place + 1 for place, _ in bad[:5])
     problems = (Problem(UNREADABLE, len(bad), lines, bad[0][1]),) if bad else ()
-    samples = Samples.of(np.stack(rows), image=image, unit="image", name=name, titles=tuple(titles))
+    samples = Samples.of(np.stack(rows), image=image, unit="image", name=name, titles=tuple(titles), assumptions=assumptions)
     return samples, _report(samples, "", ("images", "pixels"), problems)

@@ -2,8 +2,9 @@
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from datasets import images, matlab, text
 from datasets.download import terms
@@ -100,19 +101,31 @@ def make(id: str, seed: int) -> Samples:  # noqa: A002
 
 
 def read(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
-    """A set's official files: those of its home, or the copies that are passed around. Raises BadInput where they are something else."""
+    """A set's official files: those of its home, or the copies that are passed around. Raises BadInput where they are something else.
+
+    What has not as many rows as the published set is private data under its name.
+    """
     if not path.exists():
         raise BadInput(f"There is no file or folder {path}.")
+    samples, report = _read(entry, path)
+    if len(samples) == entry.n_samples and (entry.holds == "documents" or samples.X.shape[1] == entry.n_features):
+        return samples, report
+    private, report = _read(entry, path, public=False)
+    note = f"This is not the whole of {entry.title}, which has {entry.n_samples:,} {entry.holds}: it is treated as private data."
+    return private, replace(report, note=f"{report.note} {note}".strip())
+
+
+def _read(entry: SampleEntry, path: Path, public: bool = True) -> tuple[Samples, Report]:
     if entry.id == "20newsgroups":
         texts, subjects = text.posts(text.files(path))
-        return text.documents(texts, name=entry.id, titles=subjects, public=True)
+        return text.documents(texts, name=entry.id, titles=subjects, public=public)
     if entry.id == "uci-news":
-        return text.documents(text.headlines(path), name=entry.id, public=True)
+        return text.documents(text.headlines(path), name=entry.id, public=public)
     if entry.id in ("yaleb", "orl", "cbcl", "tdt2", "olivetti"):
-        return _matlab(entry, path)
+        return _matlab(entry, path, public)
     if entry.id == "rcv1":
         raise BadInput("rcv1 is read by `fetch` only: scikit-learn puts its five files together.")
-    return text.documents(_articles(path), name=entry.id, public=True)
+    return text.documents(_articles(path), name=entry.id, public=public)
 
 
 def _articles(path: Path) -> list[str]:
@@ -121,22 +134,17 @@ def _articles(path: Path) -> list[str]:
     return text.lines(path)
 
 
-def _matlab(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
+def _matlab(entry: SampleEntry, path: Path, public: bool) -> tuple[Samples, Report]:
     file = next(iter(sorted(path.glob("*.mat"))), path) if path.is_dir() else path
     if file.suffix.lower() != ".mat":
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
-            return _public(images.pictures(path, name=entry.id, image=entry.image))
+            found, report = images.pictures(path, name=entry.id, image=entry.image)
+            return replace(found, public=public), report
         raise BadInput(f"{file} is no MATLAB file. {entry.title} is read from one: a row for each of its {entry.holds}.")
     drop: tuple[int, ...] = ()
     if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
         drop = (entry.n_features + 1, entry.n_features + 2)  # the class, and a column that nobody explains
-    return images.from_matlab(file, name=entry.id, image=entry.image, drop=drop, public=True)
-
-
-def _public(found: tuple[Samples, Report]) -> tuple[Samples, Report]:
-    from dataclasses import replace
-
-    return replace(found[0], public=True), found[1]
+    return images.from_matlab(file, name=entry.id, image=entry.image, drop=drop, public=public)
 
 
 def fetched(entry: SampleEntry, folder: Path, accept_licence: bool) -> Samples:
@@ -181,14 +189,15 @@ _FETCHERS: dict[str, Callable[[str], Samples]] = {"olivetti": _olivetti, "20news
 
 # ---- a path --------------------------------------------------------------------------------------------------------------
 
-FACTS = ("text", "key", "image", "drop")
+FACTS = ("text", "key", "image", "drop", "order")
 
 
 def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
     """Documents or images at a path, or None where it holds neither: `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`."""
     ending = path.suffix.lower()
     if ending == ".mat":
-        return images.from_matlab(path, name=path.name, key=facts.get("key"), image=_image(facts), drop=_numbers(facts.get("drop", "")))
+        drop = _numbers(facts.get("drop", ""))
+        return images.from_matlab(path, name=path.name, key=facts.get("key"), image=_image(facts), drop=drop, order=_order(facts))
     if "text" in facts:
         return text.documents(text.column(path, facts["text"]), name=path.name)
     if ending == ".txt":
@@ -221,6 +230,16 @@ def _image(facts: dict[str, str]) -> tuple[int, int] | None:
     if len(sides) != 2 or min(sides) < 1:
         raise BadInput(f"image is height and width with a comma between them, e.g. image=32,32. Got '{facts['image']}'.")
     return sides[0], sides[1]
+
+
+def _order(facts: dict[str, str]) -> Literal["columns", "lines"] | None:
+    match facts.get("order"):
+        case None:
+            return None
+        case "columns" | "lines" as order:
+            return order
+        case other:
+            raise BadInput(f"order is how pixels are stored: columns (as MATLAB does) or lines. Got '{other}'.")
 
 
 def _numbers(listed: str) -> tuple[int, ...]:

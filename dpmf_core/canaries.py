@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, Streams
-from dpmf_core.algorithms.perturbation import WHICH_IS_PUBLIC
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form
+from dpmf_core.privacy import VALUE, Budget, Event, Noise, calibrate, normal_form
 from dpmf_core.privacy.events import Gaussian, Leaf, PosteriorSample
 from dpmf_core.privacy.noise import Release
 from dpmf_core.samples import Samples
@@ -42,9 +41,9 @@ CERTAIN = 1e6  # a score: releases that the other world could not have made
 def protected(made: Algorithm) -> Unit:
     """What an algorithm's guarantee (or claim) is about; samples count as users."""
     guarantee = made.guarantee()
-    if guarantee.unit != "rating":
-        return "user"
-    return "value" if WHICH_IS_PUBLIC in guarantee.assumptions else "rating"
+    if guarantee.unit == VALUE:
+        return "value"
+    return "rating" if guarantee.unit == "rating" else "user"
 
 
 def worlds(kind: type[Algorithm], unit: Unit) -> tuple[Any, Any]:

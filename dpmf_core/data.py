@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float32]
 
 ITEM_SET_IS_PUBLIC = "the item set is public"
 WINDOWS_ARE_PUBLIC = "where each stretch of time begins is public"
+LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, in float32 too
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,9 @@ class Ratings:
         low, high = bounds
         if not low < high:
             raise BadInput(f"The declared rating bounds must be two numbers, lowest first. Got {low} and {high}.")
+        largest = max(abs(low), abs(high))
+        if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
+            raise BadInput(f"Ratings lie within {LARGEST_RATING:g} of 0, and their bounds apart by a millionth of that or more. Got {low:g} and {high:g}.")
         if u.size and not (min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items):
             raise BadInput(f"User and item ids must lie in [0, {n_users}) and [0, {n_items}).")
         keep = np.isfinite(v)

@@ -22,7 +22,7 @@ from dpmf_core import algorithms, judging, kernels
 from dpmf_core.algorithms import Algorithm, Streams
 from dpmf_core.data import Ratings, Shape, Split, SplitSpec, split
 from dpmf_core.errors import BadInput, Cancelled, explain
-from dpmf_core.privacy import Budget, Guarantee, Noise, PlanViolation, Relation, calibrate, normal_form
+from dpmf_core.privacy import VALUE, Budget, Guarantee, Noise, PlanViolation, Relation, calibrate, normal_form
 from dpmf_core.privacy.accounting import Calibration, every_epsilon
 from dpmf_core.privacy.events import Event, Ledger
 from dpmf_core.samples import Preparation, Samples, SampleShape, prepared
@@ -244,6 +244,11 @@ class Run:
         settings: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in self.record["model"].items()}
         return algorithms.find(self.spec.algorithm).fitted(**settings | self.arrays)
 
+    @property
+    def name(self) -> str:
+        """Of a file that holds it. A key tells apart private data sets, so theirs have none."""
+        return f"run-{self.key[:8]}" if self.record["public"] else "run"
+
     def export(self) -> dict[str, Any]:
         """The record as it may leave the machine: on private data without anything computed from raw rows (privacy.md, 4, 8)."""
         if self.record["public"]:
@@ -332,7 +337,7 @@ def privacy_record(spent: Ledger, event: Event, budget: Budget | None, guarantee
     shown = guarantee.has_epsilon
     return {
         "epsilon": {row.rule: row.epsilon if shown else None for row in rows},
-        "delta": delta, "relation": str(relation), "calibration": str(budget.calibration) if budget else None,
+        "delta": delta, "relation": "another-value" if guarantee.unit == VALUE else str(relation), "calibration": str(budget.calibration) if budget else None,
         "guarantee": {"status": str(guarantee.status), "words": guarantee.words, "unit": guarantee.unit, "taken_as_public": list(guarantee.taken_as_public)},
         "ledger": [
             {"statistic": leaf.statistic, "mechanism": leaf.mechanism, "sensitivity": leaf.sensitivity, "noise_multiplier": leaf.noise_multiplier,

@@ -260,9 +260,8 @@ def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
         kept = np.sort(kept[np.argsort(keyed_uniform(1, kept), kind="stable")[: how.drawn_words]])
     if not len(kept):
         raise BadInput(f"No word of {samples.name} is in at least {how.min_df} documents and in at most {how.max_df:.0%} of them. Loosen the limits.")
-    if len(kept) == samples.X.shape[1]:
-        return samples
-    samples = samples.features(kept)
+    if len(kept) < samples.X.shape[1]:
+        samples = samples.features(kept)
     return samples.assuming(VOCABULARY_IS_PUBLIC) if chosen else samples
 
 
@@ -298,7 +297,7 @@ def _weighted(samples: Samples, weighting: str) -> Samples:
 def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> Samples:
     """Uniform noise in [-1, 1] on a share of the cells of a share of the rows, after each row was scaled to maximum 1; what falls below 0 becomes 0.
 
-    (Saha & Imtiaz 2022, section 4.) Which rows and cells is drawn by a hash, so a row's fate is its own.
+    (Saha & Imtiaz 2022, section 4.) Which rows and cells is drawn by a hash, so a row's fate is its own. An empty row stays empty.
     """
     if is_sparse(samples.X) and samples.X.shape[0] * samples.X.shape[1] > 5e7:
         raise BadInput(f"Outliers fill empty cells: {samples.name} is too large for that. Use fewer rows or words.")
@@ -306,7 +305,7 @@ def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> 
     top = X.max(axis=1, keepdims=True)
     clean = (X / np.where(top > 0, top, 1)).astype(np.float32)
     dirty = clean.copy()
-    for row in np.flatnonzero(keyed_uniform(seed, np.arange(len(X)), 10**9) < rows):
+    for row in np.flatnonzero((keyed_uniform(seed, np.arange(len(X)), 10**9) < rows) & (top[:, 0] > 0)):
         hit = keyed_uniform(seed + 1, row, np.arange(X.shape[1])) < cells
         noise = 2 * keyed_uniform(seed + 2, row, np.arange(X.shape[1])) - 1
         dirty[row, hit] = np.maximum(dirty[row, hit] + noise[hit], 0)

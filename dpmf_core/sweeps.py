@@ -164,14 +164,14 @@ def typed_grid(methods: Sequence[Method], texts: Mapping[str, Sequence[str]]) ->
 
 
 def row(point: Point, record: Mapping[str, Any]) -> dict[str, Any]:
-    """One finished run, flat: what a CSV file or a data frame holds."""
+    """One finished run, flat: what a CSV file or a data frame holds. Of private data nothing that is computed from raw rows (as `Run.export`)."""
     spec = record["spec"]
     settings = {f"param.{name}": value for name, value in spec["parameters"].items()}
     return {
         "dataset": spec["data"]["id"], "label": point.label, "algorithm": spec["algorithm"], "epsilon": point.epsilon,
         "exact_epsilon": record["epsilon"]["exact"], "delta": record["delta"], "calibration": record["calibration"],
-        "guarantee": record["guarantee"]["status"], "seed": spec["seed"], **settings, **record["metrics"],
-        "fit_seconds": record["seconds"]["fit"], "key": record["key"],
+        "guarantee": record["guarantee"]["status"], "seed": spec["seed"], **settings,
+        **({**record["metrics"], "fit_seconds": record["seconds"]["fit"], "key": record["key"]} if record["public"] else {}),
     }  # fmt: skip
 
 

@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpmf_core import fit, load, sweep
+from dpmf_core.cli import show
 from dpmf_core.errors import BadInput
 from dpmf_core.store import Store
 from tests.worlds import low_rank
@@ -71,3 +73,17 @@ def test_importing_the_package_is_quick_work() -> None:
     """Neither compiled kernels nor the scheduler are loaded until something is asked for."""
     code = "import sys, dpmf_core; print({'numba', 'distributed', 'streamlit', 'pandas'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]).stdout.strip() == "set()"
+
+
+def test_a_table_of_private_ratings_holds_nothing_raw() -> None:
+    """Errors, times and the key, which tells data sets apart, are computed from raw rows (privacy.md, 4, 8)."""
+    frame = sweep(replace(low_rank(n_users=200), public=False), ["private-bias"], epsilons=[1.0]).frame()
+    assert frame["guarantee"].tolist() == ["PROVEN"] and frame["epsilon"].tolist() == [1.0]
+    assert not {"rmse", "mae", "test_ratings", "fit_seconds", "key"} & set(frame.columns)
+    assert "rmse" in sweep("cinema-small", ["private-bias"], epsilons=[1.0]).frame()
+
+
+def test_what_another_value_of_a_rating_protects_is_said_so() -> None:
+    record = fit("cinema-small", "input-perturbation", epsilon=5.0).record
+    assert record["relation"] == "another-value" and record["guarantee"]["unit"] == "value of a rating"
+    assert "per value of a rating, another value, exact" in show.epsilon_words(record)

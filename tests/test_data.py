@@ -53,7 +53,7 @@ class TestOf:
         with pytest.raises(BadInput, match=r"\[0, 3\) and \[0, 5\)"):
             Ratings.of([0, user], [0, item], [1, 1], n_users=3, n_items=5, bounds=(1, 5))
 
-    @pytest.mark.parametrize("bounds", [(5, 1), (2, 2), (float("nan"), 5), (1, float("nan"))])
+    @pytest.mark.parametrize("bounds", [(5, 1), (2, 2), (float("nan"), 5), (1, float("nan")), (0, 1e39), (-1e10, 0), (1e6, 1e6 + 0.1), (0, 1e-12)])
     def test_refuses_bounds_that_are_no_interval(self, bounds: tuple[float, float]) -> None:
         with pytest.raises(BadInput, match="bounds"):
             Ratings.of([0], [0], [1], n_users=1, n_items=1, bounds=bounds)

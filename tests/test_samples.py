@@ -150,3 +150,19 @@ def test_ratings_become_rows_with_zeros() -> None:
     assert rows.X.sum() == pytest.approx(float(ratings.values.sum()), rel=1e-6)
     with pytest.raises(BadInput, match="from 0 up"):
         of_ratings(worlds.world(bounds=(-5.0, 5.0)))
+
+
+@pytest.mark.parametrize("limit", [{"min_df": 2}, {"max_df": 0.9}])
+def test_a_limit_on_words_is_told_whatever_it_drops(limit: dict[str, Any]) -> None:
+    """That it drops nothing is read off the documents too."""
+    counts = np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+    found = prepared(documents(counts), Preparation(weighting="tf", **limit))
+    assert found.X.shape == (4, 4) and found.assumptions == (VOCABULARY_IS_PUBLIC,)
+    assert prepared(documents(counts), Preparation(weighting="tf")).assumptions == ()
+
+
+@pytest.mark.parametrize("cells", [0.3, 1.0])
+def test_an_absent_row_stays_absent_where_outliers_are_planted(cells: float) -> None:
+    full, without = (prepared(Samples.of(X), Preparation(outlier_rows=1.0, outlier_cells=cells)) for X in (COUNTS + 1, (COUNTS + 1) * [[0], [1], [1], [1]]))
+    assert not np.asarray(without.X)[0].any() and np.asarray(full.X)[0].any()
+    assert np.array_equal(np.asarray(without.X)[1:], np.asarray(full.X)[1:])

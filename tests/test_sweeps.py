@@ -26,7 +26,7 @@ def finished(points: list[Point], value: float = 1.0) -> dict[str, Run]:
         parts = {"exact": point.epsilon}
         out[point.key] = Run({
             "spec": point.spec.model_dump(mode="json"), "metrics": figures, "epsilon": parts, "delta": 1e-5, "calibration": "exact",
-            "guarantee": {"status": "PROVEN"}, "seconds": {"fit": 0.1}, "key": str(place),
+            "guarantee": {"status": "PROVEN"}, "seconds": {"fit": 0.1}, "key": str(place), "public": True,
         })  # fmt: skip
     return out
 

@@ -93,7 +93,7 @@ class DPALS(Algorithm):
     title: ClassVar[str] = "DPALS"
     words: ClassVar[str] = "alternating least squares with noisy item statistics; user factors stay with their owners"
     source: ClassVar[str] = "Chien et al. 2021"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     rank: int = Field(8, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each is paid for")
@@ -289,10 +289,10 @@ class DPALS(Algorithm):
     def _item_step(self, U: Array, entries: Contributions, ridge: Array, shape: Shape, noise: Noise) -> Array:
         """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item, block by block [C21, Alg. 1, lines 8-12]."""
         G_u, G_M, root_k, r, m = self.clip_norm, self._rating_clip(shape), math.sqrt(self.ratings_per_user), self.rank, len(entries.kept)
+        U = U.astype(np.float64)  # in float32, rounding the sums of others adds up to a fifth to what one of a million users moves
         base = None
         if self.unobserved_weight:
-            U64 = U.astype(np.float64)  # in float32, rounding a sum over 100,000 users adds 0.4% to what one of them moves
-            K = noise.symmetric(SECOND_MOMENT, U64.T @ U64, sensitivity=G_u**2)
+            K = noise.symmetric(SECOND_MOMENT, U.T @ U, sensitivity=G_u**2)
             base = (self.unobserved_weight * nearest_psd(K)).astype(np.float32)
         H_release = noise.release(GRAMS, sensitivity=root_k * G_u**2, size=m * r * (r + 1) // 2)
         w_release = noise.release(RIGHT_SIDES, sensitivity=root_k * G_u * G_M, size=m * r)
@@ -300,7 +300,8 @@ class DPALS(Algorithm):
         V = np.empty((m, r), np.float32)
         for start, stop in _blocks(m, r):
             H, w = kernels.normal_equations(entries.starts, entries.raters, entries.values, U, start, stop, weights=entries.weights)
-            V[start:stop] = kernels.solve_psd(H_release.symmetric(H), w_release.vector(w), ridge[start:stop], base=base, project=self.psd)
+            noisy_H, noisy_w = H_release.symmetric(H).astype(np.float32), w_release.vector(w).astype(np.float32)
+            V[start:stop] = kernels.solve_psd(noisy_H, noisy_w, ridge[start:stop], base=base, project=self.psd)
         return V
 
 
@@ -331,7 +332,7 @@ class AdaDPALS(DPALS):
 
 
 def _blocks(m: int, r: int) -> Iterator[tuple[int, int]]:
-    size = max(1, BLOCK_BYTES // (4 * r * r))
+    size = max(1, BLOCK_BYTES // (8 * r * r))
     return ((start, min(m, start + size)) for start in range(0, m, size))
 
 

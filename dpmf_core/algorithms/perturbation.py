@@ -14,7 +14,7 @@ from pydantic import Field
 from dpmf_core.algorithms.als import ALS
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Recommender, Streams, Watch, unwatched
 from dpmf_core.data import Ratings, Shape
-from dpmf_core.privacy import Budget, Event, Guarantee, Laplace, Noise, Status
+from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Laplace, Noise, Status
 
 RATINGS = "every rating"
 WHICH_IS_PUBLIC = "which items were rated is public"
@@ -42,7 +42,7 @@ class InputPerturbation(ALS):
 
     def guarantee(self) -> Guarantee:
         public = ("the number of users", "the item set", "the rating bounds")
-        return Guarantee(Status.CONDITIONAL, "rating", assumptions=(WHICH_IS_PUBLIC,), taken_as_public=public)
+        return Guarantee(Status.CONDITIONAL, VALUE, assumptions=(WHICH_IS_PUBLIC,), taken_as_public=public)
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
         noisy = perturbed(data, noise, self.clamp)

@@ -65,7 +65,7 @@ def _stored_or_run(spec: RunSpec, store: Store) -> Run:
 @click.option("--grid", "grids", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter to go through; repeatable.")
 @click.option("--preset", metavar="ID", help="A figure of a source paper, at full size; then no other option says what to run. See `presets`.")
 @click.option("--page-size", is_flag=True, help="The preset at the size of the Trade-off page: about a minute.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Every run as a row of this CSV file.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Every run as a row of this CSV file; of private data nothing raw.")
 @run_options
 def sweep(names: str | None, epsilons: str | None, seeds: str, grids: tuple[str, ...], preset: str | None, page_size: bool, out: Path | None, as_json: bool,
           **options: Any) -> None:  # fmt: skip

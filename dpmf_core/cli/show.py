@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from dpmf_core.privacy import neighbours
+
 RULES = {"exact": "exact", "rdp_source": "RDP (source) = zCDP", "rdp_tight": "RDP (tight)", "advanced": "advanced composition", "naive": "naive sum"}
 METRICS = {"rmse": "RMSE", "mae": "MAE", "validation_rmse": "validation RMSE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "coverage": "coverage"} | {
     "objective": "objective",
@@ -49,8 +51,8 @@ def epsilon_words(record: Record) -> str:
     exact = record["epsilon"]["exact"]
     if exact is None or record["delta"] is None:
         return "epsilon: none" if exact is None else "epsilon = 0.00 (nothing is released)"
-    relation = {"add-remove": "add/remove", "replace-one": "replace one"}[record["relation"]]
-    return f"epsilon = {exact:.2f} (delta = {scientific(record['delta'])}, per {record['guarantee']['unit']}, {relation}, exact)"
+    unit = record["guarantee"]["unit"]
+    return f"epsilon = {exact:.2f} (delta = {scientific(record['delta'])}, per {unit}, {neighbours(unit, record['relation'])}, exact)"
 
 
 def privacy(record: Record) -> str:

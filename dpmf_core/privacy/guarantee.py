@@ -11,6 +11,16 @@ class Status(StrEnum):
     NONE = "NONE"
 
 
+VALUE = "value of a rating"  # the unit where who rated what is public: its neighbour has another value, and nothing is added or removed
+
+
+def neighbours(unit: str, relation: str) -> str:
+    """How a neighbouring data set differs, as it is printed. relation: a `Relation`, or as a record has it."""
+    if unit == VALUE:
+        return "another value"
+    return "add/remove" if relation == "add-remove" else "replace-one, at most"
+
+
 @dataclass(frozen=True)
 class Guarantee:
     """status: what is proved. unit: whose data one neighbouring step adds or removes. assumptions: what CONDITIONAL rests on.

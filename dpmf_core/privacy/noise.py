@@ -147,5 +147,10 @@ class Release:
 
 
 def _real(part: Array) -> Array:
-    """Whole numbers become float64: noise cast to them would be cut off, and tells counts from an empty sum (np.bincount of nothing is integer)."""
-    return part.astype(np.result_type(part.dtype, np.float32), copy=False)
+    """Whole numbers become float64: noise cast to them would be cut off, and tells counts from an empty sum (np.bincount of nothing is integer).
+
+    Raises PlanViolation on float32: rounding a sum in it moves more than one user may.
+    """
+    if part.dtype.kind == "f" and part.dtype != np.float64:
+        raise PlanViolation(f"a statistic is summed in float64, or rounding moves it by more than its sensitivity. Got {part.dtype}.")
+    return part.astype(np.float64, copy=False)

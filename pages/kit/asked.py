@@ -22,7 +22,7 @@ from pages.kit.tied import tied
 
 OWN, SKEW = "own", "chien-fig2"
 FIGURES = (OWN, SKEW, *RATINGS_PRESETS)
-NOISES = {"exact": "exact accounting", "source": "each source's own rule", "both": "both, side by side"}
+NOISES = {"exact": "exact", "source": "each source's rule", "both": "both"}
 JUDGES = {"test": "test split", "validation": "validation split"}
 START = {
     "fig": OWN, "methods": "spectral,dpals,private-bias", "epsilons": "1, 5, 20", "draws": "2", "grid": "", "noise": "exact", "judge": "test", "metric": "",

@@ -8,11 +8,6 @@ from dpmf_core.skew import shares
 from pages.kit import charts
 
 
-def plain(text: str) -> str:
-    """Letters that Markdown would read otherwise, escaped."""
-    return "".join(f"\\{letter}" if letter in r"\`*_{}[]()#+-.!|<>$:~" else letter for letter in text)
-
-
 def summary(data: Ratings) -> None:
     """Activity, popularity, and how ratings bunch on few items."""
     st.caption("Computed on raw data, not released: for your eyes.")
@@ -24,10 +19,10 @@ def summary(data: Ratings) -> None:
             line = counts[counts["by"] == by]
             fig.add_scatter(x=line["place"], y=line["ratings"], name=by, mode="lines", line={"color": charts.colour(tint)})
         fig.update_yaxes(type="log")
-        charts.show(fig, "data.activity", "Ratings of each user and of each item.", counts)
+        charts.show(fig, "data.activity", "Ratings of each user and of each item.", counts, leaves=False)
     with right:
         table = pd.DataFrame([vars(share) for share in shares(data)])
-        charts.show(charts.shares(table), "data.shares", "Share of observations against share of top items.", table)
+        charts.show(charts.shares(table), "data.shares", "Share of observations against share of top items.", table, leaves=False)
 
 
 def activity(data: Ratings) -> dict[str, list[tuple[float, int]]]:

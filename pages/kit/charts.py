@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
-from pages.kit import said
+from pages.kit import said, sidebar
 
 plotly.io.templates.default = None  # Streamlit brings its own, and building in plotly's takes longer than the figure
 
@@ -62,14 +62,20 @@ def figure(x: str, y: str, height: int = 340, **layout: Any) -> go.Figure:
     return out
 
 
-def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame) -> None:
-    """The figure with its description for screen readers, its camera button for a PNG, and its numbers folded below."""
+def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame, leaves: bool | None = None) -> None:
+    """The figure with its description for screen readers, its camera button for a PNG, and its numbers folded below.
+
+    leaves: whether the numbers may be saved; by default where the page is not about data that somebody brought, whose raw figures are for the screen.
+    """
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "toImageButtonOptions": {"filename": key, "scale": 2}}
     st.plotly_chart(fig, key=key, alt=alt, config=config)
     first = re.split(r"[.:,;](?= |$)", alt)[0]
     with st.expander(f"The numbers: {first}"):
         said.table(table, key=f"{key}.table")
-        st.download_button("Download as CSV", said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
+        if sidebar.about_public_data() if leaves is None else leaves:
+            st.download_button("Download as CSV", said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
+        else:
+            st.caption("Computed on your raw data, without noise: for your eyes, so there is no file of it.")
 
 
 def steps(curves: pd.DataFrame, trivial: float | None, metric: str = "rmse", title: str = "RMSE", guess: str = "guessing the mean") -> go.Figure:
@@ -85,7 +91,7 @@ def steps(curves: pd.DataFrame, trivial: float | None, metric: str = "rmse", tit
             )  # fmt: skip
     if trivial is not None:
         fig.add_hline(y=trivial, line={"dash": "dash", "color": _ink()}, annotation={"text": f"{guess}: {trivial:.3f}", "font": {"color": _ink()}})
-    if curves["step"].max() <= 25:
+    if curves["step"].max() <= 12:
         fig.update_xaxes(dtick=1)
     return fig
 

@@ -27,11 +27,17 @@ def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
             {"made": pd.Timestamp(row["created"]), "algorithm": row["title"], "data": row["dataset"], "ε": row["epsilon"], "seed": row["seed"],
              "RMSE": row["metrics"].get("rmse"), "objective": row["metrics"].get("objective"), "status": row["guarantee"],
              "parameters": ", ".join(f"{name} {value}" for name, value in row["parameters"].items()), "tags": row["tags"], "note": row["note"],
-             "seconds": row["fit_seconds"], "MB": sizes.get(row["key"], 0) / 1e6, "key": row["key"]}
+             "seconds": row["fit_seconds"], "MB": sizes.get(row["key"], 0) / 1e6, "key": row["key"], "public": row["public"]}
             for row in rows
         ]
     )  # fmt: skip
     return table.astype({name: float for name in ("ε", "RMSE", "objective") if name in table})  # empty cells, and not "None"
+
+
+def leaving(table: pd.DataFrame) -> pd.DataFrame:
+    """The list as it may leave the machine: of private data nothing that is computed from raw rows (as `Run.export`)."""
+    raw = ["RMSE", "objective", "seconds", "MB", "key"]
+    return table.astype({"key": object}).mask(~table["public"].astype(bool).to_numpy()[:, None] & table.columns.isin(raw)[None, :]).drop(columns="public")
 
 
 def filtered(table: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +48,7 @@ def filtered(table: pd.DataFrame) -> pd.DataFrame:
         if chosen:
             table = table[table[name].isin(chosen)]
     text = fourth.text_input("Text within", key="runs.text", max_chars=100, help="In parameters, tags and notes.").strip().lower()
-    by = fifth.selectbox("Sort by", [name for name in table.columns if name != "key"], key="runs.by")
+    by = fifth.selectbox("Sort by", [name for name in table.columns if name not in ("key", "public")], key="runs.by")
     table = table.sort_values(by, ascending=by not in ("made", "seconds", "MB"), kind="stable")
     if text:
         where = table["parameters"] + " " + table["tags"] + " " + table["note"] + " " + table["key"]
@@ -85,8 +91,8 @@ def _sound(record: dict[str, Any]) -> bool:
         and isinstance(curves, list) and all(numbers(point) and "step" in point and point.keys() == curves[0].keys() for point in curves)
         and isinstance(ledger, list) and all(isinstance(entry, dict) and all(name in entry for name in entries) for entry in ledger)
         and isinstance(promise, dict) and promise.get("status") in guarantee.BADGES and isinstance(promise.get("words"), str)
-        and isinstance(record.get("delta"), float | None) and str(promise.get("unit", "user")).isalpha()
-        and record.get("relation", "add-remove") in set(Relation)
+        and isinstance(record.get("delta"), float | None) and str(promise.get("unit", "user")).replace(" ", "").isalpha()
+        and record.get("relation", "add-remove") in {*Relation, "another-value"}
     )  # fmt: skip
 
 
@@ -185,7 +191,7 @@ def _cost(name: str, record: dict[str, Any]) -> str:
     exact = record["epsilon"].get("exact")
     if not exact or not record["delta"]:
         return name
-    unit, relation = record["guarantee"].get("unit", "user"), Relation(record.get("relation", "add-remove"))
+    unit, relation = record["guarantee"].get("unit", "user"), record.get("relation", "add-remove")
     return f"{name.split(', ε')[0]}: {guarantee.full(exact, record['delta'], unit, relation)}"
 
 

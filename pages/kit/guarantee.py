@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.glossary import TERMS, linked
-from dpmf_core.privacy import Event, Guarantee, Relation, Status, UnsupportedEvent, normal_form
+from dpmf_core.privacy import Event, Guarantee, Relation, Status, UnsupportedEvent, neighbours, normal_form
 from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds
 from pages.kit import charts, links, said
 
@@ -23,10 +23,9 @@ def small(delta: float) -> str:
     return f"{delta:.1e}".replace(".0e", "e").replace("e-0", "e-")
 
 
-def full(epsilon: float, delta: float, unit: str = "user", relation: Relation = Relation.ADD_REMOVE, rule: str = "exact") -> str:
+def full(epsilon: float, delta: float, unit: str = "user", relation: str = Relation.ADD_REMOVE, rule: str = "exact") -> str:
     """Epsilon in full, as it is printed everywhere."""
-    neighbours = "add/remove" if relation is Relation.ADD_REMOVE else "replace-one, at most"
-    return f"ε = {shown(epsilon)} (δ = {small(delta)}, per {unit}, {neighbours}, {rule})"
+    return f"ε = {shown(epsilon)} (δ = {small(delta)}, per {unit}, {neighbours(unit, relation)}, {rule})"
 
 
 def ledger_table(event: Event) -> pd.DataFrame:
@@ -89,4 +88,4 @@ def meaning(event: Event, delta: float, key: str) -> None:
     curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
     fig = charts.trade_off(curve)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
-    charts.show(fig, key, f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of those who took part.", curve)
+    charts.show(fig, key, f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of those who took part.", curve, leaves=True)

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpmf_core.errors import BadInput
 from dpmf_core.lesson_links import CONTROLS, LessonLink, keep, opened
 from pages.kit import said
-from pages.kit.brought import plain
+from pages.kit.said import plain
 
 NAME = "class"  # of the parameter in the address
 

@@ -101,10 +101,11 @@ def per_step(page: str, delta: float) -> None:
     each = left.slider("ε of each of two statistics, in each step", 0.05, 0.99, 0.5, 0.05, key=f"{page}.each")
     steps = right.slider("Steps", 1, 500, 100, key=f"{page}.steps.claimed")
     own, tight = claims.saha(each, delta, steps), claims.saha(each, delta, steps, tight=True)
+    st.markdown("Total ε of the same noise:")
     first, second, third = st.columns(3)
-    first.metric("Total ε, the source's sensitivities", f"{exactly(own.event, delta):.2f}")
-    second.metric("the same noise, add/remove", f"{exactly(tight.event, delta):.2f}")
-    third.metric("the same noise, replace-one", f"{exactly(tight.event, delta, Relation.REPLACE_ONE):.2f}")
+    first.metric("by the source", f"{exactly(own.event, delta):.2f}")
+    second.metric("add/remove", f"{exactly(tight.event, delta):.2f}")
+    third.metric("replace-one", f"{exactly(tight.event, delta, Relation.REPLACE_ONE):.2f}")
     st.caption(
         f"Saha & Imtiaz 2022 set the noise of two statistics in each step for ε = {each:g}. Composed exactly over {steps} steps at "
         f"δ = {guarantee.small(delta)}, that noise costs the figures above: first with the sensitivities of the source (2/N and 4/N), then with those that "
@@ -169,8 +170,8 @@ def take_away(main: Run) -> None:
     st.header("Take it away", anchor=False)
     record = main.export()
     left, middle, right = st.columns(3)
-    left.download_button("The run as JSON", to_json(record, indent=1), f"run-{main.key[:8]}.json", "application/json", width="stretch")
-    middle.download_button("A script that reproduces it", words.script(record), f"run-{main.key[:8]}.py", "text/x-python", width="stretch")
+    left.download_button("The run as JSON", to_json(record, indent=1), f"{main.name}.json", "application/json", width="stretch")
+    middle.download_button("The script", words.script(record), f"{main.name}.py", "text/x-python", width="stretch")
     with right.popover("Share link", width="stretch"):
         link = f"{(st.context.url or '').split('?')[0]}?" + "&".join(f"{name}={value}" for name, value in st.query_params.items())
         st.code(link, language=None, wrap_lines=True)

@@ -19,6 +19,11 @@ def harmless(text: str) -> str:
     return "".join(part + ("`" if place < closed else "\\`" if place < len(parts) - 1 else "") for place, part in enumerate(out))
 
 
+def plain(text: str) -> str:
+    """Letters that Markdown would read otherwise, escaped."""
+    return "".join(f"\\{letter}" if letter in r"\`*_{}[]()#+-.!|<>$:~" else letter for letter in text)
+
+
 def error(problem: object, kept: str = KEPT) -> None:
     """What is wrong, and that nothing is lost."""
     st.error(harmless(str(problem)))
@@ -45,5 +50,5 @@ def csv_of(frame: pd.DataFrame) -> str:
 
 
 def table(frame: pd.DataFrame, **more: Any) -> Any:
-    """A table on the page: its own menu can save it as CSV and copy it, so it is spared too."""
-    return st.dataframe(spared(frame), **{"hide_index": True} | more)
+    """A table on the page. Its own menu saves nothing (client.disableDataExport): what may leave has a button."""
+    return st.dataframe(frame, **{"hide_index": True} | more)

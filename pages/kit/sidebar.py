@@ -116,6 +116,11 @@ def _key(name: str) -> str:
     return f"sidebar.{holds()}.{name}" if name in OWN and holds() != "ratings" else f"sidebar.{name}"
 
 
+def about_public_data() -> bool:
+    """Whether the data chosen is nobody's own."""
+    return not datasets.is_own(str(st.session_state.get(_key("data"), "")))
+
+
 def bring(entry: Any) -> None:
     """A data set of this session alone, chosen on every page about its kind; call it before the sidebar is drawn."""
     held = getattr(entry, "holds", "ratings")

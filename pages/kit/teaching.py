@@ -39,7 +39,7 @@ def neighbours() -> None:
     for name, line, tint in (("without you", found.without, "dpals"), ("with you, who gave a 5", found.with_you, "spectral")):
         fig.add_scatter(x=found.axis, y=line, name=name, mode="lines", fill="tozeroy", line={"color": charts.colour(tint), "width": 2.5})
     table = pd.DataFrame({"answer": found.axis, "without you": found.without, "with you": found.with_you})
-    charts.show(fig, "learn.neighbours.figure", f"Two bell curves, 5 apart, noise {found.noise:.1f}.", table)
+    charts.show(fig, "learn.neighbours.figure", f"Two bell curves, 5 apart, noise {found.noise:.1f}.", table, leaves=True)
     st.caption(
         f"50 people rated a film; the sum of their ratings is published with normal noise of {found.noise:.1f}, at ε = {epsilon:g} and δ = {DELTA_TOLD}."
     )
@@ -56,7 +56,7 @@ def clipping() -> None:
         fig.add_scatter(x=table["norm"], y=table[column], name=name, mode="lines", line={"color": charts.colour(tint), "dash": dash, "width": 2.5})
     fig.add_vline(x=at.norm, line={"color": "#8b93a1", "dash": "dash"})
     fig.update_xaxes(type="log")
-    charts.show(fig, "learn.clip.figure", "Error over the clip norm: cut off falls, noise grows, both have a valley.", table)
+    charts.show(fig, "learn.clip.figure", "Error over the clip norm: cut off falls, noise grows, both have a valley.", table, leaves=True)
     st.caption(f"The sum of everyone's ratings of each item is published once at ε = 1 (δ = {DELTA_TOLD}, per user, add/remove, exact).")
     parts = f"the error is {at.both:.0f}: {at.cut:.0f} cut off and {at.noise:.0f} noise, which add up by squares"
     st.write(f"At C = {chosen:g}, **{at.people_cut:.0%} of the people are shortened**; {parts}.")
@@ -69,7 +69,7 @@ def composition() -> None:
     fig = charts.figure("steps", "total ε", height=300)
     fig.add_scatter(x=table["steps"], y=table["exactly"], name="exactly", mode="lines+markers", line={"color": charts.colour("dpals"), "width": 2.5})
     fig.add_scatter(x=table["steps"], y=table["sum"], name="sum of ε", mode="lines", line={"color": "#8b93a1", "dash": "dash"})
-    charts.show(fig, "learn.steps.figure", "Total epsilon over steps, exactly and as a sum.", table)
+    charts.show(fig, "learn.steps.figure", "Total epsilon over steps, exactly and as a sum.", table, leaves=True)
     exact, summed = added_up(0.5, steps)
     st.write(f"**{steps} steps of ε = 0.5 cost {exact:.2f}**, not 0.5, and not {summed:g} either: Gaussian noise adds up by squares.")
     st.caption(
@@ -101,11 +101,11 @@ def attacker() -> None:
         fig = charts.figure("what an attacker believed before", "what she may believe after, at most", height=300)
         fig.add_scatter(x=table["before"], y=table["after"], mode="lines", name=f"ε = {epsilon:g}", line={"color": charts.colour("spectral"), "width": 2.5})
         fig.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name="nothing learnt", line={"color": "#8b93a1", "dash": "dash"})
-        charts.show(fig, "learn.belief", "Belief after over belief before.", table)
+        charts.show(fig, "learn.belief", "Belief after over belief before.", table, leaves=True)
     with right:
         alarms = [step / 50 for step in range(51)]
         curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(Gaussian(1 / gaussian_mu(epsilon, DELTA)), alarms)})
-        charts.show(charts.trade_off(curve, f"ε = {epsilon:g}"), "learn.curve", "Trade-off curve.", curve)
+        charts.show(charts.trade_off(curve, f"ε = {epsilon:g}"), "learn.curve", "Trade-off curve.", curve, leaves=True)
     st.write(f"Who gave you even odds of having taken part may come to believe **{belief(0.5, epsilon):.0%}** at most.")
     st.caption(f"ε in total, per person, add/remove; the belief holds but with probability δ = {DELTA_TOLD}, the curve is exact.")
     links.to("audit", "Play the attacker: catch a planted fault on the Audit page", {"attack": "private-bias"})
@@ -128,7 +128,7 @@ def price() -> None:
     if len(done) < len(asked):
         return
     table = pd.DataFrame(rows)
-    charts.show(charts.groups(table, "how many films a person rated, quarters"), "learn.price.figure", "RMSE by activity.", table)
+    charts.show(charts.groups(table, "how many films a person rated, quarters"), "learn.price.figure", "RMSE by activity.", table, leaves=True)
     error = {name: float(run.record["metrics"]["rmse"]) for name, run in done.items()}
     st.write(
         f"At ε = {epsilon:g} private ALS errs by **{error['private']:.3f}**, ALS without privacy by {error['not private']:.3f}, "

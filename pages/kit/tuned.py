@@ -164,8 +164,8 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
 def take_away(winner: Run) -> None:
     spec = winner.spec
     left, middle, right = st.columns(3)
-    left.download_button("The winner as JSON", to_json(winner.export(), indent=1), f"run-{winner.key[:8]}.json", "application/json", width="stretch")
-    middle.download_button("A script that makes it", words.script(winner.export()), f"run-{winner.key[:8]}.py", "text/x-python", width="stretch")
+    left.download_button("The winner as JSON", to_json(winner.export(), indent=1), f"{winner.name}.json", "application/json", width="stretch")
+    middle.download_button("A script that makes it", words.script(winner.export()), f"{winner.name}.py", "text/x-python", width="stretch")
     link = {name: st.query_params[name] for name in st.query_params if not name.startswith("p.")} | {f"p.{n}": str(v) for n, v in spec.parameters.items()}
     with right:
         links.to("explore", "The winner in Explore", link)

@@ -164,7 +164,7 @@ def payers(question: Asked, finished: Finished) -> None:
     labels = [name for name in (label, twin, *(open_.get(name, "") for name in swept.TRIVIAL)) if name]
     table = swept.bucket_rows(points, finished, epsilon, labels)
     st.markdown(findings.who_pays(table, label, twin, epsilon))
-    sides = (("activity", "ratings of the user, in quarters of the test set"), ("popularity", "ratings of the item, in quarters of the test set"))
+    sides = (("activity", "ratings of the user, quarters"), ("popularity", "ratings of the item, quarters"))
     for column, (by, title) in zip(st.columns(2), sides, strict=True):
         with column:
             part = table[table["by"] == by]

@@ -76,7 +76,7 @@ def growth(event: Event, delta: float) -> None:
         fig.add_scatter(x=totals["times"], y=totals["times"] * once, mode="lines", name="sum of ε", line=grey)
         fig.update_xaxes(type="log", tickvals=totals["times"])
         fig.update_yaxes(type="log")
-        charts.show(fig, "accountant.growth", "Total epsilon as the ledger is repeated.", totals)
+        charts.show(fig, "accountant.growth", "Total epsilon as the ledger is repeated.", totals, leaves=True)
     curve = ledgers.deltas(event, once)
     with right:
         st.subheader("Every ε has its δ: a run has a curve, not a pair", anchor=False)
@@ -84,7 +84,7 @@ def growth(event: Event, delta: float) -> None:
         fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=ours)
         fig.add_hline(y=delta, line=grey, annotation={"text": f"δ = {guarantee.small(delta)}"})
         fig.update_yaxes(type="log", exponentformat="power")
-        charts.show(fig, "accountant.delta", "Delta as a function of epsilon.", curve)
+        charts.show(fig, "accountant.delta", "Delta as a function of epsilon.", curve, leaves=True)
 
 
 def calibration() -> None:

@@ -49,7 +49,7 @@ def figure(found: Audit) -> None:
     )  # fmt: skip
     table = pd.DataFrame({"false alarms": found.false_alarms, "misses": found.misses})
     middle = min(zip(found.false_alarms, found.misses, strict=True), key=sum)
-    charts.show(fig, "audit.curve", f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed.", table)
+    charts.show(fig, "audit.curve", f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed.", table, leaves=True)
     where = "Where the orange line dips into the blue area by more than chance, the promise is broken. " if found.allowed else ""
     st.caption(where + "Rates are those of the half of the trainings that judged; the bound takes their upper 95% limits.")
 

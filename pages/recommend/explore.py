@@ -97,8 +97,8 @@ def take_away(main: Run) -> None:
     record = main.export()
     script = words.script(record)
     left, middle, right = st.columns(3)
-    left.download_button("The run as JSON", to_json(record, indent=1), f"run-{main.key[:8]}.json", "application/json", width="stretch")
-    middle.download_button("A script that reproduces it", script, f"run-{main.key[:8]}.py", "text/x-python", width="stretch")
+    left.download_button("The run as JSON", to_json(record, indent=1), f"{main.name}.json", "application/json", width="stretch")
+    middle.download_button("The script", script, f"{main.name}.py", "text/x-python", width="stretch")
     with right.popover("Share link", width="stretch"):
         st.code(
             f"{(st.context.url or '').split('?')[0]}?" + "&".join(f"{name}={value}" for name, value in st.query_params.items()), language=None, wrap_lines=True

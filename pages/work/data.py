@@ -13,6 +13,7 @@ from pages.kit import brought, said, seen, sidebar
 
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
 ROLES = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
+ORDERS = {"columns": "column by column, as MATLAB does", "lines": "line by line"}
 
 
 def ratings_form(content: bytes, name: str) -> None:
@@ -52,6 +53,8 @@ def samples_form(content: bytes, name: str) -> None:
     if ending == "mat":
         facts["key"] = left.text_input("Name of the matrix in the file", "fea", key="data.matrix", max_chars=60)
         facts["drop"] = right.text_input("Columns to leave out, counted from 1", key="data.drop", max_chars=200)
+        stored = st.selectbox("Pixels of images are stored", list(ORDERS), key="data.order", format_func=ORDERS.__getitem__)
+        facts["order"] = "" if stored == "columns" else stored
     if ending in ("mat", "zip"):
         facts["image"] = middle.text_input("Height,width of images (empty: none, or as they are)", key="data.image", max_chars=20)
     st.caption("What is protected is one document or image: one line, one file or one row.")
@@ -71,7 +74,7 @@ def yours() -> None:
     for entry in list(held.values()):
         with st.container(border=True):
             left, right = st.columns([5, 1], vertical_alignment="center")
-            left.markdown(f"**{brought.plain(entry.title)}** is a data set on every page of this session: in no link, not in the store, gone after a day.")
+            left.markdown(f"**{said.plain(entry.title)}** is a data set on every page of this session: in no link, not in the store, gone after a day.")
             if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
                 own.remove(entry)
                 sidebar.drop(entry)

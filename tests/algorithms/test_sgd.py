@@ -144,11 +144,11 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
     assert noise.spent[0][0].statistic == RATINGS
 
 
-def test_the_unit_is_one_rating_and_what_is_public_is_said() -> None:
+def test_the_unit_is_the_value_of_one_rating_and_what_is_public_is_said() -> None:
     for kind in (InputPerturbation, DPNMFLaplace):
         guarantee = kind().guarantee()
         assert guarantee.status is Status.CONDITIONAL
-        assert guarantee.unit == "rating"
+        assert guarantee.unit == "value of a rating"
         assert "which items were rated is public" in guarantee.words
 
 

@@ -40,11 +40,6 @@ class Released:
         """What must not depend on the data: declared facts and shapes."""
         return self.leaf, self.size, self.scale, [part.shape for part in self.exact]
 
-    @property
-    def rounding(self) -> float:
-        """What summing and storing in float32 may move, in L2 norm."""
-        return 4 * float(np.finfo(np.float32).eps) * float(np.linalg.norm(self.statistic))
-
 
 class _Pen(Release):
     """Keeps a `Released` up to date and hands out what its owner says."""

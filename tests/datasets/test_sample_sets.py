@@ -154,9 +154,25 @@ def portraits(count: int = 6, side: int = 12) -> np.ndarray:
 def test_matlab_images_are_put_upright(tmp_path: Path, turned: bool) -> None:
     faces = portraits()
     savemat(tmp_path / "faces.mat", {"fea": (faces.swapaxes(1, 2) if turned else faces).reshape(6, -1), "gnd": np.arange(6)[:, None]})
-    samples, report = images.from_matlab(tmp_path / "faces.mat", name="faces")
+    samples, report = images.from_matlab(tmp_path / "faces.mat", name="faces", public=True)
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
     assert ("put upright" in report.note) == turned
+    declared = loaded(str(tmp_path / "faces.mat") + f"?key=fea&order={'columns' if turned else 'lines'}")
+    np.testing.assert_allclose(declared.X, samples.X, rtol=1e-6)
+    with pytest.raises(BadInput, match="order is how pixels are stored"):
+        datasets.load(str(tmp_path / "faces.mat") + "?order=sideways")
+
+
+def test_how_private_images_are_stored_is_not_read_off_them(tmp_path: Path) -> None:
+    """The mean picture would tell, and one image can turn it: everybody's row would change with hers."""
+    faces = portraits()
+    for place, rows in enumerate((faces, faces.swapaxes(1, 2), np.concatenate([faces[:1] * 0, faces[1:]]))):
+        savemat(tmp_path / f"{place}.mat", {"fea": rows.reshape(6, -1)})
+    lying, standing, without = (loaded(str(tmp_path / f"{place}.mat")) for place in range(3))
+    assert not lying.public
+    np.testing.assert_allclose(standing.X, faces.reshape(6, -1), rtol=1e-6)  # as MATLAB stores them
+    np.testing.assert_allclose(lying.X, faces.swapaxes(1, 2).reshape(6, -1), rtol=1e-6)
+    assert np.array_equal(without.X[1:], lying.X[1:])
 
 
 def test_images_that_are_no_square_need_their_size(tmp_path: Path) -> None:
@@ -211,7 +227,9 @@ def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path: Path) 
     assert samples.X.shape == (6, 144)
     assert samples.image == (12, 12)
     assert "2 x file that is no picture, left out" in report.words
-    assert loaded(str(tmp_path / "faces.zip") + "?image=6x6").X.shape == (6, 36)
+    assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)  # it is that of somebody's picture
+    declared = loaded(str(tmp_path / "faces.zip") + "?image=6x6")
+    assert declared.X.shape == (6, 36) and declared.assumptions == ()
 
 
 def test_an_archive_without_pictures_is_refused(tmp_path: Path) -> None:
@@ -235,7 +253,7 @@ def test_what_is_imported_is_what_is_loaded(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     (tmp_path / "g.txt").write_text("\n".join(DOCS), "utf-8")
     datasets.import_("guardian", tmp_path / "g.txt")
-    made = text.documents([doc for doc in DOCS if doc], name="guardian", public=True)[0]
+    made = text.documents([doc for doc in DOCS if doc], name="guardian")[0]
     assert loaded("guardian").fingerprint == made.fingerprint
     savemat(tmp_path / "faces.mat", {"fea": np.tile(portraits().reshape(6, -1), (1, 1))})
     with pytest.raises(BadInput, match="Images of 32 x 32 have 1,024 pixels"):
@@ -287,3 +305,10 @@ def test_twenty_newsgroups_come_from_their_archive() -> None:
     assert len(samples) == 11_314 + 7_532
     assert samples.titles is not None and samples.titles[0].startswith("alt.atheism: ")
     assert "without a word" in report.words
+
+
+def test_other_files_under_a_published_name_are_private(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("\n".join(f"secret diary entry about topic{k % 3} and weather" for k in range(5)))
+    samples, report = sample_sets.read(datasets.sample_sets.ENTRIES[[it.id for it in sample_sets.ENTRIES].index("guardian")], tmp_path / "mine.txt")
+    assert not samples.public
+    assert "not the whole of Guardian articles, which has 4,551 documents: it is treated as private data" in report.note

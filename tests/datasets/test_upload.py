@@ -192,7 +192,7 @@ def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
     refused = {
         str(path): "not declared",
         f"{path}?bounds=5": "two numbers",
-        f"{path}?bound=1,5": "bounds, users, items, text, key, image, drop are known",
+        f"{path}?bound=1,5": "bounds, users, items, text, key, image, drop, order are known",
         f"{path}?bounds=1,5&users=-1": "whole number",
         str(tmp_path): "holds neither pictures",
         str(tmp_path / "none.csv"): "There is no file",

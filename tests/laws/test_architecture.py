@@ -142,7 +142,7 @@ def test_page_scripts_are_short_ask_and_show(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sources("pages"), ids=name_of)
-def test_tables_are_drawn_in_one_place_that_takes_formulas_out(path: Path) -> None:
+def test_tables_are_drawn_in_one_place(path: Path) -> None:
     assert path.name == "said.py" or not re.search(r"st\.(dataframe|table)\(", path.read_text("utf-8"))
 
 

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from datasets import own
 from pages.kit import brought
+from tests.pages.driving import behind_sidebar, settled
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "pages" / "work" / "data.py"
@@ -76,3 +77,13 @@ def test_activity_counts_users_and_items(mine: Any) -> None:
     assert found["users"][0] == (0.0, 12) and len(found["users"]) == 30
     assert found["items"][-1] == (pytest.approx(11 / 12), 30)
     assert pd.Series([share for share, _ in found["users"]]).is_monotonic_increasing
+
+
+def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
+    """The numbers below a figure can be saved where they come from public data alone."""
+    app = settled(with_own(AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=60), mine.entry))
+    saved = [button.label for button in app.get("download_button")]
+    assert saved.count("Download as CSV") == 1  # of the trade-off curve, which follows from the ledger
+    assert sum("for your eyes, so there is no file of it" in it.value for it in app.caption) >= 2
+    app.sidebar.selectbox(key="sidebar.data").set_value("cinema-small")
+    assert [button.label for button in settled(app).get("download_button")].count("Download as CSV") == 3
