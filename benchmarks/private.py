@@ -46,7 +46,7 @@ def shares(rank: int) -> dict[str, float]:
     """Seconds of one item step over 10,677 items, part by part, at the noise of epsilon about 1."""
     data = skewed(1_000_000, 69_878, 10_677)
     starts, order = data.by_item
-    U = np.random.default_rng(1).standard_normal((data.n_users, rank)).astype(np.float32)
+    U = np.random.default_rng(1).standard_normal((data.n_users, rank))
     U /= np.linalg.norm(U, axis=1, keepdims=True)
     noise = Noise(sequence(Gaussian(100.0, GRAMS), Gaussian(100.0, RIGHT_SIDES)), np.random.SeedSequence(0), usable_threads())
     parts: dict[str, float] = {}
@@ -55,7 +55,7 @@ def shares(rank: int) -> dict[str, float]:
     with timed(parts, "noise"):
         H, w = noise.symmetric(GRAMS, H, sensitivity=1.0), noise.vector(RIGHT_SIDES, w, sensitivity=1.0)
     with timed(parts, "projection and solve"):
-        kernels.solve_psd(H, w, 10.0)
+        kernels.solve_psd(H.astype(np.float32), w.astype(np.float32), 10.0)
     return parts
 
 
