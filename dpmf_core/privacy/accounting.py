@@ -305,7 +305,10 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
         low -= 2.0
     while excess(high) > 0:
         high += 2.0
-    return math.exp(float(brentq(excess, low, high, xtol=1e-12, rtol=1e-12)))
+    found, step = float(brentq(excess, low, high, xtol=1e-12, rtol=1e-12)), 1e-12
+    while excess(found) > 0:  # the root is as near from either side; a numerical PLD even has steps
+        found, step = found + step, 2 * step
+    return math.exp(found)
 
 
 # ---- what an attacker can do ------------------------------------------------------------------------------------------
