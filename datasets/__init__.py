@@ -78,12 +78,14 @@ def catalogue() -> tuple[Listed, ...]:
 
 def ratings() -> tuple[Entry, ...]:
     """Every set of ratings that has a name."""
-    return tuple(entry for entry in _CATALOGUE if isinstance(entry, Entry))
+    return tuple(known for entry in _CATALOGUE if isinstance(entry, Entry) and isinstance(known := shelf.known(entry), Entry))
 
 
 def samples(holds: str) -> tuple[SampleEntry, ...]:
     """Every set of `documents` or `images` that has a name."""
-    return tuple(entry for entry in _CATALOGUE if isinstance(entry, SampleEntry) and entry.holds == holds)
+    return tuple(
+        known for entry in _CATALOGUE if isinstance(entry, SampleEntry) and entry.holds == holds and isinstance(known := shelf.known(entry), SampleEntry)
+    )
 
 
 def present(id: str) -> bool:  # noqa: A002
@@ -179,13 +181,14 @@ def _table(path_and_facts: str) -> Ratings | Samples:
     facts = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := set(facts) - {"bounds", "users", "items", *sample_sets.FACTS}:
         raise BadInput(f"After the '?' of a path bounds, users, items, {', '.join(sample_sets.FACTS)} are known. Got {', '.join(sorted(unknown))}.")
+    told = (lambda report: None) if is_own(path) else _tell  # what is wrong with a file of one's own is said on the page, and to nobody else
     if (found := sample_sets.at(file, facts)) is not None:
-        _tell(found[1])
+        told(found[1])
         return found[0]
     ratings, report = read_table(
         file, name=file.name, bounds=_pair(facts.get("bounds")), n_users=_count(facts, "users"), n_items=_count(facts, "items")
     )  # fmt: skip
-    _tell(report)
+    told(report)
     return ratings
 
 

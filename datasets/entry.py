@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """What is said of every data set."""
+    """What is said of every data set. public: published or simulated. assumptions: what was read off private data, and is taken as public."""
 
     id: str
     title: str
@@ -16,6 +16,8 @@ class Listed:
     citation: str
     size_mb: float
     home: str
+    public: bool = True
+    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,7 +86,8 @@ def from_matlab(
     size = side_of(matrix.shape[1], f"'{found}'", image)
     rows = np.asarray(matrix, np.float64)
     columns = order == "columns" if order else not public or by_columns(rows, size)
-    samples = Samples.of(turned(rows, size) if columns else rows, image=size, unit="image", name=name, public=public)
+    assumptions = () if public or image else (IMAGE_SIZE_IS_PUBLIC,)
+    samples = Samples.of(turned(rows, size) if columns else rows, image=size, unit="image", name=name, public=public, assumptions=assumptions)
     if columns:
         note += " Pixels were stored column by column, as MATLAB does; they were put upright."
         note += " Not so? Declare order=lines." * (order is None and not public)

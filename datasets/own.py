@@ -39,12 +39,13 @@ class Brought:
 
 
 def home() -> Path:
-    return shelf.writable_home() / FOLDER
+    return shelf.writable_home().absolute() / FOLDER
 
 
 def is_own(data_id: str) -> bool:
     """Whether a data set's id is the path of a file that somebody brought."""
-    return f"/{FOLDER}/" in data_id and Path(data_id.partition("?")[0]).resolve().is_relative_to(home().resolve())
+    path = data_id.rpartition("?")[0] or data_id
+    return FOLDER in path and Path(path).resolve().is_relative_to(home().resolve())
 
 
 def preview(content: bytes, name: str) -> tuple[tuple[str, ...], dict[str, str], pd.DataFrame]:
@@ -118,6 +119,7 @@ def ratings(content: bytes, name: str, columns: dict[str, str], bounds: tuple[fl
     entry = Entry(
         id=f"{file}?{urlencode({'bounds': f'{low:g},{high:g}'}, safe=',')}", title=_titled(name), kind="file", words=YOURS, licence="Yours.", citation="",
         size_mb=file.stat().st_size / 1e6, n_users=found.n_users, n_items=found.n_items, n_ratings=len(found), bounds=bounds, home="",
+        public=False, assumptions=found.assumptions,
     )  # fmt: skip
     return Brought(entry, report, found)
 
@@ -141,7 +143,7 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
     entry = SampleEntry(
         id=f"{file}?{urlencode(facts, safe=',')}" if facts else str(file), title=_titled(name), kind="file", words=YOURS, licence="Yours.", citation="",
         size_mb=len(content) / 1e6, home="", holds="documents" if documents else "images", n_samples=found.shape.n_samples, n_features=found.shape.n_features,
-        image=found.image, n_components=max(1, min(8, found.shape.n_samples, found.shape.n_features)),
+        image=found.image, n_components=max(1, min(8, found.shape.n_samples, found.shape.n_features)), public=False, assumptions=found.assumptions,
     )  # fmt: skip
     return Brought(entry, report, found)
 
@@ -162,16 +164,15 @@ def _titled(name: str) -> str:
 
 def remove(entry: Entry | SampleEntry) -> None:
     """Forget a file that was brought."""
-    path = Path(entry.id.partition("?")[0])
+    path = Path(entry.id.rpartition("?")[0] or entry.id)
     if is_own(entry.id):
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def sweep(now: float | None = None) -> None:
     """Remove what is older than a day."""
-    if not home().is_dir():
-        return
-    for folder in home().iterdir():
+    kept = shelf.home().absolute() / FOLDER
+    for folder in kept.iterdir() if kept.is_dir() else ():
         if folder.is_dir() and folder.stat().st_mtime < (now or time.time()) - KEPT:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -112,7 +112,7 @@ def read(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
         return samples, report
     private, report = _read(entry, path, public=False)
     note = f"This is not the whole of {entry.title}, which has {entry.n_samples:,} {entry.holds}: it is treated as private data."
-    return private, replace(report, note=f"{report.note} {note}".strip())
+    return private.assuming(NUMBER_IS_PUBLIC), replace(report, note=f"{report.note} {note}".strip())
 
 
 def _read(entry: SampleEntry, path: Path, public: bool = True) -> tuple[Samples, Report]:
@@ -192,8 +192,16 @@ _FETCHERS: dict[str, Callable[[str], Samples]] = {"olivetti": _olivetti, "20news
 FACTS = ("text", "key", "image", "drop", "order")
 
 
+NUMBER_IS_PUBLIC = "the number of samples is public"  # where it is counted in private files
+
+
 def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
     """Documents or images at a path, or None where it holds neither: `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`."""
+    found = _at(path, facts)
+    return None if found is None else (found[0].assuming(NUMBER_IS_PUBLIC), found[1])
+
+
+def _at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
     ending = path.suffix.lower()
     if ending == ".mat":
         drop = _numbers(facts.get("drop", ""))

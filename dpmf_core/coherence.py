@@ -41,6 +41,9 @@ def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None
     return float(np.mean(each)) if each else None
 
 
+_PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}
+
+
 @functools.lru_cache(4)
 def _kept(path: Path) -> tuple[tuple[str, ...], Array] | None:
     if not path.is_file():
@@ -50,7 +53,9 @@ def _kept(path: Path) -> tuple[tuple[str, ...], Array] | None:
 
 
 def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
-    """Words, and their unit vectors (n_words, 100); learned once a corpus and kept in the data directory."""
+    """Words, and their unit vectors (n_words, 100); learned once a corpus and kept in the data directory, those of private documents in memory alone."""
+    if not samples.public:
+        return _of_private(samples.reading, samples)
     path = data_folder() / "words" / f"{samples.reading[:32]}.npz"
     found = _kept(path)
     if found is None:
@@ -63,6 +68,19 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
         _kept.cache_clear()
         found = words, vectors
     return found
+
+
+def forget() -> None:
+    """Word vectors of private documents."""
+    _PRIVATE.clear()
+
+
+def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]:
+    """The last corpus's, by its reading."""
+    if reading not in _PRIVATE:
+        _PRIVATE.clear()
+        _PRIVATE[reading] = _learned(samples)
+    return _PRIVATE[reading]
 
 
 def _learned(samples: Samples) -> tuple[tuple[str, ...], Array]:

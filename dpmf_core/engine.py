@@ -100,6 +100,18 @@ class Engine:
             identity, asked, priority, lambda task: self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task))
         )
 
+    def forget(self, data_id: str) -> None:
+        """What was computed on a data set that is gone, and what is held of any in memory, here and in the workers."""
+        with self._lock:
+            for identity in [name for name, task in self._answers.items() if isinstance(task.spec, RunSpec) and task.spec.data.id == data_id]:
+                del self._answers[identity]
+            for known in [known for known in self._fingerprints if known[0].id == data_id]:
+                del self._fingerprints[known]
+            client = self._client
+        experiment.forget()
+        if client is not None and client.status == "running":
+            client.run(experiment.forget, on_error="ignore")
+
     def _shared(self, identity: str, spec: Work, priority: int, begin: Callable[[Task], object]) -> Job:
         """A handle on the unfinished task of this identity, begun now if there is none."""
         with self._lock:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 
-from dpmf_core import algorithms, judging, kernels
+from dpmf_core import algorithms, coherence, judging, kernels
 from dpmf_core.algorithms import Algorithm, Streams
 from dpmf_core.data import Ratings, Shape, Split, SplitSpec, split
 from dpmf_core.errors import BadInput, Cancelled, explain
@@ -138,6 +138,13 @@ def open_data(spec: DataSpec) -> Data:
     return _prepared(spec, catalogue().stamp(spec.id))
 
 
+def forget() -> None:
+    """Nothing that was read stays in this process's memory; what is still in use is read again."""
+    for kept in (_raw, _prepared, _split):
+        kept.cache_clear()
+    coherence.forget()
+
+
 def open_ratings(spec: DataSpec) -> Ratings:
     """As `open_data`. Raises BadInput where the data are no ratings."""
     return _ratings(open_data(spec))
@@ -254,7 +261,12 @@ class Run:
         if self.record["public"]:
             return self.record
         raw = {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"}
-        return {name: value for name, value in self.record.items() if name not in raw}
+        if self.record["guarantee"]["status"] not in ("PROVEN", "CONDITIONAL"):
+            raw |= {"model"}  # a mean without noise, say
+        spec = self.record["spec"]
+        path, mark, facts = str(spec["data"]["id"]).rpartition("?")
+        whose = {"data": {**spec["data"], "id": f"{Path(path or facts).name}{mark}{facts if path else ''}"}}  # without the folder it lies in
+        return {name: value for name, value in self.record.items() if name not in raw} | {"spec": {**spec, **whose}}
 
 
 @dataclass(frozen=True)

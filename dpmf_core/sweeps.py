@@ -168,7 +168,7 @@ def row(point: Point, record: Mapping[str, Any]) -> dict[str, Any]:
     spec = record["spec"]
     settings = {f"param.{name}": value for name, value in spec["parameters"].items()}
     return {
-        "dataset": spec["data"]["id"], "label": point.label, "algorithm": spec["algorithm"], "epsilon": point.epsilon,
+        "dataset": spec["data"]["id"] if record["public"] else "private", "label": point.label, "algorithm": spec["algorithm"], "epsilon": point.epsilon,
         "exact_epsilon": record["epsilon"]["exact"], "delta": record["delta"], "calibration": record["calibration"],
         "guarantee": record["guarantee"]["status"], "seed": spec["seed"], **settings,
         **({**record["metrics"], "fit_seconds": record["seconds"]["fit"], "key": record["key"]} if record["public"] else {}),

@@ -291,7 +291,7 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         sampler = samplers[spec.sampler]()
     storage: Any = None  # a file that somebody brought leaves no trace: its search lives in memory
     if not getattr(catalogue(), "is_own", lambda data_id: False)(spec.data.id):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
         storage = JournalStorage(journal)
     pruner = optuna.pruners.MedianPruner(n_startup_trials=5)

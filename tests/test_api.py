@@ -80,6 +80,9 @@ def test_a_table_of_private_ratings_holds_nothing_raw() -> None:
     frame = sweep(replace(low_rank(n_users=200), public=False), ["private-bias"], epsilons=[1.0]).frame()
     assert frame["guarantee"].tolist() == ["PROVEN"] and frame["epsilon"].tolist() == [1.0]
     assert not {"rmse", "mae", "test_ratings", "fit_seconds", "key"} & set(frame.columns)
+    for name, epsilon in (("private-bias", 1.0), ("global-mean", None)):
+        run = fit(replace(low_rank(n_users=200), public=False), name, epsilon=epsilon)
+        assert ("model" in run.export()) == (name == "private-bias")  # a mean without noise is not for others
     assert "rmse" in sweep("cinema-small", ["private-bias"], epsilons=[1.0]).frame()
 
 

@@ -1,6 +1,7 @@
 """Documents and images before they are factorised: checked, chosen, weighted, contaminated."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from datasets.text import documents as documents_of
+from dpmf_core.coherence import word_vectors
 from dpmf_core.errors import BadInput
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, WEIGHTS_ARE_PUBLIC, Preparation, Samples, contaminated, of_ratings, prepared
 from tests import worlds
@@ -166,3 +169,14 @@ def test_an_absent_row_stays_absent_where_outliers_are_planted(cells: float) -> 
     full, without = (prepared(Samples.of(X), Preparation(outlier_rows=1.0, outlier_cells=cells)) for X in (COUNTS + 1, (COUNTS + 1) * [[0], [1], [1], [1]]))
     assert not np.asarray(without.X)[0].any() and np.asarray(full.X)[0].any()
     assert np.array_equal(np.asarray(without.X)[1:], np.asarray(full.X)[1:])
+
+
+def test_word_vectors_of_private_documents_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They name the words, and their file the text."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    said = ["rocket orbit planet engine", "orbit planet rocket launch", "bread cheese apple butter"] * 5
+    for public in (False, True):
+        samples, _ = documents_of(said, name="diary", public=public)
+        words, vectors = word_vectors(samples)
+        assert "rocket" in words and vectors.shape == (len(words), 100)
+        assert len(list(tmp_path.rglob("*.npz"))) == public

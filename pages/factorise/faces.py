@@ -108,7 +108,7 @@ def main() -> None:
         data = planted()
         given = forms.parameters(choice.algorithm, choice.shape, budget, "faces", {"n_components": choice.entry.n_components})
     spec = choice.spec(parameters=given, data=data)
-    ready = prepare(spec, choice.shape, (), "image")
+    ready = prepare(spec, choice.shape, choice.assumptions(False), "image")
     guarantee.card(ready.plan, ready.guarantee, choice.delta)
     parts.per_step("faces", choice.delta)
     with head:
@@ -116,6 +116,7 @@ def main() -> None:
         done = runs.wanted("faces", part_comparison(spec))
         with place:
             parts.finding(choice, done, "parts")
+            guarantee.together(done.values(), choice.delta)
             seen.draw(seen.IMAGES)
         if "main" in done and "twin" in done:
             grids(done)

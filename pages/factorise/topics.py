@@ -93,6 +93,7 @@ def main() -> None:
         done = runs.wanted("topics", part_comparison(spec))
         with place:
             parts.finding(choice, done, "topics")
+            guarantee.together(done.values(), choice.delta)
             seen.draw(seen.DOCUMENTS)
         if "main" in done and "twin" in done:
             found = side_by_side(done)

@@ -220,7 +220,7 @@ def _own(choice: Choice) -> Asked:
     grid = typed_grid(methods, _grid(held["grid"] or ""))
     validated = bool(grid) or held["judge"] == "validation"
     sweep = Sweep(
-        data=DataSpec(id=choice.data, top_items=choice.top_items if choice.assumptions else None), methods=methods, epsilons=_numbers(held["epsilons"] or ""),
+        data=DataSpec(id=choice.data, top_items=choice.kept_items), methods=methods, epsilons=_numbers(held["epsilons"] or ""),
         seeds=tuple(range(choice.seed, choice.seed + (held["draws"] or 1))), delta=choice.delta, grid=grid,
         split=SplitSpec(validation_fraction=0.1) if validated else SplitSpec(),
     )  # fmt: skip

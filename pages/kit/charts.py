@@ -67,12 +67,14 @@ def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame, leaves: bool |
 
     leaves: whether the numbers may be saved; by default where the page is not about data that somebody brought, whose raw figures are for the screen.
     """
-    config = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "toImageButtonOptions": {"filename": key, "scale": 2}}
+    leaves = sidebar.about_public_data() if leaves is None else leaves
+    unused = ["select2d", "lasso2d", "autoScale2d", *([] if leaves else ["toImage"])]
+    config = {"displaylogo": False, "modeBarButtonsToRemove": unused, "toImageButtonOptions": {"filename": key, "scale": 2}}
     st.plotly_chart(fig, key=key, alt=alt, config=config)
     first = re.split(r"[.:,;](?= |$)", alt)[0]
     with st.expander(f"The numbers: {first}"):
         said.table(table, key=f"{key}.table")
-        if sidebar.about_public_data() if leaves is None else leaves:
+        if leaves:
             st.download_button("Download as CSV", said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
         else:
             st.caption("Computed on your raw data, without noise: for your eyes, so there is no file of it.")

@@ -27,17 +27,11 @@ def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
             {"made": pd.Timestamp(row["created"]), "algorithm": row["title"], "data": row["dataset"], "ε": row["epsilon"], "seed": row["seed"],
              "RMSE": row["metrics"].get("rmse"), "objective": row["metrics"].get("objective"), "status": row["guarantee"],
              "parameters": ", ".join(f"{name} {value}" for name, value in row["parameters"].items()), "tags": row["tags"], "note": row["note"],
-             "seconds": row["fit_seconds"], "MB": sizes.get(row["key"], 0) / 1e6, "key": row["key"], "public": row["public"]}
+             "seconds": row["fit_seconds"], "MB": sizes.get(row["key"], 0) / 1e6, "key": row["key"]}
             for row in rows
         ]
     )  # fmt: skip
     return table.astype({name: float for name in ("ε", "RMSE", "objective") if name in table})  # empty cells, and not "None"
-
-
-def leaving(table: pd.DataFrame) -> pd.DataFrame:
-    """The list as it may leave the machine: of private data nothing that is computed from raw rows (as `Run.export`)."""
-    raw = ["RMSE", "objective", "seconds", "MB", "key"]
-    return table.astype({"key": object}).mask(~table["public"].astype(bool).to_numpy()[:, None] & table.columns.isin(raw)[None, :]).drop(columns="public")
 
 
 def filtered(table: pd.DataFrame) -> pd.DataFrame:
@@ -48,7 +42,7 @@ def filtered(table: pd.DataFrame) -> pd.DataFrame:
         if chosen:
             table = table[table[name].isin(chosen)]
     text = fourth.text_input("Text within", key="runs.text", max_chars=100, help="In parameters, tags and notes.").strip().lower()
-    by = fifth.selectbox("Sort by", [name for name in table.columns if name not in ("key", "public")], key="runs.by")
+    by = fifth.selectbox("Sort by", [name for name in table.columns if name != "key"], key="runs.by")
     table = table.sort_values(by, ascending=by not in ("made", "seconds", "MB"), kind="stable")
     if text:
         where = table["parameters"] + " " + table["tags"] + " " + table["note"] + " " + table["key"]
@@ -170,7 +164,7 @@ def curves(names: list[str], runs: list[Run]) -> None:
         look = {"color": charts.colour(ident), "dash": charts.DASHES[place % len(charts.DASHES)], "width": 2.5}
         marker = {"symbol": ("circle", "square", "diamond", "cross")[place % 4], "size": 8}
         fig.add_scatter(x=line["step"], y=line["value"], name=str(of), mode="lines+markers", line=look, marker=marker)
-    charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table)
+    charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table, leaves=True)
 
 
 def ledgers(names: list[str], runs: list[Run]) -> None:

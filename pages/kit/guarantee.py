@@ -1,14 +1,16 @@
 """The privacy card, what epsilon means, and who sees what: the same words on every page."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from dpmf_core.experiment import Run
 from dpmf_core.glossary import TERMS, linked
-from dpmf_core.privacy import Event, Guarantee, Relation, Status, UnsupportedEvent, neighbours, normal_form
+from dpmf_core.privacy import VALUE, Event, Guarantee, Relation, Status, UnsupportedEvent, neighbours, normal_form, sequence
 from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds
-from pages.kit import charts, links, said
+from pages.kit import charts, ledgers, links, said
 
 BADGES = {Status.PROVEN: "green", Status.CONDITIONAL: "orange", Status.UNPROVEN: "red", Status.NONE: "gray"}
 
@@ -71,6 +73,23 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         st.markdown(linked("**The same releases by every rule of composition**"))
         said.table(rules_table(event, delta))
         links.to("glossary", "What these words mean", {})
+
+
+def together(done: Iterable[Run], delta: float) -> None:
+    """On private data: what all the runs behind a page release, and that nothing counts a choice among them."""
+    private = [run.record for run in {run.key: run for run in done}.values() if not run.record["public"]]
+    costing = [record for record in private if record["epsilon"]["exact"] and record["guarantee"]["unit"] not in (VALUE, "rating")]
+    if not costing:
+        return
+    try:
+        total = every_epsilon(sequence(*(ledgers.event_of_record(record) for record in costing)), delta)[0].epsilon or 0.0
+        sum_ = f": together {full(total, delta, costing[0]['guarantee']['unit'])}"
+    except UnsupportedEvent:
+        sum_ = ""
+    st.warning(
+        f"Your data are private, and {len(costing)} runs with noise on them stand behind this page{sum_}. Errors are raw: to choose by them, or to tell them, "
+        "has no ε at all. Choose on public data, or by a private selection (Tune)."
+    )
 
 
 def attack_link(algorithm: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from datasets import own
 from dpmf_core.lesson_links import PAGES as PAGES_OF_LESSONS
 from pages.kit import lesson, sidebar
 
@@ -61,7 +62,14 @@ def _settle_in() -> None:
     gc.freeze()
 
 
+@st.cache_resource(ttl=3600)
+def _tidied() -> None:
+    """Once an hour, whichever page is open: uploads older than a day go."""
+    own.sweep()
+
+
 _let_in()
+_tidied()
 given = lesson.active()
 page = st.navigation(PLACES, position="top" if given is None else "hidden")
 if given is not None and (page.url_path or "explore") != given.page:  # a lesson shows its page alone

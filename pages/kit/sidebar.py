@@ -57,14 +57,19 @@ class Choice:
         return Shape(self.entry.n_users, min(self.top_items or self.entry.n_items, self.entry.n_items), self.entry.bounds)
 
     @property
+    def kept_items(self) -> int | None:
+        """How many of the most rated items are kept; None for all."""
+        return self.top_items if self.shape.n_items < self.entry.n_items else None
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
-        return (ITEM_SET_IS_PUBLIC,) if self.shape.n_items < self.entry.n_items else ()
+        return self.entry.assumptions + ((ITEM_SET_IS_PUBLIC,) if self.kept_items else ())
 
     def spec(self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, **changed: Any) -> RunSpec:
         """The run that is chosen, or a relative of it. Raises BadInput."""
         budget = {"epsilon": changed.get("epsilon", self.epsilon), "delta": self.delta, "calibration": changed.get("calibration", self.calibration)}
         return RunSpec.parse(
-            data={"id": self.data, "top_items": self.top_items if self.assumptions else None}, algorithm=algorithm or self.algorithm,
+            data={"id": self.data, "top_items": self.kept_items}, algorithm=algorithm or self.algorithm,
             parameters=parameters or {}, budget=budget, seed=changed.get("seed", self.seed),
         )  # fmt: skip
 
@@ -83,7 +88,8 @@ class SampleChoice:
 
     @property
     def entry(self) -> datasets.SampleEntry:
-        return next(entry for kind in ("documents", "images") for entry in datasets.samples(kind) if entry.id == self.data)
+        found: datasets.SampleEntry = _entry(self.data)
+        return found
 
     @property
     def shape(self) -> SampleShape:
@@ -94,7 +100,8 @@ class SampleChoice:
         """What the words assume: only an invented vocabulary, or a hashed one, learns nothing from documents."""
         chosen = self.most_words is not None and self.most_words < self.entry.n_features
         learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
-        return (VOCABULARY_IS_PUBLIC,) if (learned or chosen) and not hashed else ()
+        words = (VOCABULARY_IS_PUBLIC,) if (learned or chosen) and not hashed else ()
+        return tuple(dict.fromkeys((*words, *(it for it in self.entry.assumptions if it != VOCABULARY_IS_PUBLIC))))
 
     def spec(self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **changed: Any) -> RunSpec:
         """The run that is chosen, or a relative of it. Raises BadInput."""
@@ -117,8 +124,8 @@ def _key(name: str) -> str:
 
 
 def about_public_data() -> bool:
-    """Whether the data chosen is nobody's own."""
-    return not datasets.is_own(str(st.session_state.get(_key("data"), "")))
+    """Whether the data chosen is published or simulated; so it is where none is."""
+    return next((bool(entry.public) for entry in _entries() if entry.id == st.session_state.get(_key("data"))), True)
 
 
 def bring(entry: Any) -> None:

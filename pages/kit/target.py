@@ -53,6 +53,7 @@ def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
         st.info("This algorithm takes no ε, so none can be asked for.")
         return
     st.markdown(words(line, value))
+    guarantee.together(done.values(), choice.delta)
     st.caption(f"ε in total, δ = {guarantee.small(choice.delta)}, add/remove, exact; the card says of what. Computed on raw data, not released.")
     table = frame(points, done, "rmse").assign(id=choice.algorithm)
     fig = charts.against(table, "epsilon", "held-out RMSE", "ε, total")

@@ -152,7 +152,8 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
     said.table(pd.DataFrame([{"what is shown": what, "total ε": guarantee.shown(value)} for what, value in rows]))
     relation = "add/remove" if budget.relation is Relation.ADD_REMOVE else "replace-one"
     st.caption(f"δ = {guarantee.small(budget.delta)}, per {ready.guarantee.unit}, {relation}; first and last line exact, the others by the Rényi curve.")
-    applies = "These data are public or simulated: choosing on them costs **nothing**." if public else "Your data are private: **the last line** applies here."
+    raw = "Your data are private, and the scores above are raw: a choice by them has **no ε**. The lines are what it would cost with noisy scores."
+    applies = "These data are public or simulated: choosing on them costs **nothing**." if public else raw
     st.write(
         linked(
             f"{applies} The middle lines are a private selection (Papernot & Steinke 2022): the number of trials is drawn at random, parameters are drawn at "
@@ -162,6 +163,9 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
 
 
 def take_away(winner: Run) -> None:
+    if not winner.record["public"]:
+        st.info("Chosen by raw scores of private data, the winner is for your eyes: there is no file of it. A private selection has one.")
+        return
     spec = winner.spec
     left, middle, right = st.columns(3)
     left.download_button("The winner as JSON", to_json(winner.export(), indent=1), f"{winner.name}.json", "application/json", width="stretch")

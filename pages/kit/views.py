@@ -182,7 +182,7 @@ def promises(points: Sequence[Point], finished: Finished) -> None:
 
 def bunching(choice: Choice) -> None:
     """Chien et al. 2021, Fig. 2: a figure of the data alone."""
-    ratings = open_ratings(DataSpec(id=choice.data, top_items=choice.top_items if choice.assumptions else None))
+    ratings = open_ratings(DataSpec(id=choice.data, top_items=choice.kept_items))
     table = pd.DataFrame([vars(share) for share in shares(ratings)])
     at = {str(name): float(line["observations"].iloc[int(line["items"].sub(0.2).abs().argmin())]) for name, line in table.groupby("kept", sort=False)}
     st.title(f"A fifth of the items holds {at['all ratings']:.0%} of the ratings", anchor=False)

@@ -40,7 +40,7 @@ def from_plan() -> tuple[Event, float, Guarantee]:
 
 
 def from_run() -> tuple[Event, float, Guarantee]:
-    kept = {row["key"]: row for row in engine().store.rows() if row["epsilon"]}
+    kept = {row["key"]: row for row in engine().store.rows() if row["epsilon"] and row["public"]}
     if not kept:
         raise BadInput("No private run is stored yet. Explore makes one.")
     names = {key: f"{row['title']} on {row['dataset']}, ε = {guarantee.shown(row['epsilon'])}, seed {row['seed']}" for key, row in kept.items()}

@@ -125,6 +125,7 @@ def main() -> None:
         done = runs.wanted("explore", comparison(spec))
         with place:
             finding(choice, done)
+            guarantee.together(done.values(), choice.delta)
             seen.draw(seen.of(choice.algorithm))
         if "main" in done:
             price(done)

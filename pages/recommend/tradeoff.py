@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from pages.kit import asked, findings, forecast, runs, said, seen, sidebar, swept, takeaway, views
+from pages.kit import asked, findings, forecast, guarantee, runs, said, seen, sidebar, swept, takeaway, views
 from pages.kit.asked import Asked
 from pages.kit.swept import Finished
 
@@ -63,6 +63,8 @@ def main() -> None:
         title, sentence = findings.finding(question.points, finished, metric)
         words.title(title)
         words.write(sentence)
+        with words:
+            guarantee.together(finished.values(), sidebar.choice().delta)
         with schematic:
             seen.draw(seen.USERS)
         if finished:

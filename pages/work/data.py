@@ -8,6 +8,7 @@ import streamlit as st
 import datasets
 from datasets import own
 from dpmf_core.data import Ratings
+from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
 from pages.kit import brought, said, seen, sidebar
 
@@ -77,6 +78,7 @@ def yours() -> None:
             left.markdown(f"**{said.plain(entry.title)}** is a data set on every page of this session: in no link, not in the store, gone after a day.")
             if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
                 own.remove(entry)
+                engine().forget(entry.id)
                 sidebar.drop(entry)
                 st.rerun()
             told = st.session_state.get("data.report", ("", None))
@@ -113,7 +115,6 @@ def catalogue() -> None:
 
 
 def main() -> None:
-    own.sweep()
     st.title("Bring your own data", anchor=False)
     st.write("A file is read, checked and told about. It stays in this session: nobody else sees it, and what is computed on it is not kept.")
     seen.draw(seen.BROUGHT)

@@ -22,7 +22,7 @@ def picked(table: pd.DataFrame) -> list[str]:
     """The keys of the rows that are ticked."""
     event = said.table(
         table, key="runs.table", on_select="rerun", selection_mode="multi-row", column_config=COLUMNS, height=360,
-        column_order=[name for name in table.columns if name not in ("key", "public")],
+        column_order=[name for name in table.columns if name != "key"],
     )  # fmt: skip
     rows = event.selection.rows
     if len(rows) > compared.MOST:
@@ -46,7 +46,7 @@ def brought() -> list[Run]:
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
     st.header("Take them away", anchor=False)
     first, second, third, fourth = st.columns(4)
-    first.download_button("The list as CSV", lambda: said.csv_of(compared.leaving(table)), "runs.csv", "text/csv", width="stretch")
+    first.download_button("The list as CSV", lambda: said.csv_of(table), "runs.csv", "text/csv", width="stretch")
     if runs:
         second.download_button("As JSON", lambda: to_json([run.export() for run in runs], indent=1), "runs.json", "application/json", width="stretch")
         third.download_button("A report (HTML)", lambda: report(runs, "Runs compared"), "runs.html", "text/html", width="stretch")
@@ -76,7 +76,7 @@ def notes(keys: list[str], rows: dict[str, dict[str, str]]) -> None:
 
 def main() -> None:
     store = engine().store
-    rows, sizes = store.rows(), store.sizes()
+    rows, sizes = [row for row in store.rows() if row["public"]], store.sizes()  # of private data, the command line's are for its user
     head = st.container()
     brought_runs = brought()
     if not rows and not brought_runs:

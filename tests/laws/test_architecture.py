@@ -33,7 +33,7 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.part_metrics": {f"{CORE}.samples", ALGORITHMS},
     f"{CORE}.coherence": {f"{CORE}.data", f"{CORE}.samples", f"{CORE}.home"},
     f"{CORE}.judging": BASE | {f"{CORE}.metrics", f"{CORE}.part_metrics", f"{CORE}.coherence"},
-    f"{CORE}.experiment": BASE | {f"{CORE}.judging"},
+    f"{CORE}.experiment": BASE | {f"{CORE}.judging", f"{CORE}.coherence"},
     f"{CORE}.sweeps": ABOVE_EXPERIMENT,
     f"{CORE}.figures": ABOVE_EXPERIMENT | {f"{CORE}.sweeps"},
     f"{CORE}.part_presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures"},

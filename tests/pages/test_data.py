@@ -1,15 +1,22 @@
 """The Data page, and what it brings to the sidebar of the others."""
 
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.io import savemat
 from streamlit.testing.v1 import AppTest
 
+import datasets
 from datasets import own
+from dpmf_core import experiment
+from dpmf_core.engine import engine
+from dpmf_core.experiment import RunSpec
 from pages.kit import brought
-from tests.pages.driving import behind_sidebar, settled
+from tests.pages.driving import behind_sidebar, settled, words
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "pages" / "work" / "data.py"
@@ -87,3 +94,68 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
     assert sum("for your eyes, so there is no file of it" in it.value for it in app.caption) >= 2
     app.sidebar.selectbox(key="sidebar.data").set_value("cinema-small")
     assert [button.label for button in settled(app).get("download_button")].count("Download as CSV") == 3
+
+
+def uploaded(app: AppTest, brought_: Any, holds: str) -> AppTest:
+    app.session_state["data.own"] = {brought_.entry.id: brought_.entry}
+    app.session_state[f"sidebar.{holds}.data"] = brought_.entry.id
+    return settled(app)
+
+
+def pictures() -> bytes:
+    out = io.BytesIO()
+    savemat(out, {"fea": np.random.default_rng(0).random((40, 36))})
+    return out.getvalue()
+
+
+def texts() -> bytes:
+    return "\n".join(f"orbit rocket planet{k % 4} engine fuel{k % 3} launch" for k in range(40)).encode()
+
+
+SAMPLES = {
+    "documents": ("factorise/topics.py", lambda: own.samples(texts(), "a.txt", {})),
+    "images": ("factorise/faces.py", lambda: own.samples(pictures(), "a.mat", {})),
+}
+
+
+@pytest.mark.parametrize("holds", SAMPLES)
+def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
+    """The card rests on what was counted in the file, and says what all runs behind the page cost."""
+    page, made = SAMPLES[holds]
+    found = made()
+    app = uploaded(AppTest.from_string(behind_sidebar(page, holds), default_timeout=90), found, holds)
+    assert (not app.error and "of the gain over guessing" in app.title[0].value) or "no better" in app.title[0].value
+    card = next(it.value for it in app.markdown if "Privacy card" in it.value)
+    assert "CONDITIONAL" in card and "number of samples is public" in words(app)
+    assert any("has no ε at all" in it.value and "together ε = " in it.value for it in app.warning)
+    own.remove(found.entry)
+
+
+def test_the_card_of_ones_own_ratings_rests_on_what_was_counted(mine: Any) -> None:
+    app = settled(with_own(AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=60), mine.entry))
+    assert "CONDITIONAL" in next(it.value for it in app.markdown if "Privacy card" in it.value)
+    assert "the number of users and the item set are public" in words(app)
+
+
+def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    (tmp_path / "mine.csv").write_bytes(table().replace(b"Member,Product,Points", b"user,item,rating"))
+    datasets.import_("ml-100k", tmp_path / "mine.csv")
+    entry = next(it for it in datasets.ratings() if it.id == "ml-100k")
+    assert not entry.public and (entry.n_users, entry.n_items) == (30, 12) and entry.assumptions
+    app = AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=60)
+    app.query_params["data"] = "ml-100k"
+    app = settled(app)
+    assert [button.label for button in app.get("download_button")].count("Download as CSV") == 1
+    assert "CONDITIONAL" in next(it.value for it in app.markdown if "Privacy card" in it.value)
+
+
+def test_what_is_removed_leaves_memory_too(mine: Any) -> None:
+    spec = RunSpec.parse(data={"id": mine.entry.id}, algorithm="global-mean")
+    job = engine().submit(spec)
+    assert job.result().record["public"] is False
+    assert [task for task in engine()._answers.values() if getattr(task.spec, "data", None) == spec.data]
+    engine().forget(mine.entry.id)
+    assert not [task for task in engine()._answers.values() if getattr(task.spec, "data", None) == spec.data]
+    assert not [data for data, _ in engine()._fingerprints if data.id == mine.entry.id]
+    assert experiment._raw.cache_info().currsize == 0
