@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.data import keyed_uniform
-from dpmf_core.home import data_folder
+from dpmf_core.home import data_folder, made
 from dpmf_core.samples import Samples, Texts
 
 Array = npt.NDArray[Any]
@@ -60,7 +60,7 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     found = _kept(path)
     if found is None:
         words, vectors = _learned(samples)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        made(path.parent)
         handle, aside = tempfile.mkstemp(dir=path.parent, suffix=".npz")
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, words=np.array(words), vectors=vectors)

@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dpmf_core.errors import BadInput
-from dpmf_core.home import data_folder
+from dpmf_core.home import data_folder, made
 
 CONTROLS = {
     "data": "data set", "top": "most rated items", "algo": "algorithm", "eps": "ε", "delta": "δ", "seed": "seed", "rule": "noise rule",
@@ -72,7 +72,7 @@ def _folder() -> Path:
 
 def keep(link: LessonLink) -> str:
     """Its name for the address. Raises BadInput where there are too many."""
-    _folder().mkdir(parents=True, exist_ok=True)
+    made(_folder())
     if sum(1 for _ in _folder().iterdir()) >= MOST:
         raise BadInput(f"This server keeps at most {MOST:,} lesson links. Ask who runs it to clear old ones.")
     ident = secrets.token_urlsafe(9)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
-from dpmf_core.home import data_folder
+from dpmf_core.home import data_folder, made
 
 SCHEMA = 2  # 2: notes and tags
 TABLE = """
@@ -77,7 +77,7 @@ class Store:
         self._artefacts = self.folder / "artefacts"
         self._lock = threading.RLock()
         try:
-            self._artefacts.mkdir(parents=True, exist_ok=True)
+            made(self._artefacts)
             self._db = sqlite3.connect(self.folder / "index.sqlite", timeout=30.0, isolation_level=None, check_same_thread=False)
             self._prepare()
         except (OSError, sqlite3.DatabaseError) as error:

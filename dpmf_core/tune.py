@@ -22,7 +22,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import Ratings, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.experiment import DataSpec, Run, RunSpec, catalogue, open_data, open_split, prepare
-from dpmf_core.home import data_folder
+from dpmf_core.home import data_folder, made
 from dpmf_core.privacy import Budget, Event, Gaussian, Noise, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
 
@@ -291,7 +291,7 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         sampler = samplers[spec.sampler]()
     storage: Any = None  # a file that somebody brought leaves no trace: its search lives in memory
     if not getattr(catalogue(), "is_own", lambda data_id: False)(spec.data.id):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made(folder)
         journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
         storage = JournalStorage(journal)
     pruner = optuna.pruners.MedianPruner(n_startup_trials=5)
