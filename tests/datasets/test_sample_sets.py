@@ -229,7 +229,7 @@ def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path: Path) 
     assert "2 x file that is no picture, left out" in report.words
     assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)  # it is that of somebody's picture
     declared = loaded(str(tmp_path / "faces.zip") + "?image=6x6")
-    assert declared.X.shape == (6, 36) and declared.assumptions == ()
+    assert declared.X.shape == (6, 36) and declared.assumptions == (sample_sets.NUMBER_IS_PUBLIC,)
 
 
 def test_an_archive_without_pictures_is_refused(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_what_is_imported_is_what_is_loaded(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     (tmp_path / "g.txt").write_text("\n".join(DOCS), "utf-8")
     datasets.import_("guardian", tmp_path / "g.txt")
-    made = text.documents([doc for doc in DOCS if doc], name="guardian")[0]
+    made = text.documents([doc for doc in DOCS if doc], name="guardian")[0].assuming(sample_sets.NUMBER_IS_PUBLIC)
     assert loaded("guardian").fingerprint == made.fingerprint
     savemat(tmp_path / "faces.mat", {"fea": np.tile(portraits().reshape(6, -1), (1, 1))})
     with pytest.raises(BadInput, match="Images of 32 x 32 have 1,024 pixels"):
