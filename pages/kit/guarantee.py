@@ -83,12 +83,12 @@ def together(done: Iterable[Run], delta: float) -> None:
         return
     try:
         total = every_epsilon(sequence(*(ledgers.event_of_record(record) for record in costing)), delta)[0].epsilon or 0.0
-        sum_ = f": together {full(total, delta, costing[0]['guarantee']['unit'])}"
+        sum_ = f", together {full(total, delta, costing[0]['guarantee']['unit'])}"
     except UnsupportedEvent:
         sum_ = ""
     st.warning(
-        f"Your data are private, and {len(costing)} runs with noise on them stand behind this page{sum_}. Errors are raw: to choose by them, or to tell them, "
-        "has no ε at all. Choose on public data, or by a private selection (Tune)."
+        f"Your data are private. Runs with noise on them behind this page: {len(costing)}{sum_}. Errors are raw: to choose by them, or to tell them, has no ε "
+        "at all. Choose on public data, or by a private selection (Tune)."
     )
 
 
