@@ -230,6 +230,12 @@ def prepare(spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: 
     return Prepared(algorithm, level, plan, replace(guarantee, unit=unit) if guarantee.unit == "sample" else guarantee)
 
 
+def file_of(data_id: str) -> str:
+    """A private data set's id as it may be told: without the folder that the file lies in."""
+    path, mark, facts = data_id.rpartition("?")
+    return f"{Path(path).name}{mark}{facts}" if mark else Path(data_id).name
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished run: `record` is all that JSON can hold, `arrays` the shared model."""
@@ -264,9 +270,8 @@ class Run:
         if self.record["guarantee"]["status"] not in ("PROVEN", "CONDITIONAL"):
             raw |= {"model"}  # a mean without noise, say
         spec = self.record["spec"]
-        path, mark, facts = str(spec["data"]["id"]).rpartition("?")
-        whose = {"data": {**spec["data"], "id": f"{Path(path or facts).name}{mark}{facts if path else ''}"}}  # without the folder it lies in
-        return {name: value for name, value in self.record.items() if name not in raw} | {"spec": {**spec, **whose}}
+        told = {"spec": {**spec, "data": {**spec["data"], "id": file_of(spec["data"]["id"])}}}
+        return {name: value for name, value in self.record.items() if name not in raw} | told
 
 
 @dataclass(frozen=True)

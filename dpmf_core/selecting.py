@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpmf_core.errors import BadInput, Cancelled, explain
-from dpmf_core.experiment import Progress, Report, Run, RunSpec, ignore, open_data, open_split, prepare, run
+from dpmf_core.experiment import Progress, Report, Run, RunSpec, file_of, ignore, open_data, open_split, prepare, run
 from dpmf_core.privacy import Calibration, Event, Gaussian, Noise, Status, sequence
 from dpmf_core.privacy.accounting import gaussian_mu
 from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
@@ -139,8 +139,11 @@ class Selected:
     def export(self) -> dict[str, Any]:
         """As JSON; on private data without what was computed from raw ratings."""
         budget = self.spec.search.budget
+        spec = self.spec.model_dump(mode="json")
+        if not self.public:
+            spec["search"]["data"]["id"] = file_of(spec["search"]["data"]["id"])
         out = {
-            "spec": self.spec.model_dump(mode="json"), "winner": self.winner, "score": self.score, "epsilon": self.epsilon,
+            "spec": spec, "winner": self.winner, "score": self.score, "epsilon": self.epsilon,
             "delta": budget.delta if budget else None, "relation": str(budget.relation) if budget else None, "unit": self.unit,
             "guarantee": self.guarantee, "rule": "Papernot & Steinke 2022, by the Renyi curve",
         }  # fmt: skip

@@ -77,6 +77,16 @@ def _draw(spec: SelectionSpec) -> None:
     moved = ", ".join(f"{parameter(name, ids)} {level(_short(value))}" for name, value in found.winner.items())
     st.write(linked(f"With {moved}. All in all: **{cost}**."))
     st.caption(f"{found.guarantee} How long the selection took may tell how many trials there were: that lies outside of the theorem.")
+    if found.public:
+        _beside(spec, found)
+    else:
+        st.caption("On private data nothing else is trained, and no error is computed: what is said here is all that left.")
+    st.download_button("The selection as JSON", to_json(found.export(), indent=1), "selection.json", "application/json")
+
+
+def _beside(spec: SelectionSpec, found: Selected) -> None:
+    """What the same epsilon buys without choosing."""
+    budget = spec.search.budget
     whole = spec.search.model_copy(update={"budget": budget.model_copy(update={"epsilon": found.epsilon}) if budget else None, "seed": spec.search.seed})
     done: dict[str, Run] = runs.wanted("tune.unchosen", {"same": whole.final({}), "one": spec.search.final({})})
     rows: list[dict[str, Any]] = [{"total ε": guarantee.shown(found.epsilon), "test RMSE": found.test_rmse, "of": "the selection's winner"}]
@@ -86,7 +96,6 @@ def _draw(spec: SelectionSpec) -> None:
             rows.append({"total ε": guarantee.shown(record["epsilon"]["exact"]), "test RMSE": record["metrics"]["rmse"], "of": title})
     said.table(pd.DataFrame(rows), column_config={"test RMSE": st.column_config.NumberColumn(format="%.4f")})
     st.caption("Test RMSE is computed on raw data, not released. " + _lesson(found, done))
-    st.download_button("The selection as JSON", to_json(found.export(), indent=1), "selection.json", "application/json")
 
 
 def _short(value: Any) -> Any:

@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from datasets import own
+from dpmf_core.selecting import Selected, SelectionSpec
 from dpmf_core.sweeps import Summary
+from dpmf_core.tune import TuneSpec
 from pages.kit import target
+from tests.pages.driving import settled
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = f"""
@@ -18,9 +22,9 @@ runpy.run_path({str(ROOT / "pages" / "work" / "tune.py")!r})
 """
 
 
-def page(**state: object) -> AppTest:
+def page(data: str = "cinema-small", **state: object) -> AppTest:
     app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.query_params["data"] = "cinema-small"
+    app.query_params["data"] = data
     app.query_params["algo"] = "private-bias"
     for name, value in state.items():
         app.session_state[name] = value
@@ -82,3 +86,21 @@ def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> No
     assert float(table["total ε"].iloc[0]) == pytest.approx(float(table["total ε"].iloc[1]), abs=0.011)
     assert float(table["total ε"].iloc[2]) == 5.0
     assert any("choosing" in it.value for it in app.caption)
+
+
+def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
+    """Nothing else is trained, no error is computed, and the file does not say where the data lie."""
+    rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(40) for i in range(12)]
+    mine = own.ratings(("user,item,rating\n" + "\n".join(rows) + "\n").encode(), "mine.csv", {}, (1.0, 5.0))
+    chosen = {"tune.trials": 3, "tune.moving.private-bias": ["prior_deviation"], "tune.way": "see the winner only", "tune.law": "geometric"}
+    app = page(mine.entry.id, **chosen, **{"data.own": {mine.entry.id: mine.entry}})
+    app.button(key="tune.select").click()
+    app = settled(app)
+    assert app.title[0].value.startswith("The winner's validation RMSE, with noise: ")
+    assert not app.dataframe and any("nothing else is trained" in it.value for it in app.caption)
+    search = TuneSpec.parse(
+        data={"id": mine.entry.id}, algorithm="private-bias", budget={"epsilon": 5.0, "delta": 1e-4}, search={"prior_deviation": (0.1, 1.0)}
+    )
+    spec = SelectionSpec(search=search, distribution="geometric", trials=3.0, score_noise=5.0)
+    assert Selected(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["search"]["data"]["id"] == "ratings.parquet?bounds=1,5"
+    own.remove(mine.entry)
