@@ -21,7 +21,22 @@ from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.samples import Samples
 
-__all__ = ["Entry", "Listed", "Problem", "Report", "SampleEntry", "catalogue", "fetch", "import_", "is_own", "load", "present", "read_table", "stamp"]
+__all__ = [
+    "Entry",
+    "Listed",
+    "Problem",
+    "Report",
+    "SampleEntry",
+    "catalogue",
+    "described",
+    "fetch",
+    "import_",
+    "is_own",
+    "load",
+    "present",
+    "read_table",
+    "stamp",
+]
 
 
 def _simulated(id: str, title: str, counts: tuple[int, int, int], bounds: tuple[float, float], words: str, source: str) -> Entry:  # noqa: A002
@@ -86,6 +101,11 @@ def samples(holds: str) -> tuple[SampleEntry, ...]:
     return tuple(
         known for entry in _CATALOGUE if isinstance(entry, SampleEntry) and entry.holds == holds and isinstance(known := shelf.known(entry), SampleEntry)
     )
+
+
+def described(id: str) -> Entry | SampleEntry:  # noqa: A002
+    """What is said of one set of the catalogue. Raises BadInput."""
+    return shelf.known(_entry(id))
 
 
 def present(id: str) -> bool:  # noqa: A002

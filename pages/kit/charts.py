@@ -75,7 +75,7 @@ def show(fig: go.Figure, key: str, alt: str, table: pd.DataFrame, leaves: bool |
     with st.expander(f"The numbers: {first}"):
         said.table(table, key=f"{key}.table")
         if leaves:
-            st.download_button("Download as CSV", said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
+            st.download_button("Download as CSV", lambda: said.csv_of(table), f"{key}.csv", "text/csv", key=f"{key}.csv")
         else:
             st.caption("Computed on your raw data, without noise: for your eyes, so there is no file of it.")
 

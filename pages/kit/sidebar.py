@@ -125,7 +125,8 @@ def _key(name: str) -> str:
 
 def about_public_data() -> bool:
     """Whether the data chosen is published or simulated; so it is where none is."""
-    return next((bool(entry.public) for entry in _entries() if entry.id == st.session_state.get(_key("data"))), True)
+    data_id = st.session_state.get(_key("data"))
+    return data_id is None or bool(_entry(data_id).public)
 
 
 def bring(entry: Any) -> None:
@@ -160,7 +161,7 @@ def _entries() -> tuple[Any, ...]:
 
 
 def _entry(data_id: str) -> Any:
-    return next(entry for entry in _entries() if entry.id == data_id)
+    return st.session_state.get("data.own", {}).get(data_id) or datasets.described(data_id)
 
 
 def _units(entry: Any) -> int:
