@@ -88,7 +88,7 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as kept:
             facts: dict[str, Any] = json.loads(kept["facts"].tobytes())
-            return facts | {"n_ratings": len(kept["values"]) if "values" in kept else 0}
+            return facts if facts["public"] else facts | {"n_ratings": len(kept["values"]) if "values" in kept else 0}
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError):
         return {}  # whoever reads it is told
 

@@ -77,10 +77,12 @@ def forget() -> None:
 
 def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]:
     """The last corpus's, by its reading."""
-    if reading not in _PRIVATE:
+    found = _PRIVATE.get(reading)
+    if found is None:
+        found = _learned(samples)
         _PRIVATE.clear()
-        _PRIVATE[reading] = _learned(samples)
-    return _PRIVATE[reading]
+        _PRIVATE[reading] = found
+    return found
 
 
 def _learned(samples: Samples) -> tuple[tuple[str, ...], Array]:

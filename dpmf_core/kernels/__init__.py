@@ -433,9 +433,9 @@ def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> A
     return out
 
 
-def unfold(triangles: Array, rank: int, off_diagonal: float, dtype: Any, *, threads: int | None = None) -> Array:
-    """Symmetric matrices (n, rank, rank) from their lower triangles (n, rank (rank + 1) / 2), row by row; entries off the diagonal times `off_diagonal`."""
-    out = np.empty((len(triangles), rank, rank), dtype)
+def unfold(triangles: Array, rank: int, off_diagonal: float, *, threads: int | None = None) -> Array:
+    """Symmetric matrices (n, rank, rank), float64, from lower triangles (n, rank (rank + 1) / 2), row by row; entries off the diagonal times `off_diagonal`."""
+    out = np.empty((len(triangles), rank, rank))
     share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), np.ones(len(out)), threads)
     return out
 
@@ -445,8 +445,8 @@ def ready() -> None:
     indptr, indices, values = np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32)
     for factors, weights in ((np.ones((2, 5), np.float32), None), (np.eye(2, dtype=np.float32), values)):
         solve_rows(indptr, indices, values, factors, 1.0, weights=weights, base=None)
-        grams, rhs = normal_equations(indptr, indices, values, factors, 0, 1, weights=weights)
-        solve_psd(grams, rhs, 1.0)
+        grams, rhs = normal_equations(indptr, indices, values, factors.astype(np.float64), 0, 1, weights=weights)  # what is released is summed so
+        solve_psd(grams.astype(np.float32), rhs.astype(np.float32), 1.0)
         predict_pairs(factors, factors, indices, indices)
     rank_segments(indptr, values)
-    unfold(np.ones((1, 3)), 2, 1.0, np.float32)
+    unfold(np.ones((1, 3)), 2, 1.0)

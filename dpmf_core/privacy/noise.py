@@ -114,7 +114,7 @@ class Release:
 
         r = part.shape[-1]
         triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(-1, r * (r + 1) // 2)
-        noise = kernels.unfold(triangles, r, math.sqrt(0.5), part.dtype, threads=self._threads)
+        noise = kernels.unfold(triangles, r, math.sqrt(0.5), threads=self._threads)
         return self._publish(part, noise.reshape(part.shape))
 
     def _publish(self, part: Array, noise: Array) -> Array:

@@ -46,11 +46,10 @@ def _column(name: str) -> Any:
     return st.column_config.NumberColumn(format="%.3g", help=linked(f"{TERMS[name].words} See {name}.") if name in TERMS else None)
 
 
-def rules_table(event: Event, delta: float) -> pd.DataFrame:
-    """Every rule's epsilon under both neighbouring relations, as text."""
-    columns = {}
-    for relation, title in ((Relation.ADD_REMOVE, "ε, add/remove"), (Relation.REPLACE_ONE, "ε, replace-one (at most)")):
-        columns[title] = every_epsilon(event, delta, relation)
+def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
+    """Every rule's epsilon under the neighbouring relations that the unit has, as text."""
+    relations = (Relation.ADD_REMOVE,) if unit == VALUE else tuple(Relation)
+    columns = {f"ε, {neighbours(unit, relation)}": every_epsilon(event, delta, relation) for relation in relations}
     rows = next(iter(columns.values()))
     table = {"rule": [row.title for row in rows]}
     table |= {title: ["not valid here" if row.epsilon is None else shown(row.epsilon) for row in found] for title, found in columns.items()}
@@ -71,7 +70,7 @@ def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy
         st.markdown(linked("**What is released: the ledger**"))
         said.table(ledger_table(event), column_config={name: _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")})
         st.markdown(linked("**The same releases by every rule of composition**"))
-        said.table(rules_table(event, delta))
+        said.table(rules_table(event, delta, guarantee.unit))
         links.to("glossary", "What these words mean", {})
 
 

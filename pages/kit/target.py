@@ -5,6 +5,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.sweeps import Method, Point, Summary, Sweep, reaches, summaries
 from pages.kit import charts, guarantee, runs
 from pages.kit.sidebar import Choice
@@ -54,7 +56,9 @@ def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
         return
     st.markdown(words(line, value))
     guarantee.together(done.values(), choice.delta)
-    st.caption(f"ε in total, δ = {guarantee.small(choice.delta)}, add/remove, exact; the card says of what. Computed on raw data, not released.")
+    unit = REGISTRY[choice.algorithm]().guarantee().unit
+    terms = f"δ = {guarantee.small(choice.delta)}, per {unit}, {neighbours(unit, Relation.ADD_REMOVE)}, exact"
+    st.caption(f"ε in total, {terms}. Errors are computed on raw data, not released.")
     table = frame(points, done, "rmse").assign(id=choice.algorithm)
     fig = charts.against(table, "epsilon", "held-out RMSE", "ε, total")
     fig.add_hline(y=value, line={"dash": "dot", "color": "#8b93a1"}, annotation={"text": f"at most {value:g}"})

@@ -11,7 +11,7 @@ from dpmf_core.cli import show as words
 from dpmf_core.engine import engine
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.glossary import linked
-from dpmf_core.privacy import Relation, UnsupportedEvent, normal_form
+from dpmf_core.privacy import UnsupportedEvent, neighbours, normal_form
 from dpmf_core.store import to_json
 from dpmf_core.tune import Interval, Search, Trial, TuneSpec, price
 from pages.kit import charts, guarantee, links, said
@@ -150,8 +150,10 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
     rows = [("one trial, parameters fixed beforehand", cost.single), *((f"the best of about {cost.mean:g}, {name} number", value)
             for name, value in cost.best_of.items()), (f"all {cost.mean:g} trials looked at, as here", cost.all_shown)]  # fmt: skip
     said.table(pd.DataFrame([{"what is shown": what, "total ε": guarantee.shown(value)} for what, value in rows]))
-    relation = "add/remove" if budget.relation is Relation.ADD_REMOVE else "replace-one"
-    st.caption(f"δ = {guarantee.small(budget.delta)}, per {ready.guarantee.unit}, {relation}; first and last line exact, the others by the Rényi curve.")
+    unit = ready.guarantee.unit
+    st.caption(
+        f"δ = {guarantee.small(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}; first and last line exact, the others by the Rényi curve."
+    )
     raw = "Your data are private, and the scores above are raw: a choice by them has **no ε**. The lines are what it would cost with noisy scores."
     applies = "These data are public or simulated: choosing on them costs **nothing**." if public else raw
     st.write(

@@ -7,7 +7,7 @@ from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import prepare
 from dpmf_core.glossary import linked
-from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Relation, Repeat, Status, calibrate, normal_form
+from dpmf_core.privacy import VALUE, Budget, Event, Gaussian, Guarantee, Relation, Repeat, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import CLAIMS
 from pages.kit import charts, guarantee, ledgers, links, said, seen, sidebar
@@ -133,9 +133,9 @@ def told(heading: DeltaGenerator) -> None:
         st.button("Edit this ledger by hand", on_click=take, args=(event,), key="accountant.take")
     with heading:
         st.title(f"{f'These {releases:,} releases cost' if releases != 1 else 'This release costs'} ε = {guarantee.shown(exact)}", anchor=False)
-        replaced = guarantee.shown(epsilon_of(event, delta, Relation.REPLACE_ONE))
+        replaced = f" If a unit is replaced rather than removed: at most {guarantee.shown(epsilon_of(event, delta, Relation.REPLACE_ONE))}."
         full = linked(guarantee.full(exact, delta, given.unit))
-        st.write(f"{full}, all together; not per release. If a unit is replaced rather than removed: at most {replaced}.")
+        st.write(f"{full}, all together; not per release." + replaced * (given.unit != VALUE))
         seen.draw(seen.ACCOUNTANT)
     guarantee.card(event, given, delta)
     st.header("What this ε means", anchor=False)

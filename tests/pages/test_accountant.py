@@ -85,10 +85,10 @@ def test_epsilon_in_full_comes_first() -> None:
 def test_every_rule_stands_beside_the_exact_one() -> None:
     event = sequence(Repeat(Gaussian(10.0), 5), Gaussian(20.0))
     found = table_with(page(), "rule")
-    for relation, column in zip(Relation, ["ε, add/remove", "ε, replace-one (at most)"], strict=True):
+    for relation, column in zip(Relation, ["ε, add/remove", "ε, replace-one, at most"], strict=True):
         wanted = ["not valid here" if row.epsilon is None else f"{row.epsilon:.2f}" for row in every_epsilon(event, DELTA, relation)]
         assert found[column].tolist() == wanted
-    invalid = found["ε, replace-one (at most)"] == "not valid here"
+    invalid = found["ε, replace-one, at most"] == "not valid here"
     assert invalid.any() and found.loc[invalid, "why not"].str.contains("below 1").all()
 
 
