@@ -27,6 +27,7 @@ lint: .venv/dev-ready
 
 bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
 	$(BIN)/python -m benchmarks.accounting
+	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.nmf
 	.venv/bench/bin/python -m benchmarks.als
 	$(BIN)/python -m benchmarks.sgd .venv/bench-surprise/bin/python

@@ -1,6 +1,7 @@
 """Rows of a table to arrays of ratings: numbers parsed, ids numbered, and every row that is bad counted with its place."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,11 +10,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from datasets import dates
 from datasets.report import CLAMPED, DUPLICATE, INFINITE, KINDS, LINES_SHOWN, MISSING, NO_TIME, NOT_A_NUMBER, RAGGED, Problem, Tally
 from datasets.tables import Table
 
 NOTHING = ("", "na", "n/a", "null", "none")  # how a rating that is not there is written
-LATEST = 9e12  # seconds whose microseconds 64 bits can hold
+THOUSANDS = r"^[+-]?\d{1,3}\.\d{3}$"  # or a number with three decimals
 Flags = npt.NDArray[np.bool_]
 
 
@@ -30,6 +32,8 @@ class Rows:
     titles: tuple[str, ...]
     read: int
     problems: tuple[Problem, ...]
+    assumed: tuple[str, ...] = ()  # how what can be read in two ways was read, in sentences
+    assumptions: tuple[str, ...] = ()  # what that takes as public
 
 
 class _Labels:
@@ -61,15 +65,19 @@ class _Gathered:
     items: _Labels = field(default_factory=_Labels)
     titles: dict[int, str] = field(default_factory=dict)
     parts: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int32]]] = field(default_factory=list)
-    times: list[npt.NDArray[np.int64]] | None = None
-    kind_of_time: str = ""
+    times: dates.Column | None = None
+    commas: int = 0
+    thousands: int = 0
     at: int = 0
     read: int = 0
 
 
-def collect(table: Table, chosen: Mapping[str, int], bounds: tuple[float, float]) -> Rows:
-    """Reads a table batch by batch. Ids are text, so that "007" and "7" stay two; values are clamped to the declared bounds."""
-    got = _Gathered(times=[] if "time" in chosen else None)
+def collect(table: Table, chosen: Mapping[str, int], bounds: tuple[float, float], order: dates.Order | None = None) -> Rows:
+    """Reads a table batch by batch. Ids are text, so that "007" and "7" stay two; values are clamped to the declared bounds.
+
+    order: whether dates of three numbers have the day or the month first, where it is declared.
+    """
+    got = _Gathered(times=dates.Column(order) if "time" in chosen else None)
     for batch in table.batches(list(chosen.values())):
         _take(got, dict(zip(chosen, batch, strict=True)), bounds, decimal_comma=table.decimal_comma)
     return _finish(got, table)
@@ -77,7 +85,7 @@ def collect(table: Table, chosen: Mapping[str, int], bounds: tuple[float, float]
 
 def _take(got: _Gathered, batch: Mapping[str, pa.Array], bounds: tuple[float, float], *, decimal_comma: bool) -> None:
     user, item = _text(batch["user"]), _text(batch["item"])
-    values, absent = _numbers(batch["rating"], decimal_comma=decimal_comma)
+    values, absent = _numbers(got, batch["rating"], decimal_comma=decimal_comma)
     nameless = [pc.equal(ids, "").to_numpy(zero_copy_only=False) for ids in (user, item)]
     row = np.arange(got.at, got.at + len(values))
     got.at += len(values)
@@ -97,7 +105,7 @@ def _take(got: _Gathered, batch: Mapping[str, pa.Array], bounds: tuple[float, fl
     if "title" in batch:
         _titles(got, items[keep], batch["title"].filter(pa.array(good)))
     if got.times is not None:
-        _times(got, batch["time"].filter(pa.array(good)), row[good])
+        got.times.take(batch["time"].filter(pa.array(good)))
 
 
 def _note(tally: Tally, kind: str, where: Flags, row: npt.NDArray[np.int64], batch: Mapping[str, pa.Array]) -> None:
@@ -111,13 +119,17 @@ def _text(column: pa.Array) -> pa.Array:
     return pc.utf8_trim_whitespace(pc.fill_null(column.cast(pa.string()), ""))
 
 
-def _numbers(column: pa.Array, *, decimal_comma: bool) -> tuple[npt.NDArray[np.float64], Flags]:
-    """Values, NaN where there is no number; and where nothing is written at all."""
+def _numbers(got: _Gathered, column: pa.Array, *, decimal_comma: bool) -> tuple[npt.NDArray[np.float64], Flags]:
+    """Values, NaN where there is no number; and where nothing is written at all. Of a comma and a point the last is the decimal sign."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         return np.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False)), np.asarray(column.is_null().to_numpy(zero_copy_only=False), np.bool_)
     text = _text(column)
     if decimal_comma:
-        text = pc.replace_substring(text, ",", ".")
+        got.thousands += pc.sum(pc.match_substring_regex(text, THOUSANDS)).as_py() or 0
+        if commas := pc.sum(pc.match_substring(text, ",")).as_py():
+            got.commas += commas
+            both = pc.match_substring_regex(text, r"\..*,")
+            text = pc.replace_substring(pc.if_else(both, pc.replace_substring(text, ".", ""), text), ",", ".")
     try:
         return np.array(text.cast(pa.float64()).to_numpy(zero_copy_only=False)), np.zeros(len(text), np.bool_)
     except pa.ArrowInvalid:  # some value is no number: look at each
@@ -132,36 +144,38 @@ def _titles(got: _Gathered, items: npt.NDArray[np.int32], titles: pa.Array) -> N
         got.titles.setdefault(code, str(title or "").strip())
 
 
-def _times(got: _Gathered, column: pa.Array, rows: npt.NDArray[np.int64]) -> None:
-    """Appends the times as whole numbers; one that cannot be read ends the use of all."""
-    kind, times = _as_times(column)
-    bad = times == np.iinfo(np.int64).min
-    mixed = got.kind_of_time not in ("", kind)
-    got.kind_of_time = kind
-    if bad.any() or mixed:
-        first = bad if bad.any() else np.ones(len(rows), np.bool_)
-        got.tally.add(NO_TIME, rows[first], column[int(first.argmax())].as_py())
-        got.times = None
-    elif got.times is not None:
-        got.times.append(times)
+def _order(got: _Gathered, rows: npt.NDArray[np.int64]) -> dates.Found:
+    """The order of the ratings; one time that cannot be read ends the use of all."""
+    if got.times is None:
+        return dates.Found(None, np.empty(0, np.bool_))
+    found = got.times.found()
+    got.tally.add(NO_TIME, rows[found.unread], found.example)
+    return found
 
 
-def _as_times(column: pa.Array) -> tuple[str, npt.NDArray[np.int64]]:
-    """Numbers as they are, dates in microseconds; the lowest int64 where neither. Only their order is used."""
-    worst = np.iinfo(np.int64).min
-    if not pa.types.is_temporal(column.type):
-        numbers, _ = _numbers(column, decimal_comma=False)
-        if np.isfinite(numbers).all():
-            try:
-                return "number", np.asarray(_text(column).cast(pa.int64()).to_numpy(zero_copy_only=False))
-            except pa.ArrowInvalid:  # fractions of a second, or more than 64 bits hold
-                if (fits := np.abs(numbers) < LATEST).all():
-                    return "fraction", np.asarray(numbers * 1e6, np.int64)
-                return "number", np.where(fits, 0, worst)
-        if np.isfinite(numbers).any():
-            return "number", np.where(np.isfinite(numbers), 0, worst)
-    dates = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True, format=None if pa.types.is_temporal(column.type) else "ISO8601")
-    return "date", np.where(dates.isna(), worst, dates.astype("datetime64[us, UTC]").astype("int64")).astype(np.int64)
+def _alike(labels: Sequence[str], what: str) -> list[str]:
+    """Says so where ids are one number written in two ways."""
+    plain = [label for label in labels if label.isdecimal() and (len(label) == 1 or label[0] != "0")]
+    if len(plain) == len(labels):
+        return []
+    seen: dict[float, str] = {float(label): label for label in plain if len(label) < 16}
+    pairs = []
+    for label in labels:
+        if len(label) < 16 and re.fullmatch(r"[+-]?\d+([.,]0*)?", label) and (first := seen.setdefault(float(label.replace(",", ".")), label)) != label:
+            pairs.append(f"{first} and {label}")
+    if not pairs:
+        return []
+    return [f"{len(pairs):,} {what} are numbers written in two ways, such as 1, 1.0 and 01. Ids are text: they were taken as different {what}."]
+
+
+def _signs(got: _Gathered) -> list[str]:
+    """What was assumed of points and commas."""
+    told = [f"{got.commas:,} ratings have a comma, which was read as the decimal sign: 3,5 is three and a half."] if got.commas else []
+    if got.thousands:
+        told.append(
+            f"{got.thousands:,} ratings are written like 1.234. The point was read as the decimal sign: a little more than one, not more than a thousand."
+        )
+    return told
 
 
 def _finish(got: _Gathered, table: Table) -> Rows:
@@ -176,12 +190,14 @@ def _finish(got: _Gathered, table: Table) -> Rows:
         got.tally.add(DUPLICATE, rows[again].astype(np.int64), f"{user_labels[users[first]]},{item_labels[items[first]]}")
     named = {int(item_place[code]): title for code, title in got.titles.items()}
     titles = tuple(named.get(j) or label for j, label in enumerate(item_labels))
-    order = None if got.times is None or not len(values) else np.concatenate(got.times)
+    found = _order(got, rows.astype(np.int64))
+    assumed = (*table.read_as(), *_signs(got), *([found.words] if found.words else []), *_alike(user_labels, "users"), *_alike(item_labels, "items"))
     ragged = [(number, text) for number, text in table.ragged if text]
     problems = got.tally.problems(table.line)
     if ragged:
         problems.append(Problem(RAGGED, len(ragged), tuple(number for number, _ in ragged[:LINES_SHOWN]), ragged[0][1]))
     return Rows(
-        users=users, items=items, values=values, order=order, user_labels=user_labels, item_labels=item_labels, titles=titles,
-        read=got.read + len(ragged), problems=tuple(sorted(problems, key=lambda problem: KINDS.index(problem.kind))),
+        users=users, items=items, values=values, order=found.order, user_labels=user_labels, item_labels=item_labels, titles=titles,
+        read=got.read + len(ragged), problems=tuple(sorted(problems, key=lambda problem: KINDS.index(problem.kind))), assumed=assumed,
+        assumptions=(*table.assumptions, *([found.assumption] if found.assumption else [])),
     )  # fmt: skip

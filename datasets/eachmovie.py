@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.archives import Members, opened
+from datasets.columns import IMPORT
 from datasets.entry import Entry
 from datasets.movielens import judged
 from datasets.report import Report
@@ -37,7 +38,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             raise BadInput(f"{path} has no vote.txt. Found: {', '.join(members.names[:5]) or 'nothing'}.")
         votes = _table(members, member)
         titles = _titles(members)
-    ratings, report, labels = read_labelled(io.BytesIO(_graded(votes, member)), name=entry.id, bounds=entry.bounds)
+    ratings, report, labels = read_labelled(io.BytesIO(_graded(votes, member)), name=entry.id, bounds=entry.bounds, way=IMPORT)
     return judged(entry, replace(ratings, titles=tuple(titles.get(label, f"Film {label}") for label in labels)), report)
 
 

@@ -1,7 +1,9 @@
 """What the catalogue says of a data set, known before anything is read."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+Kind = Literal["simulated", "download", "file"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -10,7 +12,7 @@ class Listed:
 
     id: str
     title: str
-    kind: Literal["simulated", "download", "file"]
+    kind: Kind
     words: str
     licence: str
     citation: str
@@ -18,6 +20,10 @@ class Listed:
     home: str
     public: bool = True
     assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"The kind of the data set '{self.id}' must be one of {', '.join(get_args(Kind))}. Got '{self.kind}'.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +38,20 @@ class Entry(Listed):
 
 @dataclass(frozen=True, kw_only=True)
 class SampleEntry(Listed):
-    """Documents or images: declared counts, (height, width) of images, and how many parts its papers look for."""
+    """Documents or images: declared counts, (height, width) of images, and how many parts its papers look for.
+
+    n_people: where each row is known to be somebody's, and the person is the privacy unit. each: rows of one person at most, as far as is published.
+    """
 
     holds: Literal["documents", "images"]
     n_samples: int
     n_features: int
     image: tuple[int, int] | None = None
     n_components: int = 8
+    n_people: int | None = None
+    each: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """What is protected: one document or image, or a person with all of hers."""
+        return self.holds.removesuffix("s") if self.n_people is None else "person"

@@ -1,23 +1,28 @@
 """Images from files: MATLAB tables with an image a row or a column, and archives of pictures."""
 
-import io
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from datasets.archives import opened
+from datasets import decoding
+from datasets.archives import Members, opened
 from datasets.matlab import table
-from datasets.report import Problem, Report
+from datasets.report import Problem, Report, Tally
 from dpmf_core.errors import BadInput
-from dpmf_core.samples import VOCABULARY_IS_PUBLIC, Samples, is_sparse
+from dpmf_core.samples import WORDS_ARE_PUBLIC, Samples, is_sparse
 
 Array = npt.NDArray[Any]
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # where it is read off them
-PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff")
+PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 UNREADABLE = "file that is no picture, left out"
-MOST_PIXELS, MOST_FILES = 40_000_000, 200_000
+RESIZED = "picture of another size, brought to the commonest"
+STRETCHED = "picture of other proportions, stretched"
+STRETCH = 0.05  # of the proportions: less is rounding
+MOST_FILES = 200_000
 LARGEST = 10_000  # pixels of a picture that parts are found in
 
 
@@ -30,8 +35,8 @@ def side_of(columns: int, name: str, declared: tuple[int, int] | None) -> tuple[
     side = round(columns**0.5)
     if side * side != columns:
         raise BadInput(
-            f"The rows of {name} have {columns:,} columns, which is no square image. Declare height and width (image=H,W), "
-            "or which columns hold no pixels (drop=C1,C2, counted from 1)."
+            f"The rows of {name} have {columns:,} columns, which is no square image. Declare height and width, which columns hold no pixels, "
+            "or that its rows are the pixels (after a path: image=H,W, drop=C1,C2 counted from 1, transpose=1)."
         )
     return side, side
 
@@ -71,18 +76,32 @@ def without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
     return matrix[:, kept]
 
 
+def upright(matrix: Any, name: str, transpose: bool, features: int | None, *, square: bool) -> tuple[Any, str]:
+    """A table with a row for each sample, and what is to be said of it. square: whether the number of columns alone tells the size of images."""
+    rows, columns = matrix.shape
+    if transpose or (features is not None and rows == features != columns):
+        return matrix.T, f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it was turned: each column is a sample."
+    if square and not is_sparse(matrix) and rows != columns and all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns)):
+        return matrix, f"Each of the {rows:,} rows of '{name}' was taken as an image. If its rows are the pixels, declare it (after a path: transpose=1)."
+    return matrix, ""
+
+
 def from_matlab(
     path: Path, *, name: str, key: str | None = None, image: tuple[int, int] | None = None, drop: tuple[int, ...] = (), public: bool = False,
-    order: Literal["columns", "lines"] | None = None,
+    order: Literal["columns", "lines"] | None = None, transpose: bool = False, features: int | None = None,
 ) -> tuple[Samples, Report]:  # fmt: skip
-    """Images (dense) or word counts (sparse), a row each. order: of the pixels; undeclared, public images tell it, private ones are as MATLAB has them."""
+    """Images (dense) or word counts (sparse), a row each. order: of the pixels; undeclared, public images tell it, private ones are as MATLAB has them.
+
+    transpose: each is a column, as it is taken to be where not the columns but the rows are as many as the features (or pixels of `image`) declared.
+    """
     matrix, found = table(path, key)
+    matrix, note = upright(matrix, found, transpose, features or (image[0] * image[1] if image else None), square=image is None)
     matrix = without(matrix, drop, f"'{found}'")
-    note = f"Columns {', '.join(map(str, drop))} were left out." if drop else ""
+    note += f" Columns {', '.join(map(str, drop))} were left out." if drop else ""
     if is_sparse(matrix):
         words = tuple(f"term {j + 1}" for j in range(matrix.shape[1]))
-        samples = Samples.of(matrix, vocabulary=words, unit="document", name=name, public=public, assumptions=(VOCABULARY_IS_PUBLIC,))
-        return samples, _report(samples, note, ("documents", "words"))
+        samples = Samples.of(matrix, vocabulary=words, unit="document", name=name, public=public, assumptions=(WORDS_ARE_PUBLIC,))
+        return samples, _report(samples, note.strip(), ("documents", "words"))
     size = side_of(matrix.shape[1], f"'{found}'", image)
     rows = np.asarray(matrix, np.float64)
     columns = order == "columns" if order else not public or by_columns(rows, size)
@@ -90,7 +109,7 @@ def from_matlab(
     samples = Samples.of(turned(rows, size) if columns else rows, image=size, unit="image", name=name, public=public, assumptions=assumptions)
     if columns:
         note += " Pixels were stored column by column, as MATLAB does; they were put upright."
-        note += " Not so? Declare order=lines." * (order is None and not public)
+        note += " Not so? Declare that they were stored line by line (after a path: order=lines)." * (order is None and not public)
     return samples, _report(samples, note.strip(), ("images", "pixels"))
 
 
@@ -99,34 +118,70 @@ def _report(samples: Samples, note: str, what: tuple[str, str], problems: tuple[
     return Report(name=samples.name, read=n, kept=n, n_users=n, n_items=d, note=note, what=what, problems=problems)
 
 
-def pictures(path: Path, *, name: str, image: tuple[int, int] | None = None) -> tuple[Samples, Report]:
-    """Every picture of a folder or archive in shades of grey, at the size declared or that of the first; others are counted and left out."""
-    from PIL import Image
+def pictures(path: Path, *, name: str, image: tuple[int, int] | None = None, white: float | None = None) -> tuple[Samples, Report]:
+    """Every picture of a folder or archive in shades of grey, upright, at the size declared or the commonest; what was done to how many is reported.
 
-    rows, titles, bad = [], [], []
-    assumptions = () if image else (IMAGE_SIZE_IS_PUBLIC,)
+    white: the declared value of white in pictures of more than 8 bits. Raises BadInput where most pictures are damaged or fewer than three are left.
+    """
+    rows, titles, tally = [], [], Tally()
     with opened(path) as members:
         names = sorted(member for member in members.names if not Path(member).name.startswith((".", "__")))
         if len(names) > MOST_FILES:
             raise BadInput(f"{path} holds {len(names):,} files; at most {MOST_FILES:,} are read.")
-        for place, member in enumerate(names):
+        size = image or _commonest(members, names)
+        if size is not None and size[0] * size[1] > LARGEST:
+            raise BadInput(f"The pictures have {size[0]} x {size[1]} pixels; parts are found in at most {LARGEST:,}. Declare a smaller size: image=H,W.")
+        for place, member in enumerate(names if size else ()):
             try:
-                with members.open(member) as stream, Image.open(io.BytesIO(stream.read())) as picture:
-                    if picture.width * picture.height > MOST_PIXELS:
-                        raise ValueError("too large")
-                    image = image or (picture.height, picture.width)
-                    if image[0] * image[1] > LARGEST:
-                        break
-                    grey = picture.convert("L")
-                    rows.append(np.asarray(grey.resize(image[::-1]) if grey.size != image[::-1] else grey, np.float64).ravel())
-                    titles.append(member)
-            except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-                bad.append((place, member))
-    if image is not None and image[0] * image[1] > LARGEST:
-        raise BadInput(f"The pictures have {image[0]} x {image[1]} pixels; parts are found in at most {LARGEST:,}. Declare a smaller size: image=H,W.")
-    if len(rows) < 3 or image is None:
-        raise BadInput(f"{path} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are needed. Other files: {len(bad)}.")
-    lines = tuple(place + 1 for place, _ in bad[:5])
-    problems = (Problem(UNREADABLE, len(bad), lines, bad[0][1]),) if bad else ()
-    samples = Samples.of(np.stack(rows), image=image, unit="image", name=name, titles=tuple(titles), assumptions=assumptions)
-    return samples, _report(samples, "", ("images", "pixels"), problems)
+                grey, done = decoding.grey(_content(members, member), member, white)
+            except (decoding.Unusable, OSError) as why:
+                tally.add(_left_out(member, why), np.array([place]), member)
+                continue
+            row, fitted = _fitted(grey, size or (0, 0), image is not None)
+            rows.append(row)
+            titles.append(member)
+            for kind in (*done, *fitted):
+                tally.add(kind, np.array([place]), member)
+    lost = tally.counts.get(decoding.DAMAGED, 0)
+    if len(rows) < 3 or size is None:
+        raise BadInput(f"{path} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are needed. Other files: {len(names) - len(rows)}.")
+    if lost > len(rows):
+        raise BadInput(f"{lost:,} of the {lost + len(rows):,} pictures of {path} are cut short or damaged. Copy them again.")
+    problems = tuple(replace(problem, where="file") for problem in tally.problems(lambda place: place + 1))
+    assumptions = () if image else (IMAGE_SIZE_IS_PUBLIC,)
+    samples = Samples.of(np.stack(rows), image=size, unit="image", name=name, titles=tuple(titles), assumptions=assumptions)
+    return samples, replace(_report(samples, "", ("images", "pixels"), problems), read=len(names))
+
+
+def _content(members: Members, name: str) -> bytes:
+    with members.open(name) as stream:
+        return stream.read()
+
+
+def _commonest(members: Members, names: list[str]) -> tuple[int, int] | None:
+    """The size that most pictures have, of two the smaller; None where there is no picture. It is told as an assumption."""
+    sizes: Counter[tuple[int, int]] = Counter()
+    for name in names:
+        try:
+            sizes[decoding.size(_content(members, name))] += 1
+        except (decoding.Unusable, OSError):
+            continue  # counted when it is read
+    return min(sizes, key=lambda size: (-sizes[size], size[0] * size[1], size), default=None)
+
+
+def _left_out(name: str, why: Exception) -> str:
+    """The kind of problem of a file that gives no picture."""
+    if not name.lower().endswith(PICTURES):
+        return UNREADABLE
+    return str(why) if isinstance(why, decoding.Unusable) else decoding.DAMAGED
+
+
+def _fitted(grey: Any, size: tuple[int, int], declared: bool) -> tuple[Array, tuple[str, ...]]:
+    """The pixels of a picture at a size, line by line, and what that did to it."""
+    height, width = size
+    done: tuple[str, ...] = ()
+    if grey.size != (width, height):
+        stretched = abs(grey.width * height / (grey.height * width) - 1) > STRETCH
+        done = (STRETCHED,) if stretched else () if declared else (RESIZED,)
+        grey = grey.resize((width, height))
+    return np.clip(np.asarray(grey, np.float64), 0, decoding.WHITE).ravel(), done

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from datasets.archives import Members, opened
+from datasets.columns import IMPORT
 from datasets.entry import Entry
-from datasets.report import Report
-from datasets.upload import BOTH_ARE_PUBLIC, read_labelled
-from dpmf_core.data import Ratings
+from datasets.report import CLAMPED, Report
+from datasets.upload import MOST_CLAMPED, read_labelled
+from dpmf_core.data import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
 
 LICENCE = (
@@ -91,7 +92,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             wanted = ", ".join(layout.ratings for layout in LAYOUTS)
             raise BadInput(f"{path} has no file of ratings. {entry.title} is read from {wanted}, or from a table with a header. Found: {_some(members)}.")
         with members.open(member) as stream:
-            ratings, report, labels = read_labelled(stream, name=entry.id, bounds=entry.bounds)
+            ratings, report, labels = read_labelled(stream, name=entry.id, bounds=entry.bounds, way=IMPORT)
         titles = _titles(members, layout) if layout else {}
     ratings = replace(ratings, titles=tuple(titles.get(label, title) for label, title in zip(labels, ratings.titles or labels, strict=True)))
     return judged(entry, ratings, report)
@@ -110,13 +111,18 @@ def _titles(members: Members, layout: Layout) -> dict[str, str]:
 
 
 def judged(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
-    """Ratings with the published counts are the published set; others are taken, as private ones."""
+    """Ratings with the published counts are the published set; others are taken, as private ones. Raises BadInput where they are on another scale."""
+    clamped = next((problem.count for problem in report.problems if problem.kind == CLAMPED), 0)
+    if MOST_CLAMPED * clamped > len(ratings):
+        scale = f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"
+        raise BadInput(f"{clamped:,} of the {len(ratings):,} ratings, more than a tenth, lie outside {scale}. {IMPORT.other_bounds}")
     found, official = (ratings.n_users, ratings.n_items, len(ratings)), (entry.n_users, entry.n_items, entry.n_ratings)
     if found == official and not report.problems:
         return replace(ratings, public=True, assumptions=()), report
     whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
     note = f"This is not the whole of {entry.title}, which has {whole}: it is treated as private data."
-    return replace(ratings, public=False, assumptions=(BOTH_ARE_PUBLIC,)), replace(report, note=note)
+    assumptions = tuple(dict.fromkeys((USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC, *ratings.assumptions)))
+    return replace(ratings, public=False, assumptions=assumptions), replace(report, note=note)
 
 
 def _some(members: Members) -> str:

@@ -10,13 +10,18 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 
-from datasets import sample_sets, shelf
+from datasets import origin, sample_sets, shelf
 from datasets.archives import opened
+from datasets.columns import PAGE, detected, names_of
+from datasets.dates import Order
 from datasets.entry import Entry, SampleEntry
+from datasets.ratings_in import ratings_tables
 from datasets.report import Report
-from datasets.tables import damage_told, open_table
-from datasets.upload import detected, read_labelled
+from datasets.tables import NOTED, damage_told, open_table
+from datasets.upload import read_labelled
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.samples import Samples
@@ -53,7 +58,7 @@ def preview(content: bytes, name: str) -> tuple[tuple[str, ...], dict[str, str],
     content = unpacked(content, name)
     with damage_told(name):
         table = open_table(content, name)
-        names = table.names or tuple(f"column {j + 1}" for j in range(len(table.first)))
+        names = names_of(table)
         first = next(iter(table.batches(range(len(names)))), [])
         rows = {column: part.slice(0, PREVIEWED).to_pylist() for column, part in zip(names, first, strict=False)}
     return names, detected(table), pd.DataFrame(rows)
@@ -101,20 +106,21 @@ def _new_folder() -> Path:
     return folder
 
 
-def ratings(content: bytes, name: str, columns: dict[str, str], bounds: tuple[float, float]) -> Brought:
-    """A ratings table. columns: role to column, where its header does not tell. Raises BadInput."""
+def ratings(content: bytes, name: str, columns: dict[str, str], bounds: tuple[float, float], dates: Order | None = None) -> Brought:
+    """A ratings table. columns: role to column ("": none), where its header does not tell; dates: as in `read_table`. Raises BadInput."""
     content = unpacked(content, name)
     with damage_told(name):
-        table = open_table(content, name)
-        chosen = {**detected(table), **columns} if table.names else {}
-    found, report, labels = read_labelled(content, name=name, bounds=bounds, columns=chosen)
+        chosen = {**detected(open_table(content, name)), **columns}
+    found, report, labels = read_labelled(content, name=name, bounds=bounds, columns=chosen, dates=dates, way=PAGE)
     file = _new_folder() / "ratings.parquet"
     kept = {"user": found.users, "item": [labels[j] for j in found.items], "rating": found.values}
     if found.titles:
         kept["title"] = [found.titles[j] for j in found.items]
     if found.order is not None:
         kept["timestamp"] = found.order
-    pd.DataFrame(kept).to_parquet(file, index=False)
+    table = pa.Table.from_pydict(kept)
+    pa.parquet.write_table(table.replace_schema_metadata({NOTED: "\n".join(found.assumptions).encode()}), file)
+    (file.parent / origin.FILE).write_text(origin.of_bytes(content))
     low, high = bounds
     entry = Entry(
         id=f"{file}?{urlencode({'bounds': f'{low:g},{high:g}'}, safe=',')}", title=_titled(name), kind="file", words=YOURS, licence="Yours.", citation="",
@@ -130,8 +136,12 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
     file = _new_folder() / f"samples{ending if ending in ('.txt', '.zip', '.mat', '.csv', '.tsv', '.tgz', '.tar') else '.bin'}"
     try:
         file.write_bytes(content)
+        (file.parent / origin.FILE).write_text(origin.of_bytes(content))
         _bounded(file, name)
         with damage_told(name):
+            if "text" not in facts and (tables := ratings_tables(file)):
+                table = "" if len(tables) == 1 and file.suffix == ".txt" else f", {tables[0]}"
+                raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
             made = sample_sets.at(file, facts)
         if made is None:
             raise BadInput(f"{name} is neither text (.txt, .zip, a table with a text column) nor images (.zip, .mat). Got {ending or 'no ending'}.")
@@ -144,6 +154,7 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
         id=f"{file}?{urlencode(facts, safe=',')}" if facts else str(file), title=_titled(name), kind="file", words=YOURS, licence="Yours.", citation="",
         size_mb=len(content) / 1e6, home="", holds="documents" if documents else "images", n_samples=found.shape.n_samples, n_features=found.shape.n_features,
         image=found.image, n_components=max(1, min(8, found.shape.n_samples, found.shape.n_features)), public=False, assumptions=found.assumptions,
+        n_people=found.n_people,
     )  # fmt: skip
     return Brought(entry, report, found)
 
@@ -169,6 +180,18 @@ def remove(entry: Entry | SampleEntry) -> None:
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
+def origin_of(path: Path) -> str:
+    """The fingerprint of the content that was brought; of the file itself where that is not known."""
+    beside = path.parent / origin.FILE
+    return beside.read_text() if beside.is_file() else origin.of(path)
+
+
+def origins() -> frozenset[str]:
+    """The fingerprints of all that was brought and is still here."""
+    folder = shelf.home().absolute() / FOLDER
+    return frozenset(file.read_text() for file in folder.glob(f"*/{origin.FILE}"))
+
+
 def sweep(now: float | None = None) -> None:
     """Remove what is older than a day."""
     kept = shelf.home().absolute() / FOLDER
@@ -177,4 +200,4 @@ def sweep(now: float | None = None) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-__all__ = ["Brought", "is_own", "preview", "ratings", "remove", "samples", "sweep"]
+__all__ = ["Brought", "is_own", "origin_of", "origins", "preview", "ratings", "remove", "samples", "sweep"]

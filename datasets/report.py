@@ -1,7 +1,8 @@
 """What a loader found in a file: how much it read, what it repaired or refused, and where."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,24 +25,29 @@ LINES_SHOWN = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """One kind of problem: how often, on which first lines, and the first value found there."""
+    """One kind of problem: how often, on which first lines (or files), and the first value found there."""
 
     kind: str
     count: int
     lines: tuple[int, ...] = ()
     example: str = ""
+    where: str = "line"
 
     @property
     def words(self) -> str:
         at = ", ".join(f"{line:,}" for line in self.lines)
         more = ", ..." if self.count > len(self.lines) else ""
-        where = f" (line {at}{more})" if self.lines else ""
+        where = f" ({self.where} {at}{more})" if self.lines else ""
         return f"{self.count:,} x {self.kind}{where}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The account of one file. read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as detected."""
+    """The account of one file. read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as detected.
+
+    assumed: how what can be read in two ways was read. values: some values of each of the columns, for the eyes of whoever has the file; they are
+    in `on_screen`, and neither in `words` nor in what `facts` gives to files.
+    """
 
     name: str
     read: int
@@ -51,6 +57,8 @@ class Report:
     problems: tuple[Problem, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
     note: str = ""
+    assumed: tuple[str, ...] = ()
+    values: tuple[tuple[str, ...], ...] = ()
     what: tuple[str, ...] = ()  # of samples: what rows and columns are
 
     @property
@@ -60,7 +68,21 @@ class Report:
             counts = f"{self.n_users:,} {self.what[0]}, {self.n_items:,} {self.what[1]}"
         lines = [f"{self.name}: {self.read:,} rows read, {counts}."]
         lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
+        lines += self.assumed
         return "\n".join([*lines, self.note] if self.note else lines)
+
+    @property
+    def on_screen(self) -> str:
+        """`words`, and what the chosen columns hold."""
+        shown = [f"{role}: {column} ({', '.join(some) or 'empty'})" for (role, column), some in zip(self.columns, self.values, strict=False)]
+        return "\n".join([self.words, *(["Columns, with the first values of each:", *shown] if shown else [])])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What may stand in a file: no value of anybody."""
+        facts = asdict(self)
+        del facts["values"]
+        return {**facts, "problems": [{name: fact for name, fact in problem.items() if name != "example"} for problem in facts["problems"]]}
 
 
 @dataclass

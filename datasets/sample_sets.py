@@ -1,20 +1,24 @@
 """Documents and images by name: what there is, how it is made, downloaded, or read from files."""
 
+import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from datasets import images, matlab, text
+from datasets import images, matlab, people, text
 from datasets.download import terms
+from datasets.encodings import Reader
 from datasets.entry import SampleEntry
 from datasets.faces import faces
 from datasets.news import news
+from datasets.ratings_in import ratings_tables
 from datasets.report import Report
 from dpmf_core.errors import BadInput
-from dpmf_core.samples import Samples
+from dpmf_core.samples import NUMBER_IS_PUBLIC, Samples
 
+Read = tuple[Samples, Report]
 RESEARCH = "Research use; do not redistribute."
 ZJU = "http://www.cad.zju.edu.cn/home/dengcai/Data/"
 
@@ -40,13 +44,13 @@ ENTRIES = (
     ),
     SampleEntry(
         id="olivetti", title="Olivetti faces", kind="download", words="400 photographs of 40 people, 64 x 64 pixels.", size_mb=4.2, holds="images",
-        n_samples=400, n_features=4_096, image=(64, 64), n_components=30, licence="Free for research when AT&T Laboratories Cambridge is credited.",
+        n_samples=400, n_features=4_096, image=(64, 64), n_components=30, each=10, licence="Free for research when AT&T Laboratories Cambridge is credited.",
         citation="F. Samaria and A. Harter, Parameterisation of a Stochastic Model for Human Face Identification, WACV 1994",
         home="https://scikit-learn.org/stable/datasets/real_world.html#the-olivetti-faces-dataset",
     ),
     SampleEntry(
         id="20newsgroups", title="20 Newsgroups", kind="download", words="18,846 posts to twenty newsgroups, headers and quotations taken out.", size_mb=14,
-        holds="documents", n_samples=18_846, n_features=106_700, n_components=20, licence="Public posts, no stated licence.",
+        holds="documents", n_samples=18_846, n_features=106_705, n_components=20, licence="Public posts, no stated licence.",
         citation="K. Lang, NewsWeeder: Learning to Filter Netnews, ICML 1995", home="http://qwone.com/~jason/20Newsgroups/",
     ),
     SampleEntry(
@@ -57,12 +61,12 @@ ENTRIES = (
     ),
     SampleEntry(
         id="yaleb", title="Extended Yale B", kind="file", words="2,414 photographs of 38 people under many lights, 32 x 32 pixels.", size_mb=3, holds="images",
-        n_samples=2_414, n_features=1_024, image=(32, 32), n_components=38, licence=RESEARCH,
+        n_samples=2_414, n_features=1_024, image=(32, 32), n_components=38, each=64, licence=RESEARCH,
         citation="A. Georghiades, P. Belhumeur and D. Kriegman, From Few to Many, PAMI 23(6), 2001; K. Lee, J. Ho and D. Kriegman, PAMI 27(5), 2005",
         home=f"{ZJU}FaceData.html",
     ),
     SampleEntry(
-        id="orl", title="ORL faces", kind="file", words="400 photographs of 40 people, 32 x 32 pixels.", size_mb=1, holds="images", n_samples=400,
+        id="orl", title="ORL faces", kind="file", words="400 photographs of 40 people, 32 x 32 pixels.", size_mb=1, holds="images", n_samples=400, each=10,
         n_features=1_024, image=(32, 32), n_components=25, licence=RESEARCH, citation="F. Samaria and A. Harter, WACV 1994", home=f"{ZJU}FaceData.html",
     ),
     SampleEntry(
@@ -91,13 +95,27 @@ ENTRIES = (
 # fmt: on
 
 
+def _digits(seed: int) -> Samples:
+    from sklearn.datasets import load_digits
+
+    return Samples.of(load_digits().data, image=(8, 8), unit="image", name="digits", public=True)
+
+
+_MAKERS: dict[str, Callable[[int], Samples]] = {"news": lambda seed: news(seed=seed), "faces": lambda seed: faces(seed=seed), "digits": _digits}
+
+
 def make(id: str, seed: int) -> Samples:  # noqa: A002
     """A set that needs no file."""
-    if id == "digits":
-        from sklearn.datasets import load_digits
+    return _MAKERS[id](seed)
 
-        return Samples.of(load_digits().data, image=(8, 8), unit="image", name=id, public=True)
-    return news(seed=seed) if id == "news" else faces(seed=seed)
+
+def missing(entry: SampleEntry) -> str:
+    """What a set needs beside its entry, and has not."""
+    if entry.kind == "simulated":
+        return "" if entry.id in _MAKERS else "maker in datasets.sample_sets._MAKERS"
+    if entry.id not in _READERS:
+        return "reader in datasets.sample_sets._READERS"
+    return "fetcher in datasets.sample_sets._FETCHERS" if entry.kind == "download" and entry.id not in _FETCHERS else ""
 
 
 def read(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
@@ -115,26 +133,37 @@ def read(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
     return private.assuming(NUMBER_IS_PUBLIC), replace(report, note=f"{report.note} {note}".strip())
 
 
-def _read(entry: SampleEntry, path: Path, public: bool = True) -> tuple[Samples, Report]:
-    if entry.id == "20newsgroups":
-        texts, subjects = text.posts(text.files(path))
-        return text.documents(texts, name=entry.id, titles=subjects, public=public)
-    if entry.id == "uci-news":
-        return text.documents(text.headlines(path), name=entry.id, public=public)
-    if entry.id in ("yaleb", "orl", "cbcl", "tdt2", "olivetti"):
-        return _matlab(entry, path, public)
-    if entry.id == "rcv1":
-        raise BadInput("rcv1 is read by `fetch` only: scikit-learn puts its five files together.")
-    return text.documents(_articles(path), name=entry.id, public=public)
+def _read(entry: SampleEntry, path: Path, public: bool = True) -> Read:
+    return _READERS[entry.id](entry, path, public)
 
 
-def _articles(path: Path) -> list[str]:
+def _posts(entry: SampleEntry, path: Path, public: bool) -> Read:
+    reader = Reader(otherwise="latin-1")  # as scikit-learn reads them
+    texts, subjects = text.posts(text.files(path, reader))
+    return text.documents(texts, name=entry.id, titles=subjects, public=public, reader=reader)
+
+
+def _headlines(entry: SampleEntry, path: Path, public: bool) -> Read:
+    reader = Reader()
+    return text.documents(text.headlines(path, reader), name=entry.id, public=public, reader=reader)
+
+
+def _by_fetch_alone(entry: SampleEntry, path: Path, public: bool) -> Read:
+    raise BadInput(f"{entry.id} is read by `fetch` only: scikit-learn puts its five files together.")
+
+
+def _articles(entry: SampleEntry, path: Path, public: bool) -> Read:
+    if tables := ratings_tables(path):
+        raise BadInput(f"{path} holds a table of ratings, {tables[0]}: that is not {entry.title}. Give a file or a folder of texts.")
+    reader = Reader()
     if path.is_dir() or path.suffix.lower() in (".zip", ".gz", ".tar", ".xz", ".tgz"):
-        return [content for _, content in text.files(path)]
-    return text.lines(path)
+        texts = [content for _, content in text.files(path, reader)]
+    else:
+        texts = text.lines(path, reader)
+    return text.documents(texts, name=entry.id, public=public, reader=reader)
 
 
-def _matlab(entry: SampleEntry, path: Path, public: bool) -> tuple[Samples, Report]:
+def _matlab(entry: SampleEntry, path: Path, public: bool) -> Read:
     file = next(iter(sorted(path.glob("*.mat"))), path) if path.is_dir() else path
     if file.suffix.lower() != ".mat":
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
@@ -144,7 +173,13 @@ def _matlab(entry: SampleEntry, path: Path, public: bool) -> tuple[Samples, Repo
     drop: tuple[int, ...] = ()
     if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
         drop = (entry.n_features + 1, entry.n_features + 2)  # the class, and a column that nobody explains
-    return images.from_matlab(file, name=entry.id, image=entry.image, drop=drop, public=public)
+    return images.from_matlab(file, name=entry.id, image=entry.image, drop=drop, public=public, features=entry.n_features)
+
+
+_READERS: dict[str, Callable[[SampleEntry, Path, bool], Read]] = {
+    "20newsgroups": _posts, "uci-news": _headlines, "guardian": _articles, "rcv1": _by_fetch_alone,
+    "yaleb": _matlab, "orl": _matlab, "cbcl": _matlab, "tdt2": _matlab, "olivetti": _matlab,
+}  # fmt: skip
 
 
 def fetched(entry: SampleEntry, folder: Path, accept_licence: bool) -> Samples:
@@ -189,27 +224,36 @@ _FETCHERS: dict[str, Callable[[str], Samples]] = {"olivetti": _olivetti, "20news
 
 # ---- a path --------------------------------------------------------------------------------------------------------------
 
-FACTS = ("text", "key", "image", "drop", "order")
-
-
-NUMBER_IS_PUBLIC = "the number of samples is public"  # where it is counted in private files
+ANOTHER_ENCODING = "Not so? Declare another encoding (after a path: encoding=cp1251 or the like)."
+FACTS = ("text", "encoding", "key", "image", "drop", "order", "transpose", "white", *people.FACTS)
 
 
 def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
-    """Documents or images at a path, or None where it holds neither: `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`."""
+    """Documents or images at a path, or None where it holds neither: `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
+
+    group: where it says whose each row is (`people.grouped`). white: of pictures of more than 8 bits.
+    """
     found = _at(path, facts)
-    return None if found is None else (found[0].assuming(NUMBER_IS_PUBLIC), found[1])
+    if found is None:
+        if wrong := [fact for fact in people.FACTS if fact in facts]:
+            raise BadInput(
+                f"'{wrong[0]}' is for documents and images; {path.name} is read as ratings, of which a user's are taken together anyway. Leave it out."
+            )
+        return None
+    samples, report = people.grouped(path, *found, facts)
+    return samples.assuming(NUMBER_IS_PUBLIC), report
 
 
 def _at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
     ending = path.suffix.lower()
     if ending == ".mat":
         drop = _numbers(facts.get("drop", ""))
-        return images.from_matlab(path, name=path.name, key=facts.get("key"), image=_image(facts), drop=drop, order=_order(facts))
+        return images.from_matlab(path, name=path.name, key=facts.get("key"), image=_image(facts), drop=drop, order=_order(facts), transpose=_transpose(facts))
+    reader = Reader(facts.get("encoding"), advice=ANOTHER_ENCODING)
     if "text" in facts:
-        return text.documents(text.column(path, facts["text"]), name=path.name)
+        return text.documents(text.column(path, facts["text"], reader), name=path.name, reader=reader)
     if ending == ".txt":
-        return text.documents(text.lines(path), name=path.name)
+        return text.documents(text.lines(path, reader), name=path.name, reader=reader)
     if path.is_dir() or ending in (".zip", ".tar", ".tgz"):
         return _folder(path, facts)
     return None
@@ -222,13 +266,14 @@ def _folder(path: Path, facts: dict[str, str]) -> tuple[Samples, Report]:
         pictures = sum(name.lower().endswith(images.PICTURES) for name in members.names)
         texts = sum(name.lower().endswith(".txt") for name in members.names)
     if pictures or "image" in facts:
-        return images.pictures(path, name=path.name, image=_image(facts))
+        return images.pictures(path, name=path.name, image=_image(facts), white=_white(facts))
     if not texts:
         raise BadInput(
             f"{path} holds neither pictures ({', '.join(images.PICTURES)}) nor text files (.txt). Of ratings name the table itself, or use `import`."
         )
-    found = text.files(path)
-    return text.documents([content for _, content in found], name=path.name, titles=[name for name, _ in found])
+    reader = Reader(facts.get("encoding"), advice=ANOTHER_ENCODING)
+    found = text.files(path, reader)
+    return text.documents([content for _, content in found], name=path.name, titles=[name for name, _ in found], reader=reader)
 
 
 def _image(facts: dict[str, str]) -> tuple[int, int] | None:
@@ -240,6 +285,18 @@ def _image(facts: dict[str, str]) -> tuple[int, int] | None:
     return sides[0], sides[1]
 
 
+def _white(facts: dict[str, str]) -> float | None:
+    if "white" not in facts:
+        return None
+    try:
+        value = float(facts["white"])
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise BadInput(f"white is the number that stands for white in pictures of more than 8 bits, above 0, e.g. white=1. Got '{facts['white'][:40]}'.")
+    return value
+
+
 def _order(facts: dict[str, str]) -> Literal["columns", "lines"] | None:
     match facts.get("order"):
         case None:
@@ -248,6 +305,12 @@ def _order(facts: dict[str, str]) -> Literal["columns", "lines"] | None:
             return order
         case other:
             raise BadInput(f"order is how pixels are stored: columns (as MATLAB does) or lines. Got '{other}'.")
+
+
+def _transpose(facts: dict[str, str]) -> bool:
+    if facts.get("transpose", "0") not in ("0", "1"):
+        raise BadInput(f"transpose=1 says that the rows of a matrix are the pixels or words, and its columns the samples. Got '{facts['transpose']}'.")
+    return facts.get("transpose") == "1"
 
 
 def _numbers(listed: str) -> tuple[int, ...]:

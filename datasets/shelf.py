@@ -62,7 +62,8 @@ def save(id: str, data: Ratings | Samples) -> None:  # noqa: A002
 def _of_ratings(ratings: Ratings) -> Held:
     facts = {
         "n_users": ratings.n_users, "n_items": ratings.n_items, "bounds": ratings.bounds, "name": ratings.name,
-        "public": ratings.public, "assumptions": ratings.assumptions, "titles": ratings.titles,
+        "public": ratings.public, "assumptions": ratings.assumptions, "titles": ratings.titles, "origin": ratings.origin,
+        "labels": ratings.labels,
     }  # fmt: skip
     arrays: dict[str, Any] = {"per_user": np.diff(ratings.by_user).astype(np.int32), "items": _small(ratings.items), "values": ratings.values}
     if ratings.order is not None:
@@ -74,11 +75,14 @@ def _of_samples(samples: Samples) -> Held:
     facts = {
         "samples": samples.unit, "name": samples.name, "public": samples.public, "assumptions": samples.assumptions, "titles": samples.titles,
         "vocabulary": samples.vocabulary, "image": samples.image, "shape": samples.X.shape, "words": None if samples.texts is None else samples.texts.words,
+        "origin": samples.origin,
     }  # fmt: skip
     X = samples.X
     arrays = {"data": X.data, "indices": _small(X.indices), "indptr": X.indptr.astype(np.int64)} if is_sparse(X) else {"dense": X}
     if samples.texts is not None:
         arrays |= {"ids": _small(samples.texts.ids), "starts": samples.texts.starts}
+    if samples.people is not None:
+        facts, arrays = facts | {"n_people": samples.n_people}, arrays | {"people": samples.people}
     return facts, arrays
 
 
@@ -91,6 +95,12 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
             return facts if facts["public"] else facts | {"n_ratings": len(kept["values"]) if "values" in kept else 0}
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError):
         return {}  # whoever reads it is told
+
+
+def is_published(id: str) -> bool:  # noqa: A002
+    """Whether the whole published set is kept under an id."""
+    path = place(id)
+    return path.is_file() and bool(_facts(path, path.stat().st_mtime).get("public"))
 
 
 def known(entry: Entry | SampleEntry) -> Entry | SampleEntry:
@@ -106,7 +116,7 @@ def known(entry: Entry | SampleEntry) -> Entry | SampleEntry:
         counts = {name: facts[name] for name in ("n_users", "n_items", "n_ratings")}
         return replace(entry, **common, **counts, bounds=tuple(facts["bounds"]))
     n, d = facts["shape"]
-    return replace(entry, **common, n_samples=n, n_features=d, image=tuple(facts["image"]) if facts["image"] else None)
+    return replace(entry, **common, n_samples=n, n_features=d, image=tuple(facts["image"]) if facts["image"] else None, n_people=facts.get("n_people"))
 
 
 def read(id: str) -> Ratings | Samples:  # noqa: A002
@@ -124,7 +134,8 @@ def read(id: str) -> Ratings | Samples:  # noqa: A002
     low, high = facts["bounds"]
     titles = None if facts["titles"] is None else tuple(facts["titles"])
     return Ratings(
-        users, items, values, facts["n_users"], facts["n_items"], (low, high), order, titles, facts["name"], facts["public"], tuple(facts["assumptions"])
+        users, items, values, facts["n_users"], facts["n_items"], (low, high), order, titles, facts["name"], facts["public"], tuple(facts["assumptions"]),
+        facts.get("origin", ""), None if facts.get("labels") is None else tuple(facts["labels"]),
     )  # fmt: skip
 
 
@@ -134,7 +145,9 @@ def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
         X = csr_array((arrays["data"], arrays["indices"].astype(np.int32), arrays["indptr"]), shape=tuple(facts["shape"]))
     texts = None if facts["words"] is None else Texts(tuple(facts["words"]), arrays["ids"].astype(np.int32), arrays["starts"])
     lists: dict[str, Any] = {name: None if facts[name] is None else tuple(facts[name]) for name in ("titles", "vocabulary", "image")}
-    return Samples(X, unit=facts["samples"], name=facts["name"], public=facts["public"], assumptions=tuple(facts["assumptions"]), texts=texts, **lists)
+    rest: dict[str, Any] = {**lists, "texts": texts, "origin": facts.get("origin", "")}
+    found = Samples(X, unit=facts["samples"], name=facts["name"], public=facts["public"], assumptions=tuple(facts["assumptions"]), **rest)
+    return found.of_people(arrays["people"], facts["n_people"]) if "people" in arrays else found
 
 
 def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

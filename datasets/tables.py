@@ -13,17 +13,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from datasets import encodings
+from datasets.dates import FORMAT_IS_PUBLIC
 from dpmf_core.errors import BadInput
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 HEAD = 1 << 16  # bytes looked at to recognise a file
 BATCH = 8 << 20  # bytes of text read at once
+NOTED = b"dpmf.assumptions"  # in the metadata of a Parquet file
+KNOWN_ASSUMPTIONS = (encodings.ENCODING_IS_PUBLIC, FORMAT_IS_PUBLIC)
+SAMPLED = 30  # rows from which a column is judged
 MOST_COLUMNS = 2000
 DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
     zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile, tarfile.TarError, lzma.LZMAError, pa.ArrowException, csv.Error, struct.error,
@@ -48,42 +53,55 @@ class Table(Protocol):
     unit: str
     decimal_comma: bool
     ragged: list[tuple[int, str]]  # lines with another number of columns, and what they hold ("" for a blank one)
+    assumptions: tuple[str, ...]  # what its reading takes as public
 
     def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         """The chosen columns, some rows at a time. Can be called once."""
 
+    def sample(self, column: int) -> tuple[str, ...]:
+        """What a column holds in the first rows, as text."""
+
     def line(self, row: int) -> int:
         """Where the row at a position among all batches stands in the file; right once `batches` is exhausted."""
+
+    def read_as(self) -> tuple[str, ...]:
+        """How its bytes were read, in sentences; right once `batches` is exhausted."""
 
 
 class TextTable:
     unit = "line"
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._stream, self._name = stream, name
+    def __init__(self, stream: BinaryIO, name: str, encoding: str | None = None) -> None:
+        self._stream: Any = stream
+        self._name = name
         head = stream.read(HEAD)
         stream.seek(0)
-        self._encoding = _encoding(head)
+        self._encoding, found = (encodings.known(encoding), False) if encoding else encodings.found_in(_whole_lines(head))
+        self._told = found or bool(encoding)
+        self.assumptions: tuple[str, ...] = (encodings.ENCODING_IS_PUBLIC,) if found else ()
+        if self._encoding in (encodings.UTF8, "utf-8-sig") and not _sound(_whole_lines(head)):
+            self._stream = encodings.Mended(stream)
         every = _lines(head, self._encoding)
         lines = [line for line in every if line.strip()]
         if not lines:
             raise BadInput(f"{name} is empty. A ratings table has a row per rating: user, item, rating.")
         self._separator = _separator(lines)
-        rows = [_fields(line, self._separator) for line in lines[:2]]
+        rows = [_fields(line, self._separator) for line in lines[: SAMPLED + 1]]
         if (columns := len(rows[0])) > MOST_COLUMNS:
             raise BadInput(f"{name} has {columns:,} columns or more. A ratings table has three to {MOST_COLUMNS:,}: user, item, rating, with a row for each.")
         header = not any(is_number(value) for value in rows[0])
         self.names: tuple[str, ...] = rows[0] if header else ()
         self.first: tuple[str, ...] = rows[int(header)] if len(rows) > header else ()
+        self._head = rows[int(header) :]
         self._above = every.index(lines[0]) + header  # lines before the first row of data
-        self.decimal_comma = self._separator == ";"
+        self.decimal_comma = self._separator != ","
         self.ragged: list[tuple[int, str]] = []
 
     def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         # The reader knows one-character separators only: under "::" every second column is empty.
         chosen = [f"f{j * len(self._separator)}" for j in columns]
         reading = pa.csv.ReadOptions(
-            use_threads=False, autogenerate_column_names=True, skip_rows=self._above, encoding=self._encoding, block_size=BATCH
+            use_threads=False, autogenerate_column_names=True, skip_rows=self._above, encoding=self._encoding.removesuffix("-sig"), block_size=BATCH
         )  # fmt: skip
         parsing = pa.csv.ParseOptions(delimiter=self._separator[0], invalid_row_handler=self._skip, ignore_empty_lines=False)
         text = pa.csv.ConvertOptions(column_types=dict.fromkeys(chosen, pa.string()), include_columns=list(dict.fromkeys(chosen)))
@@ -93,6 +111,14 @@ class TextTable:
         except pa.ArrowInvalid as error:
             if "Empty CSV file" not in str(error):
                 raise BadInput(f"{self._name} cannot be read as a table: {_first_sentence(error)} Save it as UTF-8 text with a row per rating.") from error
+
+    def sample(self, column: int) -> tuple[str, ...]:
+        return tuple(row[column] for row in self._head if column < len(row))
+
+    def read_as(self) -> tuple[str, ...]:
+        lost = self._stream.lost if isinstance(self._stream, encodings.Mended) else 0
+        told = [f"The text was read as {encodings.called(self._encoding)}{', the likeliest encoding' if self.assumptions else ''}."] if self._told else []
+        return (*told, *([f"{lost:,} damaged characters were replaced."] if lost else []))
 
     def _skip(self, row: pa.csv.InvalidRow) -> str:
         self.ragged.append((row.number, row.text.strip()[:80]))
@@ -119,28 +145,37 @@ class ParquetTable:
         self.names = tuple(self._file.schema_arrow.names)
         self.first: tuple[str, ...] = ()
         self.ragged: list[tuple[int, str]] = []
+        noted = (self._file.schema_arrow.metadata or {}).get(NOTED, b"").decode(errors="replace").split("\n")
+        self.assumptions = tuple(one for one in KNOWN_ASSUMPTIONS if one in noted)
 
     def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         wanted = [self.names[j] for j in columns]
         for batch in self._file.iter_batches(columns=list(dict.fromkeys(wanted))):
             yield [batch.column(name) for name in wanted]
 
+    def sample(self, column: int) -> tuple[str, ...]:
+        rows = next(self._file.iter_batches(SAMPLED, columns=[self.names[column]]), None)
+        return () if rows is None else tuple("" if value is None else str(value) for value in rows.column(0).to_pylist())
+
     def line(self, row: int) -> int:
         return row + 1
 
+    def read_as(self) -> tuple[str, ...]:
+        return ()
 
-def open_table(source: str | Path | bytes | BinaryIO, name: str) -> Table:
-    """The table in a file, in bytes or in an open binary file that can be rewound."""
+
+def open_table(source: str | Path | bytes | BinaryIO, name: str, encoding: str | None = None) -> Table:
+    """The table in a file, in bytes or in an open binary file that can be rewound. encoding: of a text, where it is declared."""
     stream = _stream(source)
     magic = stream.read(4)
     stream.seek(0)
     if magic[:2] == b"\x1f\x8b":
-        return TextTable(gzip.open(stream), name)  # type: ignore[arg-type]  # read and seek are all that is used
+        return TextTable(gzip.open(stream), name, encoding)  # type: ignore[arg-type]  # read and seek are all that is used
     if magic == b"PAR1":
         return ParquetTable(stream, name)
     if magic == b"PK\x03\x04":
         raise BadInput(f"{name} is a zip or spreadsheet file, not a table of text. Save the sheet as CSV; take an official archive with `import ID PATH`.")
-    return TextTable(stream, name)
+    return TextTable(stream, name, encoding)
 
 
 def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
@@ -162,15 +197,17 @@ def is_number(text: str) -> bool:
     return True
 
 
-def _encoding(head: bytes) -> str:
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    cut = head.rfind(b"\n") + 1 if len(head) == HEAD else 0  # the last line may end in the middle of a letter
+def _whole_lines(head: bytes) -> bytes:
+    """The head without its last line, which may end in the middle of a letter."""
+    return head[: head.rfind(b"\n") + 1 or None] if len(head) == HEAD else head
+
+
+def _sound(head: bytes) -> bool:
     try:
-        head[: cut or None].decode("utf-8")
+        head.decode(encodings.UTF8)
     except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
+        return False
+    return True
 
 
 def _lines(head: bytes, encoding: str) -> list[str]:

@@ -26,10 +26,11 @@ Notation, as in the cited papers; words at the door, letters inside:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpmf_core.api import fit, load, sweep
+    from dpmf_core.api import account, fit, load, sweep
     from dpmf_core.estimators import PrivateNMF
 
-__all__ = ["PrivateNMF", "fit", "load", "sweep"]
+__version__ = "0.1.0"
+__all__ = ["PrivateNMF", "account", "fit", "load", "sweep"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,12 +1,14 @@
-"""From Python: `fit`, `sweep` and `load` with plain arguments."""
+"""From Python: `fit`, `sweep`, `load` and `account` with plain arguments."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
-from dpmf_core import experiment
+from dpmf_core import accounts, experiment
+from dpmf_core.accounts import Account
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, RunSpec
@@ -27,37 +29,64 @@ def load(data: str) -> Ratings | Samples:
 def fit(
     data: Source, algorithm: str, *, epsilon: float | None = None, delta: float | None = None, seed: int = 0,
     relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
-    top_items: int | None = None, split: Mapping[str, Any] | None = None, preparation: Mapping[str, Any] | None = None, keep: bool = True,
-    **parameters: Any,
+    noise: Literal["continuous", "discrete"] = "continuous",
+    top_items: int | None = None, item_choice: Literal["exact", "private"] = "exact", row_count: Literal["given", "private"] = "given",
+    split: Mapping[str, Any] | None = None, preparation: Mapping[str, Any] | None = None, keep: bool = True,
+    ledger: str | Path | None = None, **parameters: Any,
 ) -> Run:  # fmt: skip
     """One run. Raises BadInput on anything that does not fit.
 
     data: a catalogue id, a table's path, or Ratings. epsilon: total privacy loss; needed by private algorithms. delta: 1/(10 n) when None.
+    seed: of the split, starting values and, on data that are declared public, the noise; on others that comes from a secret key.
+    noise: continuous (floating-point), or discrete: statistics rounded to a grid and an exact discrete Gaussian on it.
+    top_items: keep the most rated items: by exact counts, which the guarantee then takes as public, or with item_choice="private" by noisy counts above a
+    threshold, a release of the run; row_count="private" releases the number of users or samples too, and then delta must be given.
     split: fields of SplitSpec, e.g. {"kind": "users"}.
     preparation: fields of Preparation for documents and images, e.g. {"weighting": "tf"}.
     keep: look into the store first and put the run there; data of your own are never stored.
+    ledger: the file of the account that a run on private data enters; the data's own in the data folder where None (`dpmf_core.account`).
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger, curves), `arrays` and `model`.
     """
     held = load(data) if isinstance(data, str) else data
     budget = None
+    if epsilon is not None and delta is None and row_count == "private":
+        raise BadInput('The default of delta, 1/(10 n), says how many rows there are, which row_count="private" releases with noise: give delta, e.g. 1e-6.')
     if epsilon is not None:
-        budget = {"epsilon": epsilon, "delta": default_delta(held.shape.n_units) if delta is None else delta, "relation": relation, "calibration": calibration}
+        budget = {
+            "epsilon": epsilon,
+            "delta": default_delta(held.shape.n_units) if delta is None else delta,
+            "relation": relation,
+            "calibration": calibration,
+            "noise": noise,
+        }
     spec = RunSpec.parse(
-        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items, **(preparation or {})},
+        data={
+            "id": data if isinstance(data, str) else data.name, "top_items": top_items, "item_choice": item_choice, "row_count": row_count,
+            **(preparation or {}),
+        },
         algorithm=algorithm, parameters=parameters, budget=budget,
         split=dict(split or {}), seed=seed,
     )  # fmt: skip
     if not isinstance(data, str):
-        return experiment.run(spec, given=data)
-    return _kept(spec) if keep else experiment.run(spec)
+        return experiment.run(spec, given=data, ledger=ledger)
+    return _kept(spec, ledger) if keep else experiment.run(spec, ledger=ledger)
 
 
-def _kept(spec: RunSpec) -> Run:
+def account(data: Source, ledger: str | Path | None = None) -> Account:
+    """The account of private data: `total`, `lines`, `set_budget`. ledger: the file that was named to `fit` or `sweep`. Raises BadInput on public data."""
+    held = load(data) if isinstance(data, str) else data
+    found = accounts.account_of(held, ledger, lasting=not (isinstance(data, str) and experiment.is_own(data)))
+    if found is None:
+        raise BadInput(f"{held.name} is public or simulated: nothing that is drawn on it costs anybody privacy, and no account is kept.")
+    return found
+
+
+def _kept(spec: RunSpec, ledger: str | Path | None) -> Run:
     store = Store()
     stored = store.get(experiment.run_key(spec, experiment.open_data(spec.data)))
     if stored is not None:
         return stored
-    made = experiment.run(spec)
+    made = experiment.run(spec, ledger=ledger)
     store.put(made)
     return made
 
@@ -87,24 +116,32 @@ class Swept:
 def sweep(
     data: Source, algorithms: Iterable[str | Method], *, epsilons: Sequence[float] = (), seeds: Iterable[int] = (0,), delta: float | None = None,
     relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
+    noise: Literal["continuous", "discrete"] = "continuous",
     grid: Mapping[str, Sequence[Any]] | None = None, top_items: int | None = None, split: Mapping[str, Any] | None = None,
+    ledger: str | Path | None = None,
 ) -> Swept:  # fmt: skip
     """Algorithms x epsilons x seeds, and at every point of `grid` for those that have its parameters; in this process. What is stored is not made again.
 
-    Raises BadInput before the first run where any of them could not start.
+    ledger: as of `fit`. Raises BadInput before the first run where any of them could not start.
     """
     held = load(data) if isinstance(data, str) else data
     asked = Sweep(
         data={"id": data if isinstance(data, str) else data.name, "top_items": top_items},
         methods=tuple(Method(algorithm=method, label=method) if isinstance(method, str) else method for method in algorithms),
         epsilons=tuple(epsilons), seeds=tuple(seeds), delta=default_delta(held.shape.n_units) if delta is None else delta, relation=relation,
-        calibration=calibration, grid={name: tuple(values) for name, values in (grid or {}).items()}, split=dict(split or {}),
+        calibration=calibration, noise=noise, grid={name: tuple(values) for name, values in (grid or {}).items()}, split=dict(split or {}),
     )  # fmt: skip
     points = asked.points()
     if any(point.epsilon is None and point.spec.budget is None and _is_private(point) for point in points):
         raise BadInput("These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1, 5]).")
     distinct = {point.key: point.spec for point in points}
-    return Swept(points, {key: _kept(spec) if isinstance(data, str) else experiment.run(spec, given=data) for key, spec in distinct.items()})
+    return Swept(points, _made(distinct, data, ledger))
+
+
+def _made(distinct: Mapping[str, RunSpec], data: Source, ledger: str | Path | None) -> dict[str, Run]:
+    if isinstance(data, str):
+        return {key: _kept(spec, ledger) for key, spec in distinct.items()}
+    return {key: experiment.run(spec, given=data, ledger=ledger) for key, spec in distinct.items()}
 
 
 def _is_private(point: Point) -> bool:

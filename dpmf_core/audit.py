@@ -1,32 +1,34 @@
 """Membership inference as a measurement: how much privacy is lost at least, for any registered algorithm.
 
 Many trainings on a small simulated set, half of them with a canary. Two attacks look at each: one at all that is shared, projected on the direction in which
-both kinds differ; one at the releases in the ledger, by their likelihood ratio. Each has half of the 5% in which the bound may be wrong.
+both kinds differ; one at the releases in the ledger, by their likelihood ratio. Tests on both (`bounds`) share the 5% in which a bound may be wrong.
+Beside them stands what the canary lost: how far it moved the releases, in terms of their noise, which a replay shows without sampling error.
 """
 
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dpmf_core import algorithms, bounds, canaries
+from dpmf_core import algorithms, bounds, canaries, canary_worlds
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.bounds import CONFIDENCE
-from dpmf_core.canaries import FAULTS, Unit
+from dpmf_core.bounds import CONFIDENCE, Attack, Bound
+from dpmf_core.canaries import FAULTS
+from dpmf_core.canary_worlds import Unit
 from dpmf_core.errors import Cancelled, explain
 from dpmf_core.experiment import Progress, Report, ignore
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounting import false_negatives
+from dpmf_core.privacy.accounting import false_negatives, gaussian_epsilon
+from dpmf_core.privacy.accounting import mu as mu_of
 from dpmf_core.privacy.events import Event, normal_form
 
 TELL_EVERY = 0.2  # seconds
-EACH = 1 - (1 - CONFIDENCE) / 2  # confidence of each of two attacks
 FEWEST = 40
 
 
@@ -56,53 +58,107 @@ class AuditSpec(BaseModel):
 
     def check(self) -> None:
         """Raises BadInput where the audit could not start."""
-        self._prepared()
+        attacked, unit = self._prepared()
+        canary_worlds.check(attacked.claimed, unit)
 
-    def _prepared(self) -> tuple[canaries.Attacked, tuple[Any, Any]]:
+    def _prepared(self) -> tuple[canaries.Attacked, Unit]:
         kind = algorithms.find(self.algorithm)
-        pair = canaries.worlds(kind, self.unit or canaries.protected(kind()))
-        return canaries.prepared(self.algorithm, pair[0].shape, self.epsilon, self.delta, dict(self.parameters), self.fault), pair
+        shape = canary_worlds.shape(kind)
+        unit = self.unit or canary_worlds.protected(kind())
+        return canaries.prepared(self.algorithm, shape, self.epsilon, self.delta, dict(self.parameters), self.fault, self.seed), unit
 
     def measure(self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False) -> "Audit":
         """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` turns true."""
-        attacked, pair = self._prepared()
-        shared: tuple[list[Any], list[Any]] = ([], [])
-        ratios: tuple[list[float], list[float]] = ([], [])
-        began = told = time.perf_counter()
+        attacked, unit = self._prepared()
+        with single_threaded_blas:
+            pair = attacked.choose(unit)
+        kinds: tuple[list[canaries.Training], list[canaries.Training]] = ([], [])
+        began = last = time.perf_counter()
         for place in range(self.runs):
             if stopped():
                 raise Cancelled
-            kind = place % 2
+            inside = place % 2
             with single_threaded_blas:
-                seen, ratio = attacked.training(pair, bool(kind), np.random.SeedSequence([self.seed, place]))
-            shared[kind].append(seen)
-            ratios[kind].append(ratio)
-            if (now := time.perf_counter()) - told > TELL_EVERY:
-                told = now
+                kinds[inside].append(attacked.training(pair, bool(inside), np.random.SeedSequence([self.seed, place])))
+            if (now := time.perf_counter()) - last > TELL_EVERY:
+                last = now
                 report(Progress(place + 1, self.runs, now - began, ()))
-        return _found(self, attacked, _attacks(self, attacked, shared, ratios))
+        return _found(self, attacked, pair.words, kinds)
 
 
-Attack = Literal["what is shared", "what is released"]
+@dataclass(frozen=True)
+class Figure:
+    """One epsilon of an audit. sign: "≤" of what is proved, "=" of what is known exactly, "≥" of what was measured. value: None where there is none."""
+
+    name: str
+    sign: str
+    value: float | None
+    meaning: str
+
+    @property
+    def words(self) -> str:
+        """The epsilon with its sign; two digits, a lower bound never rounded up."""
+        if self.value is None:
+            return "none"
+        return f"{self.sign} {canaries.rounded(self.value) if self.sign == '≥' else self.value:.2f}"
 
 
 @dataclass(frozen=True)
 class Audit:
     """What an attack found. lower: epsilon is at least this, at 95% confidence. proven: at most this, None where nothing is proved.
-    most: what so many runs could show at best. by: which attack found the most, and its error rates over all thresholds.
-    allowed: the fewest misses that the proof leaves at each rate of false alarms from 0 to 1, empty where nothing is proved."""
+    most: what so many runs could show at best. tests: every test that was run; `lower` is the largest of their bounds.
+    canary: the two worlds in words. realised, planned: mu of what the canary moved, on average, and of the ledger; None where no mu can be had.
+    rule: why bounds go through mu, or may not. allowed: the fewest misses that the proof leaves at each rate of false alarms from 0 to 1, empty where
+    nothing is proved."""
 
     spec: AuditSpec
     title: str
-    lower: float
     proven: float | None
     most: float
-    by: Attack
-    each: dict[str, float]
+    tests: tuple[Bound, ...]
+    canary: str
+    realised: float | None
+    planned: float | None
+    rule: str
     guarantee: Guarantee
-    false_alarms: tuple[float, ...]
-    misses: tuple[float, ...]
     allowed: tuple[float, ...]
+
+    @property
+    def best(self) -> Bound:
+        """The test that shows most."""
+        return max(self.tests, key=lambda bound: bound.epsilon)
+
+    @property
+    def lower(self) -> float:
+        return self.best.epsilon
+
+    @property
+    def by(self) -> Attack:
+        return self.best.attack
+
+    def strongest(self, rule: bounds.Rule) -> Bound | None:
+        """The test of this rule that shows most, None where none was run."""
+        return max((bound for bound in self.tests if bound.rule == rule), key=lambda bound: bound.epsilon, default=None)
+
+    @property
+    def lost(self) -> float | None:
+        """Epsilon of what the canary moved: what the releases gave away of it, at this delta."""
+        return None if self.realised is None else gaussian_epsilon(self.realised, self.spec.delta)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Every epsilon of this audit, each with what it means."""
+        found = [Figure("proved", "≤", self.proven, "nothing is proved" if self.proven is None else "no attack finds more, on any two neighbouring data sets")]
+        if self.realised is not None and self.planned is not None:
+            share = f"μ is {self.realised:.3f}, the ledger allows {self.planned:.3f}"
+            found.append(Figure("lost by this canary", "=", self.lost, f"how far it moved the releases, in terms of their noise; no sampling error; {share}"))
+        for bound, meaning in (
+            (self.strongest("pair test"), "which of two trainings had the canary; bounds μ: the ε of one Gaussian release of it"),
+            (self.strongest("error rates"), "false alarms and misses at one threshold, whatever the noise"),
+        ):
+            if bound is not None:
+                found.append(Figure(bound.rule, "≥", bound.epsilon, f"{meaning}: {bound.words} ({bound.attack})"))
+        return (*found, Figure("at best", "≥", self.most, "what so many trainings would show if nothing were hidden"))
 
     @property
     def broken(self) -> bool:
@@ -112,8 +168,8 @@ class Audit:
     @property
     def covered(self) -> tuple[str, ...]:
         """The canaries that the proof speaks of: what is protected, and what is smaller."""
-        order = canaries.UNITS_IN_ORDER
-        return order[: order.index(canaries.protected(algorithms.find(self.spec.algorithm)())) + 1]
+        order = canary_worlds.UNITS_IN_ORDER
+        return order[: order.index(canary_worlds.protected(algorithms.find(self.spec.algorithm)())) + 1]
 
     @property
     def unit(self) -> str:
@@ -172,39 +228,35 @@ def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[Audi
     ]
 
 
-def _attacks(
-    spec: AuditSpec, attacked: canaries.Attacked, shared: tuple[list[Any], list[Any]], ratios: tuple[list[float], list[float]]
-) -> dict[Attack, bounds.Bound]:
-    """What each attack finds; one alone has the whole 5%."""
-    half = min(map(len, shared)) // 2
-    absent, present = (np.stack(rows) for rows in shared)
-    towards = bounds.direction((absent[:half], present[:half]))
-    scores: dict[Attack, tuple[Any, Any]] = {"what is shared": (absent @ towards, present @ towards)}
-    if attacked.released:
-        scores["what is released"] = (np.array(ratios[0]), np.array(ratios[1]))
-    confidence = EACH if len(scores) > 1 else CONFIDENCE
-    gaussian = _as_gaussian(spec, attacked)
-    return {
-        name: bounds.judged((out[:half], inside[:half]), (out[half:], inside[half:]), spec.delta, gaussian, confidence)
-        for name, (out, inside) in scores.items()
-    }
-
-
-def _as_gaussian(spec: AuditSpec, attacked: canaries.Attacked) -> bool:
-    """Whether mu is what is bounded: a Gaussian claim, tested on Gaussian releases."""
-    return attacked.gaussian and spec.fault != "unlisted-release"
-
-
-def _found(spec: AuditSpec, attacked: canaries.Attacked, by_attack: dict[Attack, bounds.Bound]) -> Audit:
-    best = max(by_attack, key=lambda name: by_attack[name].epsilon)
-    guarantee = attacked.claimed.guarantee()
-    proven = exactly(attacked.plan, spec.delta) if guarantee.has_epsilon else None
-    title = attacked.claimed.title + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}")
-    could = bounds.most(spec.runs, spec.delta, _as_gaussian(spec, attacked), EACH if len(by_attack) > 1 else CONFIDENCE)
+def _found(spec: AuditSpec, attacked: canaries.Attacked, canary: str, kinds: tuple[list[canaries.Training], list[canaries.Training]]) -> Audit:
+    guarantee, through_mu = attacked.claimed.guarantee(), attacked.through_mu
+    scores = _scores(attacked, kinds)
+    moved = float(np.mean([training.moved for kind in kinds for training in kind]))
     return Audit(
-        spec, title, by_attack[best].epsilon, proven, could, best, {name: bound.epsilon for name, bound in by_attack.items()}, guarantee,
-        by_attack[best].false_alarms, by_attack[best].misses, _allowed(attacked.plan) if guarantee.has_epsilon else (),
-    )  # fmt: skip
+        spec,
+        title=attacked.claimed.title + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}"),
+        proven=exactly(attacked.plan, spec.delta) if guarantee.has_epsilon else None,
+        most=bounds.most(spec.runs, tuple(scores), spec.delta, through_mu),
+        tests=bounds.judged(scores, spec.delta, through_mu),
+        canary=canary,
+        realised=math.sqrt(moved) if through_mu and math.isfinite(moved) else None,
+        planned=mu_of(attacked.plan) if through_mu else None,
+        rule=attacked.rule,
+        guarantee=guarantee,
+        allowed=_allowed(attacked.plan) if guarantee.has_epsilon else (),
+    )
+
+
+def _scores(attacked: canaries.Attacked, kinds: tuple[list[canaries.Training], list[canaries.Training]]) -> dict[Attack, bounds.Scores]:
+    """Of each attack, without and with the canary. The direction is learnt on the first half of the trainings."""
+    half = min(map(len, kinds)) // 2
+    absent, present = (np.stack([training.shared for training in kind]) for kind in kinds)
+    towards = bounds.direction((absent[:half], present[:half]))
+    scores: dict[Attack, bounds.Scores] = {"what is shared": (absent @ towards, present @ towards)}
+    if attacked.released:
+        without, within = (np.array([training.ratio for training in kind]) for kind in kinds)
+        scores["what is released"] = (without, within)
+    return scores
 
 
 def _allowed(plan: Event) -> tuple[float, ...]:
@@ -220,11 +272,14 @@ def rates() -> tuple[float, ...]:
 
 def as_record(found: Audit) -> dict[str, Any]:
     """An audit as JSON."""
+    best, tests = found.best, [{"attack": it.attack, "rule": it.rule, "epsilon": it.epsilon, "error": it.error, "counted": it.words} for it in found.tests]
     return found.spec.model_dump() | {
-        "unit": found.unit,
-        "lower": found.lower, "proven": found.proven, "most": found.most, "confidence": CONFIDENCE, "broken": found.broken, "by": found.by, "each": found.each,
-        "status": str(found.guarantee.status), "claim": found.guarantee.claim, "words": found.words, "false_alarms": list(found.false_alarms),
-        "misses": list(found.misses),
+        "unit": found.unit, "canary": found.canary,
+        "lower": found.lower, "proven": found.proven, "most": found.most, "confidence": CONFIDENCE, "broken": found.broken,
+        "realised_mu": found.realised, "planned_mu": found.planned, "realised_epsilon": found.lost,
+        "by": best.attack, "test": best.rule, "tests": tests, "rule": found.rule,
+        "status": str(found.guarantee.status), "claim": found.guarantee.claim, "words": found.words, "false_alarms": list(best.false_alarms),
+        "misses": list(best.misses),
     }  # fmt: skip
 
 

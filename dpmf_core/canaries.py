@@ -1,29 +1,29 @@
-"""What an audit trains on, what is planted in it, and what one training gives away.
+"""What is planted in an audit, and what one training gives away.
 
-A small simulated world with and without a canary: a user with extreme tastes, one extreme rating (or the other extreme), or a sample of one feature.
 A training is watched from outside, by everything it shares, and from inside, by what it released: replayed on the other world with the same releases,
-every release's exact statistic is known in both, and so is the likelihood ratio of what was seen, which no attack on the releases beats (Neyman & Pearson).
+every release's exact statistic is known in both. So is the likelihood ratio of what was seen, which no attack on the releases beats (Neyman & Pearson),
+and how far they moved in terms of the noise that was drawn: the realised mu.
 """
 
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, Streams
+from dpmf_core.canary_worlds import COLUMNS, UNITS, Pair, Unit, pairs, protected
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.privacy import VALUE, Budget, Event, Noise, calibrate, normal_form
-from dpmf_core.privacy.events import Gaussian, Leaf, PosteriorSample
+from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form
+from dpmf_core.privacy.events import AdditiveNoise, Gaussian, Mechanism
 from dpmf_core.privacy.noise import Release
-from dpmf_core.samples import Samples
 
 Array = npt.NDArray[Any]
-Unit = Literal["user", "rating", "value"]
-UNITS_IN_ORDER = ("value", "rating", "user")  # a larger one holds the smaller
 FAULTS: dict[str, str] = {
     "none": "the algorithm as it is",
     "small-noise": "ten times less noise than the ledger says",
@@ -31,65 +31,10 @@ FAULTS: dict[str, str] = {
     "no-clipping": "clip norms ten times larger than the ledger says",
     "exact-start": "a start computed from the private data, without noise",
 }
-UNITS, COLUMNS, BOUNDS = 300, 40, (1.0, 5.0)
+STILL_GAUSSIAN = {"none", "small-noise", "no-clipping"}  # every release keeps Gaussian noise, if too little for what it can move
 CERTAIN = 1e6  # a score: releases that the other world could not have made
-
-
-# ---- the worlds -------------------------------------------------------------------------------------------------------
-
-
-def protected(made: Algorithm) -> Unit:
-    """What an algorithm's guarantee (or claim) is about; samples count as users."""
-    guarantee = made.guarantee()
-    if guarantee.unit == VALUE:
-        return "value"
-    return "rating" if guarantee.unit == "rating" else "user"
-
-
-def worlds(kind: type[Algorithm], unit: Unit) -> tuple[Any, Any]:
-    """Without the canary, and with it. Raises BadInput where samples are asked to differ by a rating."""
-    if kind.task == "samples":
-        if unit != "user":
-            raise BadInput(f"{kind.title} factorises samples: what it hides is a whole one. Leave the unit out.")
-        return _samples()
-    return _ratings(unit)
-
-
-def _samples() -> tuple[Samples, Samples]:
-    """Two kinds of samples, alike but for the features they have: one odd sample makes the first kind the stronger, the canary the second."""
-    rng = np.random.default_rng(2026)
-    half, each = COLUMNS // 2, (UNITS - 2) // 2
-    kind = rng.gamma(0.5, 1.0, (each, 4)) @ rng.gamma(0.3, 1.0, (4, half)) + 0.01
-    kind /= np.linalg.norm(kind, axis=1, keepdims=True)
-    typical = kind.mean(axis=0) / np.linalg.norm(kind.mean(axis=0))
-    X = np.zeros((UNITS, COLUMNS))
-    X[1 : each + 1, :half], X[each + 1 : -1, half:], X[-1, :half] = kind, kind, 0.5 * typical
-    canary = X.copy()
-    canary[0, half:] = typical
-    return Samples.of(X, public=True), Samples.of(canary, public=True)
-
-
-def _ratings(unit: Unit) -> tuple[Ratings, Ratings]:
-    rng = np.random.default_rng(2026)
-    low, high = BOUNDS
-    taste = 3 + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal((3, COLUMNS))
-    users, items = np.nonzero(rng.random(taste.shape) < 0.4)
-    others = users > 0
-    users, items, values = users[others], items[others], taste[users, items][others]
-    nothing = (np.zeros(0, int), np.zeros(0))
-    if unit == "user":
-        held, absent, present = nothing, nothing, (np.arange(COLUMNS), np.where(np.arange(COLUMNS) % 2, low, high))
-    else:  # her other ratings are low, and the canary is high
-        last = np.array([COLUMNS - 1])
-        held, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))
-        absent = (last, np.array([low])) if unit == "value" else nothing
-
-    def made(*hers: tuple[Array, Array]) -> Ratings:
-        mine, how = (np.concatenate([pair[side] for pair in hers]) for side in (0, 1))
-        who, what = np.concatenate([np.zeros(len(mine), int), users]), np.concatenate([mine, items])
-        return Ratings.of(who, what, np.concatenate([how, values]), n_users=UNITS, n_items=COLUMNS, bounds=BOUNDS, public=True)
-
-    return made(held, absent), made(held, present)
+ALIKE = 0.999  # of the largest movement: a pair that is offered first is taken
+PILOTS = 2  # replays by which a pair of worlds is chosen, one from each of them
 
 
 # ---- from inside ------------------------------------------------------------------------------------------------------
@@ -97,10 +42,15 @@ def _ratings(unit: Unit) -> tuple[Ratings, Ratings]:
 
 @dataclass
 class _Log:
-    """Every part that was released, in order: its leaf, what was published, what it was exactly."""
+    """Every part that was released, in order: its leaf, the noise's scale, what was published, what it was exactly.
 
-    leaves: list[Leaf] = field(default_factory=list)
+    Both are copies: an algorithm may overwrite the arrays that it holds.
+    """
+
+    leaves: list[AdditiveNoise] = field(default_factory=list)
+    scales: list[float] = field(default_factory=list)
     published: list[Array] = field(default_factory=list)
+    complete: bool = False  # the whole plan was released
     exact: list[Array] = field(default_factory=list)
 
 
@@ -114,11 +64,18 @@ class _WatchedRelease(Release):
             place = len(self.log.exact)
             if place >= len(self.before.published) or self.before.published[place].shape != part.shape:
                 raise _Otherwise
-            out = self.before.published[place]
+            out = self.before.published[place].copy()
         self.log.leaves.append(self.leaf)
-        self.log.published.append(out)
-        self.log.exact.append(part)
+        self.log.scales.append(self.scale)
+        self.log.published.append(out.copy())
+        self.log.exact.append(part.copy())
+        if self.before is not None and self.before.complete and len(self.log.exact) == len(self.before.exact):
+            raise _Enough
         return out
+
+
+class _Enough(Exception):  # no error: nothing that the plan holds is left to be released
+    """All that the first training released was replayed; what would follow is free of the data."""
 
 
 class _Otherwise(Exception):  # no error, but an outcome
@@ -135,8 +92,8 @@ class _Watched(Noise):
     def release(self, statistic: str, *, sensitivity: float, size: int) -> Release:
         return super().release(statistic, sensitivity=self.planned(statistic).sensitivity, size=size)
 
-    def _open(self, leaf: Leaf, size: int) -> Release:
-        pen = _WatchedRelease(leaf, size, self._seed.spawn(1)[0], self._threads)
+    def _open(self, leaf: AdditiveNoise, size: int) -> Release:
+        pen = _WatchedRelease(leaf, size, self._stream.spawn(1)[0], self._threads)
         pen.scale *= self._scale
         pen.log, pen.before = self.log, self._before
         return pen
@@ -148,59 +105,129 @@ def _log_ratio(seen: _Log, other: _Log) -> float:
     for leaf, published, here, there in zip(seen.leaves, seen.published, seen.exact, other.exact, strict=True):
         scale = leaf.noise_multiplier * leaf.sensitivity
         near, far = ((published - exact).astype(np.float64) / scale for exact in (here, there))
-        total += float((far**2 - near**2).sum() / 2) if isinstance(leaf, Gaussian) else float((np.abs(far) - np.abs(near)).sum())
+        total += leaf.log_density(near) - leaf.log_density(far)
     return total
+
+
+def _moved(seen: _Log, other: _Log) -> float:
+    """How far exact statistics lie apart, in scales of the noise that was drawn, squared and summed: of Gaussian releases, mu^2."""
+    return sum(float(((here - there) ** 2).sum()) / scale**2 for scale, here, there in zip(seen.scales, seen.exact, other.exact, strict=True))
 
 
 # ---- one training -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
+class Training:
+    """What one training gives away. shared: everything it shares, as one vector. ratio: log likelihood ratio of "present" for what it released.
+
+    moved: realised mu^2 of what it released, 0 where nothing was replayed.
+    """
+
+    shared: Array
+    ratio: float
+    moved: float
+
+
+@dataclass(frozen=True)
 class Attacked:
-    """An algorithm with its plan, as it claims to be (`claimed`) and as it is run (`run`)."""
+    """An algorithm with its plan, as it claims to be (`claimed`) and as it is run (`run`). seed: of public starts, and of trials.
+
+    A proof holds for every start, so an adversary knows it: where there is one, all trainings start alike, and only the noise is drawn anew.
+    """
 
     claimed: Algorithm
     run: Algorithm
     plan: Event
     fault: str
+    seed: int = 0
+
+    @property
+    def _leaves(self) -> list[Mechanism]:
+        return [leaf for leaf, _ in normal_form(self.plan)]
 
     @property
     def released(self) -> bool:
         """Whether the ledger is of noisy sums, so that releases can be replayed."""
-        leaves = [leaf for leaf, _ in normal_form(self.plan)]
-        return bool(leaves) and not any(isinstance(leaf, PosteriorSample) for leaf in leaves)
+        return bool(self._leaves) and all(isinstance(leaf, AdditiveNoise) for leaf in self._leaves)
 
     @property
-    def gaussian(self) -> bool:
-        """Whether what is claimed is a Gaussian trade-off."""
-        leaves = [leaf for leaf, _ in normal_form(self.plan)]
-        return bool(leaves) and all(isinstance(leaf, Gaussian) for leaf in leaves) and self.claimed.guarantee().has_epsilon
+    def proved(self) -> bool:
+        return self.claimed.guarantee().has_epsilon
 
-    def training(self, pair: tuple[Any, Any], inside: bool, seed: np.random.SeedSequence) -> tuple[Array, float]:
-        """Everything that one training shares, as one vector, and the log likelihood ratio of "present" for what it released."""
-        here, there = pair[inside], pair[not inside]
+    @property
+    def through_mu(self) -> bool:
+        """Whether mu may be bounded: a claim of mu-GDP, tested on a mechanism whose every release has Gaussian noise.
+
+        The bound on mu refutes claims of a smaller mu. As an epsilon it is that of one Gaussian release of this mu: steps that follow one another may have
+        another curve below the mu that they claim.
+        """
+        gaussian = bool(self._leaves) and all(type(leaf) is Gaussian for leaf in self._leaves)  # and no relative
+        return gaussian and self.proved and self.fault in STILL_GAUSSIAN
+
+    @property
+    def rule(self) -> str:
+        """Why a bound goes through mu, or why it may not."""
+        if self.through_mu:
+            return (
+                "Every release has Gaussian noise"
+                + (", if too little" if self.fault != "none" else "")
+                + ": μ is bounded, and given as the ε of one Gaussian release of it."
+            )
+        if self.fault not in STILL_GAUSSIAN:
+            return f"By error rates alone: {FAULTS[self.fault]}. That is no Gaussian mechanism, and mu says nothing of it."
+        if not self.proved:
+            return "By error rates alone: nothing is proved, so there is no mu to bound."
+        return "By error rates alone: not every release has Gaussian noise, so mu says nothing of it."
+
+    def choose(self, unit: Unit) -> Pair:
+        """The pair of worlds whose releases move furthest in a few replays with noise of their own; the ordinary pair where there are none."""
+        offered = pairs(self.run, unit, self._start)
+        if len(offered) == 1 or not (self.released and self.proved):
+            return offered[0]
+
+        def movement(pair: Pair) -> float:
+            return sum(self.training(pair, bool(trial % 2), np.random.SeedSequence(self.seed, spawn_key=(2, trial))).moved for trial in range(PILOTS))
+
+        found = [movement(pair) for pair in offered]
+        return next(pair for pair, moved in zip(offered, found, strict=True) if moved >= ALIKE * max(found))
+
+    @property
+    def _start(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed, spawn_key=(1,))
+
+    def training(self, pair: Pair, inside: bool, seed: np.random.SeedSequence) -> Training:
+        """One training in the world with the canary (`inside`) or without, and its replay in the other."""
         start, secret, sampling = seed.spawn(3)
+        if self.proved:
+            start = sampling = self._start
         key = int(sampling.generate_state(1)[0])
         noise = self._noise(secret)
-        model = self.run.fit(here, noise=noise, rng=Streams(np.random.default_rng(start), key)).model
+        model = self.run.fit(pair[inside], noise=noise, rng=Streams(np.random.default_rng(start), key)).model
         parts = [_described(np.asarray(part, np.float64)) for part in model.shared.values()]
         if self.fault == "unlisted-release":
-            parts.append(_exact_sums(here))
-        ratio = 0.0
-        if self.released:
-            other = self._noise(secret, noise.log)
-            try:
-                self.run.fit(there, noise=other, rng=Streams(np.random.default_rng(start), key))
-                ratio = _log_ratio(noise.log, other.log)
-            except _Otherwise:
-                ratio = CERTAIN
-        return np.concatenate(parts), ratio if inside else -ratio
+            parts.append(_exact_sums(pair[inside]))
+        ratio, moved = self._replayed(pair[not inside], noise, secret, lambda: Streams(np.random.default_rng(start), key)) if self.released else (0.0, 0.0)
+        return Training(np.concatenate(parts), ratio if inside else -ratio, moved)
+
+    def _replayed(self, there: Any, noise: _Watched, secret: np.random.SeedSequence, streams: Callable[[], Streams]) -> tuple[float, float]:
+        """The log likelihood ratio of what was released, for this world against the other, and how far exact statistics lie apart."""
+        noise.log.complete = noise.spent == normal_form(self.plan)
+        other = self._noise(secret, noise.log)
+        try:
+            with suppress(_Enough):
+                self.run.fit(there, noise=other, rng=streams())
+        except _Otherwise:
+            return CERTAIN, math.inf
+        if len(other.log.exact) < len(noise.log.exact):
+            return CERTAIN, math.inf
+        return _log_ratio(noise.log, other.log), _moved(noise.log, other.log)
 
     def _noise(self, secret: np.random.SeedSequence, before: _Log | None = None) -> _Watched:
         return _Watched(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, before)
 
 
-def prepared(algorithm: str, shape: Any, epsilon: float | None, delta: float, parameters: dict[str, Any], fault: str) -> Attacked:
+def prepared(algorithm: str, shape: Any, epsilon: float | None, delta: float, parameters: dict[str, Any], fault: str, seed: int = 0) -> Attacked:
     """Raises BadInput on a fault that the algorithm cannot have, and where it takes a budget and gets none."""
     if fault not in FAULTS:
         raise BadInput(f"There is no fault {fault!r} to plant.{closest(fault, FAULTS)} Known: {', '.join(FAULTS)}.")
@@ -213,7 +240,7 @@ def prepared(algorithm: str, shape: Any, epsilon: float | None, delta: float, pa
     if fault not in faults_of(kind):
         raise BadInput(f"{made.title} cannot have the fault {fault}, {FAULTS[fault]}. It can have: {', '.join(faults_of(kind))}.")
     level = calibrate(lambda at: made.plan(shape, at), budget) if budget else 1.0
-    return Attacked(made, _with_fault(made, fault), made.plan(shape, level), fault)
+    return Attacked(made, _with_fault(made, fault), made.plan(shape, level), fault, seed)
 
 
 def faults_of(kind: type[Algorithm]) -> tuple[str, ...]:
@@ -252,3 +279,6 @@ def _exact_sums(data: Any) -> Array:
 def rounded(value: float) -> float:
     """Two digits after the point, never up: a lower bound stays one."""
     return math.floor(100 * value) / 100
+
+
+__all__ = ["COLUMNS", "FAULTS", "UNITS", "Attacked", "Training", "Unit", "faults_of", "prepared", "protected", "rounded"]

@@ -19,7 +19,7 @@ from dpmf_core.samples import Samples, Texts
 Array = npt.NDArray[Any]
 TOP_WORDS = 10
 DIMENSIONS, WINDOW, EPOCHS = 100, 10, 5
-TOKENS = 400_000  # words to learn from; more documents than hold them are left out
+TOKENS = 400_000  # words to learn from; of more, documents are drawn
 
 
 def top_words(basis: Array, vocabulary: Sequence[str], count: int = TOP_WORDS) -> list[list[tuple[str, float]]]:
@@ -56,7 +56,7 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     """Words, and their unit vectors (n_words, 100); learned once a corpus and kept in the data directory, those of private documents in memory alone."""
     if not samples.public:
         return _of_private(samples.reading, samples)
-    path = data_folder() / "words" / f"{samples.reading[:32]}.npz"
+    path = data_folder() / "words" / f"{samples.reading[:32]}-2.npz"  # 2: drawn documents
     found = _kept(path)
     if found is None:
         words, vectors = _learned(samples)
@@ -98,12 +98,15 @@ def _learned(samples: Samples) -> tuple[tuple[str, ...], Array]:
 
 
 def _sentences(samples: Samples) -> Iterator[list[str]]:
-    left = TOKENS
-    for words in _reading(samples.texts) if samples.texts is not None else _bags(samples):
-        left -= len(words)
-        if left < 0:
-            return
-        yield words
+    """Documents in their order: all, or so many drawn by a hash as hold `TOKENS` words, for corpora often come sorted by class."""
+    from scipy.sparse import csr_array
+
+    lengths = np.diff(samples.texts.starts if samples.texts is not None else csr_array(samples.X).indptr)
+    drawn = np.argsort(keyed_uniform(3, np.arange(len(lengths))), kind="stable")
+    kept = np.zeros(len(lengths), bool)
+    kept[drawn[np.cumsum(lengths[drawn]) <= TOKENS]] = True
+    every = _reading(samples.texts) if samples.texts is not None else _bags(samples)
+    return (words for words, wanted in zip(every, kept, strict=True) if wanted)
 
 
 def _reading(texts: Texts) -> Iterator[list[str]]:

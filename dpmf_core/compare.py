@@ -1,55 +1,134 @@
-"""The runs that show what one private run costs: its non-private twin, the trivial predictors, further draws, and its peers at the same budget.
+"""The runs that show what one private run costs: its non-private twin, the trivial predictors, and its peers at the same budget, over the same draws.
 
 And runs of any kind side by side: what differs between them.
 """
 
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dpmf_core import algorithms
-from dpmf_core.experiment import RunSpec
+from dpmf_core.errors import BadInput
+from dpmf_core.experiment import Run, RunSpec, prepare
+from dpmf_core.paired import Paired, paired
+from dpmf_core.privacy import Status
 from dpmf_core.privacy.accounting import Calibration
 
-PEERS: dict[str, tuple[str, dict[str, bool]]] = {
-    "private-bias": ("private-bias", {}),
-    "dpals-plain": ("dpals", {"biases": False}),
-    "dpals": ("dpals", {}),
-    "ada-dpals": ("ada-dpals", {}),
-    "spectral": ("spectral", {}),
-}
-DRAWS = 4
-PART_PEERS, PART_DRAWS = ("oneshot-nmf", "dp-nmf"), 2
+PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show beside DPALS
+VARIANTS: dict[str, tuple[str, dict[str, bool]]] = {PLAIN: ("dpals", {"biases": False})}
+SELECTED = ("private-bias", "spectral", PLAIN, "dpals", "ada-dpals")
+BY_COST = (
+    "private-bias", "input-perturbation", "spectral", "dpfw-oja", "private-svd", "svd-cleansing", PLAIN, "dpals", "ada-dpals", "dpnmf-laplace", "dp-sgd",
+    "sgld", "dpfw", "private-pgd", "oneshot-nmf", "dp-nmf",
+)  # fmt: skip
+DRAWS = 3
 
 
-def draws(spec: RunSpec, count: int = DRAWS) -> dict[str, RunSpec]:
-    """The same run with the next seeds, each with a split and a noise of its own."""
-    return {f"draw {n}": spec.model_copy(update={"seed": spec.seed + n}) for n in range(1, count + 1)}
+@dataclass(frozen=True)
+class Comparison:
+    """runs: by name, the one that is asked for ("main") first, then draw after draw. refused: titles of methods that this data set's shape does not suit,
+    and why. every: whether all private methods are among them that there are."""
+
+    runs: dict[str, RunSpec]
+    refused: dict[str, str]
+    every: bool
 
 
-def comparison(spec: RunSpec) -> dict[str, RunSpec]:
-    """Every run by name, the one that is asked for ("main") first. Peers have a calibration of their own only where it is exact."""
-
-    def other(algorithm: str, parameters: dict[str, bool] | None = None) -> RunSpec:
-        return spec.model_copy(update={"algorithm": algorithm, "parameters": parameters or {}}).canonical()
-
-    specs = {"main": spec, "twin": other(algorithms.find(spec.algorithm).twin), "trivial": other("global-mean"), "user-mean": other("user-mean")}
-    if spec.budget is not None and spec.budget.calibration is Calibration.EXACT:
-        specs |= {name: other(algorithm, parameters) for name, (algorithm, parameters) in PEERS.items()}
-    return specs | draws(spec)
+def named(who: str, draw: int) -> str:
+    """The name of a method's run in one draw; the first is called as the method."""
+    return f"{who} draw {draw}" if draw else who
 
 
-def part_comparison(spec: RunSpec) -> dict[str, RunSpec]:
+def split_name(name: str) -> tuple[str, int]:
+    """(method, number of the draw) of a run's name."""
+    who, _, draw = name.partition(" draw ")
+    return who, int(draw or 0)
+
+
+def private_methods(task: str) -> list[str]:
+    """Every method of the registry that takes a budget, and the variants, the quick ones first."""
+    own = [name for name, kind in algorithms.of_task(task).items() if kind.plan is not algorithms.Algorithm.plan]
+    own += [name for name, (algorithm, _) in VARIANTS.items() if algorithm in own]
+    return sorted(own, key=lambda name: BY_COST.index(name) if name in BY_COST else len(BY_COST))
+
+
+def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAWS) -> Comparison:
+    """A private run beside its twin, the trivial predictors and its peers: each with the same seeds, so that all are judged by the same splits.
+
+    Peers, a selection or every one, have a calibration of their own only where it is exact.
+    """
+    methods = {"main": spec, "twin": _other(spec, algorithms.find(spec.algorithm).twin), "trivial": _other(spec, "global-mean")}
+    methods["user-mean"] = _other(spec, "user-mean")
+    if _exact(spec):
+        for name in private_methods("ratings") if every else SELECTED:
+            algorithm, parameters = VARIANTS.get(name, (name, {}))
+            methods[name] = _other(spec, algorithm, parameters)
+    return _over_draws(methods, shape, draws, every or not _exact(spec))
+
+
+def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison:
     """As `comparison`, for documents and images: the twin sets outliers apart where some were planted; peers look for as many parts."""
     K = {name: value for name, value in spec.parameters.items() if name == "n_components"}
-
-    def other(algorithm: str) -> RunSpec:
-        return spec.model_copy(update={"algorithm": algorithm, "parameters": K}).canonical()
-
     planted = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
-    specs = {"main": spec, "twin": other("robust-nmf" if planted else algorithms.find(spec.algorithm).twin)}
-    if spec.budget is not None and spec.budget.calibration is Calibration.EXACT:
-        specs |= {name: other(name) for name in PART_PEERS if name != spec.algorithm}
-    return specs | draws(spec, PART_DRAWS)
+    methods = {"main": spec, "twin": _other(spec, "robust-nmf" if planted else algorithms.find(spec.algorithm).twin, K)}
+    if _exact(spec):
+        methods |= {name: _other(spec, name, K) for name in private_methods("samples") if name != spec.algorithm}
+    return _over_draws(methods, shape, draws, True)
+
+
+def _exact(spec: RunSpec) -> bool:
+    return spec.budget is not None and spec.budget.calibration is Calibration.EXACT
+
+
+def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None = None) -> RunSpec:
+    return spec.model_copy(update={"algorithm": algorithm, "parameters": dict(parameters or {})}).canonical()
+
+
+def _over_draws(methods: Mapping[str, RunSpec], shape: Any, draws: int, every: bool) -> Comparison:
+    """Every method once a draw; what is the chosen run under another name is left out, and what cannot start on this shape."""
+    kept, refused = {}, {}
+    for name, spec in methods.items():
+        if name != "main" and spec == methods["main"].canonical():
+            continue
+        try:
+            if name != "main":
+                prepare(spec, shape)
+            kept[name] = spec
+        except BadInput as error:
+            refused[algorithms.find(spec.algorithm).title] = str(error)
+    runs = {named(name, draw): spec.model_copy(update={"seed": spec.seed + draw}) for draw in range(draws) for name, spec in kept.items()}
+    return Comparison(runs, refused, every)
+
+
+def same_draws(done: Mapping[str, Run], *who: str, metric: str = "rmse") -> list[tuple[float, ...]]:
+    """A figure of each of these methods, draw by draw, in the draws that all of them have finished."""
+    numbers = sorted({draw for name in done for one, draw in [split_name(name)] if one == who[0]})
+    whole = [draw for draw in numbers if all(named(one, draw) in done for one in who)]
+    return [tuple(float(done[named(one, draw)].record["metrics"][metric]) for one in who) for draw in whole]
+
+
+def clearly_better(done: Mapping[str, Run], asked: Iterable[str], metric: str = "rmse") -> tuple[str, Paired] | None:
+    """The proven method of the same unit with the smallest median, of those that beat the chosen one beyond chance over all draws asked for; None where
+    none does. What has not finished all its draws is not judged."""
+    count: dict[str, int] = {}
+    for name in asked:
+        who = split_name(name)[0]
+        count[who] = count.get(who, 0) + 1
+    found = []
+    for who in count.keys() - {"main", "twin", "trivial", "user-mean"}:
+        both = same_draws(done, "main", who, metric=metric)
+        if both and len(both) == count[who] == count["main"] and _comparable(done["main"], done[who]):
+            gap = paired([theirs for _, theirs in both], [ours for ours, _ in both])
+            if gap.clear < 0:
+                found.append((statistics.median(theirs for _, theirs in both), who, gap))
+    return min(found, key=lambda it: it[:2])[1:] if found else None
+
+
+def _comparable(main: Run, other: Run) -> bool:
+    """Whether the other is proved, and protects what the chosen one does."""
+    mine, theirs = main.record["guarantee"], other.record["guarantee"]
+    return theirs["status"] in (Status.PROVEN, Status.CONDITIONAL) and theirs["unit"] == mine["unit"]
 
 
 def settings(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from dpmf_core.errors import BadInput
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 
-ITEM_SET_IS_PUBLIC = "the item set is public"
+ITEM_SET_IS_PUBLIC = "the item set is public"  # where exact counts chose it
+ITEMS_ARE_PUBLIC = "the items in the file are public"  # where they were read off a private file
+USERS_ARE_PUBLIC = "the number of users is public"  # where it is counted in a private file
 WINDOWS_ARE_PUBLIC = "where each stretch of time begins is public"
 LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, in float32 too
 
@@ -53,6 +55,8 @@ class Ratings:
     bounds: declared lowest and highest rating, public. order: int64 (n_ratings,) time or position, or None.
     public: True for published or simulated data; a privacy noise that a seed can reproduce is allowed for these only.
     assumptions: facts about the private rows that earlier choices treat as public.
+    origin: fingerprint of the file that private ratings were read from; what is made of them keeps it.
+    labels: the items' ids in that file, for which every rating of an item stands; a title is what one row of it says.
     """
 
     users: Ints
@@ -66,6 +70,8 @@ class Ratings:
     name: str = "ratings"
     public: bool = False
     assumptions: tuple[str, ...] = ()
+    origin: str = ""
+    labels: tuple[str, ...] | None = None
 
     @classmethod
     def of(
@@ -134,10 +140,19 @@ class Ratings:
             digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
+    @property
+    def account(self) -> str:
+        """What the account of private ratings goes by: where they came from, whatever was left out since. Without that: the ratings, whatever is declared."""
+        return self.origin or digest_of(self.users, self.items, self.values)
+
+    @property
+    def _origin(self) -> str:
+        return "" if self.public else self.account
+
     def only(self, keep: npt.NDArray[np.bool_]) -> Self:
         """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
         order = None if self.order is None else self.order[keep]
-        return replace(self, users=self.users[keep], items=self.items[keep], values=self.values[keep], order=order)
+        return replace(self, users=self.users[keep], items=self.items[keep], values=self.values[keep], order=order, origin=self._origin)
 
     def top_items(self, count: int) -> Self:
         """The `count` most rated items (ties by id), renumbered by descending popularity. The choice is an assumption."""
@@ -160,15 +175,21 @@ class Ratings:
         return self._items(kept)
 
     def _items(self, kept: npt.NDArray[np.int64]) -> Self:
+        """As `keeping`, by a choice made on exact counts."""
+        assumptions = tuple(dict.fromkeys((*self.assumptions, ITEM_SET_IS_PUBLIC)))
+        return replace(self.keeping(kept), assumptions=assumptions)
+
+    def keeping(self, kept: npt.NDArray[np.int64]) -> Self:
+        """The items under an index, renumbered in its order."""
         new = np.full(self.n_items, -1, np.int64)
         new[kept] = np.arange(len(kept))
         inside = new[self.items] >= 0
-        titles = None if self.titles is None else tuple(self.titles[j] for j in kept)
+        titles, labels = (None if names is None else tuple(names[j] for j in kept) for names in (self.titles, self.labels))
         order = None if self.order is None else self.order[inside]
-        assumptions = tuple(dict.fromkeys((*self.assumptions, ITEM_SET_IS_PUBLIC)))
         return type(self).of(
             self.users[inside], new[self.items[inside]], self.values[inside], order=order, n_users=self.n_users,
-            n_items=len(kept), bounds=self.bounds, titles=titles, name=self.name, public=self.public, assumptions=assumptions,
+            n_items=len(kept), bounds=self.bounds, titles=titles, name=self.name, public=self.public, assumptions=self.assumptions,
+            origin=self._origin, labels=labels,
         )  # fmt: skip
 
     def min_user_count(self, count: int) -> Self:
@@ -179,6 +200,15 @@ class Ratings:
         """Implicit feedback: a rating over `above` becomes 1, every other is dropped. Bounds become (0, 1)."""
         liked = self.only(self.values > above)
         return replace(liked, values=np.ones(len(liked), np.float32), bounds=(0.0, 1.0))
+
+
+def digest_of(*arrays: npt.NDArray[Any]) -> str:
+    """sha256 over arrays, with their types and shapes."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def keyed_uniform(seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0) -> npt.NDArray[np.float64]:

@@ -78,6 +78,17 @@ class Engine:
             return self._refused(spec, error)
         return self._remembered(identity) or self._shared(identity, spec, priority, lambda task: self._begin(task, stamp))
 
+    def had(self, asked: Work) -> bool:
+        """Whether asking for it computes nothing anew: it is stored, remembered, or being computed. Opens its data. Raises BadInput."""
+        data = getattr(asked, "data", None)
+        stamp = experiment.catalogue().stamp(data.id) if data is not None else ""
+        is_run = isinstance(asked, RunSpec)
+        identity = f"{stamp} {asked.canonical().model_dump_json()}" if is_run else f"{type(asked).__name__} {stamp} {asked.model_dump_json()}"  # type: ignore[union-attr]
+        with self._lock:
+            if identity in self._tasks or identity in self._answers:
+                return True
+        return is_run and not _own(asked) and self.store.has(experiment.run_key(asked, experiment.open_data(asked.data)))  # type: ignore[arg-type,union-attr]
+
     def _remembered(self, identity: str) -> Job | None:
         """A handle on an answer that is not in the store: of a measurement, or of a run on a file that somebody brought."""
         with self._lock:
@@ -103,7 +114,7 @@ class Engine:
     def forget(self, data_id: str) -> None:
         """What was computed on a data set that is gone, and what is held of any in memory, here and in the workers."""
         with self._lock:
-            for identity in [name for name, task in self._answers.items() if isinstance(task.spec, RunSpec) and task.spec.data.id == data_id]:
+            for identity in [name for name, task in self._answers.items() if getattr(getattr(task.spec, "data", None), "id", None) == data_id]:
                 del self._answers[identity]
             for known in [known for known in self._fingerprints if known[0].id == data_id]:
                 del self._fingerprints[known]
@@ -304,8 +315,7 @@ class Engine:
 
 def _own(spec: Work) -> bool:
     """Whether a run is on a file that somebody brought to the page: the shared store never holds it."""
-    is_own: Callable[[str], bool] = getattr(experiment.catalogue(), "is_own", lambda data_id: False)
-    return isinstance(spec, RunSpec) and is_own(spec.data.id)
+    return isinstance(spec, RunSpec) and experiment.is_own(spec.data.id)
 
 
 def _collected(task: Task, future: Any) -> Outcome:

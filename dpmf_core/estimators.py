@@ -10,24 +10,29 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from dpmf_core import algorithms
+from dpmf_core.accounts import charging
 from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.parts import Parts
 from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.privacy import Budget, Guarantee, Noise, calibrate, default_delta, normal_form
+from dpmf_core.privacy import Budget, Guarantee, calibrate, default_delta, normal_form
 from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.odometer import Charge
 from dpmf_core.samples import Samples
 
 Array = npt.NDArray[Any]
 
 
 class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Parts of samples, one row of X a privacy unit, with total privacy loss (epsilon, delta) for adding or removing a row.
+    """Parts of samples, one row of X a privacy unit, of total privacy loss (epsilon, delta) for adding or removing a row (by `fit(X, people=ids)`: a person).
 
     n_components: how many parts; at most as many as features are found. method: "oneshot-nmf" or "dp-nmf". epsilon, delta: total; delta 1/(10 n) if None.
-    image_shape: (height, width) where rows are images. parameters: further parameters of the method, by name. random_state: of starting values and noise;
-    None draws the noise from the operating system, which is what private data need.
+    image_shape: (height, width) where rows are images. parameters: further parameters of the method, by name. random_state: of starting values.
+    public: whether the rows are published or simulated. Only then random_state seeds the noise too, and a fit can be repeated; the noise on
+    other rows comes from a secret key of the operating system, as whoever can draw it again can take it off.
+    ledger: the file of the account that a fit on other than public rows enters; None: the account of these rows in the data folder.
 
-    components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, n_features_in_. `transform` is each row's own affair: its result is private.
+    components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, noise_is_reproducible_, noise_ (in words), n_features_in_.
+    `transform` is each row's own affair: its result is private.
     Raises ValueError on negative or non-finite numbers and on parameters out of range.
     """
 
@@ -41,6 +46,8 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         image_shape: tuple[int, int] | None = None,
         parameters: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
+        public: bool = False,
+        ledger: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -49,11 +56,14 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.image_shape = image_shape
         self.parameters = parameters
         self.random_state = random_state
+        self.public = public
+        self.ledger = ledger
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the parts of X (n_samples, n_features)."""
+    def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
+        """Find the parts of X (n_samples, n_features). people (n_samples,): whose each row is, whole numbers from 0; a person with all her rows is the unit."""
         samples = self._samples(X, reset=True)
-        self.delta_ = default_delta(len(samples)) if self.delta is None else self.delta
+        samples = samples if people is None else samples.of_people(people)
+        self.delta_ = default_delta(samples.shape.n_units) if self.delta is None else self.delta
         budget = Budget(epsilon=self.epsilon, delta=self.delta_)
         shape = samples.shape
         K = min(self.n_components, shape.n_features)
@@ -62,12 +72,16 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         algorithm = algorithms.build(self.method, {"n_components": K, **(self.parameters or {})}, shape, budget)
         plan = algorithm.plan(shape, calibrate(lambda level: algorithm.plan(shape, level), budget))
         secret, start = self._streams()
-        with single_threaded_blas:  # the same result whatever the number of threads
-            fit = algorithm.fit(samples, noise=Noise(plan, secret), rng=Streams(np.random.default_rng(start), int(start.generate_state(1)[0])))
+        guarantee = algorithm.guarantee().of(samples.protected)
+        charge = Charge(f"PrivateNMF, {algorithm.title}", normal_form(plan), guarantee.status, guarantee.unit, self.delta_, budget.relation)
+        with charging(samples, charge, self.ledger) as paid, single_threaded_blas:  # the same result whatever the number of threads
+            noise = paid.noise(plan, secret)
+            fit = algorithm.fit(samples, noise=noise, rng=Streams(np.random.default_rng(start), int(start.generate_state(1)[0])))
         assert fit.spent == normal_form(plan)
         self.model_: Parts = fit.model
         self.components_, self.ledger_ = fit.model.basis, fit.spent
-        self.guarantee_: Guarantee = algorithm.guarantee()
+        self.guarantee_: Guarantee = guarantee
+        self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
         self.epsilon_ = exactly(plan, self.delta_) if self.guarantee_.has_epsilon else None
         return self
 
@@ -97,11 +111,11 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _samples(self, X: Any, reset: bool) -> Samples:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
-        return Samples.of(X, image=self.image_shape)
+        return Samples.of(X, image=self.image_shape, public=self.public)
 
     def _streams(self) -> tuple[np.random.SeedSequence | None, np.random.SeedSequence]:
-        """The noise's stream, None for the operating system's, and that of starting values."""
+        """The noise's stream, None for a secret one, and that of starting values."""
         if self.random_state is None:
             return None, np.random.SeedSequence()
-        first, second = np.random.SeedSequence(int(check_random_state(self.random_state).randint(2**31 - 1))).spawn(2)
-        return first, second
+        noise, start = np.random.SeedSequence(int(check_random_state(self.random_state).randint(2**31 - 1))).spawn(2)
+        return noise if self.public else None, start

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core import coherence, part_metrics
-from dpmf_core.experiment import Run, open_data
+from dpmf_core.experiment import Run, data_of
 from dpmf_core.samples import Samples, is_sparse
 
 Array = npt.NDArray[Any]
@@ -47,7 +47,7 @@ class Explained:
 
 def samples_of(run: Run) -> Samples:
     """The samples of a run. Its data must hold documents or images."""
-    data = open_data(run.spec.data)
+    data = data_of(run)
     assert isinstance(data, Samples)
     return data
 

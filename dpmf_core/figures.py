@@ -11,10 +11,10 @@ Finished = Mapping[str, Run]
 
 @dataclass(frozen=True)
 class Mark:
-    """A published number: which line, where it stands, where it is printed."""
+    """A published number: which line, where it stands (None: at no epsilon, for it is not private), where it is printed."""
 
     label: str
-    x: float
+    x: float | None
     y: float
     source: str
 
@@ -47,6 +47,12 @@ class Preset:
         sizes = {entry.id: entry.n_users for entry in catalogue().ratings()}
         sized = ((sweep.points(), sizes[sweep.data.id]) for sweep in self.sweeps(full))
         return [replace(point, grid={**point.grid, "users": n_users}) for points, n_users in sized for point in points]
+
+    def data(self, full: bool = False) -> str:
+        """The data sets that it is made on, by title, with what is kept of them."""
+        titles = {entry.id: entry.title for entry in catalogue().catalogue()}
+        used = dict.fromkeys((sweep.data.id, sweep.data.top_items) for sweep in self.sweeps(full))
+        return ", ".join(titles.get(name, name) + (f" ({top:,} most rated items)" if top else "") for name, top in used)
 
     def stands_in(self, full: bool = False) -> str:
         """A sentence where other data than the source's are used, else nothing."""

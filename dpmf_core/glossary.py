@@ -52,6 +52,21 @@ _TERMS = (
         "Chien et al., Private Alternating Least Squares, ICML 2021, section 2",
     ),
     Term(
+        "group privacy",
+        "What the promise is worth to somebody who has several units in the data, 64 photographs say: noise that hides one of them hides less of all.",
+        r"\mu_k=k\,\mu,\qquad\varepsilon_k\ge k\,\varepsilon",
+        "Dong, Roth & Su, Gaussian Differential Privacy, JRSS B 2022, section 2.5",
+        also=("several rows of one person",),
+    ),
+    Term(
+        "partition selection",
+        "Which items or words there are is private too: a film that you alone rated gives you away by its name. Names are shown where a noisy count passes a "
+        "threshold, so high that a name of yours alone shows with a small probability, which is a part of delta.",
+        r"\tilde c_j=c_j+\mathcal N(0,\sigma^2)>T",
+        "Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin, Differentially Private Set Union, ICML 2020",
+        also=("thresholded Gaussian", "differentially private set union"),
+    ),
+    Term(
         "joint differential privacy",
         "What you are shown may use your own row without noise; what everybody else is shown must hide it. Hence a user's own factor needs none.",
         r"M(D)_{-i}\approx_{\varepsilon,\delta}M(D')_{-i}",
@@ -96,6 +111,20 @@ _TERMS = (
         r"f(D)+\mathrm{Lap}(\Delta_1/\varepsilon)",
         DR14,
         also=("Laplace noise",),
+    ),
+    Term(
+        "odometer",
+        "One account for each private data set, into which everything that is drawn on it enters: one total, the same everywhere. Read off after results were "
+        "seen it is no guarantee by itself; see privacy filter.",
+        r"\mu^2=\sum_{\text{all that was drawn}}1/z_i^2",
+        "Rogers, Roth, Ullman & Vadhan, Privacy Odometers and Filters, NeurIPS 2016",
+    ),
+    Term(
+        "privacy filter",
+        "A budget for a whole data set that holds whatever is chosen next in the light of results: what would exceed it is refused before it draws.",
+        r"\sum_i\mu_i^2\le\mu_B^2",
+        "Smith & Thakurta, Fully Adaptive Composition for Gaussian Differential Privacy, 2022",
+        also=("budget for everything",),
     ),
     Term(
         "composition",
@@ -143,6 +172,13 @@ _TERMS = (
         DR14,
     ),
     Term(
+        "Langevin dynamics",
+        "Steps up a gradient with noise of the step's own variance; in the long run, and only then, their states are samples of a posterior. "
+        "SGLD pays here for the noise of every step, so its proof needs no long run.",
+        r"\theta_{t+1}=\theta_t+\tfrac{\eta}{2}\nabla\log p(\theta_t)+\mathcal N(0,\eta)",
+        "Welling & Teh 2011; Wang, Fienberg & Smola 2015",
+    ),
+    Term(
         "PROVEN, CONDITIONAL, UNPROVEN, NONE",
         "What a card says of a promise: proved as it stands; proved if something named holds; claimed by a source and not proved; not claimed.",
         r"\varepsilon\ \text{is shown}\iff\text{PROVEN or CONDITIONAL}",
@@ -168,16 +204,31 @@ _TERMS = (
     ),
     Term(
         "private selection",
-        "Trying many settings and showing only the best costs less than showing all, if their number is drawn at random.",
-        r"K\sim\mathrm{NegBin},\quad y^\star=\max_{k\le K}y_k",
-        "Papernot & Steinke, Hyperparameter Tuning with Rényi Differential Privacy, ICLR 2022",
+        "Trying many settings and showing only the best costs less than showing all, if their number is drawn at random. Its price follows from one trial's "
+        "whole trade-off curve.",
+        r"K\sim\mathrm{Log},\quad y^\star=\max_{k\le K}y_k",
+        "Papernot & Steinke, Hyperparameter Tuning with Rényi Differential Privacy, ICLR 2022; Koskela, Redberg & Wang, Privacy Profiles for Private "
+        "Selection, ICML 2024",
     ),
     Term(
         "canary",
-        "A person, or a rating, as odd as the rules allow, put into half of the trainings of an audit: if an attack can tell which half, that bounds epsilon.",
-        r"\varepsilon\ge\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}",
+        "A person, or a rating, put into half of the trainings of an audit, chosen to move what is released as far as the rules allow: if an attack can tell "
+        "which half, that bounds epsilon. What it lost is how far it moved the releases, in terms of their noise.",
+        r"\mu^2=\sum_i\frac{\lVert s_i(D')-s_i(D)\rVert^2}{\sigma_i^2}",
         "Jagielski, Ullman & Oprea, Auditing Differentially Private Machine Learning, NeurIPS 2020",
         also=("canaries",),
+    ),
+    Term(
+        "pair test",
+        "One training without the canary, one with it: which is which? How often that can be told bounds μ, and with it epsilon, for Gaussian releases.",
+        r"\Pr[\text{right}]\le\Phi(\mu/\sqrt2)",
+        "after Dong, Roth & Su 2022, Thm. 2.10",
+    ),
+    Term(
+        "error rates",
+        "How often an attack accuses falsely, and how often it misses. Their upper limits bound epsilon from below, whatever the noise.",
+        r"\varepsilon\ge\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}",
+        "Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934",
     ),
     Term(
         "gain over guessing",

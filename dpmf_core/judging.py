@@ -37,9 +37,10 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class ByRatings:
-    """A recommender, by the ratings that a split held out."""
+    """A recommender, by the ratings that a split held out. seed: the split's, which draws whose lists are ranked."""
 
     parts: Split
+    seed: int = 0
 
     @property
     def train(self) -> Ratings:
@@ -55,7 +56,7 @@ class ByRatings:
         return {name: metrics.rmse(model.predict(personal, part.users, part.items), part.values) for name, part in named if len(part)}
 
     def figures(self, model: Recommender) -> tuple[Figures, Buckets]:
-        figures, buckets = metrics.evaluate(model, self.parts.history, self.parts.test)
+        figures, buckets = metrics.evaluate(model, self.parts.history, self.parts.test, self.seed)
         personal, held = model.personal(self.parts.history), self.parts.validation
         if len(held):
             figures["validation_rmse"] = metrics.rmse(model.predict(personal, held.users, held.items), held.values)

@@ -13,6 +13,7 @@ from dpmf_core.home import data_folder, made
 
 CONTROLS = {
     "data": "data set", "top": "most rated items", "algo": "algorithm", "eps": "ε", "delta": "δ", "seed": "seed", "rule": "noise rule",
+    "shape": "item set and number of rows", "noise_kind": "kind of noise",
     "parameters": "parameters", "page": "the page's own controls",
 }  # fmt: skip
 PAGES = ("explore", "trade-off", "sketch", "retention", "topics", "faces", "accountant", "audit", "tune")

@@ -1,6 +1,7 @@
 """What the lessons show, computed: densities of two answers, error over the clip norm, what steps add up to, what an attacker may believe."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from dpmf_core.data import Ratings
 from dpmf_core.privacy import Gaussian, Repeat
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import gaussian_mu
+from dpmf_core.privacy.groups import group_epsilon
 
 CROWD, LOW, HIGH = 50, 1.0, 5.0
 
@@ -69,3 +71,9 @@ def belief(prior: float, epsilon: float) -> float:
     """What an attacker may believe at most, having believed `prior` before: odds grow by e^epsilon (outside of delta)."""
     odds = prior / (1 - prior) * math.exp(epsilon)
     return odds / (1 + odds)
+
+
+def grouped(each: float, sizes: Sequence[int], delta: float = 1e-5) -> list[tuple[int, float]]:
+    """(rows, epsilon) of a person with so many rows in data whose release has epsilon `each` for one row."""
+    release = Gaussian(1 / gaussian_mu(each, delta))
+    return [(size, group_epsilon(release, delta, size=size)) for size in sizes]

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.algorithms.base import Personal, Recommender
-from dpmf_core.data import Ratings
+from dpmf_core.data import Ratings, keyed_uniform
 
 Array = npt.NDArray[Any]
-MAX_RANKED_USERS = 10_000  # whose lists are ranked: the first by id among those with a relevant item
+MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
 
 
 def rmse(predicted: Array, actual: Array) -> float:
@@ -59,10 +59,22 @@ def top_items(model: Recommender, personal: Personal, history: Ratings, users: A
     return np.take_along_axis(best, order, 1)
 
 
-def ranking(model: Recommender, personal: Personal, history: Ratings, test: Ratings, k: int = 20) -> dict[str, float]:
-    """Recall@k = |top-k and test| / min(k, |test|), NDCG@k, and the share of items that appear in any list (Liang et al. 2018)."""
+def ranked_users(liked: Ratings, seed: int, most: int) -> Array:
+    """Ascending ids of the users whose lists are ranked: everybody with a relevant item, or `most` of them by a hash of (seed, user).
+
+    Ids often follow the date of joining, so that the first of them are not like the others.
+    """
+    users = np.unique(liked.users)
+    return users if len(users) <= most else np.sort(users[np.argsort(keyed_uniform(seed, users), kind="stable")[:most]])
+
+
+def ranking(model: Recommender, personal: Personal, history: Ratings, test: Ratings, k: int = 20, seed: int = 0) -> dict[str, float]:
+    """Recall@k = |top-k and test| / min(k, |test|), NDCG@k, and the share of items that appear in any list (Liang et al. 2018).
+
+    seed: draws the users where there are more than are ranked.
+    """
     liked = test.only(relevant(test))
-    users = np.unique(liked.users)[:MAX_RANKED_USERS]
+    users = ranked_users(liked, seed, MAX_RANKED_USERS)
     if not len(users):
         return {}
     k = min(k, test.n_items)
@@ -98,9 +110,9 @@ def buckets(predicted: Array, test: Ratings, history: Ratings, count: int = 4) -
     return out
 
 
-def evaluate(model: Recommender, history: Ratings, test: Ratings) -> tuple[dict[str, float], dict[str, list[dict[str, float]]]]:
-    """Every held-out figure of a finished model, and the RMSE of its buckets."""
+def evaluate(model: Recommender, history: Ratings, test: Ratings, seed: int = 0) -> tuple[dict[str, float], dict[str, list[dict[str, float]]]]:
+    """Every held-out figure of a finished model, and the RMSE of its buckets. seed: as of `ranking`."""
     personal = model.personal(history)
     predicted = model.predict(personal, test.users, test.items)
     figures = {"rmse": rmse(predicted, test.values), "mae": mae(predicted, test.values), "test_ratings": len(test)}
-    return figures | ranking(model, personal, history, test), buckets(predicted, test, history)
+    return figures | ranking(model, personal, history, test, seed=seed), buckets(predicted, test, history)

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import Run, RunSpec, open_ratings, open_split
+from dpmf_core.experiment import Run, ratings_of, rows_of, split_of
 from dpmf_core.metrics import top_items
 
 
@@ -23,31 +23,31 @@ def _title(data: Ratings, item: int) -> str:
     return data.titles[item] if data.titles else f"item {item}"
 
 
-def _history(spec: RunSpec, user: int) -> Ratings:
-    history = open_split(spec).history
+def _history(run: Run, user: int) -> Ratings:
+    history = split_of(run).history
     if not 0 <= user < history.n_users:
         raise BadInput(f"There is no user {user}. Users are numbered from 0 to {history.n_users - 1:,}.")
-    return history.only(history.users == user)
+    return history.only(history.users == rows_of(run)[user])
 
 
-def liked(spec: RunSpec, user: int, k: int = 10) -> tuple[Suggestion, ...]:
+def liked(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     """What a user rated highest among the ratings that train: hers to see, private to everyone else. Raises BadInput on an unknown user."""
-    own, data = _history(spec, user), open_ratings(spec.data)
+    own, data = _history(run, user), ratings_of(run)
     best = np.argsort(-own.values, kind="stable")[:k]
     return tuple(Suggestion(int(own.items[at]), _title(data, int(own.items[at])), float(own.values[at])) for at in best)
 
 
 def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     """The k best items that a user has not rated, best first, with predicted ratings. Raises BadInput on an unknown user."""
-    own, data, model = _history(run.spec, user), open_ratings(run.spec.data), run.model
+    own, data, model = _history(run, user), ratings_of(run), run.model
     personal = model.personal(own)
-    items = top_items(model, personal, own, np.array([user]), min(k, own.n_items - len(own)))[0] if len(own) < own.n_items else np.array([], int)
-    ratings = model.predict(personal, np.full(len(items), user), items)
+    items = top_items(model, personal, own, np.array([rows_of(run)[user]]), min(k, own.n_items - len(own)))[0] if len(own) < own.n_items else np.array([], int)
+    ratings = model.predict(personal, np.full(len(items), rows_of(run)[user]), items)
     return tuple(Suggestion(int(item), _title(data, int(item)), float(rating)) for item, rating in zip(items, ratings, strict=True))
 
 
-def someone(spec: RunSpec) -> int:
+def someone(run: Run) -> int:
     """A user with a rich history, to start with: the first by number with at least 40 ratings, or else the busiest."""
-    counts = np.diff(open_split(spec).history.by_user)
+    counts = np.diff(split_of(run).history.by_user)[rows_of(run)]
     rich = np.flatnonzero(counts >= 40)
     return int(rich[0] if len(rich) else np.argmax(counts))

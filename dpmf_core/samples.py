@@ -1,4 +1,4 @@
-"""Documents and images: rows of non-negative numbers, one row a privacy unit.
+"""Documents and images: rows of non-negative numbers, one row a privacy unit, or all rows of a person where it is known whose they are.
 
 Saha & Imtiaz 2022 write V (D x N) = W H with a sample a column; here X (N x D) ~ H W with a sample a row. What `prepared` does to a row depends on
 that row and on public facts; vocabularies and weights that look at all documents are written down in `assumptions`.
@@ -6,7 +6,7 @@ that row and on public facts; vocabularies and weights that look at all document
 
 import hashlib
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 from scipy.sparse import csr_array, issparse
 
-from dpmf_core.data import Ratings, keyed_uniform
+from dpmf_core.data import Ratings, digest_of, keyed_uniform
 from dpmf_core.errors import BadInput
 
 Array = npt.NDArray[Any]
@@ -27,21 +27,28 @@ def is_sparse(matrix: Matrix) -> bool:
     return bool(issparse(matrix))
 
 
-VOCABULARY_IS_PUBLIC = "the vocabulary is public"
+VOCABULARY_IS_PUBLIC = "the vocabulary is public"  # where exact counts chose it
+WORDS_ARE_PUBLIC = "the words in the files are public"  # where they were read off the documents
+NUMBER_IS_PUBLIC = "the number of samples is public"  # where it is counted in a private file
 WEIGHTS_ARE_PUBLIC = "the IDF weights are public"
 
 
 @dataclass(frozen=True)
 class SampleShape:
-    """What a plan may know of samples: how many, how many features, how images are laid out (height, width)."""
+    """What a plan may know of samples: how many, how many features, how images are laid out (height, width), how many people they are of.
+
+    n_people: None where each row is a unit of its own.
+    """
 
     n_samples: int
     n_features: int
     image: tuple[int, int] | None = None
+    n_people: int | None = field(default=None, repr=False)  # the same fingerprint without it
 
     @property
     def n_units(self) -> int:
-        return self.n_samples
+        """Rows, or the people who have them."""
+        return self.n_samples if self.n_people is None else self.n_people
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,9 @@ class Samples:
     """Non-negative rows X (n_samples, n_features), dense or sparse, float32.
 
     vocabulary: the feature names of documents. image: (height, width) of images, row by row. unit: what a row is. titles: a name for each row.
-    public, assumptions: as in `Ratings`. For judging only: clean, the rows before outliers were planted; parts (k, n_features), what the rows of a
+    public, assumptions, origin: as in `Ratings`. For judging only: clean, the rows before outliers were planted; parts (k, n_features), what the rows of a
     simulated set are made of; texts, documents in reading order.
+    people (n_samples,), int32 from 0: whose each row is, private; with them a person with all her rows is the privacy unit. n_people: their number, public.
     """
 
     X: Matrix
@@ -73,6 +81,9 @@ class Samples:
     clean: Matrix | None = None
     parts: Array | None = None
     texts: Texts | None = None
+    origin: str = ""
+    people: npt.NDArray[np.int32] | None = None
+    n_people: int | None = None
 
     @classmethod
     def of(cls, X: Any, *, image: tuple[int, int] | None = None, vocabulary: tuple[str, ...] | None = None, **facts: Any) -> Self:
@@ -93,7 +104,33 @@ class Samples:
 
     @property
     def shape(self) -> SampleShape:
-        return SampleShape(self.X.shape[0], self.X.shape[1], self.image)
+        return SampleShape(self.X.shape[0], self.X.shape[1], self.image, self.n_people)
+
+    @property
+    def protected(self) -> str:
+        """The privacy unit: what a row is, or a person with all her rows."""
+        return self.unit if self.people is None else "person"
+
+    def of_people(self, people: Any, n_people: int | None = None) -> Self:
+        """The same rows, each known to be somebody's. n_people: declared, or one more than the highest. Raises BadInput."""
+        ids = np.asarray(people)
+        if ids.shape != (len(self),) or ids.dtype.kind not in "iu":
+            raise BadInput(f"Whose each of the {len(self):,} rows is must be said by a whole number for each. Got {ids.dtype} of shape {tuple(ids.shape)}.")
+        count = int(ids.max()) + 1 if n_people is None else n_people
+        if ids.min() < 0 or ids.max() >= count:
+            raise BadInput(f"People are numbered from 0 to {count - 1:,}. Got {ids.min():,} to {ids.max():,}.")
+        return replace(self, people=ids.astype(np.int32), n_people=count)
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64] | None:
+        """What each row counts in a sum over all (n_samples,): one over the number of rows of its person that are not empty; None where rows are units.
+
+        A person's rows then count as much as one row together: sums of x, of x x^T and of h x^T move by no more than one row's bound when she joins or leaves.
+        """
+        if self.people is None:
+            return None
+        filled = self.norms > 0
+        return np.asarray(filled / np.maximum(np.bincount(self.people, filled, self.n_people or 0), 1)[self.people])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -109,7 +146,15 @@ class Samples:
         for part in (self.X, self.clean, self.parts, None if self.texts is None else self.texts.ids):
             for array in _arrays(part):
                 digest.update(np.ascontiguousarray(array).tobytes())
+        if self.people is not None:
+            digest.update(f"people {self.n_people}".encode())
+            digest.update(np.ascontiguousarray(self.people).tobytes())
         return digest.hexdigest()
+
+    @property
+    def account(self) -> str:
+        """As of `Ratings`."""
+        return self.origin or digest_of(*_arrays(self.X))
 
     @cached_property
     def reading(self) -> str:
@@ -135,7 +180,7 @@ class Samples:
         vocabulary = None if self.vocabulary is None else tuple(self.vocabulary[j] for j in kept)
         return replace(
             self, X=self.X[:, kept], vocabulary=vocabulary, image=None, clean=None if self.clean is None else self.clean[:, kept],
-            parts=None if self.parts is None else self.parts[:, kept],
+            parts=None if self.parts is None else self.parts[:, kept], origin="" if self.public else self.account,
         )  # fmt: skip
 
     def rows(self, kept: Array) -> Self:
@@ -144,6 +189,8 @@ class Samples:
         return replace(
             self, X=self.X[kept], titles=None if self.titles is None else tuple(self.titles[i] for i in kept),
             clean=None if self.clean is None else self.clean[kept], texts=None if self.texts is None else _read(self.texts, kept),
+            origin="" if self.public else self.account,
+            people=None if self.people is None else self.people[kept],
         )  # fmt: skip
 
     def assuming(self, *assumptions: str) -> Self:
@@ -211,7 +258,8 @@ def of_ratings(ratings: Ratings) -> Samples:
         raise BadInput(f"Ratings from {ratings.bounds[0]:g} cannot be parts of a sum: non-negative factorisation needs bounds from 0 up.")
     X = csr_array((ratings.values.astype(np.float64), ratings.items, ratings.by_user), shape=(ratings.n_users, ratings.n_items))
     titles = ratings.titles or tuple(f"item {j}" for j in range(ratings.n_items))
-    return Samples(_small(X), titles, unit="user", name=ratings.name, public=ratings.public, assumptions=ratings.assumptions)
+    origin = "" if ratings.public else ratings.account
+    return Samples(_small(X), titles, unit="user", name=ratings.name, public=ratings.public, assumptions=ratings.assumptions, origin=origin)
 
 
 # ---- what is done to samples before they are factorised -----------------------------------------------------------------
@@ -275,7 +323,7 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
     for j in np.argsort(-weight, kind="stable"):
         names[bucket[j]].append(words[j])
     labels = tuple(("/".join(some[:2]) if samples.public else "") or f"bucket {b + 1}" for b, some in enumerate(names))
-    kept = tuple(a for a in samples.assumptions if a != VOCABULARY_IS_PUBLIC)
+    kept = tuple(a for a in samples.assumptions if a != WORDS_ARE_PUBLIC)
     parts = None if samples.parts is None else samples.parts @ fold
     return replace(samples, X=_small(csr_array(samples.X @ fold)), vocabulary=labels, parts=parts, assumptions=kept)
 

@@ -4,6 +4,7 @@ Unlike an open search (`tune`) it may be made on private ratings: all its trials
 journalled or stored. What is paid is the theorem's price of the whole, not of the winner.
 """
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,15 +13,19 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from dpmf_core.accounts import Paid, charging
 from dpmf_core.errors import BadInput, Cancelled, explain
-from dpmf_core.experiment import Progress, Report, Run, RunSpec, file_of, ignore, open_data, open_split, prepare, run
-from dpmf_core.privacy import Calibration, Event, Gaussian, Noise, Status, sequence
+from dpmf_core.experiment import Data, Progress, Report, Run, RunSpec, file_of, ignore, is_own, open_data, open_split, prepare, provenance, run
+from dpmf_core.privacy import Budget, Calibration, Event, Gaussian, NoiseKind, Relation, Status, sequence
 from dpmf_core.privacy.accounting import gaussian_mu
+from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
+from dpmf_core.privacy.streams import Secret
 from dpmf_core.tune import Interval, TuneSpec, Value, noisy_score, score_event
 
 REDRAWS = 200
 MOST = 200  # trials on average
+RULE = "after Papernot & Steinke 2022 and Koskela, Redberg & Wang 2024, by the privacy profile of a trial"
 
 
 class SelectionSpec(BaseModel):
@@ -29,7 +34,7 @@ class SelectionSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     search: TuneSpec
-    distribution: Literal["poisson", "geometric", "logarithmic"] = "poisson"
+    distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = "logarithmic"
     trials: float = Field(10.0, gt=1, le=MOST, allow_inf_nan=False)
     score_noise: float = Field(5.0, gt=0, le=1000, allow_inf_nan=False, title="score noise")
 
@@ -53,6 +58,8 @@ class SelectionSpec(BaseModel):
             raise BadInput("A private selection needs a private algorithm and a budget for each trial: give an epsilon and a delta.")
         if budget.calibration is not Calibration.EXACT:
             raise BadInput("A private selection needs every trial to cost the same: set the noise by exact accounting, not by the source's rule.")
+        if budget.noise is not NoiseKind.CONTINUOUS:
+            raise BadInput("The price of a private selection is that of Gaussian releases: take continuous noise.")
         if self.search.sampler == "grid":
             raise BadInput("A private selection draws parameters at random: give ranges or lists for a sampler, not a grid.")
 
@@ -64,42 +71,70 @@ class SelectionSpec(BaseModel):
     @property
     def trial_event(self) -> Event:
         """What one trial releases: a training of at most the budget's mu, and a noisy score."""
+        return self._trial(1.0)
+
+    def _trial(self, factor: float) -> Event:
+        """A trial whose training is moved `factor` times as much by replacing a unit."""
+        return sequence(Gaussian(1 / gaussian_mu(self.budget.epsilon, self.budget.delta), "training", 1.0, factor), score_event(self.score_noise))
+
+    @property
+    def budget(self) -> Budget:
+        """Of the training in each trial."""
         if self.search.budget is None:
             raise ValueError("a private selection has a budget")
-        mu = gaussian_mu(self.search.budget.epsilon, self.search.budget.delta)
-        return sequence(Gaussian(1 / mu, "training", 1.0, 1.0), score_event(self.score_noise))
+        return self.search.budget
 
     @property
     def epsilon(self) -> float:
         """Total epsilon of the selection, at the budget's delta and relation."""
-        if self.search.budget is None:
-            raise ValueError("a private selection has a budget")
-        return price_of_choosing(self.trial_event, self.trials, self.search.budget.delta, self.search.budget.relation).best_of[self.distribution]
+        return self._price(self.trial_event, self.budget.relation)
+
+    def _price(self, event: Event, relation: Relation) -> float:
+        return price_of_choosing(event, self.trials, self.budget.delta, relation).best_of[self.distribution]
+
+    @property
+    def charge(self) -> Charge:
+        """What it enters in the account of private data: its price as a whole, for the releases of its trials do not leave it.
+
+        A budget for adding or removing a unit says of replacing one no more than that it moves a training at most twice as much; a budget for replacing
+        one holds for both.
+        """
+        both = self.budget.relation is Relation.REPLACE_ONE
+        replaced = self.epsilon if both else self._price(self._trial(2.0), Relation.REPLACE_ONE)
+        kind, promise = self.search.kind, self.search.kind().guarantee()
+        title = f"private selection, {kind.title}"
+        return Charge(title, (), promise.status, promise.unit, self.budget.delta, self.budget.relation, (self.epsilon, replaced))
 
     def measure(self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False) -> "Selected":
         """Draw, train, score, keep the best. Raises BadInput, and Cancelled when `stopped` turns true."""
         self.check()
         data = open_data(self.search.data)
-        secret = np.random.SeedSequence([self.search.seed, 0x5E1EC7]) if data.public else np.random.SeedSequence()
-        drawing, scoring = secret.spawn(2)
-        rng = np.random.default_rng(drawing)
-        best: tuple[float, Run] | None = None
-        began = time.perf_counter()
-        for score_seed in scoring.spawn(number_of_trials(self.distribution, self.trials, rng)):
-            if stopped():
-                raise Cancelled
-            made = run(self._place(rng, data.shape), stopped=stopped)
-            _covered(made)
-            score = noisy_score(made, Noise(score_event(self.score_noise), score_seed))
-            if best is None or score < best[0]:
-                best = (score, made)
-            report(Progress(0, 0, time.perf_counter() - began, ()))  # how many there are is not told
+        paying = contextlib.nullcontext(Paid(private=False)) if data.public else charging(data, self.charge, lasting=not is_own(self.search.data.id))
+        with paying as paid:
+            best = self._best(data, paid, report, stopped)
         if best is None:
             return Selected(self, None, {}, None, self.epsilon, data.public, "", self.search.kind().guarantee().unit)
         score, made = best
         promise = made.record["guarantee"]
         names = {name: made.record["parameters"][name] for name in self.search.search}
         return Selected(self, score, names, _test_rmse(made), self.epsilon, data.public, f"{promise['status']}: {promise['words']}", promise["unit"])
+
+    def _best(self, data: Data, paid: Paid, report: Report, stopped: Callable[[], bool]) -> tuple[float, Run] | None:
+        """The trial with the lowest score."""
+        drawing, scoring = np.random.SeedSequence([self.search.seed, 0x5E1EC7]).spawn(2)
+        rng = np.random.default_rng(drawing) if data.public else Secret().generator()
+        best: tuple[float, Run] | None = None
+        began = time.perf_counter()
+        for _ in range(number_of_trials(self.distribution, self.trials, rng)):
+            if stopped():
+                raise Cancelled
+            made = run(self._place(rng, data.shape), stopped=stopped, paid=paid)
+            _covered(made)
+            score = noisy_score(made, paid.noise(score_event(self.score_noise), scoring.spawn(1)[0]))
+            if best is None or score < best[0]:
+                best = (score, made)
+            report(Progress(0, 0, time.perf_counter() - began, ()))  # how many there are is not told
+        return best
 
     def _place(self, rng: np.random.Generator, shape: Any) -> RunSpec:
         """Parameters uniformly at random, drawn again where the public shape forbids them; with a split and noise of its own."""
@@ -134,7 +169,7 @@ class Selected:
         """What its epsilon rests on: delta, unit, relation and rule."""
         budget = self.spec.search.budget
         neighbours = "" if budget is None else f"delta = {budget.delta:.1e}, per {self.unit}, {budget.relation}"
-        return f"{neighbours}; Papernot & Steinke 2022, by the Renyi curve"
+        return f"{neighbours}; {RULE}"
 
     def export(self) -> dict[str, Any]:
         """As JSON; on private data without what was computed from raw ratings."""
@@ -145,7 +180,7 @@ class Selected:
         out = {
             "spec": spec, "winner": self.winner, "score": self.score, "epsilon": self.epsilon,
             "delta": budget.delta if budget else None, "relation": str(budget.relation) if budget else None, "unit": self.unit,
-            "guarantee": self.guarantee, "rule": "Papernot & Steinke 2022, by the Renyi curve",
+            "guarantee": self.guarantee, "rule": RULE, **provenance(),
         }  # fmt: skip
         return out | ({"test_rmse": self.test_rmse} if self.public else {})
 

@@ -13,8 +13,9 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import Shape, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
-from dpmf_core.experiment import DataSpec, Run, RunSpec, prepare
-from dpmf_core.privacy import Calibration, Relation
+from dpmf_core.experiment import DataSpec, Run, RunSpec, file_of, prepare
+from dpmf_core.privacy import Calibration, NoiseKind, Relation
+from dpmf_core.privacy.printed import epsilon_number
 
 Value = bool | int | float | str
 
@@ -34,6 +35,7 @@ METRICS = (
     "rmse_all_cells",
 )
 MOST_RUNS = 5_000
+NO_ERRORS = "none: they are computed on private data without noise"
 
 
 class Method(BaseModel):
@@ -91,6 +93,7 @@ class Sweep(BaseModel):
     delta: float = 1e-5
     relation: Relation = Relation.ADD_REMOVE
     calibration: Calibration = Calibration.EXACT
+    noise: NoiseKind = NoiseKind.CONTINUOUS
     grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
 
     def points(self) -> list[Point]:
@@ -129,7 +132,7 @@ class Sweep(BaseModel):
         budget = None
         if epsilon is not None:
             calibration = method.calibration or self.calibration
-            budget = {"epsilon": epsilon, "delta": self.delta, "relation": self.relation, "calibration": calibration}
+            budget = {"epsilon": epsilon, "delta": self.delta, "relation": self.relation, "calibration": calibration, "noise": self.noise}
         return RunSpec.parse(data=self.data, algorithm=method.algorithm, parameters=parameters, budget=budget, split=self.split, seed=seed).canonical()
 
     def check(self, shape: Shape) -> None:
@@ -164,14 +167,15 @@ def typed_grid(methods: Sequence[Method], texts: Mapping[str, Sequence[str]]) ->
 
 
 def row(point: Point, record: Mapping[str, Any]) -> dict[str, Any]:
-    """One finished run, flat: what a CSV file or a data frame holds. Of private data nothing that is computed from raw rows (as `Run.export`)."""
+    """One finished run, flat: what a CSV file or a data frame holds. Of private data nothing that is computed from raw rows (as `Run.export`), and why."""
     spec = record["spec"]
     settings = {f"param.{name}": value for name, value in spec["parameters"].items()}
+    raw = {**record["metrics"], "fit_seconds": record["seconds"]["fit"], "key": record["key"]} if record["public"] else {"errors": NO_ERRORS}
     return {
-        "dataset": spec["data"]["id"] if record["public"] else "private", "label": point.label, "algorithm": spec["algorithm"], "epsilon": point.epsilon,
-        "exact_epsilon": record["epsilon"]["exact"], "delta": record["delta"], "calibration": record["calibration"],
-        "guarantee": record["guarantee"]["status"], "seed": spec["seed"], **settings,
-        **({**record["metrics"], "fit_seconds": record["seconds"]["fit"], "key": record["key"]} if record["public"] else {}),
+        "dataset": spec["data"]["id"] if record["public"] else file_of(spec["data"]["id"]), "label": point.label, "algorithm": spec["algorithm"],
+        "epsilon": epsilon_number(point.epsilon), "exact_epsilon": epsilon_number(record["epsilon"]["exact"]), "delta": record["delta"],
+        "calibration": record["calibration"], "guarantee": record["guarantee"]["status"], "seed": spec["seed"], **settings, **raw,
+        "created": record.get("created", ""), "dpmf": record.get("versions", {}).get("dpmf", ""),
     }  # fmt: skip
 
 
@@ -213,14 +217,17 @@ def summaries(points: Iterable[Point], finished: Mapping[str, Run], metric: str)
     return [Summary(label, found[0][0], epsilon, dict(place), tuple(value for _, value in found)) for (label, epsilon, place), found in groups.items()]
 
 
-def reaches(line: Sequence[Summary], value: float, *, larger_is_better: bool = False) -> float | None:
-    """The smallest epsilon at which a method's median is as good as `value`, log-linear between the measured ones; None beyond them, never extrapolated."""
+def reaches(line: Sequence[Summary], value: float, *, larger_is_better: bool = False, digits: int = 12) -> float | None:
+    """The smallest epsilon at which a method's median is as good as `value`, log-linear between the measured ones; None beyond them, never extrapolated.
+
+    digits: decimals at which medians and the value are printed; what reads as good is good.
+    """
     sign = -1.0 if larger_is_better else 1.0
     measured = sorted((point.epsilon, sign * point.median) for point in line if point.epsilon is not None)
     target = sign * value
     for place, (epsilon, at) in enumerate(measured):
-        if at <= target:
-            if place == 0:
+        if round(at, digits) <= round(target, digits):
+            if place == 0 or at >= target:
                 return epsilon
             before, was = measured[place - 1]
             share = (was - target) / (was - at)

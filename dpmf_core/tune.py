@@ -1,13 +1,15 @@
 """Search over an algorithm's parameters on validation ratings, and what choosing costs.
 
 A search asks a sampler (Optuna's) for parameters, the engine for runs, and tells the sampler what came out, while runs go on. Its journal lies beside the
-store, and every run is in the store, so that a search that was cut goes on. The test ratings are seen by one run, the last.
+store, and every run is in the store, so that a search that was cut goes on. A trial is some draws of split and noise, its score their mean. The winner is
+compared with the recommended parameters over fresh draws, judged by test ratings: no trial was trained or judged with those seeds.
 """
 
 import hashlib
 import itertools
 import json
 import math
+import statistics
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +23,16 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import Ratings, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
-from dpmf_core.experiment import DataSpec, Run, RunSpec, catalogue, open_data, open_split, prepare
+from dpmf_core.experiment import DataSpec, Run, RunSpec, is_own, open_data, open_split, prepare
+from dpmf_core.fresh import FRESH
 from dpmf_core.home import data_folder, made
-from dpmf_core.privacy import Budget, Event, Gaussian, Noise, sequence
+from dpmf_core.paired import Paired
+from dpmf_core.privacy import Budget, Event, Gaussian, Noise, Repeat, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
 
 Value = bool | int | float | str
 SCORES = "validation score"
-MOST_TRIALS = 2000
+MOST_TRIALS, MOST_DRAWS = 2000, 20
 SPREAD = 4.0  # a range that is not given reaches from a quarter of the recommended value to four times that
 
 
@@ -61,7 +65,8 @@ class TuneSpec(BaseModel):
     fixed: dict[str, Value] = Field(default_factory=dict)
     budget: Budget | None = None
     split: SplitSpec = SplitSpec(validation_fraction=0.1)
-    seed: int = Field(0, ge=0, lt=2**63)
+    seed: int = Field(0, ge=0, lt=2**62, description="of the first draw and of the sampler")
+    draws: int = Field(3, ge=1, le=MOST_DRAWS, description="of split and noise, in each trial")
     sampler: Literal["tpe", "random", "grid"] = Field("tpe", description="tpe: tree-structured Parzen estimator (Bergstra et al. 2011)")
     prune: bool = Field(True, description="stop a trial whose curve lies above the median of those before it; not where steps move")
 
@@ -81,7 +86,8 @@ class TuneSpec(BaseModel):
 
     @property
     def key(self) -> str:
-        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()[:24]
+        said = self.model_dump(mode="json", exclude={"draws"} if self.draws == 1 else None)  # journals of searches with one draw name none
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:24]
 
     @property
     def metric(self) -> str:
@@ -104,18 +110,23 @@ class TuneSpec(BaseModel):
         if self.kind.task == "ratings" and not self.split.validation_fraction:
             raise BadInput("A search is judged by validation ratings: give a validation fraction above 0.")
 
-    def trial(self, moved: Mapping[str, Value]) -> RunSpec:
-        """The run of one trial, which sees no test rating."""
+    def trial(self, moved: Mapping[str, Value], draw: int = 0) -> RunSpec:
+        """The run of one draw of a trial, which sees no test rating of its split."""
         judged = "validation" if self.kind.task == "ratings" else "test"
-        return self._run(moved, self.split.model_copy(update={"judged": judged}))
+        return self._run(moved, self.split.model_copy(update={"judged": judged}), self.seed + draw)
 
-    def final(self, moved: Mapping[str, Value]) -> RunSpec:
-        """The winner, trained on what was validation too, judged by the test ratings."""
-        return self._run(moved, self.split.model_copy(update={"validation_fraction": 0.0}))
+    def final(self, moved: Mapping[str, Value], draw: int = 0) -> RunSpec:
+        """A fresh draw, of no trial's seed: trained on what would be validation too, judged by the test ratings."""
+        return self._run(moved, self.split.model_copy(update={"validation_fraction": 0.0}), self.seed + self.draws + draw)
 
-    def _run(self, moved: Mapping[str, Value], split: SplitSpec) -> RunSpec:
+    def fresh(self, moved: Mapping[str, Value]) -> dict[str, RunSpec]:
+        """The winner and the recommended parameters over the same fresh draws: winner 0, default 0, winner 1, ..."""
+        both: tuple[tuple[str, Mapping[str, Value]], ...] = (("winner", moved), ("default", {}))
+        return {f"{who} {draw}": self.final(place, draw) for draw in range(FRESH) for who, place in both}
+
+    def _run(self, moved: Mapping[str, Value], split: SplitSpec, seed: int) -> RunSpec:
         parameters = {**self.fixed, **moved}
-        return RunSpec.parse(data=self.data, algorithm=self.algorithm, parameters=parameters, budget=self.budget, split=split, seed=self.seed).canonical()
+        return RunSpec.parse(data=self.data, algorithm=self.algorithm, parameters=parameters, budget=self.budget, split=split, seed=seed).canonical()
 
 
 def default_range(kind: type[Algorithm], name: str, recommended: Value) -> Interval | tuple[Value, ...]:
@@ -140,13 +151,19 @@ def default_range(kind: type[Algorithm], name: str, recommended: Value) -> Inter
 
 @dataclass(frozen=True)
 class Trial:
-    """One place that was tried. score: smaller is better, None while it runs or where it was stopped."""
+    """One place that was tried. score: mean over draws, smaller is better, None while it runs or where it was stopped; draws: each one's score."""
 
     number: int
     moved: dict[str, Value]
     state: Literal["running", "done", "stopped", "failed"]
     score: float | None
     step: int = 0
+    draws: tuple[float, ...] = ()
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Student's 95% interval of the score over draws; None of one draw, or where there is no score."""
+        return Paired(self.draws).interval if len(self.draws) > 1 else None
 
 
 class Jobs(Protocol):
@@ -163,7 +180,7 @@ class Search:
             raise BadInput(f"The number of trials must lie from 1 to {MOST_TRIALS:,}. Got {trials}.")
         self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
         self._study = _study(spec, folder or data_folder() / "tune")
-        self._running: dict[int, tuple[Any, Any]] = {}  # number: (optuna's trial, job)
+        self._running: dict[int, tuple[Any, list[Any]]] = {}  # number: (optuna's trial, a job for each draw)
         self._told: dict[int, int] = {}  # number: points of its curve that the pruner has seen
         self._left_over()
         self.failure: str | None = None
@@ -183,19 +200,23 @@ class Search:
 
     def advance(self) -> bool:
         """Take in what has finished, stop what looks poor, ask for more. Whether there is more to come. Raises BadInput where no trial can start."""
-        for number, (trial, job) in list(self._running.items()):
-            if job.state in ("waiting", "running"):
-                self._watch(trial, job)
+        for number, (trial, jobs) in list(self._running.items()):
+            if any(job.state in ("failed", "cancelled") for job in jobs):
+                _stop(jobs)
+            if any(job.state in ("waiting", "running") for job in jobs):
+                self._watch(trial, jobs)
             else:
                 del self._running[number]
-                self._take(trial, job)
+                self._take(trial, jobs)
         while self.failure is None and len(self._running) < self._width and self._settled + len(self._running) < self.asked:
             trial = self._study.ask()
-            self._running[trial.number] = (trial, self._engine.submit(self.spec.trial(_suggested(trial, self.spec)), priority=-5))
+            moved = _suggested(trial, self.spec)
+            self._running[trial.number] = (trial, [self._engine.submit(self.spec.trial(moved, draw), priority=-5) for draw in range(self.spec.draws)])
         return bool(self._running)
 
-    def _watch(self, trial: Any, job: Any) -> None:
-        """Report the curve so far; stop the run where the pruner says so."""
+    def _watch(self, trial: Any, jobs: Sequence[Any]) -> None:
+        """Report the first draw's curve so far, which compares with the first draws of other trials; stop the trial where the pruner says so."""
+        job = jobs[0]
         if not self.spec.prune or job.progress is None or "steps" in self.spec.search:  # curves that share a budget among other steps do not compare
             return
         new = job.progress.curves[self._told.get(trial.number, 0) :]
@@ -205,21 +226,24 @@ class Search:
             if value is not None and math.isfinite(value):
                 trial.report(value, int(point["step"]))
         if new and trial.should_prune():
-            job.cancel()
+            _stop(jobs)
 
-    def _take(self, trial: Any, job: Any) -> None:
+    def _take(self, trial: Any, jobs: Sequence[Any]) -> None:
         from optuna.trial import TrialState
 
-        if job.state == "done":
-            run: Run = job.result(0)
-            trial.set_user_attr("run", run.key)
-            self._study.tell(trial, float(run.record["metrics"][self.spec.metric]))
-        elif job.state == "cancelled":
+        failed = next((job for job in jobs if job.state == "failed"), None)
+        if failed is not None:
+            self._study.tell(trial, state=TrialState.FAIL)
+            if not failed.bad_input or not self._finished():
+                self.failure = failed.error
+        elif any(job.state == "cancelled" for job in jobs):
             self._study.tell(trial, state=TrialState.PRUNED)
         else:
-            self._study.tell(trial, state=TrialState.FAIL)
-            if not job.bad_input or not self._finished():
-                self.failure = job.error
+            made: list[Run] = [job.result(0) for job in jobs]
+            scores = [float(run.record["metrics"][self.spec.metric]) for run in made]
+            trial.set_user_attr("run", made[0].key)
+            trial.set_user_attr("draws", scores)
+            self._study.tell(trial, statistics.fmean(scores))
 
     @property
     def busy(self) -> bool:
@@ -251,7 +275,10 @@ class Search:
             TrialState.COMPLETE: "done", TrialState.PRUNED: "stopped", TrialState.RUNNING: "running",
         }  # fmt: skip
         return [
-            Trial(it.number, dict(it.params), states[it.state], it.value if it.state is TrialState.COMPLETE else None, it.last_step or 0)
+            Trial(
+                it.number, dict(it.params), states[it.state], it.value if it.state is TrialState.COMPLETE else None, it.last_step or 0,
+                tuple(it.user_attrs.get("draws", ())),
+            )
             for it in self._study.get_trials(deepcopy=False) if it.state in states
         ]  # fmt: skip
 
@@ -270,7 +297,13 @@ class Search:
 
     def cancel(self) -> None:
         """Stop what runs; what has finished is kept."""
-        for _, job in self._running.values():
+        for _, jobs in self._running.values():
+            _stop(jobs)
+
+
+def _stop(jobs: Sequence[Any]) -> None:
+    for job in jobs:
+        if job.state in ("waiting", "running"):
             job.cancel()
 
 
@@ -290,7 +323,7 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         }
         sampler = samplers[spec.sampler]()
     storage: Any = None  # a file that somebody brought leaves no trace: its search lives in memory
-    if not getattr(catalogue(), "is_own", lambda data_id: False)(spec.data.id):
+    if not is_own(spec.data.id):
         made(folder)
         journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
         storage = JournalStorage(journal)
@@ -349,12 +382,15 @@ def noisy_score(run: Run, noise: Noise) -> float:
     return float(held.shape.half_range * math.sqrt(max(total, 0.0) / max(users, 1.0)))
 
 
-def price(plan: Event, score_noise: float | None, mean: float, budget: Budget) -> Price:
-    """What the best of about `mean` trials costs, each releasing `plan` and, where its score is computed from private ratings, a noisy score."""
-    event = plan if score_noise is None else sequence(plan, score_event(score_noise))
-    return price_of_choosing(event, mean, budget.delta, budget.relation)
+def price(plan: Event, score_noise: float | None, mean: float, budget: Budget, draws: int = 1) -> Price:
+    """What the best of about `mean` trials costs. In each of its draws a trial releases `plan` and, where its score is computed from private ratings, a
+    noisy score."""
+    once = plan if score_noise is None else sequence(plan, score_event(score_noise))
+    return price_of_choosing(Repeat(once, draws), mean, budget.delta, budget.relation)
 
 
 def table(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A row a trial: number, state, score and the parameters that moved."""
-    return [{"trial": trial.number, "state": trial.state, "score": trial.score, **trial.moved} for trial in trials]
+    """A row a trial: number, state, score with its interval and draws, and the parameters that moved."""
+    return [
+        {"trial": trial.number, "state": trial.state, "score": trial.score, "interval": trial.interval, "draws": trial.draws, **trial.moved} for trial in trials
+    ]

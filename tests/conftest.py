@@ -1,17 +1,25 @@
 """Fixtures that all tests share."""
 
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import pytest
 
 from dpmf_core import experiment
+from dpmf_core.accounts import LEDGER
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 from tests.worlds import low_rank, world
 
 CATALOGUE = "tests.small_catalogue"
+
+
+@pytest.fixture(autouse=True)
+def ledger(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test enters an account in the data folder of whoever runs it; those about accounts unset this."""
+    monkeypatch.setenv(LEDGER, str(tmp_path_factory.getbasetemp() / f"{uuid.uuid4().hex}.ledger"))
 
 
 @pytest.fixture(scope="session")

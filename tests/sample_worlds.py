@@ -11,6 +11,8 @@ from dpmf_core.samples import Samples
 
 N_SAMPLES, N_FEATURES, IMAGE = 23, 18, (3, 6)
 EMPTY, HEAVY = (3, 22), 5
+N_PEOPLE, MANY = 9, 4  # people, and the one with most rows
+NOBODYS = (0, 8)  # people whose rows are empty
 Array = npt.NDArray[Any]
 
 
@@ -41,6 +43,37 @@ def with_row(samples: Samples, place: int, row: Mapping[int, float]) -> Samples:
     for column, value in row.items():
         held[place, column] = value
     return of(held, samples.image is not None)
+
+
+# ---- rows of people ---------------------------------------------------------------------------------------------------
+
+
+def whose(seed: int = 0) -> Array:
+    """The person of each row (23,): some have one row, one has seven; rows of `NOBODYS` lie anywhere among the others."""
+    sizes = (2, 1, 3, 2, 7, 1, 2, 1, 4)
+    return np.random.default_rng([seed, 5]).permutation(np.repeat(np.arange(N_PEOPLE), sizes))
+
+
+def of_people(rows: Array, people: Array, images: bool) -> Samples:
+    """Samples of a table whose rows are these people's."""
+    return of(rows, images).of_people(people, N_PEOPLE)
+
+
+def peopled(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
+    """Rows (23, 18), and whose they are (23,)."""
+    people = whose(seed)
+    rows = np.where(np.isin(people, NOBODYS)[:, None], 0.0, table(seed, skew))
+    return rows, people
+
+
+def with_person(rows: Array, people: Array, person: int, hers: Array) -> tuple[Array, Array]:
+    """The neighbour in which a person has these rows (k, 18), none of hers before: in her places, then in those of people who have nothing."""
+    rows, people = rows.copy(), people.copy()
+    rows[people == person] = 0
+    places = [*np.flatnonzero(people == person), *np.flatnonzero((people != person) & ~rows.any(axis=1))][: len(hers)]
+    assert len(places) == len(hers), "no room for so many rows"
+    rows[places], people[places] = hers, person
+    return rows, people
 
 
 def blocks(seed: int = 0, *, n_samples: int = 60, n_features: int = 20, parts: int = 3) -> Samples:

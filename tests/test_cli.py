@@ -245,6 +245,16 @@ def test_noise_is_found_for_a_budget(say: Any) -> None:
     assert twice["noise_multiplier"] == pytest.approx(2 * record["noise_multiplier"])
 
 
+def test_a_group_has_its_own_epsilon(say: Any) -> None:
+    asked = ("account", "--release", "gaussian:3.7306:1", "--delta", "1e-5", "--group-size", "64")
+    record = say(*asked, "--json").json
+    assert record["epsilon"]["exact"] == pytest.approx(1, rel=1e-4) and record["group"]["epsilon"] == pytest.approx(219, abs=0.5)
+    assert "a group of 64 users: epsilon = 219.4" in say(*asked).out
+    assert say(*asked, "--relation", "replace-one", "--json").json["group"]["epsilon"] > 400
+    assert "group" not in say(*asked[:-2], "--json").json
+    assert "group" not in say("account", "--algorithm", "sketch", "--n-users", "9", "--n-items", "9", "--group-size", "3", "--json").json
+
+
 def test_a_plan_is_accounted_without_data(say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "no.such.module")
     shape = ("--n-users", "6040", "--n-items", "400", "--bounds", "1,5")

@@ -3,12 +3,19 @@
 import dataclasses
 import itertools
 import json
+import platform
+import re
+import tomllib
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import scipy
 
+import dpmf_core
 from dpmf_core import algorithms, experiment, metrics
 from dpmf_core.algorithms import Fit, Streams, Watch, unwatched
 from dpmf_core.algorithms.baselines import PrivateBias
@@ -17,6 +24,7 @@ from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import DataSpec, Progress, Run, RunSpec, open_data, open_split, prepare, run, run_key
 from dpmf_core.privacy import Guarantee, Noise, PlanViolation, Relation, Status, normal_form
 from dpmf_core.privacy.accounting import epsilon, gaussian_mu
+from dpmf_core.store import to_json
 from tests.worlds import low_rank
 
 pytestmark = pytest.mark.usefixtures("catalogue")
@@ -41,7 +49,7 @@ def arrays(made: Run) -> dict[str, bytes]:
 def test_on_public_data_the_same_specification_gives_the_same_run(name: str) -> None:
     first, second = (run(spec(algorithm=name, budget=BUDGET, seed=5)) for _ in range(2))
     assert arrays(first) == arrays(second)
-    changing = {"seconds", "peak_mb"}
+    changing = {"seconds", "peak_mb", "created"}
     assert {k: v for k, v in first.record.items() if k not in changing} == {k: v for k, v in second.record.items() if k not in changing}
 
 
@@ -320,3 +328,31 @@ def test_a_window_makes_a_proof_conditional() -> None:
     guarantee = prepare(asked, Shape(100, 20, (1.0, 5.0))).guarantee
     assert guarantee.status is Status.CONDITIONAL
     assert "where each stretch of time begins is public" in guarantee.words
+
+
+def test_every_record_says_when_it_was_made_and_by_what() -> None:
+    made = run(spec())
+    at = datetime.fromisoformat(made.record["created"])
+    assert at.tzinfo is not None and abs((datetime.now(UTC) - at).total_seconds()) < 600
+    told = made.record["versions"]
+    assert told["dpmf"] == dpmf_core.__version__ and told["python"] == platform.python_version()
+    assert (told["numpy"], told["scipy"]) == (np.__version__, scipy.__version__)
+    private = Run({**made.record, "public": False}, made.arrays).export()
+    assert private["created"] and private["versions"] == told and "metrics" not in private
+
+
+def test_neither_date_nor_version_is_in_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run(spec())
+    monkeypatch.setattr("dpmf_core.experiment.provenance", lambda: {"created": "2001-01-01T00:00:00+00:00", "versions": {"dpmf": "0.0.1"}})
+    after = run(spec())
+    assert after.record["created"].startswith("2001") and after.key == before.key
+    apart = {"created", "versions", "seconds", "peak_mb"}
+    first, second = (to_json({k: v for k, v in made.record.items() if k not in apart}) for made in (before, after))  # nan is no number's equal
+    assert first == second
+
+
+def test_the_version_is_written_once() -> None:
+    told = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+    assert "version" not in told["project"] and "version" in told["project"]["dynamic"]
+    assert told["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "dpmf_core.__version__"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", dpmf_core.__version__)

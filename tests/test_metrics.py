@@ -7,7 +7,7 @@ import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.data import Ratings
-from dpmf_core.metrics import buckets, divergence, evaluate, mae, ranking, relevant, rmse, top_items
+from dpmf_core.metrics import buckets, divergence, evaluate, mae, ranked_users, ranking, relevant, rmse, top_items
 
 BOUNDS = (1.0, 5.0)
 
@@ -84,6 +84,30 @@ def test_ranking_equals_brute_force_on_random_data() -> None:
     found = ranking(model, personal, history, test, k=k)
     assert found[f"recall_at_{k}"] == pytest.approx(np.mean(recalls))
     assert found[f"ndcg_at_{k}"] == pytest.approx(np.mean(gains))
+
+
+def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id() -> None:
+    """By (seed, user) alone: as likely from either half of the ids, others for another seed, and a user's draw does not hang on who else is there."""
+    liked = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
+    drawn = ranked_users(liked, 7, 500)
+    assert len(drawn) == 500
+    assert np.array_equal(drawn, np.unique(drawn))
+    assert (drawn % 2 == 0).all()
+    assert 190 < (drawn < 2000).sum() < 310  # 250 expected, deviation 9.7
+    assert np.array_equal(ranked_users(liked, 7, 500), drawn)
+    assert len(set(ranked_users(liked, 8, 500)) & set(drawn)) < 200  # 125 expected
+    without = liked.only(liked.users != drawn[3])
+    assert set(ranked_users(without, 7, 500)) >= set(drawn) - {drawn[3]}
+    assert np.array_equal(ranked_users(liked, 7, 5000), np.unique(liked.users))
+
+
+def test_ranking_ranks_those_who_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first half likes what the model puts first, the second half does not: the first by id would show a recall of 1."""
+    model, history = by_offset(0.5, 0.4, 0.3, 0.2, 0.1), ratings(n_users=400)
+    test = ratings(*((user, 0 if user < 200 else 4, 5.0) for user in range(400)), n_users=400)
+    monkeypatch.setattr("dpmf_core.metrics.MAX_RANKED_USERS", 100)
+    for seed in (0, 1):
+        assert 0.3 < ranking(model, model.personal(history), history, test, k=1, seed=seed)["recall_at_1"] < 0.7
 
 
 def test_nobody_with_a_liked_item_gives_no_ranking() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.privacy.test_odometer import independently
+
 ROOT = Path(__file__).parents[1]
 COMMANDS = [
     line.split("dpmf_core", 1)[1]
@@ -53,7 +55,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("ut
 
 def _printed(example: str, folder: Path) -> list[str]:
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DPMF_DATA": str(folder), "HOME": str(folder)}
-    done = subprocess.run([sys.executable, "-c", example], env=environment, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run([sys.executable, "-c", example], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -67,8 +69,17 @@ def test_the_example_of_runs_and_sweeps(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_example_of_the_estimator(tmp_path: Path) -> None:
-    assert _printed(EXAMPLES[1], tmp_path) == ["(16, 64) PROVEN 2.0", "(3, 16)"]
-    assert len(EXAMPLES) == 2
+    assert _printed(EXAMPLES[2], tmp_path) == ["(16, 64) PROVEN 2.0", "(3, 16)"]
+    assert len(EXAMPLES) == 3
+
+
+@pytest.mark.slow
+def test_the_example_of_the_account(tmp_path: Path) -> None:
+    """Three Gaussian runs: mu^2 = 1/7.0318^2 + 1/3.7306^2 + 1/1.9938^2."""
+    total = independently([7.0318, 3.7306, 1.9938], 1e-5)
+    lines = "[('Private biases', 1, 0.5), ('Private biases', 1, 1.0), ('Private biases', 1, 2.0)]"
+    assert _printed(EXAMPLES[1], tmp_path) == [f"{total:.2f} at delta 1e-05 per user {lines}"]
+    assert (tmp_path / "mine.ledger").exists()
 
 
 def test_the_readme_names_every_algorithm_and_dependency() -> None:

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from datasets.text import documents as documents_of
 from dpmf_core.coherence import word_vectors
 from dpmf_core.errors import BadInput
-from dpmf_core.samples import VOCABULARY_IS_PUBLIC, WEIGHTS_ARE_PUBLIC, Preparation, Samples, contaminated, of_ratings, prepared
+from dpmf_core.samples import VOCABULARY_IS_PUBLIC, WEIGHTS_ARE_PUBLIC, WORDS_ARE_PUBLIC, Preparation, Samples, contaminated, of_ratings, prepared
 from tests import worlds
 from tests.sample_worlds import of, table
 
@@ -75,7 +75,7 @@ def test_word_shares_look_at_one_document_alone() -> None:
 
 
 def test_a_hashed_vocabulary_needs_no_public_words() -> None:
-    folded = prepared(documents(assumptions=(VOCABULARY_IS_PUBLIC,)), Preparation(hashed=2, weighting="none"))
+    folded = prepared(documents(assumptions=(WORDS_ARE_PUBLIC,)), Preparation(hashed=2, weighting="none"))
     assert folded.X.shape == (4, 2)
     assert folded.assumptions == ()
     np.testing.assert_allclose(folded.X.sum(axis=1), COUNTS.sum(axis=1))

@@ -1,6 +1,8 @@
 """Which runs a sweep holds, and what is made of them."""
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
+from dpmf_core.privacy.printed import budget_text, epsilon_number, epsilon_text
 from dpmf_core.sweeps import Method, Point, Summary, Sweep, reaches, rows, summaries, typed_grid
 
 SHAPE = Shape(500, 30, (1, 5))
@@ -97,3 +100,39 @@ def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_e
     assert reaches(measured, 0.79) is None
     assert reaches(line((1.0, 0.1), (10.0, 0.3)), 0.2, larger_is_better=True) == pytest.approx(math.sqrt(10))
     assert reaches([], 1.0) is None
+
+
+def test_what_reads_as_good_as_the_value_reaches_it_at_a_measured_epsilon() -> None:
+    measured = line((1.0, 0.95), (20.0, 0.9434))
+    assert reaches(measured, 0.943) is None
+    assert reaches(measured, 0.943, digits=3) == 20.0
+    assert reaches(measured, 0.9434) == 20.0  # and not 20.000000000000256
+    assert reaches(line((1.0, -0.1), (5.0, 0.3004)), 0.3, larger_is_better=True, digits=3) == pytest.approx(5.0, rel=0.01)
+
+
+@pytest.mark.parametrize(("epsilon", "computed", "chosen"), [
+    (1.9999999999999996, "2.00", "2"), (20.000000000000256, "20.00", "20"), (0.5, "0.50", "0.5"), (0.00312345678, "0.0031", "0.00312346"),
+    (19.61, "19.61", "19.61"), (1000.0, "1000.00", "1000"), (0.0, "0.00", "0"), (2e-6, "2e-06", "0.000002"),
+])  # fmt: skip
+def test_epsilon_is_printed_one_way(epsilon: float, computed: str, chosen: str) -> None:
+    assert epsilon_text(epsilon) == computed and budget_text(epsilon) == chosen
+    assert str(epsilon_number(epsilon)) == str(float(f"{epsilon:.6g}")) and epsilon_number(None) is None
+
+
+@pytest.mark.parametrize("path", sorted(path for folder in ("pages", "dpmf_core") for path in Path(folder).rglob("*.py")), ids=str)
+def test_no_page_prints_an_epsilon_by_itself(path: Path) -> None:
+    text = path.read_text("utf-8") if path.name != "printed.py" else ""
+    assert not re.search(r"ε ?= ?\{[^{}]*:[.0-9]*[fge]\}|epsilon = \{[^{}]*:[.0-9]*[fge]\}", text)
+
+
+def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:
+    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0,), epsilons=(2.0,)).points()
+    done = finished(points)
+    record = done[points[0].key].record
+    record |= {"epsilon": {"exact": 1.9999999999999996}, "created": "2026-01-02T03:04:05+00:00", "versions": {"dpmf": "9.9"}}
+    (open_,) = rows(points, done)
+    assert (open_["dataset"], open_["rmse"], open_["exact_epsilon"], open_["created"], open_["dpmf"]) == ("small", 1.0, 2.0, record["created"], "9.9")
+    record["spec"]["data"]["id"], record["public"] = "/home/her/shop.csv?bounds=1,5", False
+    (private,) = rows(points, done)
+    assert private["dataset"] == "shop.csv?bounds=1,5" and "without noise" in private["errors"]
+    assert not {"rmse", "fit_seconds", "key"} & private.keys()

@@ -37,13 +37,18 @@ def of_task(task: str) -> dict[str, type[Algorithm]]:
 
 def build(algorithm_id: str, parameters: dict[str, Any], shape: Any, budget: Budget | None) -> Algorithm:
     """An algorithm with the given parameters, the recommended ones where none is given. Raises BadInput on a bad one."""
-    kind = find(algorithm_id)
-    try:
-        algorithm = kind(**{**kind.recommend(shape, budget, parameters), **parameters})
-    except ValidationError as error:
-        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+    algorithm = declared(algorithm_id, {**find(algorithm_id).recommend(shape, budget, parameters), **parameters})
     algorithm.check(shape)
     return algorithm
 
 
-__all__ = ["REGISTRY", "Algorithm", "Fit", "Personal", "Recommender", "Streams", "Watch", "build", "find", "of_task", "unwatched"]
+def declared(algorithm_id: str, parameters: dict[str, Any]) -> Algorithm:
+    """An algorithm with the given parameters and its defaults for the others, whatever the data. Raises BadInput on a bad one."""
+    kind = find(algorithm_id)
+    try:
+        return kind(**parameters)
+    except ValidationError as error:
+        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+
+
+__all__ = ["REGISTRY", "Algorithm", "Fit", "Personal", "Recommender", "Streams", "Watch", "build", "declared", "find", "of_task", "unwatched"]

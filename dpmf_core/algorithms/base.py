@@ -106,12 +106,12 @@ class Recommender(Model):
         V = self.item_factors  # (n_items, r)
         if not V.shape[1]:
             return Personal(offsets, np.zeros((history.n_users, 0), np.float32))
-        base = self.unobserved_weight * (V.T @ V) if self.unobserved_weight else None
         ridge = self.ridge * np.maximum(np.diff(history.by_user), 1) ** self.ridge_exponent
+        unit = np.float32(history.shape.half_range / 2)
+        wider = np.column_stack([V, np.full(len(V), unit, np.float32)]) if self.mended else V
+        base = self.unobserved_weight * (wider.T @ wider) if self.unobserved_weight else None
         if not self.mended:
             return Personal(offsets, kernels.solve_rows(history.by_user, history.items, left, V, ridge, base=base))
-        unit = np.float32(history.shape.half_range / 2)
-        wider = np.column_stack([V, np.full(len(V), unit, np.float32)])
         U = kernels.solve_rows(history.by_user, history.items, left, wider, ridge, base=base)
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
 
@@ -175,6 +175,10 @@ class Algorithm(BaseModel):
         """What `fit` will release, at `level` = noise over sensitivity; relative allocations are parameters."""
         return NOTHING
 
+    def coordinates(self, statistic: str, shape: Any) -> int:
+        """How many coordinates one release of a statistic has, at most, by public figures: unless overridden one for every item or feature."""
+        return max(shape.n_items if isinstance(shape, Shape) else shape.n_features, 2)
+
     def source_level(self, shape: Any, budget: Budget) -> float:
         """The level that the source's own calibration gives for a nominal budget. Raises BadInput where it has none."""
         raise BadInput(f"{self.title} has no calibration of its own source. Use --calibration exact.")
@@ -182,8 +186,17 @@ class Algorithm(BaseModel):
     def guarantee(self) -> Guarantee:
         return NOT_PRIVATE
 
+    def guarantee_of_run(self, shape: Any, level: float) -> Guarantee:
+        """The same, where its words hold figures that follow from a run's public shape and noise level."""
+        return self.guarantee()
+
     def fit(self, data: Any, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
         raise NotImplementedError
+
+
+def triangle(size: int) -> int:
+    """Coordinates of a symmetric matrix with so many rows."""
+    return size * (size + 1) // 2
 
 
 def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-items") -> None:

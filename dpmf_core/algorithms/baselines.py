@@ -14,7 +14,7 @@ from pydantic import Field
 
 from dpmf_core.algorithms.base import Algorithm, Array, Fit, Recommender, Streams, Watch, unwatched, user_means
 from dpmf_core.data import Ratings, Shape
-from dpmf_core.privacy import Event, Gaussian, Guarantee, Noise, Status, sequence
+from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Status, sequence
 
 SUMS, COUNTS, CENTRE = "item sums", "item counts", "mean of user means"
 SUMS_SHARE = 0.8  # of the biases' mu^2; the rest goes to the counts
@@ -114,6 +114,11 @@ def bias_plan(level: float, share: float) -> Event:
     )
 
 
+def share_of_biases(shape: Shape, budget: Budget) -> float:
+    """Of the total mu^2, as a first stage: the more, the less signal n mu the users give for each item's offset."""
+    return min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + shape.n_users * budget.mu)))
+
+
 def release_biases(data: Ratings, noise: Noise, *, unit: float, prior_deviation: float = 0.5, rating_deviation: float = 1.0) -> ReleasedBiases:
     """Item offsets from two noisy releases of sensitivity 1 each.
 
@@ -158,8 +163,8 @@ def _line(x: Array, y: Array, variance: Array, prior_deviation: float) -> Array:
 
 
 def private_mean_plan(noise_multiplier: float) -> Event:
-    """One release of two numbers; a non-empty user adds at most (1, 1) to them."""
-    return Gaussian(noise_multiplier, CENTRE, math.sqrt(2), 2.0)
+    """One release of two numbers; a non-empty user adds (x, 1) to them, |x| <= 1: she moves them by at most sqrt(2), and from (-1, 1) to (1, 1) by 2."""
+    return Gaussian(noise_multiplier, CENTRE, math.sqrt(2), math.sqrt(2))
 
 
 def private_mean(data: Ratings, noise: Noise) -> float:

@@ -17,7 +17,7 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, unwatched
+from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, triangle, unwatched
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS, damped_biases
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
@@ -186,6 +186,9 @@ class DPFW(_FrankWolfe):
 
     def plan(self, shape: Shape, level: float) -> Event:
         return sequence(*(Gaussian(level / math.sqrt(share), COVARIANCE, self._bound(shape) ** 2, math.sqrt(2)) for share in self._shares()))
+
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        return triangle(shape.n_items) if statistic == COVARIANCE else super().coordinates(statistic, shape)
 
     def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
         """A user's row a has norm at most L, so she moves the sum of a a^T by ||a||^2 <= L^2 in Frobenius norm."""

@@ -17,8 +17,8 @@ from pydantic import Field
 from scipy.sparse import csr_array
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, unwatched
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS, bias_plan, damped_biases, release_biases
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, triangle, unwatched
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS, bias_plan, damped_biases, release_biases, share_of_biases
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
 from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
@@ -177,6 +177,9 @@ class PrivatePGD(PGD):
     def plan(self, shape: Shape, level: float) -> Event:
         return Repeat(Gaussian(level * math.sqrt(self.steps), MOMENT, self._bound(shape) ** 2, math.sqrt(2)), self.steps)
 
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        return triangle(shape.n_items) if statistic == MOMENT else super().coordinates(statistic, shape)
+
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """As for private Frank-Wolfe: sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of our sensitivity L^2."""
         return 8 * math.sqrt(-math.log(budget.delta)) / budget.epsilon
@@ -219,7 +222,7 @@ class DPSGD(Algorithm):
         if budget is None:
             return {"rank": min(shape.n_items, 5)}
         signal = shape.n_users * budget.mu
-        share = {"bias_share": min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + signal)))} if given.get("biases", True) else {}
+        share = {"bias_share": share_of_biases(shape, budget)} if given.get("biases", True) else {}
         return share | {"rank": min(shape.n_items, 6, max(1, round(2 * math.sqrt(signal / shape.n_items))))}
 
     def _sensitivity(self, shape: Shape) -> float:
@@ -229,6 +232,9 @@ class DPSGD(Algorithm):
         first = (bias_plan(level, self.bias_share),) if self.biases else ()
         z = level * math.sqrt(self.steps / (1 - (self.bias_share if self.biases else 0.0)))
         return sequence(*first, Repeat(Gaussian(z, GRADIENT, self._sensitivity(shape), 2.0), self.steps))
+
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        return shape.n_items * self.rank if statistic == GRADIENT else super().coordinates(statistic, shape)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
@@ -241,18 +247,19 @@ class DPSGD(Algorithm):
         model = Recommender(data.bounds, shape.mid_range, offsets, V.astype(np.float32), 0.0, self.user_regularisation)
         for step in range(self.steps):
             pen = noise.release(GRADIENT, sensitivity=C, size=V.size)
-            G = pen.vector(self._gradient(data, model, C))
+            G = pen.vector(clipped_gradient(data, model, C))
             V = V - self.learning_rate * (1 - step / self.steps) * size * G / max(float(np.linalg.norm(G)), 1e-300)
             model = replace(model, item_factors=V.astype(np.float32))
             watch(step + 1, self.steps, model)
         return Fit(replace(model, mended=True), noise.spent)
 
-    def _gradient(self, data: Ratings, model: Recommender, C: float) -> Array:
-        """sum_i f_i e_i u_i^T (m, r), f_i = min(1, C / (||e_i|| ||u_i||))."""
-        personal = model.personal(data)
-        _, left = model.residuals(data)
-        U = np.where(np.isfinite(personal.factors), personal.factors, 0.0).astype(np.float64)
-        e = kernels.predict_pairs(U, model.item_factors, data.users, data.items, dtype=np.float64) - left
-        norms = np.sqrt(np.bincount(data.users, e**2, data.n_users)) * np.linalg.norm(U, axis=1)
-        U *= np.minimum(1.0, C * INSIDE / np.maximum(norms, 1e-300))[:, None]
-        return np.asarray(csr_array((e, data.items, data.by_user), shape=(data.n_users, data.n_items)).T @ U)
+
+def clipped_gradient(data: Ratings, model: Recommender, C: float) -> Array:
+    """sum_i f_i e_i u_i^T (m, r), f_i = min(1, C / (||e_i|| ||u_i||)): one user moves it by at most C."""
+    personal = model.personal(data)
+    _, left = model.residuals(data)
+    U = np.where(np.isfinite(personal.factors), personal.factors, 0.0).astype(np.float64)
+    e = kernels.predict_pairs(U, model.item_factors, data.users, data.items, dtype=np.float64) - left
+    norms = np.sqrt(np.bincount(data.users, e**2, data.n_users)) * np.linalg.norm(U, axis=1)
+    U *= np.minimum(1.0, C * INSIDE / np.maximum(norms, 1e-300))[:, None]
+    return np.asarray(csr_array((e, data.items, data.by_user), shape=(data.n_users, data.n_items)).T @ U)

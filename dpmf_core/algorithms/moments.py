@@ -12,11 +12,15 @@ CANDIDATES = 12  # of how many leading axes to look at
 
 @dataclass(frozen=True)
 class Seen:
-    """mean (d,), directions (k, d), spreads (k,): a normal distribution whose draws stand for the rows."""
+    """mean (d,), directions (k, d), spreads (k,): a normal distribution whose draws stand for the rows.
+
+    overfit: by how much the released moment overstates the rows' squared norm in the space that was found, as the space leans towards its noise.
+    """
 
     mean: Array
     directions: Array
     spreads: Array
+    overfit: float
 
     def points(self, z: Array) -> Array:
         """Draws (count, d), cut off at 0, float32, from standard normal numbers z (count, d), of which each takes the first k."""
@@ -45,7 +49,16 @@ def seen(M: Array, total: Array, scale: float, n: int, axes: Array | None) -> Se
     first = Q @ total / n  # the mean, where anything is seen of it
     covariance = np.diag(values / n) - np.outer(first, first)
     spreads, turned = np.linalg.eigh((covariance + covariance.T) / 2)
-    return Seen(first @ Q, turned.T @ Q, np.sqrt(np.maximum(spreads, 0)))
+    return Seen(first @ Q, turned.T @ Q, np.sqrt(np.maximum(spreads, 0)), _overfit(values, keep * scale**2 / 2))
+
+
+def _overfit(values: Array, spread: float) -> float:
+    """A spike of l shows as l + v / l along a direction in which the rows have but l - v / l."""
+    return float(2 * np.sum(np.where(values > 0, spread / np.maximum(values, 1e-300), 0)))
+
+
+def _energy(values: Array, spread: float) -> float:
+    return float(np.sum(values - np.where(values > 0, spread / np.maximum(values, 1e-300), 0)))
 
 
 def _above_noise(M: Array, scale: float) -> tuple[Array, Array]:
@@ -67,8 +80,50 @@ def _most_telling(M: Array, scale: float) -> int:
     candidates = np.unique(np.geomspace(min(m, 4), m, CANDIDATES).round().astype(int))
 
     def energy(keep: int) -> float:
-        values, _ = _above_noise(M[:keep, :keep], scale)
-        spread = keep * scale**2 / 2
-        return float(np.sum(values - np.where(values > 0, spread / np.maximum(values, 1e-300), 0)))
+        return _energy(_above_noise(M[:keep, :keep], scale)[0], keep * scale**2 / 2)
 
     return int(candidates[int(np.argmax([energy(int(keep)) for keep in candidates]))])
+
+
+def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
+    """The direction (d,), at least 0, of a sum of rows released with noise of deviation `scale`; even where nothing stands out of the noise.
+
+    Coordinates (along `axes`, where these gather what there is to see) lose the threshold of least estimated risk (Donoho & Johnstone 1995, SURE).
+    """
+    y = total if axes is None else axes @ total
+    size = np.abs(y)
+    ordered = np.sort(size)
+    threshold, below = np.append(0.0, ordered), np.arange(len(y) + 1)  # so many coordinates lie at or below it
+    risk = (len(y) - 2 * below) * scale**2 + np.append(0.0, np.cumsum(ordered**2)) + (len(y) - below) * threshold**2
+    kept = np.sign(y) * np.maximum(size - threshold[np.argmin(risk)], 0)
+    row = np.maximum(kept if axes is None else kept @ axes, 0)
+    return np.asarray(row if row.any() else np.ones(len(row)))
+
+
+def pieces(row: Array, K: int, image: tuple[int, int] | None) -> Array:
+    """One row cut into K parts (K, d) that add up to it: an image by overlapping tiles, words dealt out in turn, heaviest first.
+
+    A sample with a size of its own for each piece is explained at least as well as with one for the whole row.
+    """
+    if image is None:
+        W = np.zeros((K, len(row)))
+        W[np.arange(len(row)) % K, np.argsort(-row, kind="stable")] = row[np.argsort(-row, kind="stable")]
+        return W
+    height, width = image
+    bands = min(max(1, round(np.sqrt(K * height / width))), K)
+    tiles = [K // bands + (band < K % bands) for band in range(bands)]
+    windows = [np.outer(down, across).ravel() for down, count in zip(_hats(height, bands), tiles, strict=True) for across in _hats(width, count)]
+    return np.array(windows) * row
+
+
+def _hats(size: int, count: int) -> Array:
+    """Triangular windows (count, size) that overlap by half and add up to 1."""
+    place = np.clip((np.arange(size) + 0.5) / size * count - 0.5, 0, count - 1)
+    return np.asarray(np.maximum(0, 1 - np.abs(place - np.arange(count)[:, None])))
+
+
+def explained(M: Array, W: Array) -> float:
+    """How much of the rows' squared norm lies in the span of W's rows (K, d), by their released second moment M (d, d). Unbiased where M's noise is not W's."""
+    _, values, Q = np.linalg.svd(W, full_matrices=False)
+    Q = Q[values > 1e-9 * values.max(initial=0.0)]
+    return float(np.einsum("id,de,ie->", Q, M, Q, optimize=True))

@@ -10,7 +10,7 @@ from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model
 from dpmf_core.errors import BadInput
 from dpmf_core.kernels import parts as kernel
 from dpmf_core.privacy import Budget
-from dpmf_core.samples import Matrix, Samples, SampleShape, is_sparse
+from dpmf_core.samples import Matrix, Samples, SampleShape, by_row, is_sparse
 
 PUBLIC_FACTS = ("the number of samples", "the features")
 MOST_CELLS = 250_000_000  # of a dense float32 matrix of residuals: 1 GB
@@ -70,6 +70,15 @@ def dense(samples: Samples) -> Array:
 def unit_rows(samples: Samples) -> Matrix:
     """The rows that enter a release, float64, of norm just below 1; empty rows stay empty."""
     return samples.scaled(samples.X, np.float64) * INSIDE
+
+
+def counted(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
+    """Rows as they enter a sum over all, times a power of their weights: of what is multiplied by itself, a half. As they are where each is a unit.
+
+    Weights of a person's rows are 1 / (her rows) and add up to 1, so |sum w x| <= max |x|, |sum w x x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|:
+    one person with any number of rows moves a sum by no more than one row's bound. Her row alone does not tell the weight, her rows together do.
+    """
+    return rows if samples.weights is None else by_row(rows, samples.weights**power, np.float64)
 
 
 class Factorisation(Algorithm):

@@ -35,7 +35,7 @@ class InputPerturbation(ALS):
         """More noise, stronger ridge: the noise's variance in units of a rating's own."""
         if budget is None:
             return {"rank": min(8, shape.n_items)}
-        return {"rank": min(4, shape.n_items), "regularisation": 0.1 + 2 / budget.epsilon**2 * 0.2, "biases": True}
+        return {"rank": min(4, shape.n_items), "regularisation": 0.1 + 2 / budget.epsilon**2 * 0.2, "biases": "first"}
 
     def plan(self, shape: Shape, level: float) -> Event:
         return Laplace(level, RATINGS, 2 * shape.half_range, 1.0)

@@ -13,16 +13,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import eigsh, svds
 
-from dpmf_core.algorithms.base import INSIDE, MOST_ITEMS, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, unwatched
+from dpmf_core.algorithms.base import INSIDE, MOST_ITEMS, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, triangle, unwatched
 from dpmf_core.algorithms.baselines import COUNTS, PUBLIC_FACTS, ReleasedBiases, bias_plan, denoised, release_biases
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
-from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
+from dpmf_core.privacy import NOTHING, Budget, Event, Gaussian, Guarantee, Noise, Repeat, Status, sequence
 
-MOMENT, PRODUCT = "item second moment", "second moment times subspace"
+MOMENT, COLUMNS, PRODUCT = "item second moment", "columns of the item second moment", "second moment times subspace"
 COUNTS_SHARE = 0.05  # of mu^2, where counts are all that is needed of the biases
+COLUMNS_SHARE = 0.3  # of an iteration's mu^2, to find the subspace; the rest measures it
+MOST_CELLS = 36_000_000  # of those columns: 288 MB
 SPARE = 8  # columns of an iterated subspace beyond the rank
 
 
@@ -50,6 +52,14 @@ class Rows:
     def moment(self) -> Array:
         """sum_u a_u a_u^T, (n_kept, n_kept). One user adds a matrix of Frobenius norm ||a||^2 <= 1."""
         return second_moment(self.indptr, self.items, self.values, self.n_items)
+
+    def columns(self, chosen: Array) -> Array:
+        """Some columns of the same matrix, (n_kept, len(chosen)). One user adds a times a part of a, of Frobenius norm at most 1."""
+        A = csr_array((self.values, self.items, self.indptr), shape=(len(self.indptr) - 1, self.n_items))
+        out = np.empty((self.n_items, len(chosen)))
+        for start in range(0, len(chosen), 256):
+            out[:, start : start + 256] = (A.T @ A[:, chosen[start : start + 256]]).toarray()
+        return out
 
     def product(self, Q: Array) -> Array:
         """The same matrix times Q (n_kept, K) with orthonormal columns: one user adds a (a^T Q), of Frobenius norm ||a|| ||Q^T a|| <= 1."""
@@ -84,13 +94,27 @@ def spectrum(M: Array, n_users: int, scale: float, most: int, shrinkage: float) 
     return _shrunk(w[::-1][:most], Q[:, ::-1][:, :most], shrinkage**2 * 4 * m * (scale**2 / 2 + n_users / m**2), scale**2 / 2 + n_users / m**2)
 
 
-def subspace_spectrum(Q: Array, Y: Array, n_users: int, scale: float, shrinkage: float) -> Spectrum:
-    """The same from a noisy product Y = M Q + noise (m, K): its singular pairs, those that M turns round left out."""
+def column_space(Y: Array, chosen: Array, most: int) -> Array:
+    """Orthonormal Q (m, at most `most`): leading left singular vectors of noisy columns Y (m, c) of a symmetric matrix, whose diagonal is left out.
+
+    Cells that were released twice, as ij and ji, are averaged.
+    """
+    Y = Y.copy()
+    both = Y[chosen]
+    Y[chosen] = (both + both.T) / 2
+    Y[chosen, np.arange(len(chosen))] = 0.0
+    if most < len(chosen):
+        return np.asarray(svds(Y, k=most, v0=np.ones(len(chosen)))[0])
+    return np.asarray(np.linalg.svd(Y, full_matrices=False)[0][:, :most])
+
+
+def subspace_spectrum(Q: Array, Y: Array, n_users: int, scale: float, shrinkage: float, most: int | None = None) -> Spectrum:
+    """The same from a noisy product Y = M Q + noise (m, K): its first singular pairs, those that M turns round left out."""
     m, K = Y.shape
     left, w, right = np.linalg.svd(Y, full_matrices=False)
     upright = np.einsum("ik,ik->k", left, Q @ right.T) > 0
     edge2 = scale**2 * (math.sqrt(m) + math.sqrt(K)) ** 2 + 4 * n_users / m
-    return _shrunk(np.where(upright, w, 0.0), left, shrinkage**2 * edge2, scale**2 + n_users / m**2)
+    return _shrunk(np.where(upright, w, 0.0)[:most], left[:, :most], shrinkage**2 * edge2, scale**2 + n_users / m**2)
 
 
 def _shrunk(w: Array, Q: Array, edge2: float, error: float) -> Spectrum:
@@ -108,6 +132,15 @@ def rating_factors(found: Spectrum, counts: Array, exponent: float, n_users: int
     error = found.error / found.eta**2
     gain = h[:, None] / (h[:, None] ** 2 + error * (h**2).sum())
     return np.asarray(math.sqrt(n_users * float((counts ** (2 * exponent)).mean())) * found.Q * np.sqrt(found.eta) * gain)
+
+
+def least_signal(n_items: int) -> float:
+    """n mu below which a second moment costs the offsets more than its factors bring.
+
+    Chosen on MovieLens 1M and the cinema cut to 300 to 6,040 users and 100 to 3,706 items: factors begin to pay at 500 to 1,200 with 100 items, at 900
+    to 1,800 with 400, at 1,300 to 1,600 with more.
+    """
+    return 1500.0 * n_items / (n_items + 35)
 
 
 def items_that_pay(counts: Array, n_users: int, scale: float, exponent: float, taste: float, most: int) -> int:
@@ -151,13 +184,17 @@ class Spectral(Algorithm):
     words: ClassVar[str] = "one noisy second moment of the items, its eigenvectors, and each user's own ridge regression"
     source: ClassVar[str] = "ours, after Dwork et al. 2014 (Analyze Gauss) and McSherry & Mironov 2009"
     fitted: ClassVar[type] = Projection
+    version: ClassVar[int] = 2
 
     rank: int = Field(32, ge=1, le=512, title="rank r", description="at most so many factors; those below the noise are dropped anyway")
     biases: bool = Field(True, description="private item offsets first; off: rows centred by each user's own mean alone, all items weighted alike")
     bias_share: float = Field(0.2, gt=0, lt=1, title="budget share of biases", description="of the total mu², for offsets and counts")
     implicit: bool = Field(False, title="implicit feedback", description="what was rated counts, not how high: for lists (recall) rather than ratings")
-    release: Literal["covariance", "iteration"] = Field("covariance", description="the whole second moment, or noisy products with a subspace: less memory")
-    rounds: int = Field(3, ge=1, le=20, description="of subspace iteration; each is paid for")
+    release: Literal["covariance", "iteration", "none"] = Field(
+        "covariance",
+        description="the whole second moment; some columns and products with the subspace they span: less memory; none: offsets (lists: counts) alone",
+    )
+    rounds: int = Field(1, ge=1, le=20, description="products with the subspace, after the columns; each is paid for")
     items_kept: int = Field(0, ge=0, le=100_000, title="items kept", description="factors for so many most counted items; 0: as many as pay")
     taste: float = Field(0.03, gt=0, le=1, description="expected share of a rating's variance in one factor; steers how many items pay")
     popularity_exponent: float = Field(0.25, ge=-1, le=1, title="popularity exponent", description="a row's entries are weighted by (noisy count)^exponent")
@@ -170,12 +207,13 @@ class Spectral(Algorithm):
         if budget is None:
             return {"rank": min(32, shape.n_items)}
         signal, implicit = shape.n_users * budget.mu, bool(given.get("implicit", shape.bounds == (0.0, 1.0)))
+        drowned = not implicit and given.get("biases", True) and signal < least_signal(shape.n_items)
         carried = math.ceil((0.8 * signal) ** 0.75)
         lists = {"implicit": True, "rank": min(64, shape.n_items), "popularity_exponent": -0.2, "prediction_ridge": 1.0, "items_kept": min(carried, 100_000)}
         return {
             "bias_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
             "rank": min(32, shape.n_items),
-            "release": "iteration" if min(carried, shape.n_items) > MOST_ITEMS else "covariance",
+            "release": "none" if drowned else "iteration" if min(carried, shape.n_items) > MOST_ITEMS else "covariance",
             **(lists if implicit else {}),
         }
 
@@ -183,20 +221,32 @@ class Spectral(Algorithm):
 
     @property
     def _share(self) -> float:
-        """Of mu^2, before the second moment."""
+        """Of mu^2, before the second moment: all of it where there is none."""
+        if self.release == "none":
+            return 1.0
         if self.implicit:
             return COUNTS_SHARE
         return self.bias_share if self.biases else 0.0
 
     def plan(self, shape: Shape, level: float) -> Event:
-        z = level / math.sqrt(1 - self._share)
+        share = self._share
+        first: Event = NOTHING
         if self.implicit:
-            first: tuple[Event, ...] = (Gaussian(level / math.sqrt(COUNTS_SHARE), COUNTS, 1.0, math.sqrt(2)),)
-        else:
-            first = (bias_plan(level, self.bias_share),) if self.biases else ()
+            first = Gaussian(level / math.sqrt(share), COUNTS, 1.0, math.sqrt(2))
+        elif share:
+            first = bias_plan(level, share)
+        if self.release == "none":
+            return first
+        z = level / math.sqrt(1 - share)
         if self.release == "covariance":
-            return sequence(*first, Gaussian(z, MOMENT, 1.0, math.sqrt(2)))
-        return sequence(*first, Repeat(Gaussian(z * math.sqrt(self.rounds), PRODUCT, 1.0, math.sqrt(2)), self.rounds))
+            return sequence(first, Gaussian(z, MOMENT, 1.0, math.sqrt(2)))
+        product = Gaussian(z * math.sqrt(self.rounds / (1 - COLUMNS_SHARE)), PRODUCT, 1.0, math.sqrt(2))
+        return sequence(first, Gaussian(z / math.sqrt(COLUMNS_SHARE), COLUMNS, 1.0, math.sqrt(2)), Repeat(product, self.rounds))
+
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        kept = min(self.items_kept or shape.n_items, shape.n_items)
+        own = {MOMENT: triangle(min(kept, MOST_ITEMS)), COLUMNS: min(kept * kept, max(kept, MOST_CELLS)), PRODUCT: kept * min(self.rank + SPARE, kept)}
+        return own.get(statistic, super().coordinates(statistic, shape))
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
@@ -204,37 +254,41 @@ class Spectral(Algorithm):
     # -- what it computes --------------------------------------------------------------------------------------------
 
     def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
-        model = self._lists(data, noise, rng) if self.implicit else self._ratings(data, noise, rng)
+        model = self._lists(data, noise) if self.implicit else self._ratings(data, noise)
         watch(1, 1, model)
         return Fit(model, noise.spent)
 
-    def _ratings(self, data: Ratings, noise: Noise, rng: Streams) -> Recommender:
+    def _ratings(self, data: Ratings, noise: Noise) -> Recommender:
         """F for the kept items, zero for the others."""
         unit = data.shape.half_range / 2
-        released = release_biases(data, noise, unit=unit) if self.biases else ReleasedBiases(np.zeros(data.n_items, np.float32), np.ones(data.n_items), 0.0)
+        released = release_biases(data, noise, unit=unit) if self._share else ReleasedBiases(np.zeros(data.n_items, np.float32), np.ones(data.n_items), 0.0)
         model = Recommender(data.bounds, data.shape.mid_range, released.offsets, np.zeros((data.n_items, 0), np.float32), 0.0, self.prediction_ridge)
+        if self.release == "none":
+            return model
         counts = denoised(released.counts, released.count_noise)
         kept = self._kept(data.shape, released.counts, counts, noise)
         rows = Rows.of(data, model.residuals(data)[1], kept, counts[kept] ** self.popularity_exponent)
-        found = self._spectrum(rows, counts[kept], data.n_users, noise, rng)
+        found = self._spectrum(rows, counts[kept], data.n_users, noise)
         F = np.zeros((data.n_items, len(found.eta)), np.float32)
         F[kept] = unit * rating_factors(found, counts[kept], self.popularity_exponent, data.n_users)
         return replace(model, item_factors=F, ridge=self.prediction_ridge * unit**2, mended=True)
 
-    def _lists(self, data: Ratings, noise: Noise, rng: Streams) -> Recommender:
+    def _lists(self, data: Ratings, noise: Noise) -> Recommender:
         """Scores x B with B = Q d Q^T, d = eta / (eta + ridge n/m): the denoised moment's item-item regression, unseen items after the kept by their counts."""
         n_u = np.maximum(np.diff(data.by_user), 1)
         pen = noise.release(COUNTS, sensitivity=1.0, size=data.n_items)
         C = pen.vector(np.bincount(data.items, (INSIDE / np.sqrt(n_u))[data.users], data.n_items))  # one user adds a vector of norm below 1
+        place = np.argsort(np.argsort(C, kind="stable"), kind="stable") / data.n_items
+        offsets = place - data.n_items  # below any score of a kept item
+        if self.release == "none":
+            return Recommender(data.bounds, 0.0, offsets.astype(np.float32), np.zeros((data.n_items, 0), np.float32))
         counts = denoised(C, pen.scale)
         kept = self._kept(data.shape, C, counts, noise)
         weights = counts[kept] ** self.popularity_exponent
-        found = self._spectrum(Rows.of(data, np.ones(len(data)), kept, weights), counts[kept], data.n_users, noise, rng)
+        found = self._spectrum(Rows.of(data, np.ones(len(data)), kept, weights), counts[kept], data.n_users, noise)
         d = found.eta / (found.eta + self.prediction_ridge * data.n_users / len(kept))
         V, probe = (np.zeros((data.n_items, len(d)), np.float32) for _ in range(2))
         V[kept], probe[kept] = found.Q, weights[:, None] * found.Q * d / np.abs(weights).max()
-        place = np.argsort(np.argsort(C, kind="stable"), kind="stable") / data.n_items
-        offsets = place - data.n_items  # below any score of a kept item
         offsets[kept] = 1e-6 * place[kept]
         return Projection(data.bounds, 0.0, offsets.astype(np.float32), V, probe=probe)
 
@@ -243,20 +297,21 @@ class Spectral(Algorithm):
         most = min(self.items_kept or shape.n_items, MOST_ITEMS if self.release == "covariance" else shape.n_items, shape.n_items)
         if not self.items_kept:
             leaf = noise.planned(MOMENT if self.release == "covariance" else PRODUCT)
-            scale = leaf.noise_multiplier * leaf.sensitivity
+            scale = leaf.noise_multiplier * leaf.sensitivity * (1 if self.release == "covariance" else math.sqrt(2))
             most = items_that_pay(np.sort(counts)[::-1], shape.n_users, scale, self.popularity_exponent, self.taste, most) if self._share else most
         return np.sort(np.argsort(-released, kind="stable")[:most])
 
-    def _spectrum(self, rows: Rows, counts: Array, n_users: int, noise: Noise, rng: Streams) -> Spectrum:
+    def _spectrum(self, rows: Rows, counts: Array, n_users: int, noise: Noise) -> Spectrum:
         if self.release == "covariance":
             pen = noise.release(MOMENT, sensitivity=1.0, size=rows.n_items * (rows.n_items + 1) // 2)
             return spectrum(pen.symmetric(rows.moment()), n_users, pen.scale, min(self.rank, rows.n_items), self.shrinkage)
         share = counts ** (1 + 2 * self.popularity_exponent)
         diagonal = n_users * share / share.sum()  # as popularity alone would make it: the true one is not released
-        K = min(self.rank + SPARE, rows.n_items)
-        Y = rng.init.standard_normal((rows.n_items, K))
+        chosen = np.sort(np.argsort(-counts, kind="stable")[: max(1, min(rows.n_items, MOST_CELLS // rows.n_items))])  # the most counted tell most
+        first = noise.release(COLUMNS, sensitivity=1.0, size=rows.n_items * len(chosen))
+        Y = column_space(first.vector(rows.columns(chosen)), chosen, self.rank + SPARE)
         for _ in range(self.rounds):
             Q, _ = np.linalg.qr(Y)
-            pen = noise.release(PRODUCT, sensitivity=1.0, size=rows.n_items * K)
+            pen = noise.release(PRODUCT, sensitivity=1.0, size=Q.size)
             Y = pen.vector(rows.product(Q)) - diagonal[:, None] * Q
-        return subspace_spectrum(Q, Y, n_users, pen.scale, self.shrinkage)
+        return subspace_spectrum(Q, Y, n_users, pen.scale, self.shrinkage, self.rank)

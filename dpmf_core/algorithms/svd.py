@@ -14,7 +14,7 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
-from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, unwatched
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, triangle, unwatched
 from dpmf_core.algorithms.baselines import COUNTS, PUBLIC_FACTS, SUMS, private_mean, private_mean_plan
 from dpmf_core.data import Ratings, Shape, keyed_uniform, rank_within_user
 from dpmf_core.errors import BadInput
@@ -89,6 +89,9 @@ class PrivateSVD(Algorithm):
         """sigma^2 = 64 L^4 ln(1/delta) / eps^2 [J18, with T = 1], in units of our sensitivity L^2."""
         return 8 * math.sqrt(-math.log(budget.delta)) / budget.epsilon
 
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        return triangle(shape.n_items) if statistic == MOMENT else super().coordinates(statistic, shape)
+
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
@@ -115,6 +118,7 @@ class SVDCleansing(PrivateSVD):
     title: ClassVar[str] = "SVD after cleansing"
     words: ClassVar[str] = "noisy averages are taken out first; eigenvectors of the noisy covariance of the rest"
     source: ClassVar[str] = "McSherry & Mironov 2009"
+    version: ClassVar[int] = 2
 
     row_clip: float = Field(
         0.5, gt=0, le=2, title="residual clamp B", description="largest residual that enters the covariance, in half-ranges of the rating scale"
@@ -136,11 +140,15 @@ class SVDCleansing(PrivateSVD):
     def _bound(self, shape: Shape) -> float:
         return self.row_clip * shape.half_range
 
+    def _root_counted(self, shape: Shape) -> float:
+        """sqrt(min(k, m)): by so much a user moves the vector of item counts."""
+        return math.sqrt(min(self.ratings_per_user, shape.n_items))
+
     def source_level(self, shape: Shape, budget: Budget) -> float:
         raise BadInput(f"{self.title} has no calibration of its own source that holds for users. Use --calibration exact.")
 
     def plan(self, shape: Shape, level: float) -> Event:
-        root_k, first = math.sqrt(self.ratings_per_user), self.average_share
+        root_k, first = self._root_counted(shape), self.average_share
         return sequence(
             private_mean_plan(level / math.sqrt(first / 15)),
             Gaussian(level / math.sqrt(first * 10 / 15), SUMS, root_k * shape.half_range, 2.0),
@@ -165,9 +173,9 @@ class SVDCleansing(PrivateSVD):
     def _item_averages(self, data: Ratings, centre: float, noise: Noise, rng: Streams) -> Array:
         """Damped item offsets (n_items,) from noisy sums and counts of at most k ratings a user.
 
-        A rating less the centre is clipped to the half-range h: sensitivities sqrt(k) h and sqrt(k).
+        A rating less the centre is clipped to the half-range h: sensitivities sqrt(k) h and sqrt(k), k no more than the items there are.
         """
-        root_k, h = math.sqrt(self.ratings_per_user), data.shape.half_range
+        root_k, h = self._root_counted(data.shape), data.shape.half_range
         entered = rank_within_user(data, keyed_uniform(rng.sampling, data.users, data.items)) < self.ratings_per_user
         items, values = data.items[entered], (data.values[entered].astype(np.float64) - centre).clip(-h, h)
         sums = noise.vector(SUMS, np.bincount(items, values, data.n_items), sensitivity=root_k * h)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from dpmf_core.cli import accounting, attack, data, kept, runs, tuning
+from dpmf_core.cli import accounting, attack, data, kept, runs, spent, tuning
 from dpmf_core.errors import BadInput, Cancelled
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -32,6 +32,7 @@ for command in (
     attack.audit,
     tuning.tune,
     kept.runs,
+    spent.spent,
 ):
     program.add_command(command)
 

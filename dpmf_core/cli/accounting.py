@@ -10,10 +10,26 @@ from dpmf_core.cli.options import calibration_option, json_option, pairs, param_
 from dpmf_core.data import Shape
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.experiment import RunSpec, prepare, privacy_record
-from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Laplace, Repeat, Status, calibrate, default_delta, normal_form, sequence
+from dpmf_core.privacy import (
+    Budget,
+    Event,
+    Gaussian,
+    Guarantee,
+    Laplace,
+    Relation,
+    Repeat,
+    Status,
+    UnsupportedEvent,
+    calibrate,
+    default_delta,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.store import to_json
 from dpmf_core.sweeps import typed
 
+Costed = tuple[dict[str, Any], Event]  # the record of a composition, and the composition
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated"))
 MOST = 10**9  # releases; more overflow what the rules can tell apart
@@ -31,18 +47,28 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0  # releases, and the sum of count / Z:
 @click.option("--n-users", type=int, help="With --algorithm: the public number of users.")
 @click.option("--n-items", type=int, help="With --algorithm: the public number of items.")
 @click.option("--bounds", default="1,5", show_default=True, metavar="LOW,HIGH", help="With --algorithm: the declared rating bounds.")
+@click.option("--group-size", type=click.IntRange(1, 10**6), help="Also the epsilon of so many units together: a person's images, say.")
 @relation_option
 @calibration_option
 @json_option
 def account(**options: Any) -> None:
     """Every rule's epsilon of a composition, the noise for a budget, or the cost of an algorithm's plan."""
     if options["algorithm"]:
-        record = _plan(options)
+        record, event = _plan(options)
     elif options["epsilon"] is not None:
-        record = _noise_for(options)
+        record, event = _noise_for(options)
     else:
-        record = _composed(options)
+        record, event = _composed(options)
+    if (size := options["group_size"]) and record["epsilon"]["exact"] is not None and record["delta"] is not None:
+        record["group"] = {"size": size, "epsilon": _group(event, record["delta"], Relation(options["relation"]), size)}
     click.echo(to_json(record) if options["as_json"] else _words(record))
+
+
+def _group(event: Event, delta: float, relation: Relation, size: int) -> float:
+    try:
+        return group_epsilon(event, delta, relation, size)
+    except UnsupportedEvent as why:
+        raise BadInput(f"{why} Leave out --group-size.") from None
 
 
 def _words(record: dict[str, Any]) -> str:
@@ -59,12 +85,12 @@ def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Bud
         raise explain(error, "the budget", Budget.model_json_schema()["properties"]) from None  # type: ignore[arg-type]
 
 
-def _composed(options: dict[str, Any]) -> dict[str, Any]:
+def _composed(options: dict[str, Any]) -> Costed:
     if not options["releases"]:
         raise BadInput("Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the noise, or --algorithm.")
     event = sequence(*(_release(text) for text in options["releases"]))
     _within_reach(event)
-    return privacy_record(normal_form(event), event, _budget(options, 1.0, options["delta"]), BY_HAND)
+    return privacy_record(normal_form(event), event, _budget(options, 1.0, options["delta"]), BY_HAND), event
 
 
 def _within_reach(event: Event) -> None:
@@ -92,7 +118,7 @@ def _release(text: str, factor: float = 1.0) -> Event:
     return Repeat(KINDS[kind](factor * float(z), "release"), int(count))
 
 
-def _noise_for(options: dict[str, Any]) -> dict[str, Any]:
+def _noise_for(options: dict[str, Any]) -> Costed:
     """The noise multiplier at which the releases cost just epsilon; of several, the factor on their given Z."""
     budget = _budget(options, options["epsilon"], options["delta"])
     releases = options["releases"] or [f"{options['mechanism']}:1:{options['count']}"]
@@ -104,10 +130,10 @@ def _noise_for(options: dict[str, Any]) -> dict[str, Any]:
     level = calibrate(plan, budget)
     event = plan(level)
     _within_reach(event)
-    return {"noise_multiplier": level, "count": total, **privacy_record(normal_form(event), event, budget, BY_HAND)}
+    return {"noise_multiplier": level, "count": total, **privacy_record(normal_form(event), event, budget, BY_HAND)}, event
 
 
-def _plan(options: dict[str, Any]) -> dict[str, Any]:
+def _plan(options: dict[str, Any]) -> Costed:
     """An algorithm's plan on a declared public shape."""
     kind = algorithms.find(options["algorithm"])
     texts = pairs(options["params"], "--param")
@@ -117,7 +143,7 @@ def _plan(options: dict[str, Any]) -> dict[str, Any]:
         budget = _budget(options, options["epsilon"], options["delta"] if options["delta"] is not None else default_delta(shape.n_users))
     ready = prepare(RunSpec.parse(data={"id": "-"}, algorithm=kind.id, parameters=typed(kind, texts), budget=budget), shape)
     record = {"algorithm": kind.id, "parameters": ready.algorithm.model_dump(mode="json"), "level": ready.level}
-    return record | privacy_record(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
+    return record | privacy_record(normal_form(ready.plan), ready.plan, budget, ready.guarantee), ready.plan
 
 
 def _shape(options: dict[str, Any]) -> Shape:

@@ -41,7 +41,13 @@ def audit(algorithm: str | None, every: bool, epsilon: float | None, params: tup
     given: dict[str, Any] = typed(algorithms.find(str(algorithm)), pairs(params, "--param"))
     with tqdm(total=asked["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
         found = attacked(str(algorithm), told=lambda done, of: bar.update(done - bar.n), epsilon=epsilon, parameters=given, **asked)
-    click.echo(to_json(as_record(found)) if as_json else found.words)
+    click.echo(to_json(as_record(found)) if as_json else "\n".join(_lines(found)))
+
+
+def _lines(found: Any) -> list[str]:
+    """The sentence, then every figure with its meaning."""
+    rows = [[figure.name, figure.words, figure.meaning] for figure in found.figures]
+    return [found.words, "", show.table(["", "epsilon", "what it means"], rows), "", f"The canary: {found.canary}. {found.rule}"]
 
 
 def _all(epsilon: float | None, asked: dict[str, Any], out: Path | None, as_json: bool) -> None:
@@ -59,16 +65,27 @@ def _all(epsilon: float | None, asked: dict[str, Any], out: Path | None, as_json
             records.append(as_record(job.result()))
     finally:
         engine.close()
-    rows = [
-        {"algorithm": it["algorithm"], "fault": it["fault"], "unit": it["unit"], "status": it["status"], "threshold": it["parameters"].get("threshold"),
-         "proven": it["proven"], "at least": it["lower"], "by": it["by"], "runs": it["runs"], "broken": it["broken"]}
-        for it in records
-    ]  # fmt: skip
+    rows = [_row(it) for it in records]
     if out is not None:
         with out.open("w", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-    names = ["algorithm", "fault", "unit", "proven", "at least", "by"]
+    names = ["algorithm", "fault", "unit", "proven", "lost by canary", "pair test", "error rates", "at least"]
     cells = [[f"{row[name]:.2f}" if isinstance(row[name], float) else str(row[name] or "-") for name in names] for row in rows]
     click.echo(to_json(records) if as_json else show.table(names, cells))
+
+
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    """An audit as a row of the table; lower bounds are rounded down."""
+    from dpmf_core.canaries import rounded
+
+    def shown(rule: str) -> float | None:
+        return max((rounded(test["epsilon"]) for test in record["tests"] if test["rule"] == rule), default=None)
+
+    return {
+        "algorithm": record["algorithm"], "fault": record["fault"], "unit": record["unit"], "status": record["status"],
+        "threshold": record["parameters"].get("threshold"), "proven": record["proven"], "planned mu": record["planned_mu"],
+        "realised mu": record["realised_mu"], "lost by canary": record["realised_epsilon"], "pair test": shown("pair test"),
+        "error rates": shown("error rates"), "at least": rounded(record["lower"]), "by": record["by"], "runs": record["runs"], "broken": record["broken"],
+    }  # fmt: skip

@@ -64,12 +64,13 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
 @click.command("import")
 @click.argument("data_id", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--replace", is_flag=True, help="Even where another set takes the place of the published one.")
 @json_option
-def import_(data_id: str, path: Path, as_json: bool) -> None:
+def import_(data_id: str, path: Path, replace: bool, as_json: bool) -> None:
     """Take a file or folder that you have: the official archive or folder, or a table with a header."""
     _entry(data_id)
-    report = catalogue().import_(data_id, path)
-    _told({"id": data_id, "present": catalogue().present(data_id), "words": report.words, **dataclasses.asdict(report)}, report.words, as_json)
+    report = catalogue().import_(data_id, path, replace=replace)
+    _told({"id": data_id, "present": catalogue().present(data_id), "words": report.words, **report.facts}, report.on_screen, as_json)
 
 
 def _told(value: dict[str, Any], words: str, as_json: bool) -> None:

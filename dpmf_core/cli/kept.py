@@ -28,7 +28,7 @@ def runs(context: click.Context, as_json: bool) -> None:
 
 
 def _line(row: dict[str, Any]) -> list[Any]:
-    made, figures = row["created"][:16].replace("T", " "), (show.number(row["epsilon"], 2), row["seed"], show.number(row["rmse"]))
+    made, figures = row["created"][:16].replace("T", " "), (show.epsilon(row["epsilon"]), row["seed"], show.number(row["rmse"]))
     return [row["key"][:8], made, row["dataset"], row["algorithm"], *figures]
 
 

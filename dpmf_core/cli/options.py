@@ -1,18 +1,21 @@
 """The options that describe a run, and the specification they make."""
 
 import functools
+import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 
 from dpmf_core import algorithms, experiment
+from dpmf_core.accounts import LEDGER
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.cli.show import scientific
 from dpmf_core.data import SplitSpec
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.experiment import DataSpec, RunSpec
-from dpmf_core.privacy import Budget, Calibration, Relation, default_delta
+from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_delta
 from dpmf_core.samples import Preparation
 
 Command = Callable[..., Any]
@@ -34,6 +37,29 @@ calibration_option = click.option(
     show_default=True,
     help=Budget.model_fields["calibration"].description,
 )
+
+noise_option = click.option(
+    "--noise",
+    type=click.Choice([kind.value for kind in NoiseKind]),
+    default=NoiseKind.CONTINUOUS.value,
+    show_default=True,
+    help=Budget.model_fields["noise"].description,
+)
+
+
+def _use(context: click.Context, option: click.Parameter, file: Path | None) -> None:
+    """For this command, and the workers that it starts."""
+    if file is None:
+        return
+    before = os.environ.get(LEDGER)
+    os.environ[LEDGER] = str(file.expanduser().absolute())
+    context.call_on_close(lambda: os.environ.pop(LEDGER, None) if before is None else os.environ.update({LEDGER: before}))
+
+
+ledger_option = click.option(
+    "--ledger", type=click.Path(path_type=Path, dir_okay=False), expose_value=False, callback=_use,
+    help="The file of the account that private data enter; their own in the data folder unless given.",
+)  # fmt: skip
 
 
 def _words(model: Any, name: str) -> str:
@@ -58,6 +84,8 @@ RUN_OPTIONS = (
     click.option("--min-item-count", type=int, default=0, help=_words(DataSpec, "min_item_count")),
     click.option("--most-per-user", type=int, help=_words(DataSpec, "most_per_user")),
     click.option("--positives-above", type=float, help=_words(DataSpec, "positives_above")),
+    click.option("--item-choice", type=click.Choice(["exact", "private"]), default="exact", show_default=True, help=_words(DataSpec, "item_choice")),
+    click.option("--row-count", type=click.Choice(["given", "private"]), default="given", show_default=True, help=_words(DataSpec, "row_count")),
     *(_of_samples(name) for name in Preparation.model_fields),
     click.option("--split", "kind", default=_default("kind"), show_default=True, metavar="random|per-user|time|users|window", help=_words(SplitSpec, "kind")),
     click.option("--test-fraction", type=float, default=_default("test_fraction"), show_default=True, help="Share of the ratings (or users) held out."),
@@ -68,7 +96,9 @@ RUN_OPTIONS = (
     click.option("--delta", type=float, help="Default: 1/(10 n) for n users, documents or images, rounded down."),
     relation_option,
     calibration_option,
+    noise_option,
     param_option,
+    ledger_option,
     json_option,
 )
 
@@ -91,10 +121,12 @@ def budget(options: Parameters, epsilon: float | None, n_units: int) -> Paramete
         if delta is not None:
             raise BadInput("--delta says how a budget may fail, so it needs an epsilon as well: add --epsilon (--epsilons for a sweep).")
         return None
+    if delta is None and options["row_count"] == "private":
+        raise BadInput("The default of --delta, 1/(10 n), says how many rows there are, which --row-count private releases with noise: add --delta, e.g. 1e-6.")
     if delta is None:
         delta = default_delta(n_units)
         click.echo(f"delta = {scientific(delta)}, which is 1/(10 n), rounded down, for n = {n_units:,}", err=True)
-    return {"epsilon": epsilon, "delta": delta, "relation": options["relation"], "calibration": options["calibration"]}
+    return {"epsilon": epsilon, "delta": delta, "relation": options["relation"], "calibration": options["calibration"], "noise": options["noise"]}
 
 
 def shape_of(parts: Parameters) -> Any:

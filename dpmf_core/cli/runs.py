@@ -11,7 +11,7 @@ import click
 from tqdm import tqdm
 
 from dpmf_core import algorithms, experiment
-from dpmf_core.cli import show
+from dpmf_core.cli import show, spent
 from dpmf_core.cli.options import belonging, budget, described, json_option, listed, numbers, pairs, run_options, shape_of, whole_numbers
 from dpmf_core.compare import comparison
 from dpmf_core.errors import BadInput, Cancelled
@@ -37,6 +37,8 @@ def fit(algorithm: str, epsilon: float | None, seed: int, as_json: bool, **optio
     spec = RunSpec.parse(**parts, algorithm=algorithm, parameters=given, budget=budget(options, epsilon, shape_of(parts).n_units), seed=seed)
     record = _stored_or_run(spec, Store()).record
     click.echo(to_json(record) if as_json else show.run(record))
+    if not record["public"]:
+        spent.tell(spec.data.id)
 
 
 def _stored_or_run(spec: RunSpec, store: Store) -> Run:
@@ -81,6 +83,8 @@ def sweep(names: str | None, epsilons: str | None, seeds: str, grids: tuple[str,
     click.echo(to_json([finished[key].record for key in done]) if as_json else _table(points, finished))
     if chosen:
         click.echo(chosen.verdict(points, finished, not page_size).words, err=as_json)
+    for data_id in dict.fromkeys(run.spec.data.id for run in finished.values() if not run.record["public"]):
+        spent.tell(data_id)
     if failures:
         click.echo(f"{len(failures)} of {len(finished) + len(failures)} runs failed.", err=True)
         click.get_current_context().exit(2 if all(isinstance(failure, BadInput) for failure in failures) else 1)
@@ -164,7 +168,7 @@ def _table(points: list[Point], finished: dict[str, Run]) -> str:
     found = {metric: {_place(it): it for it in summaries(points, finished, metric)} for metric in METRICS}
     shown = [metric for metric, groups in found.items() if groups and metric in show.METRICS]
     body = [
-        [it.label, ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-", show.number(it.epsilon, 2), len(it.draws),
+        [it.label, ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-", show.epsilon(it.epsilon), len(it.draws),
          *(show.number(found[metric][place].median, 4) if place in found[metric] else "-" for metric in shown)]
         for place, it in max(found.values(), key=len).items()
     ]  # fmt: skip
@@ -183,7 +187,7 @@ def warm(as_json: bool) -> None:
     store, shape = Store(), shape_of({"data": {"id": "cinema"}})
     main = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget={"epsilon": 5.0, "delta": default_delta(shape.n_units)})
     done = []
-    for name, spec in comparison(main).items():
+    for name, spec in comparison(main, shape).runs.items():
         record = _stored_or_run(spec, store).record
         done.append({"key": record["key"], "run": name, "algorithm": spec.algorithm, "rmse": record["metrics"]["rmse"], "cached": record["cached"]})
     click.echo(to_json(done) if as_json else "\n".join(f"{run['run']} ({run['algorithm']}): RMSE {show.number(run['rmse'])}" for run in done))

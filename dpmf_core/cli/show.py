@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpmf_core.privacy import neighbours
+from dpmf_core.privacy.printed import epsilon_text
 
 RULES = {"exact": "exact", "rdp_source": "RDP (source) = zCDP", "rdp_tight": "RDP (tight)", "advanced": "advanced composition", "naive": "naive sum"}
 METRICS = {"rmse": "RMSE", "mae": "MAE", "validation_rmse": "validation RMSE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "coverage": "coverage"} | {
@@ -26,6 +27,11 @@ def number(value: Any, digits: int = 3) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
     return f"{value:.{digits}f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def epsilon(value: float | None) -> str:
+    """A dash where there is none."""
+    return "-" if value is None else epsilon_text(value)
 
 
 def scientific(value: float) -> str:
@@ -51,19 +57,26 @@ def epsilon_words(record: Record) -> str:
     exact = record["epsilon"]["exact"]
     if exact is None or record["delta"] is None:
         return "epsilon: none" if exact is None else "epsilon = 0.00 (nothing is released)"
-    unit = record["guarantee"]["unit"]
-    return f"epsilon = {exact:.2f} (delta = {scientific(record['delta'])}, per {unit}, {neighbours(unit, record['relation'])}, exact)"
+    unit, rule = record["guarantee"]["unit"], record.get("rule", "exact")
+    return f"epsilon = {epsilon_text(exact)} (delta = {scientific(record['delta'])}, per {unit}, {neighbours(unit, record['relation'])}, {rule})"
 
 
 def privacy(record: Record) -> str:
     """Epsilon in full, every rule's figure, the ledger, the guarantee."""
     parts = [epsilon_words(record)]
-    if record["ledger"]:
-        others = [f"{title} {number(record['epsilon'][rule], 2) if record['epsilon'][rule] is not None else 'not valid here'}" for rule, title in RULES.items()]
+    if (group := record.get("group")) is not None:
+        terms = f"delta = {scientific(record['delta'])}, {record['rule']}"
+        parts.append(f"a group of {group['size']:,} {record['guarantee']['unit']}s: epsilon = {epsilon_text(group['epsilon'])} ({terms})")
+    if record["ledger"] and record["epsilon"]["exact"] is not None:
+        titles = RULES | {"exact": record.get("rule", "exact")}
+        others = [f"{title} {'not valid here' if (at := record['epsilon'][rule]) is None else epsilon_text(at)}" for rule, title in titles.items()]
         parts.append("by every rule: " + "; ".join(others))
+    if record["ledger"]:
         rows = [[e["statistic"], e["mechanism"], f"{e['sensitivity']:.4g}", f"{e['noise_multiplier']:.4g}", e["count"]] for e in record["ledger"]]
         parts.append(table(["released", "noise", "sensitivity", "noise multiplier", "count"], rows))
     parts.append(f"{record['guarantee']['status']}: {record['guarantee']['words']}")
+    if record.get("noise"):
+        parts.append(record["noise"])
     return "\n".join(parts)
 
 
@@ -95,7 +108,7 @@ def script(record: Record) -> str:
     note = "" if record["public"] else "# Private data: the noise comes from the operating system, so figures differ from run to run.\n"
     return (
         f'"""{record["title"]} on {spec["data"]["id"]}, again. Needs dpmf_core and datasets on the path."""\n\n'
-        f"from dpmf_core.experiment import RunSpec, run\n\n{note}spec = RunSpec.parse(\n"
+        f"from dpmf_core.cli import show\nfrom dpmf_core.experiment import RunSpec, run\n\n{note}spec = RunSpec.parse(\n"
         + "".join(f"    {name}={value!r},\n" for name, value in spec.items())
-        + ')\nresult = run(spec)\nprint(result.record["metrics"])\nprint("epsilon:", result.record["epsilon"]["exact"], "delta:", result.record["delta"])\n'
+        + ')\nresult = run(spec)\nprint(result.record["metrics"])\nprint(show.epsilon_words(result.record))\n'
     )

@@ -8,12 +8,13 @@ import click
 from tqdm import tqdm
 
 from dpmf_core import algorithms, experiment
-from dpmf_core.cli import show
+from dpmf_core.cli import show, spent
 from dpmf_core.cli.options import belonging, budget, described, listed, pairs, run_options, shape_of
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Run, prepare
-from dpmf_core.privacy import UnsupportedEvent
-from dpmf_core.privacy.selection import SHAPES
+from dpmf_core.fresh import FRESH, outcome
+from dpmf_core.privacy.printed import epsilon_text
+from dpmf_core.privacy.selection import CHEAPEST, SHAPES
 from dpmf_core.selecting import Selected, SelectionSpec
 from dpmf_core.store import Store, to_json
 from dpmf_core.sweeps import typed
@@ -29,15 +30,24 @@ POLL = 0.05  # seconds
 @click.option("--grid", "grids", multiple=True, metavar="NAME=V1,V2", help="Values to go through, all of them; repeatable.")
 @click.option("--vary", "varied", multiple=True, metavar="NAME[=LOW:HIGH[:log]]", help="A parameter for the sampler; without a range, around its default.")
 @click.option("--trials", type=int, default=40, show_default=True, help="How many places the sampler tries.")
+@click.option("--draws", type=int, help="Draws of split and noise in each trial, whose mean is its score.  [default: 3; of a private selection 1]")
 @click.option("--no-prune", is_flag=True, help="Let every trial finish.")
 @click.option(
-    "--private-selection", "distribution", type=click.Choice(list(SHAPES)), help="A random number of trials, --trials on average; only the best is told."
+    "--private-selection",
+    "distribution",
+    type=click.Choice(list(SHAPES)),
+    is_flag=False,
+    flag_value=CHEAPEST,
+    help="A random number of trials, --trials on average, from this distribution (without one: the cheapest); only the best is told.",
 )
 @click.option("--score-noise", type=float, default=5.0, show_default=True, help="Noise multiplier of each trial's score in a private selection.")
 @run_options
-def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...], varied: tuple[str, ...], trials: int, no_prune: bool,
+def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...], varied: tuple[str, ...], trials: int, draws: int | None, no_prune: bool,
          distribution: str | None, score_noise: float, as_json: bool, **options: Any) -> None:  # fmt: skip
-    """Search over parameters, judged by validation ratings; the test ratings are used once, on the winner. A search that was cut goes on."""
+    """Search over parameters, judged by validation ratings; the winner is compared with the recommended parameters over fresh draws, on test ratings.
+
+    A search that was cut goes on.
+    """
     if bool(grids) == bool(varied):
         raise BadInput("tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials N) for a sampler; not both.")
     if not options["dataset"]:
@@ -47,14 +57,18 @@ def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...
     fixed = typed(kind, pairs(options["params"], "--param"))
     asked = budget(options, epsilon, shape_of(parts).n_units)
     search = _grid(kind, grids) if grids else _ranges(kind, varied, parts, fixed, asked)
+    if distribution is not None and draws not in (None, 1):
+        raise BadInput(f"In a private selection a trial is one training: leave --draws out. Got {draws}.")
+    each = draws if draws is not None else 3 if distribution is None else 1
     spec = TuneSpec.parse(
-        **parts, algorithm=algorithm, fixed=fixed, search=search, budget=asked, seed=seed, sampler="grid" if grids else "tpe", prune=not no_prune
+        **parts, algorithm=algorithm, fixed=fixed, search=search, budget=asked, seed=seed, draws=each, sampler="grid" if grids else "tpe", prune=not no_prune
     )  # fmt: skip
     if distribution is not None:
         _tell_selected(_selected(SelectionSpec.parse(search=spec, distribution=distribution, trials=trials, score_noise=score_noise)), as_json)
-        return
-    made, final = _searched(spec, trials)
-    _tell(spec, made, final, as_json)
+    else:
+        made, fresh = _searched(spec, trials)
+        _tell(spec, made, fresh, as_json)
+    spent.tell(spec.data.id)
 
 
 def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:
@@ -83,7 +97,7 @@ def _range(text: str) -> Interval:
     return Interval(low=int(low) if whole else low, high=int(high) if whole else high, log=log)
 
 
-def _searched(spec: TuneSpec, trials: int) -> tuple[Search, Run]:
+def _searched(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
     from dpmf_core.engine import Engine
 
     engine = Engine.from_environment(Store())
@@ -95,8 +109,8 @@ def _searched(spec: TuneSpec, trials: int) -> tuple[Search, Run]:
                 time.sleep(POLL)
         if search.failure or search.best is None:
             raise BadInput(search.failure or "Every trial failed.")
-        run: Run = engine.submit(spec.final(search.best.moved)).result()
-        return search, run
+        jobs = {name: engine.submit(one) for name, one in spec.fresh(search.best.moved).items()}
+        return search, {name: job.result() for name, job in jobs.items()}
     except KeyboardInterrupt:
         search.cancel()
         raise Cancelled("Interrupted. Finished trials are kept; the same command goes on from there.") from None
@@ -127,33 +141,37 @@ def _tell_selected(found: Selected, as_json: bool) -> None:
         click.echo("The winner: " + ", ".join(f"{name} = {show.number(value)}" for name, value in found.winner.items()))
         click.echo(f"Its validation RMSE with noise: {found.score:.4f}." + (f" On test ratings: {found.test_rmse:.4f}." if found.public else ""))
         click.echo(found.guarantee)
-    click.echo(f"The whole selection: epsilon = {found.epsilon:.2f} ({found.terms}).")
+    click.echo(f"The whole selection: epsilon = {epsilon_text(found.epsilon)} ({found.terms}).")
 
 
-def _tell(spec: TuneSpec, search: Search, final: Run, as_json: bool) -> None:
-    best, record = search.best, final.record
-    cost = _cost(spec, final, len(search.trials))
+def _tell(spec: TuneSpec, search: Search, fresh: dict[str, Run], as_json: bool) -> None:
+    best, final, found = search.best, fresh["winner 0"], outcome(fresh, spec.metric)
+    record, cost = final.record, _cost(spec, final, len(search.trials))
     if as_json:
         told = {"spec": spec.model_dump(mode="json"), "best": table([best])[0] if best else None, "trials": table(search.trials)}
-        click.echo(to_json(told | {"importance": search.importance(), "final": record, "price": cost}))
+        beside = {"fresh": found.export() if found else None, "final": record, "price": cost, **experiment.provenance()}
+        click.echo(to_json(told | {"importance": search.importance()} | beside))
         return
     finished = sorted((trial for trial in search.trials if trial.score is not None), key=lambda trial: trial.score or 0.0)
-    click.echo(show.table(["trial", "score", *spec.search], [_line(trial, spec) for trial in finished[:10]]))
+    click.echo(show.table(["trial", "score", "95%", *spec.search], [_line(trial, spec) for trial in finished[:10]]))
     stopped = sum(trial.state == "stopped" for trial in search.trials)
     click.echo(f"\n{len(finished)} trials finished, {stopped} stopped early. Importance: " + ", ".join(f"{n} {v:.0%}" for n, v in search.importance().items()))
-    click.echo(f"The winner on test ratings: {show.sentence(record)}\n{show.privacy(record)}")
+    click.echo(found.words if found else "")
+    click.echo(f"The first of these draws: {show.sentence(record)}\n{show.privacy(record)}")
     if cost:
         public = "nothing, for the data are public or simulated. " if record["public"] else ""
-        best_of = ", ".join(f"{name} {value:.2f}" for name, value in cost["best_of"].items())
+        best_of = ", ".join(f"{name} {epsilon_text(value)}" for name, value in cost["best_of"].items())
         click.echo(
-            f"What choosing cost: {public}On private data, one trial alone {cost['single']:.2f}; all {len(search.trials)} trials looked at "
-            f"{cost['all_shown']:.2f}; the best of a random number of trials, as many on average: {best_of}."
+            f"What choosing cost: {public}On private data, one trial alone {epsilon_text(cost['single'])}; all {len(search.trials)} trials looked at "
+            f"{epsilon_text(cost['all_shown'])}; the best of a random number of trials, as many on average: {best_of}. "
+            f"A trial is {spec.draws} training{'s' * (spec.draws > 1)}; the comparison trained {2 * FRESH} times more."
         )
 
 
 def _line(trial: Trial, spec: TuneSpec) -> list[str]:
     moved = (trial.moved.get(name) for name in spec.search)
-    return [str(trial.number), f"{trial.score:.4f}", *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in moved)]
+    between = "-" if trial.interval is None else "{:.4f} to {:.4f}".format(*trial.interval)
+    return [str(trial.number), f"{trial.score:.4f}", between, *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in moved)]
 
 
 def _cost(spec: TuneSpec, final: Run, trials: int) -> dict[str, Any] | None:
@@ -164,9 +182,6 @@ def _cost(spec: TuneSpec, final: Run, trials: int) -> dict[str, Any] | None:
     if spec.budget is None:
         return None
     ready = prepare(final.spec, experiment.open_data(spec.data).shape)
-    if not normal_form(ready.plan):
+    if not normal_form(ready.plan) or not ready.guarantee.has_epsilon:
         return None
-    try:
-        return asdict(price(ready.plan, None, max(trials, 1), spec.budget))
-    except UnsupportedEvent:
-        return None
+    return asdict(price(ready.plan, None, max(trials, 1), spec.budget, spec.draws))

@@ -3,7 +3,8 @@
 Ledgers of Gaussian releases compose exactly: mu^2 = sum(count / noise_multiplier^2), and
     delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)                    (Balle & Wang 2018, Thm. 8)
 Laplace leaves go to the PLD accountant of `dp_accounting`, on a grid that fits the ledger; where its rounding exceeds
-another proven bound, that bound is taken. An unknown event is an error, never a zero.
+another proven bound, that bound is taken. Discrete Gaussian leaves, which have no PLD on vectors, go by the tight conversion
+of their Renyi curve. An unknown event is an error, never a zero.
 """
 
 import functools
@@ -11,23 +12,25 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_serializer
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
-from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, PosteriorSample, Relation, Repeat, Sequence, normal_form
+from dpmf_core.privacy.events import Event, Gaussian, Ledger, Relation, Repeat, Sequence, UnsupportedEvent, normal_form
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
-ALL_UP = 700.0  # a pure loss so large never goes the other way: exp(-700) is 1e-304
 
 
-class UnsupportedEvent(ValueError):
-    """A rule does not cover this event."""
+class NoiseKind(StrEnum):
+    """Which noise a budget is spent on."""
+
+    CONTINUOUS = "continuous"
+    DISCRETE = "discrete"
 
 
 class Calibration(StrEnum):
@@ -46,6 +49,14 @@ class Budget(BaseModel):
     delta: float = Field(ge=1e-15, lt=0.5, allow_inf_nan=False, title="δ", description="probability with which the promise may fail; keep it under 1/n")
     relation: Relation = Field(Relation.ADD_REMOVE, title="neighbouring relation")
     calibration: Calibration = Field(Calibration.EXACT, description="exact: just enough noise for ε; source: as much as the source's own rule asks for")
+
+    noise: NoiseKind = Field(NoiseKind.CONTINUOUS, description="continuous: floating-point; discrete: exact, on a grid to which statistics are rounded")
+
+    @model_serializer(mode="wrap")
+    def _said(self, whole: Any) -> dict[str, Any]:
+        """Continuous noise is not said: such a run is the same run whatever other noise there is."""
+        said: dict[str, Any] = whole(self)
+        return {name: value for name, value in said.items() if name != "noise" or value != NoiseKind.CONTINUOUS}
 
     @property
     def mu(self) -> float:
@@ -96,34 +107,62 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 # ---- whole ledgers --------------------------------------------------------------------------------------------------
 
 
-def _multiplier(leaf: Leaf, relation: Relation) -> float:
-    return leaf.noise_multiplier / (leaf.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0)
-
-
 def mu(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
     """The Gaussian-DP parameter of a ledger of Gaussian releases. Raises UnsupportedEvent on any other leaf."""
     total = 0.0
     for leaf, count in normal_form(event):
-        if not isinstance(leaf, Gaussian):
+        if not isinstance(leaf, Gaussian) or leaf.failure:
             raise UnsupportedEvent(f"The GDP rule is exact for Gaussian noise only; found {leaf.mechanism} noise on {leaf.statistic!r}.")
-        total += count / _multiplier(leaf, relation) ** 2
+        total += count / leaf.multiplier(relation) ** 2
     return math.sqrt(total)
 
 
 def _all_gaussian(event: Event) -> bool:
-    return all(isinstance(leaf, Gaussian) for leaf, _ in normal_form(event))
+    return all(isinstance(leaf, Gaussian) and not leaf.failure for leaf, _ in normal_form(event))
+
+
+def failure(event: Event) -> float:
+    """The probability with which any release of an event may fail."""
+    return -math.expm1(sum(count * math.log1p(-leaf.failure) for leaf, count in normal_form(event)))
+
+
+def _unfailing(event: Event) -> Event:
+    """The same releases, none of which fails."""
+    return Sequence(tuple(Repeat(leaf.otherwise, count) for leaf, count in normal_form(event)))
+
+
+class Rule(Protocol):
+    """What an event costs at a delta under a relation."""
+
+    def __call__(self, event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float: ...
+
+
+def _apart(rule: Callable[[Event, float, Relation], float]) -> Rule:
+    """A rule for releases that may fail: what they cost otherwise at the delta that is left, and -log(1 - p) (see `FailingGaussian`).
+
+    With p the probability that any fails, delta(eps) <= p + delta_otherwise(eps + log(1 - p)), in both directions.
+    """
+
+    @functools.wraps(rule)
+    def whole(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+        p = failure(event)
+        if not p:
+            return rule(event, delta, relation)
+        return rule(_unfailing(event), delta - p, relation) - math.log1p(-p) if p < delta else math.inf
+
+    return whole
 
 
 def _pure_epsilon(ledger: Ledger, relation: Relation) -> float:
     """The epsilon at delta = 0: the sum over all releases, without end where Gaussian noise is among them."""
-    return sum(math.inf if isinstance(leaf, Gaussian) else count / _multiplier(leaf, relation) for leaf, count in ledger)
+    return sum(count * leaf.pure_epsilon(leaf.multiplier(relation)) for leaf, count in ledger)
 
 
 def _range(ledger: Ledger, relation: Relation) -> float:
     """How far the privacy loss reaches, tails of 1e-19 apart: the sum of what it can be, or its mean and nine standard deviations."""
     squares = {True: 0.0, False: 0.0}  # variance of the loss, at most: of Gaussian releases, and of others
     for leaf, count in ledger:
-        squares[isinstance(leaf, Gaussian)] += count / _multiplier(leaf, relation) ** 2
+        squares[isinstance(leaf, Gaussian)] += count / leaf.multiplier(relation) ** 2
     pure = _pure_epsilon(tuple(entry for entry in ledger if not isinstance(entry[0], Gaussian)), relation)
     gaussian, others = (square / 2 + 9 * math.sqrt(square) for square in (squares[True], squares[False]))
     return gaussian + min(pure, others)
@@ -134,67 +173,64 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     releases = sum(count for leaf, count in ledger if not isinstance(leaf, Gaussian))
     if releases > MOST_LAPLACE:
         raise UnsupportedEvent(f"Releases without Gaussian noise are composed numerically, at most {MOST_LAPLACE:,} of them. Got {releases:,}.")
-    from dp_accounting.pld import common, privacy_loss_distribution
-
     interval = _range(ledger, relation) / 1e5  # as fine for epsilon 0.01 as for 500, and as quick
-
-    def pure(z: float) -> Any:  # dominates every mechanism of pure epsilon = 1 / z
-        if 1 / z > ALL_UP:
-            return privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability({math.ceil(1 / z / interval): 1.0}, 0.0, interval)
-        return privacy_loss_distribution.from_privacy_parameters(common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval)
-
-    one: dict[type, Callable[[float], Any]] = {
-        Gaussian: lambda z: privacy_loss_distribution.from_gaussian_mechanism(z, value_discretization_interval=interval),
-        Laplace: lambda z: privacy_loss_distribution.from_laplace_mechanism(z, value_discretization_interval=interval),
-        PosteriorSample: pure,
-    }
-    parts = [one[type(leaf)](_multiplier(leaf, relation)).self_compose(count) for leaf, count in ledger]
+    parts = [leaf.privacy_loss(leaf.multiplier(relation), interval).self_compose(count) for leaf, count in ledger]
     return functools.reduce(lambda first, second: first.compose(second), parts)
 
 
+def is_exact(event: Event) -> bool:
+    """Whether `epsilon` composes privacy loss distributions of this event; else it is the bound of the Renyi curve."""
+    return all(leaf.has_loss_distribution for leaf, _ in normal_form(event))
+
+
+def rule_of(event: Event) -> str:
+    """By which rule `epsilon` accounts an event, as it is printed beside the figure."""
+    if failure(event):
+        return "at most"
+    return "exact" if is_exact(event) else "Rényi bound"
+
+
+def _can_compose(ledger: Ledger, relation: Relation) -> bool:
+    return all(leaf.has_loss_distribution for leaf, _ in ledger) and _range(ledger, relation) <= MOST_LOSS
+
+
+@_apart
 def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
     """The exact epsilon of an event at delta: the Gaussian formula, or PLD where other noise is in the ledger.
 
+    Where a leaf has no PLD: the tight conversion of the Renyi curve.
     PLD rounds upwards and drops tails of 1e-15: among many releases or at a tiny delta, the sum of epsilons or the RDP bound may be
     closer. Losses in the thousands, where it overflows, are left to these two.
     """
     if _all_gaussian(event):
         return gaussian_epsilon(mu(event, relation), delta)
     ledger = normal_form(event)
-    composed = float(_pld(ledger, relation).get_epsilon_for_delta(delta)) if _range(ledger, relation) <= MOST_LOSS else math.inf
+    composed = float(_pld(ledger, relation).get_epsilon_for_delta(delta)) if _can_compose(ledger, relation) else math.inf
     return min(composed, _pure_epsilon(ledger, relation), _rdp_tight(event, delta, relation))
 
 
 def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
-    """The exact delta of an event at epsilon; 1 where losses are too large to be composed numerically."""
+    """The exact delta of an event at epsilon; 1 where losses are too large to be composed numerically. Without a PLD: by the Renyi curve."""
     if _all_gaussian(event):
         return math.exp(log_delta(mu(event, relation), epsilon))
+    if p := failure(event):
+        return min(1.0, p + delta(_unfailing(event), max(0.0, epsilon + math.log1p(-p)), relation))
     ledger = normal_form(event)
     if epsilon >= _pure_epsilon(ledger, relation):
         return 0.0
-    return min(1.0, float(_pld(ledger, relation).get_delta_for_epsilon(epsilon))) if _range(ledger, relation) <= MOST_LOSS else 1.0
+    composed = float(_pld(ledger, relation).get_delta_for_epsilon(epsilon)) if _can_compose(ledger, relation) else 1.0
+    return min(1.0, composed) if is_exact(event) else min(1.0, composed, _rdp_delta(event, epsilon, relation))
 
 
 # ---- the other rules ------------------------------------------------------------------------------------------------
 
 
 def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
-    """The Renyi curve alpha -> rdp(alpha) of a ledger (Mironov 2017, Prop. 6 and 7)."""
-    parts = [(leaf, count, _multiplier(leaf, relation)) for leaf, count in normal_form(event)]
-
-    def laplace(alpha: float, scale: float) -> float:
-        first = math.log(alpha / (2 * alpha - 1)) + (alpha - 1) / scale
-        second = math.log((alpha - 1) / (2 * alpha - 1)) - alpha / scale
-        return float(np.logaddexp(first, second)) / (alpha - 1)
-
-    def response(alpha: float, z: float) -> float:
-        keep, flip = -math.log1p(math.exp(-1 / z)), -1 / z - math.log1p(math.exp(-1 / z))
-        return float(np.logaddexp(alpha * keep + (1 - alpha) * flip, alpha * flip + (1 - alpha) * keep)) / (alpha - 1)
-
-    one: dict[type, Callable[[float, float], float]] = {Gaussian: lambda alpha, z: alpha / (2 * z * z), Laplace: laplace, PosteriorSample: response}
+    """The Renyi curve alpha -> rdp(alpha) of a ledger."""
+    parts = [(leaf, count, leaf.multiplier(relation)) for leaf, count in normal_form(event)]
 
     def curve(alpha: float) -> float:
-        return sum(count * one[type(leaf)](alpha, z) for leaf, count, z in parts)
+        return sum(count * leaf.renyi(alpha, z) for leaf, count, z in parts)
 
     return curve
 
@@ -219,15 +255,25 @@ def _rdp_tight(event: Event, delta: float, relation: Relation) -> float:
     return _best_order(lambda alpha: curve(alpha) + math.log1p(-1 / alpha) - math.log(delta * alpha) / (alpha - 1))
 
 
+def _rdp_delta(event: Event, epsilon: float, relation: Relation) -> float:
+    """The same conversion, from epsilon to delta: any order gives a bound, the best one found is taken."""
+    curve = _renyi(event, relation)
+    best = minimize_scalar(
+        lambda log: math.exp(log) * (curve(1 + math.exp(log)) + math.log1p(-1 / (1 + math.exp(log))) - epsilon) - math.log1p(math.exp(log)),
+        bounds=(-12.0, 18.0), method="bounded", options={"xatol": 1e-9},
+    )  # fmt: skip
+    return math.exp(min(0.0, float(best.fun)))
+
+
 def _classical(event: Event, share: float, relation: Relation) -> list[tuple[float, int]]:
     """Each release's own epsilon by the classical Gaussian mechanism at delta_0 = share / N (Dwork & Roth 2014, Thm. A.1)."""
     ledger = normal_form(event)
     releases = sum(count for leaf, count in ledger if isinstance(leaf, Gaussian))
     out = []
     for leaf, count in ledger:
-        z = _multiplier(leaf, relation)
+        z = leaf.multiplier(relation)
         if not isinstance(leaf, Gaussian):
-            out.append((1 / z, count))
+            out.append((leaf.pure_epsilon(z), count))
             continue
         eps = math.sqrt(2 * math.log(1.25 * releases / share)) / z
         if not eps < 1:
@@ -252,12 +298,12 @@ class NotValid(ValueError):
 
 
 RuleName = Literal["exact", "rdp_source", "rdp_tight", "advanced", "naive"]
-RULES: dict[RuleName, tuple[str, Callable[[Event, float, Relation], float]]] = {
+RULES: dict[RuleName, tuple[str, Rule]] = {
     "exact": ("exact", epsilon),
-    "rdp_source": ("RDP (source) = zCDP", _rdp_source),
-    "rdp_tight": ("RDP (tight)", _rdp_tight),
-    "advanced": ("advanced composition", _advanced),
-    "naive": ("naive sum", _naive),
+    "rdp_source": ("RDP (source) = zCDP", _apart(_rdp_source)),
+    "rdp_tight": ("RDP (tight)", _apart(_rdp_tight)),
+    "advanced": ("advanced composition", _apart(_advanced)),
+    "naive": ("naive sum", _apart(_naive)),
 }
 
 
@@ -274,7 +320,9 @@ class RuleEpsilon:
 def every_epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> tuple[RuleEpsilon, ...]:
     """Every rule's epsilon of one event, the exact one first."""
     rows = []
-    for name, (title, rule) in RULES.items():
+    titles = {name: title for name, (title, _) in RULES.items()} | {"exact": rule_of(event)}
+    for name, (_, rule) in RULES.items():
+        title = titles[name]
         try:
             value = rule(event, delta, relation)
             rows.append(RuleEpsilon(name, title, value) if math.isfinite(value) else RuleEpsilon(name, title, None, "no finite bound"))
@@ -290,9 +338,12 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
     """The smallest level (noise over sensitivity) at which plan(level) costs at most the budget's epsilon, exactly accounted.
 
     plan must be monotone: a higher level never costs more. Returns 1.0 for a plan that releases nothing.
+    Raises ValueError where its releases may fail more often than the budget's delta allows.
     """
     if not normal_form(plan(1.0)):
         return 1.0
+    if failure(plan(1.0)) >= budget.delta:
+        raise ValueError(f"Releases that fail with probability {failure(plan(1.0)):.2g} leave nothing of delta = {budget.delta:.2g}.")
 
     def excess(log_level: float) -> float:
         event = plan(math.exp(log_level))

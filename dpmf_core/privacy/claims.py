@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpmf_core.privacy.events import Event, Gaussian, Repeat, sequence
+from dpmf_core.privacy.printed import budget_text
 
 
 @dataclass(frozen=True)
@@ -20,19 +21,25 @@ class Claim:
     delta: float
 
 
+def _nominal(epsilon: float) -> str:
+    return f"ε = {budget_text(epsilon)}"
+
+
 def chien(epsilon: float, delta: float = 1e-5, ratings_per_user: int = 50, steps: int = 10) -> Claim:
     """Chien et al. 2021, Thm. 1: sigma = sqrt(2kT(eps + ln(1/delta)))/eps. Both statistics of a step move by sqrt(k) at multiplier sigma."""
     sigma = math.sqrt(2 * ratings_per_user * steps * (epsilon - math.log(delta))) / epsilon
     z = sigma / math.sqrt(ratings_per_user)
     event = Repeat(sequence(Gaussian(z, "item Grams", 1.0, math.sqrt(2)), Gaussian(z, "item right-hand sides", 1.0, 2.0)), steps)
-    return Claim("Chien et al. 2021, private ALS", f"σ is set for ε = {epsilon:g} over all steps, counting one of the two releases of a step", event, delta)
+    return Claim("Chien et al. 2021, private ALS", f"σ is set for {_nominal(epsilon)} over all steps, counting one of the two releases of a step", event, delta)
 
 
 def jain(epsilon: float, delta: float = 1e-6, steps: int = 10) -> Claim:
     """Jain, Thakkar & Thakurta 2018, Thm. 3.1: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A with rows within 2L, hence sensitivity 4 L^2."""
     z = 8 * math.sqrt(steps * -math.log(delta)) / epsilon / 4
     event = Repeat(Gaussian(z, "second moment of residuals", 1.0, math.sqrt(2)), steps)
-    return Claim("Jain et al. 2018, private Frank-Wolfe", f"σ is set for ε = {epsilon:g} over all steps, by a concentrated-DP bound with slack", event, delta)
+    return Claim(
+        "Jain et al. 2018, private Frank-Wolfe", f"σ is set for {_nominal(epsilon)} over all steps, by a concentrated-DP bound with slack", event, delta
+    )
 
 
 def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = False) -> Claim:
@@ -46,7 +53,10 @@ def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = Fa
     step = sequence(Gaussian(slack_A * z, "A = HHᵀ/N", 1.0, factors[0]), Gaussian(slack_B * z, "B = (V − R)Hᵀ/N", 1.0, factors[1]))
     whose = "with the sensitivities that hold" if tight else "with its own sensitivities"
     return Claim(
-        f"Saha & Imtiaz 2022, private NMF, {whose}", f"ε = {epsilon:g} for each of two statistics in each of {steps} steps", Repeat(step, steps), delta
+        f"Saha & Imtiaz 2022, private NMF, {whose}",
+        f"{_nominal(epsilon)} for each of two statistics in each of {steps} steps",
+        Repeat(step, steps),
+        delta,
     )
 
 

@@ -1,5 +1,6 @@
 """What may be claimed about a run, and in which words."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -12,6 +13,7 @@ class Status(StrEnum):
 
 
 VALUE = "value of a rating"  # the unit where who rated what is public: its neighbour has another value, and nothing is added or removed
+PERSON = "person"  # the unit where it is known whose each document or image is: all of hers together
 
 
 def neighbours(unit: str, relation: str) -> str:
@@ -19,6 +21,23 @@ def neighbours(unit: str, relation: str) -> str:
     if unit == VALUE:
         return "another value"
     return "add/remove" if relation == "add-remove" else "replace-one, at most"
+
+
+def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
+    """Which noise it was and where it came from, from the kinds of a ledger's mechanisms; empty where nothing was released."""
+    words = " and ".join(dict.fromkeys(NOISES.get(kind, f"{kind} noise") for kind in mechanisms))
+    if not words:
+        return ""
+    if reproducible:
+        return f"{words[0].upper()}{words[1:]}, drawn from a seed: noise reproducible, for study, not for release."
+    return f"{words[0].upper()}{words[1:]}, from AES-128 in counter mode with a key of the operating system that is stored nowhere: nobody can draw it again."
+
+
+NOISES = {
+    "Gaussian": "floating-point Gaussian noise", "Laplace": "floating-point Laplace noise", "posterior sample": "a floating-point posterior sample",
+    "thresholded Gaussian": "floating-point Gaussian noise", "padded Gaussian count": "floating-point Gaussian noise",
+    "discrete Gaussian": "exact discrete Gaussian noise on a grid",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -40,6 +59,11 @@ class Guarantee:
         status = Status.CONDITIONAL if self.status is Status.PROVEN else self.status
         return replace(self, status=status, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions))))
 
+    def of(self, unit: str) -> "Guarantee":
+        """A guarantee of samples, said of what they are; of people, their number is public."""
+        known = ("the number of people",) if unit == PERSON else ()
+        return replace(self, unit=unit, taken_as_public=(*known, *self.taken_as_public))
+
     @property
     def has_epsilon(self) -> bool:
         """Only proofs, whole or conditional, put an epsilon on screen."""
@@ -47,10 +71,11 @@ class Guarantee:
 
     @property
     def words(self) -> str:
+        one = f"one {self.unit}" + " (all her rows)" * (self.unit == PERSON)
         if self.status is Status.PROVEN:
-            return f"Every release is in the ledger and every sensitivity is proved, for one {self.unit}."
+            return f"Every release is in the ledger and every sensitivity is proved, for {one}."
         if self.status is Status.CONDITIONAL:
-            return f"Proved for one {self.unit}, provided that " + " and ".join(self.assumptions) + "."
+            return f"Proved for {one}, provided that " + " and ".join(self.assumptions) + "."
         if self.status is Status.UNPROVEN:
             because = f": {self.reason}" if self.reason else ""
             return f'No proof is known{because}. The source says: "{self.claim}".'

@@ -4,21 +4,26 @@ A `Noise` is opened on a plan. `release` takes the next planned release of that 
 out a pen that adds noise to the statistic, whole or part by part. A release that the plan does not hold is refused,
 and so are more coordinates than the release declared.
 
-One floating-point Gaussian per coordinate: no defence against Mironov (2012), so this is a tool for study.
+Without a seed the numbers are those of a cipher whose key nobody keeps (`streams`). Gaussian and Laplace noise is floating-point, no defence against
+Mironov (2012); `DiscreteGaussian` is exact, on a grid.
 """
 
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.privacy.events import Event, Gaussian, Laplace, Leaf, Ledger, PosteriorSample, normal_form
+from dpmf_core.privacy.events import AdditiveNoise, Event, FailingGaussian, Ledger, Mechanism, PaddedCount, PosteriorSample, ThresholdedCounts, normal_form
+from dpmf_core.privacy.guarantee import noise_words
+from dpmf_core.privacy.streams import Stream, stream
 
 CHUNK = 1 << 18  # normals drawn from one stream; fixed, so that results do not depend on the number of threads
+MOST_STEPS = 2.0**52  # of a grid, so that float64 holds whole numbers of them
 Array = npt.NDArray[Any]
+Failing = TypeVar("Failing", bound=FailingGaussian)
 
 
 class PlanViolation(RuntimeError):
@@ -28,23 +33,33 @@ class PlanViolation(RuntimeError):
 class Noise:
     """Draws the noise of one run, on one plan, and keeps its ledger.
 
-    plan: what may be released. seed: the privacy stream; None takes the operating system's entropy and cannot be repeated.
+    plan: what may be released. seed: of the privacy stream, or a stream; None takes a secret one, which cannot be repeated: for private data.
     threads: for drawing; any number gives the same draws.
     """
 
-    def __init__(self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1) -> None:
-        self._left: dict[Leaf, int] = dict(normal_form(plan))
+    def __init__(self, plan: Event, seed: np.random.SeedSequence | Stream | None = None, threads: int = 1) -> None:
+        self._left: dict[Mechanism, int] = dict(normal_form(plan))
         self._order = {leaf: place for place, leaf in enumerate(self._left)}
-        self._spent: dict[Leaf, int] = {}
-        self._seed = np.random.SeedSequence() if seed is None else seed
+        self._spent: dict[Mechanism, int] = {}
+        self._stream = stream(seed)
         self._threads = threads
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether a seed gives the same noise again."""
+        return self._stream.reproducible
+
+    @property
+    def words(self) -> str:
+        """Which noise what has been released holds, as a card says it; empty before the first release."""
+        return noise_words((leaf.mechanism for leaf in self._spent), self.is_reproducible)
 
     @property
     def spent(self) -> Ledger:
         """What has been released so far, in the plan's order."""
         return tuple(sorted(self._spent.items(), key=lambda entry: self._order[entry[0]]))
 
-    def planned(self, statistic: str) -> Leaf:
+    def planned(self, statistic: str) -> Mechanism:
         """The next planned release of this name, equal ones taken together: its noise multiplier is public. Raises PlanViolation where there is none."""
         for leaf, count in self._left.items():
             if leaf.statistic == statistic and count > 0:
@@ -57,10 +72,38 @@ class Noise:
         leaf = self.planned(statistic)
         if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
             raise PlanViolation(f"{statistic!r} was planned with sensitivity {leaf.sensitivity}. Got {sensitivity}.")
-        if isinstance(leaf, PosteriorSample):
-            raise PlanViolation(f"{statistic!r} was planned as a sample, to which no noise is added.")
+        if isinstance(leaf, FailingGaussian):
+            raise PlanViolation(f"{statistic!r} was planned as a {leaf.mechanism}, of which only a part may be shown: use `thresholded` or `padded_count`.")
+        if not isinstance(leaf, AdditiveNoise):
+            raise PlanViolation(f"{statistic!r} was planned as a {leaf.mechanism}, to which no noise is added.")
         self._record(leaf)
         return self._open(leaf, size)
+
+    def thresholded(self, statistic: str, counts: Array) -> tuple[Array, Array]:
+        """Which names pass the threshold of the next planned `ThresholdedCounts`, largest noisy count first, and their noisy counts.
+
+        counts: (n_names,), the sum of the units' vectors as `ThresholdedCounts` describes them; a name with a count of 0 is unknown and never passes.
+        Raises PlanViolation.
+        """
+        leaf = self._failing(statistic, ThresholdedCounts)
+        known = np.flatnonzero(counts > 0)
+        noisy = self._open(leaf, len(known)).vector(counts[known])
+        passed = np.flatnonzero(noisy > leaf.threshold)
+        order = passed[np.argsort(-noisy[passed], kind="stable")]
+        return known[order], noisy[order]
+
+    def padded_count(self, statistic: str, count: int) -> int:
+        """A noisy number of units for the next planned `PaddedCount`, below the truth only with the probability that it says. Raises PlanViolation."""
+        leaf = self._failing(statistic, PaddedCount)
+        noisy = self._open(leaf, 1).vector(np.array([float(count)]))
+        return max(1, math.ceil(float(noisy[0]) + leaf.padding))
+
+    def _failing(self, statistic: str, kind: type[Failing]) -> Failing:
+        leaf = self.planned(statistic)
+        if not isinstance(leaf, kind):
+            raise PlanViolation(f"{statistic!r} was planned as {leaf.mechanism}, not as {kind.mechanism}.")
+        self._record(leaf)
+        return leaf
 
     def sampler(self, statistic: str) -> Callable[[tuple[int, ...]], Array]:
         """Standard normals of a shape, from the private stream, for the next planned posterior sample of that name; taking it records the sample.
@@ -71,14 +114,14 @@ class Noise:
         if not isinstance(leaf, PosteriorSample):
             raise PlanViolation(f"{statistic!r} was planned with {leaf.mechanism} noise, not as a sample.")
         self._record(leaf)
-        return np.random.Generator(np.random.SFC64(self._seed.spawn(1)[0])).standard_normal
+        return self._stream.spawn(1)[0].generator().standard_normal
 
-    def _record(self, leaf: Leaf) -> None:
+    def _record(self, leaf: Mechanism) -> None:
         self._left[leaf] -= 1
         self._spent[leaf] = self._spent.get(leaf, 0) + 1
 
-    def _open(self, leaf: Leaf, size: int) -> "Release":
-        return Release(leaf, size, self._seed.spawn(1)[0], self._threads)
+    def _open(self, leaf: AdditiveNoise, size: int) -> "Release":
+        return Release(leaf, size, self._stream.spawn(1)[0], self._threads)
 
     def vector(self, statistic: str, values: Array, *, sensitivity: float) -> Array:
         """`values` (any shape) with independent noise on every coordinate, as one release."""
@@ -94,13 +137,13 @@ class Noise:
 class Release:
     """One statistic's noise. `vector` and `symmetric` may be called part by part, each coordinate once."""
 
-    def __init__(self, leaf: Leaf, size: int, seed: np.random.SeedSequence, threads: int) -> None:
-        self.leaf, self._left, self._seed, self._threads = leaf, size, seed, threads
-        self.scale = leaf.noise_multiplier * leaf.sensitivity
+    def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream, threads: int) -> None:
+        self.leaf, self._left, self._stream, self._threads = leaf, size, stream, threads
+        self.step, self.scale = leaf.grid(size)
 
     def vector(self, part: Array) -> Array:
         """The part plus noise of standard deviation (Laplace: scale) `scale` on every coordinate."""
-        part = _real(part)
+        part = self._rounded(_real(part))
         noise = self._draw(part.size).reshape(part.shape)
         return self._publish(part, noise.astype(part.dtype, copy=False))
 
@@ -113,9 +156,27 @@ class Release:
         from dpmf_core import kernels  # compiled code is loaded when first needed
 
         r = part.shape[-1]
+        if self.step:
+            return self._symmetric_on_grid(part)
         triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(-1, r * (r + 1) // 2)
         noise = kernels.unfold(triangles, r, math.sqrt(0.5), threads=self._threads)
         return self._publish(part, noise.reshape(part.shape))
+
+    def _symmetric_on_grid(self, part: Array) -> Array:
+        """The isometric coordinates are what is rounded and released: added up after unfolding, the last digits would tell sum and noise apart."""
+        from dpmf_core import kernels
+
+        r = part.shape[-1]
+        rows, columns = np.tril_indices(r)
+        weights = np.where(rows == columns, 1.0, math.sqrt(2.0))
+        triangles = self._rounded(part[..., rows, columns] * weights)
+        noise = self._draw(triangles.size).reshape(triangles.shape)
+        published = np.asarray(self._publish(triangles, noise)).reshape(-1, len(rows))
+        return kernels.unfold(published, r, math.sqrt(0.5), threads=self._threads).reshape(part.shape)
+
+    def _rounded(self, part: Array) -> Array:
+        """The nearest point of the grid, of which the sum with the noise is exact: below 2^52 steps each."""
+        return np.clip(np.rint(part / self.step), -MOST_STEPS, MOST_STEPS) * self.step if self.step else part
 
     def _publish(self, part: Array, noise: Array) -> Array:
         """The one line where exact figures become released ones (contract tests put their blindfold here)."""
@@ -127,14 +188,10 @@ class Release:
         self._left -= size
         out = np.empty(size)
         starts = range(0, size, CHUNK)
-        streams = self._seed.spawn(len(starts))
+        streams = self._stream.spawn(len(starts))
 
-        def fill(start: int, stream: np.random.SeedSequence) -> None:
-            part, generator = out[start : start + CHUNK], np.random.Generator(np.random.SFC64(stream))
-            if isinstance(self.leaf, Gaussian):
-                generator.standard_normal(out=part)
-            elif isinstance(self.leaf, Laplace):
-                part[:] = generator.laplace(size=len(part))
+        def fill(start: int, stream: Stream) -> None:
+            self.leaf.draw(stream.generator(), out[start : start + CHUNK], self.scale, self.step)
 
         if self._threads > 1 and len(starts) > 1:
             with ThreadPoolExecutor(self._threads) as pool:
@@ -142,7 +199,6 @@ class Release:
         else:
             for start, stream in zip(starts, streams, strict=True):
                 fill(start, stream)
-        out *= self.scale
         return out
 
 

@@ -6,9 +6,9 @@ import streamlit as st
 from dpmf_core.compare import part_comparison
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
-from dpmf_core.explain import Explained, explained, pairs, sheet
+from dpmf_core.explain import Explained, basis, explained, pairs, sheet
 from dpmf_core.privacy import Budget
-from pages.kit import forms, guarantee, parts, runs, said, seen, sidebar
+from pages.kit import forms, guarantee, parts, runs, said, seen, sidebar, takeaway
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig5", "saha-fig6", "saha-fig8", "faces-table")
@@ -28,10 +28,21 @@ def planted() -> dict[str, object]:
 
 
 def grids(done: dict[str, Run]) -> None:
-    """The parts side by side, each pair at the same place."""
-    st.header("Parts, matched", anchor=False)
-    found = pairs(done["main"], done["twin"])
+    """The parts side by side, each pair at the same place; those of one side alone while the other is still being trained."""
+    both = "main" in done and "twin" in done
+    st.header("Parts, matched" if both else "Parts", anchor=False)
+    found = pairs(done["main"], done["twin"]) if both else []
     left, right = st.columns(2, gap="large")
+    for column, name, title in ((left, "main", "With privacy"), (right, "twin", "Without privacy")):
+        if name in done and not both:
+            with column:
+                st.subheader(f"{title} ({done[name].record['title']})", anchor=False)
+                count = len(basis(done[name]))
+                st.image(sheet(done[name], list(range(count))), width="stretch", alt=f"{count} parts of images found {title.lower()}, in a grid.")
+        elif not both:
+            column.caption(f"{title}: not there yet.")
+    if not both:
+        return
     with left:
         st.subheader(f"With privacy ({done['main'].record['title']})", anchor=False)
         st.image(
@@ -74,7 +85,7 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
     if row is None:
         st.info("Give an image's number.")
         return
-    private, plain = explained(done["main"], row - 1), explained(done["twin"], row - 1)
+    private = explained(done["main"], row - 1)
     first, second, third = st.columns(3)
     with first:
         st.subheader("The image", anchor=False)
@@ -84,7 +95,8 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
     with second:
         _pictures("With privacy", private)
     with third:
-        _pictures("Without privacy", plain)
+        if "twin" in done:
+            _pictures("Without privacy", explained(done["twin"], row - 1))
     st.subheader("Its strongest parts, with privacy, and how much of each", anchor=False)
     st.image(sheet(done["main"], [part for part, _ in private.strongest]), width=560, alt="The parts that weigh most in the image.")
     said.table(pd.DataFrame([{f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}]))
@@ -93,7 +105,7 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
 
 def recovered(done: dict[str, Run]) -> None:
     """How well planted outliers were found."""
-    found = {run.record["title"]: run.record["metrics"] for run in (done["main"], done["twin"]) if "outlier_f1" in run.record["metrics"]}
+    found = {run.record["title"]: run.record["metrics"] for name in ("main", "twin") if (run := done.get(name)) and "outlier_f1" in run.record["metrics"]}
     if found:
         table = [{"method": name, **{key: at[f"outlier_{key}"] for key in ("precision", "recall", "f1")}} for name, at in found.items()]
         st.markdown("**Planted outliers, found again** (pixels moved by more than a hundredth of the largest)")
@@ -102,31 +114,32 @@ def recovered(done: dict[str, Run]) -> None:
 
 def main() -> None:
     choice = sidebar.sample_choice()
-    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration)
+    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration, noise=choice.noise)
     head = st.container()
     with st.expander("Parts, outliers and parameters"):
         data = planted()
         given = forms.parameters(choice.algorithm, choice.shape, budget, "faces", {"n_components": choice.entry.n_components})
     spec = choice.spec(parameters=given, data=data)
-    ready = prepare(spec, choice.shape, choice.assumptions(False), "image")
-    guarantee.card(ready.plan, ready.guarantee, choice.delta)
+    ready = prepare(spec, choice.shape, choice.assumptions(False), choice.entry.unit)
+    guarantee.card(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public, each=choice.entry.each or guarantee.EACH)
     parts.per_step("faces", choice.delta)
     with head:
         place = st.container()
-        done = runs.wanted("faces", part_comparison(spec))
+        asked = part_comparison(spec, choice.shape)
+        done = runs.wanted("faces", asked.runs)
         with place:
-            parts.finding(choice, done, "parts")
-            guarantee.together(done.values(), choice.delta)
+            parts.finding(choice, asked, done, "parts")
             seen.draw(seen.IMAGES)
-        if "main" in done and "twin" in done:
+        if "main" in done or "twin" in done:
             grids(done)
             recovered(done)
+        if "main" in done:
             one_image(choice, done)
-            parts.price(done, "faces")
+            parts.price(asked, done, "faces")
             morphing(choice, given, data)
     parts.source_figures("faces", FIGURES)
     if "main" in done:
-        parts.take_away(done["main"])
+        takeaway.single(done["main"])
 
 
 try:

@@ -9,7 +9,7 @@ from dpmf_core.experiment import Run, prepare
 from dpmf_core.explain import Pair, pairs, topics, typical
 from dpmf_core.privacy import Budget
 from dpmf_core.samples import WEIGHTS_ARE_PUBLIC
-from pages.kit import charts, forms, guarantee, parts, runs, said, seen, sidebar
+from pages.kit import charts, forms, guarantee, parts, runs, said, seen, sidebar, takeaway
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig2", "saha-fig3", "saha-table3", "saha-fig10", "topics-table")
@@ -29,6 +29,14 @@ def prepared(choice: SampleChoice) -> dict[str, object]:
         help="A hashed vocabulary learns nothing from the documents. Words in one bucket cannot be told apart.",
     )  # fmt: skip
     return {"weighting": weighting, "hashed": hashed, "most_words": None if hashed else choice.most_words}
+
+
+def alone(run: Run, title: str) -> None:
+    """The topics of one side, while the other is still being trained."""
+    st.header("Topics", anchor=False)
+    st.markdown(f"**{title} ({run.record['title']})**")
+    for topic in topics(run)[:AT_ONCE]:
+        st.markdown(_listed([word for word, _ in topic], []))
 
 
 def side_by_side(done: dict[str, Run]) -> list[Pair]:
@@ -78,30 +86,35 @@ def one_topic(done: dict[str, Run], found: list[Pair]) -> None:
 
 def main() -> None:
     choice = sidebar.sample_choice()
-    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration)
+    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration, noise=choice.noise)
     head = st.container()
     with st.expander("Topics, words and parameters"):
         data = prepared(choice)
         given = forms.parameters(choice.algorithm, choice.shape, budget, "topics", {"n_components": choice.entry.n_components})
     spec = choice.spec(parameters=given, data=data)
     assumed = ((WEIGHTS_ARE_PUBLIC,) if data["weighting"] == "tfidf" else ()) + choice.assumptions(bool(data["hashed"]))
-    ready = prepare(spec, choice.shape, assumed, "document")
-    guarantee.card(ready.plan, ready.guarantee, choice.delta)
+    ready = prepare(spec, choice.shape, assumed, choice.entry.unit)
+    guarantee.card(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public, each=choice.entry.each or guarantee.EACH)
     parts.per_step("topics", choice.delta)
     with head:
         place = st.container()
-        done = runs.wanted("topics", part_comparison(spec))
+        asked = part_comparison(spec, choice.shape)
+        done = runs.wanted("topics", asked.runs)
         with place:
-            parts.finding(choice, done, "topics")
-            guarantee.together(done.values(), choice.delta)
+            parts.finding(choice, asked, done, "topics")
             seen.draw(seen.DOCUMENTS)
         if "main" in done and "twin" in done:
             found = side_by_side(done)
             one_topic(done, found)
-            parts.price(done, "topics")
+        else:
+            for name, title in (("main", "with privacy"), ("twin", "without privacy")):
+                if name in done:
+                    alone(done[name], title)
+        if "main" in done:
+            parts.price(asked, done, "topics")
     parts.source_figures("topics", FIGURES)
     if "main" in done:
-        parts.take_away(done["main"])
+        takeaway.single(done["main"])
 
 
 try:

@@ -63,6 +63,13 @@ def _start() -> None:
             st.session_state[key] = _read(name, st.query_params.get(name, value))
 
 
+def instead() -> str:
+    """What stands in the sidebar where the page shows a figure with data of its own; '' where the sidebar's are used."""
+    _start()
+    preset = RATINGS_PRESETS.get(st.session_state["tradeoff.fig"])
+    return "" if preset is None else f"**This figure has data of its own:** {preset.data()}. Its ε, δ and seeds are its own as well."
+
+
 def _read(name: str, text: str) -> Any:
     """A link's text as the widget's value; what cannot be read becomes what it was at first."""
     if name == "methods":
@@ -138,7 +145,7 @@ def draw(choice: Choice) -> Asked:
     if chosen == SKEW:
         return Asked([], "items", "rmse")
     preset = RATINGS_PRESETS[chosen]
-    st.caption(f"{preset.words} {preset.stands_in()} Data, ε and δ are the figure's; the sidebar's do not matter here.")
+    st.caption(f"{preset.words} {preset.stands_in()} Data: {preset.data()}; ε, δ and seeds are the figure's too, the sidebar's play no part.")
     return Asked(preset.points(), preset.axis, preset.metric, preset)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.audit import FAULTS, AuditSpec
 from dpmf_core.canaries import Unit, faults_of, protected
+from dpmf_core.privacy.printed import budget_text
 from pages.kit import lesson, links, said
 from pages.kit.tied import tied
 
@@ -81,7 +82,7 @@ def controls() -> tuple[AuditSpec, bool]:
     seed = right.number_input("Seed of the audit", 0, 2**31, **tied("audit.seed"), disabled=fixed)
     if unseen:
         place.empty()
-    links.tell({"attack": name, "at": f"{epsilon:g}", "runs": str(count), "fault": fault, "canary": unit, "aseed": str(seed)})
+    links.tell({"attack": name, "at": budget_text(epsilon), "runs": str(count), "fault": fault, "canary": unit, "aseed": str(seed)})
     planted = faults[:-1][(7 * seed + 3) % (len(faults) - 1)] if fault == SECRET else fault
     budget = epsilon if budgeted else None
     return AuditSpec.parse(algorithm=name, epsilon=budget, runs=count, seed=seed, fault=planted, unit=None if unit == own else unit), fault == SECRET

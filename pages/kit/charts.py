@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
+from dpmf_core.figures import Mark
 from pages.kit import said, sidebar
 
 plotly.io.templates.default = None  # Streamlit brings its own, and building in plotly's takes longer than the figure
@@ -230,10 +232,14 @@ def groups(rows: pd.DataFrame, title: str) -> go.Figure:
     return fig
 
 
-def published(fig: go.Figure, marks: pd.DataFrame) -> None:
-    """Published numbers as crosses, in the colour of the line of their name. marks: label, x, y, source."""
+def published(fig: go.Figure, marks: Sequence[Mark]) -> None:
+    """Published numbers as crosses, in the colour of the line of their name; one that stands at no place of the axis is a dotted level."""
     tints = {trace.name: trace.line.color for trace in fig.data if trace.name and trace.line.color}
-    for place, mark in enumerate(marks.itertuples()):
+    for mark in marks:
+        if mark.x is None:
+            named = {"text": f"{mark.label} {mark.y:g}, published", "font": {"color": _ink()}}
+            fig.add_hline(y=mark.y, line={"dash": "dot", "color": _ink(), "width": 1.5}, annotation=named, annotation_position="bottom right")
+    for place, mark in enumerate(it for it in marks if it.x is not None):
         fig.add_scatter(
             x=[mark.x], y=[mark.y], mode="markers", marker={"symbol": "x", "size": 11, "color": tints.get(mark.label, colour("als"))}, name="published",
             legendgroup="published", showlegend=place == 0, hovertemplate=f"{mark.label}: {mark.y:g}<br>{mark.source}<extra></extra>",

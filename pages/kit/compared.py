@@ -10,9 +10,10 @@ from pydantic import ValidationError
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.compare import differences, extremes
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import Run, RunSpec, open_data
+from dpmf_core.experiment import Run, RunSpec, data_of
 from dpmf_core.explain import basis, sheet, topics
 from dpmf_core.privacy import Relation
+from dpmf_core.privacy.printed import epsilon_number
 from dpmf_core.store import Store
 from pages.kit import charts, guarantee, said
 
@@ -24,7 +25,7 @@ def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
     """What the list shows of every run."""
     table = pd.DataFrame(
         [
-            {"made": pd.Timestamp(row["created"]), "algorithm": row["title"], "data": row["dataset"], "ε": row["epsilon"], "seed": row["seed"],
+            {"made": pd.Timestamp(row["created"]), "algorithm": row["title"], "data": row["dataset"], "ε": epsilon_number(row["epsilon"]), "seed": row["seed"],
              "RMSE": row["metrics"].get("rmse"), "objective": row["metrics"].get("objective"), "status": row["guarantee"],
              "parameters": ", ".join(f"{name} {value}" for name, value in row["parameters"].items()), "tags": row["tags"], "note": row["note"],
              "seconds": row["fit_seconds"], "MB": sizes.get(row["key"], 0) / 1e6, "key": row["key"]}
@@ -198,7 +199,7 @@ def words_and_pictures(names: list[str], runs: list[Run]) -> None:
     for column, (name, run) in zip(st.columns(len(held)), held, strict=True):
         with column:
             st.caption(name)
-            data: Any = open_data(run.spec.data)
+            data: Any = data_of(run)
             if getattr(data, "image", None):
                 st.image(sheet(run, list(range(len(basis(run))))), width="stretch", alt=f"The {len(basis(run))} parts of run {name}.")
             elif getattr(data, "vocabulary", None):

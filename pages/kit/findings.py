@@ -1,40 +1,46 @@
 """A sweep's finished runs in sentences with numbers."""
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from dpmf_core import algorithms
+from dpmf_core.compare import same_draws
+from dpmf_core.experiment import Run
+from dpmf_core.reference import weak_reference
 from dpmf_core.sweeps import Point, Summary, reaches, summaries
 from pages.kit import swept
-from pages.kit.guarantee import shown
+from pages.kit.guarantee import loss, shown
 from pages.kit.swept import LARGER_IS_BETTER, METRICS, SOURCED, TRIVIAL, Finished
 
 
-def verdict(private: float, twin: float, trivial: float, without: str, no_better: str) -> str:
-    """What one private run kept, in a clause; errors, smaller is better. without: the twin's name; no_better: said of a run no better than the trivial one."""
-    if private >= trivial:
-        return no_better
-    if private <= twin:
-        return f"does no worse than {without}, which has no privacy"
-    return f"keeps {(trivial - private) / (trivial - twin):.0%} of the gain over guessing"
-
-
 def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[str, str]:
-    """Title and sentence: which private method is best at the middle epsilon, what it keeps, and what the others need to get there."""
-    found = summaries(swept.at_best(points, finished, metric), finished, metric)
+    """Title and sentence: which private method is best at the middle epsilon, what it keeps, and what the others need to get there.
+
+    No method is called best, nor compared, before all its rivals' runs at that epsilon have finished.
+    """
     other = swept.cautions(points, finished)
-    private = [it for it in found if it.epsilon is not None and it.label not in other]
-    if not private:
+    rivals = [point for point in points if point.epsilon is not None and point.label not in other]
+    if not any(point.key in finished for point in rivals):
         return "Which method, at which ε?", "Runs appear here as they finish." if len(finished) < len(points) else "Nothing private was compared."
-    epsilon = swept.middle({it.epsilon for it in private if it.epsilon is not None})
+    epsilon = swept.middle({point.epsilon for point in rivals if point.epsilon is not None})
+    asked = {point.key for point in rivals if point.epsilon == epsilon}
+    if missing := sum(key not in finished for key in asked):
+        return f"At ε = {loss(epsilon)}, {len(asked) - missing} of {len(asked)} runs have finished", "Which method is best is said when all have."
+    whole = swept.complete(points, finished)
+    found = summaries(swept.at_best(whole, finished, metric), finished, metric)
+    private = [it for it in found if it.epsilon is not None and it.label not in other]
     at = [it for it in private if it.epsilon == epsilon]
+    if not at:
+        return "Which method, at which ε?", f"No finished run has {METRICS[metric]}."
     top = swept.best(at, metric)
-    so_far = "so far, " if any(point.key not in finished for point in points) else ""
     figure = f"{METRICS[metric]} {top.median:.3f}"
-    title = f"At ε = {epsilon:g}, {so_far}" + (f"{top.label} is best: {figure}" if len({it.label for it in private}) > 1 else f"{top.label} has {figure}")
+    title = f"At ε = {loss(epsilon)}, " + (f"{top.label} is best: {figure}" if len({it.label for it in at}) > 1 else f"{top.label} has {figure}")
     where = [f"with {swept.place(dict(top.grid), [top.algorithm])}"] if top.grid else []
-    parts = [*where, *_kept(found, top, metric), *_overlapping(at, top), *_needed(private, at, top, metric), *_unlike(other)]
+    open_ = {point.label for point in points if point.key not in finished}
+    needed = _needed([it for it in private if it.label not in open_], [it for it in at if it.label not in open_], top, metric)
+    parts = [*where, *_kept(found, top, metric), *_overlapping(at, top), *needed, *_unlike(other)]
     text = "; ".join(parts)
     return title, f"{text[:1].upper()}{text[1:]}." if text else ""
 
@@ -77,10 +83,10 @@ def _needed(private: Sequence[Summary], at: Sequence[Summary], top: Summary, met
         if len(line) == 1:
             out.append(f"{swept.said(label)} has {median:.3f}")
             continue
-        needed = reaches(line, top.median, larger_is_better=metric in LARGER_IS_BETTER)
+        needed = reaches(line, top.median, larger_is_better=metric in LARGER_IS_BETTER, digits=swept.DIGITS)
         most = max(it.epsilon for it in line if it.epsilon is not None)
         name = swept.said(label)
-        out.append(f"{name} gets there at about ε = {needed:.2g}" if needed else f"{name} does not get there up to ε = {most:g}")
+        out.append(f"{name} gets there at about ε = {loss(float(f'{needed:.2g}'))}" if needed else f"{name} does not get there up to ε = {loss(most)}")
     return out
 
 
@@ -89,8 +95,8 @@ def _unlike(other: dict[str, str]) -> list[str]:
 
 
 def worse_than_guessing(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
-    """A sentence for every method that does worse than the trivial predictor somewhere."""
-    found = summaries(swept.at_best(points, finished, metric), finished, metric)
+    """A sentence for every method that does worse than the trivial predictor somewhere, of those whose runs have all finished."""
+    found = summaries(swept.at_best(swept.complete(points, finished), finished, metric), finished, metric)
     trivial = [it for it in found if it.algorithm in TRIVIAL]
     if not trivial:
         return []
@@ -100,9 +106,35 @@ def worse_than_guessing(points: Sequence[Point], finished: Finished, metric: str
         if it.epsilon is not None and sign * it.median > sign * guess.median:
             worse.setdefault(it.label, []).append(it)
     return [
-        f"**{label} does worse than {guess.label}** ({guess.median:.3f}) at ε = " + ", ".join(f"{it.epsilon:g} ({it.median:.3f})" for it in at) + "."
+        f"**{label} does worse than {guess.label}** ({guess.median:.3f}) at ε = " + ", ".join(f"{loss(it.epsilon or 0)} ({it.median:.3f})" for it in at) + "."
         for label, at in worse.items()
     ]
+
+
+def weak_references(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
+    """A sentence for every twin without privacy that is no better than a trivial predictor."""
+    found = [it for it in summaries(swept.at_best(points, finished, metric), finished, metric) if it.epsilon is None]
+    guesses = {it.label: it.median for it in found if it.algorithm in TRIVIAL}
+    larger = metric in LARGER_IS_BETTER
+    told = [
+        weak_reference(it.label, it.median, guesses, METRICS[metric], larger_is_better=larger)
+        for it in found
+        if it.algorithm in _twins() and it.algorithm not in TRIVIAL
+    ]
+    return [line for line in told if line]
+
+
+REFERENCES = ("twin", "trivial", "user-mean")
+
+
+def weak_twin(done: Mapping[str, Run]) -> str:
+    """The same of one private run's twin, once both trivial predictors are there; '' before, and where nothing is wrong."""
+    draws = same_draws(done, *REFERENCES)
+    if not draws:
+        return ""
+    errors = {name: statistics.median(draw[place] for draw in draws) for place, name in enumerate(REFERENCES)}
+    guesses = {done[name].record["title"]: errors[name] for name in ("trivial", "user-mean")}
+    return weak_reference(done["twin"].record["title"], errors["twin"], guesses)
 
 
 def both_rules(points: Sequence[Point]) -> list[str]:
@@ -113,7 +145,7 @@ def both_rules(points: Sequence[Point]) -> list[str]:
 
 def rule_alone(points: Sequence[Point], finished: Finished, metric: str, label: str) -> str:
     """How much the source's rule for the noise costs one method, and which part that is of its distance to what is not private; '' before both have run."""
-    found = {(it.label, it.epsilon): it for it in summaries(swept.at_best(points, finished, metric), finished, metric)}
+    found = {(it.label, it.epsilon): it for it in summaries(swept.at_best(swept.complete(points, finished), finished, metric), finished, metric)}
     shared = [epsilon for name, epsilon in found if name == label and epsilon is not None and (f"{label}{SOURCED}", epsilon) in found]
     if not shared:
         return ""
@@ -121,7 +153,7 @@ def rule_alone(points: Sequence[Point], finished: Finished, metric: str, label: 
     ours, theirs = found[label, epsilon].median, found[f"{label}{SOURCED}", epsilon].median
     truly = _true_epsilon(points, finished, f"{label}{SOURCED}", epsilon)
     costs = f", which truly costs ε = {shown(truly)}" if truly is not None else ""
-    text = f"{label} at ε = {epsilon:g}: {METRICS[metric]} {ours:.3f} with exact accounting, {theirs:.3f} with its source's noise{costs}"
+    text = f"{label} at ε = {loss(epsilon)}: {METRICS[metric]} {ours:.3f} with exact accounting, {theirs:.3f} with its source's noise{costs}"
     free = [it for it in found.values() if it.epsilon is None and it.algorithm in _twins()]
     sign = swept.sign(metric)
     if not free or sign * (theirs - ours) <= 0:
@@ -148,7 +180,7 @@ def reached(table: pd.DataFrame, metric: str, value: float) -> str:
     parts = [f"{METRICS[metric]} {value:.3f} takes " + ", ".join(there)] if there else []
     if missing:
         says = "does" if len(missing) == 1 else "do"
-        parts.append(f"{', '.join(missing)} {says} not reach {'it' if there else f'{METRICS[metric]} {value:.3f}'} up to ε = {table['high'].max():g}")
+        parts.append(f"{', '.join(missing)} {says} not reach {'it' if there else f'{METRICS[metric]} {value:.3f}'} up to ε = {loss(table['high'].max())}")
     return "; ".join(parts) + "."
 
 
@@ -167,7 +199,7 @@ def who_pays(table: pd.DataFrame, label: str, twin: str, epsilon: float) -> str:
         part = wide[wide["by"] == by].sort_values("place")
         costs = part[label] - part[twin]
         out.append(f"for {few} ({part['group'].iloc[0]} ratings) **{costs.iloc[0]:+.3f}**, for {many} ({part['group'].iloc[-1]}) **{costs.iloc[-1]:+.3f}**")
-    return f"At ε = {epsilon:g}, {label} changes the RMSE of {twin}: " + "; ".join(out) + "."
+    return f"At ε = {loss(epsilon)}, {label} changes the RMSE of {twin}: " + "; ".join(out) + "."
 
 
 def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
@@ -182,6 +214,6 @@ def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
             medians = part.groupby(own)["value"].median()
             best = medians.idxmin()
             grid = dict(zip(own, best if isinstance(best, tuple) else (best,), strict=True))
-            at.append(f"{'' if epsilon != epsilon else f'at ε = {float(str(epsilon)):g} '}with {swept.place(grid, ids)} ({float(medians.min()):.3f})")
+            at.append(f"{'' if epsilon != epsilon else f'at ε = {loss(float(str(epsilon)))} '}with {swept.place(grid, ids)} ({float(medians.min()):.3f})")
         out.append(f"**{name}** does best {'; '.join(at)}.")
     return out

@@ -1,23 +1,28 @@
 """The privacy card, what epsilon means, and who sees what: the same words on every page."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.experiment import Run
 from dpmf_core.glossary import TERMS, linked
-from dpmf_core.privacy import VALUE, Event, Guarantee, Relation, Status, UnsupportedEvent, neighbours, normal_form, sequence
-from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds
-from pages.kit import charts, ledgers, links, said
+from dpmf_core.privacy import VALUE, Event, Guarantee, Relation, Status, UnsupportedEvent, neighbours, noise_words, normal_form
+from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds, rule_of
+from dpmf_core.privacy.groups import group_epsilon
+from dpmf_core.privacy.printed import budget_text, epsilon_text
+from pages.kit import charts, links, said
 
 BADGES = {Status.PROVEN: "green", Status.CONDITIONAL: "orange", Status.UNPROVEN: "red", Status.NONE: "gray"}
 
 
 def shown(epsilon: float) -> str:
-    """Two decimals, or two digits where those would read as nothing."""
-    return f"{epsilon:.2f}" if epsilon >= 0.01 or not epsilon else f"{epsilon:.2g}"
+    """A computed epsilon."""
+    return epsilon_text(epsilon)
+
+
+def loss(epsilon: float) -> str:
+    """A chosen epsilon."""
+    return budget_text(epsilon)
 
 
 def small(delta: float) -> str:
@@ -57,38 +62,58 @@ def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
     return pd.DataFrame(table | {"why not": reasons})
 
 
-def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy card") -> None:
-    """Status, epsilon in full, what was released, every rule, what is taken as public."""
+PEOPLE = ("user", "person")  # units that nobody has two of
+MOST_EACH = 100_000  # units of one person
+EACH = 10  # units of one person, until the page or a person says how many
+
+
+def several(event: Event, guarantee: Guarantee, delta: float, each: int) -> None:
+    """That epsilon is for one unit, and what it is for a person who has more of them. each: how many, to begin with."""
+    unit = guarantee.unit
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    size = left.number_input(f"People have up to so many {plural(unit)} each", 1, MOST_EACH, each, key=f"card.each.{unit}.{each}", persist_state="session")
+    if size is None:
+        right.write(f"Give the largest number of {plural(unit)} that one person has.")
+        return
+    try:
+        found = group_epsilon(event, delta, size=int(size))
+    except UnsupportedEvent as why:
+        right.write(f"This ε is for one {unit}. {why}")
+        return
+    terms = f"δ = {small(delta)}, per person, {neighbours(unit, Relation.ADD_REMOVE)}, {rule_of(event)}"
+    right.markdown(linked(f"This ε is for one {unit}. For a person with {size:,} of them it is **ε = {shown(found)} ({terms})**: group privacy."))
+
+
+def plural(unit: str) -> str:
+    """images; values of a rating."""
+    first, _, rest = unit.partition(" ")
+    return f"{first}s {rest}".strip()
+
+
+def card(event: Event, guarantee: Guarantee, delta: float, title: str = "Privacy card", public: bool | None = None, each: int = EACH) -> None:
+    """Status, epsilon in full, what was released and with which noise, every rule, what is taken as public.
+
+    public: whether the data are, on which depends whether the noise can be drawn again; None where no run is meant.
+    each: units that one person may have, where a person is no unit.
+    """
     with st.container(border=True):
         st.markdown(f"## {title} :{BADGES[guarantee.status]}-badge[{guarantee.status}]")
         if guarantee.has_epsilon:
             exact = every_epsilon(event, delta)[0].epsilon
-            st.markdown(linked(f"**{full(exact or 0.0, delta, guarantee.unit)}**"))
+            st.markdown(linked(f"**{full(exact or 0.0, delta, guarantee.unit, rule=rule_of(event))}**"))
+            if guarantee.unit not in PEOPLE:
+                several(event, guarantee, delta, each)
         st.write(linked(guarantee.words))
+        if public is not None and normal_form(event):
+            st.caption(noise_words((leaf.mechanism for leaf, _ in normal_form(event)), reproducible=public))
         if guarantee.taken_as_public:
             st.caption("Taken as public: " + ", ".join(guarantee.taken_as_public) + ".")
         st.markdown(linked("**What is released: the ledger**"))
         said.table(ledger_table(event), column_config={name: _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")})
-        st.markdown(linked("**The same releases by every rule of composition**"))
-        said.table(rules_table(event, delta, guarantee.unit))
+        if guarantee.has_epsilon:
+            st.markdown(linked("**The same releases by every rule of composition**"))
+            said.table(rules_table(event, delta, guarantee.unit))
         links.to("glossary", "What these words mean", {})
-
-
-def together(done: Iterable[Run], delta: float) -> None:
-    """On private data: what all the runs behind a page release, and that nothing counts a choice among them."""
-    private = [run.record for run in {run.key: run for run in done}.values() if not run.record["public"]]
-    costing = [record for record in private if record["epsilon"]["exact"] and record["guarantee"]["unit"] not in (VALUE, "rating")]
-    if not costing:
-        return
-    try:
-        total = every_epsilon(sequence(*(ledgers.event_of_record(record) for record in costing)), delta)[0].epsilon or 0.0
-        sum_ = f", together {full(total, delta, costing[0]['guarantee']['unit'])}"
-    except UnsupportedEvent:
-        sum_ = ""
-    st.warning(
-        f"Your data are private. Runs with noise on them behind this page: {len(costing)}{sum_}. Errors are raw: to choose by them, or to tell them, has no ε "
-        "at all. Choose on public data, or by a private selection (Tune)."
-    )
 
 
 def attack_link(algorithm: str) -> None:

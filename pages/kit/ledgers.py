@@ -9,12 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.privacy import Event, Gaussian, Guarantee, Laplace, Ledger, PosteriorSample, Relation, Repeat, Status, normal_form, sequence
+from dpmf_core.privacy import Event, Gaussian, Guarantee, Ledger, Relation, Repeat, Status, normal_form, sequence
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import Claim
+from dpmf_core.privacy.events import MECHANISMS, FailingGaussian, Mechanism, event_of_rows
+from dpmf_core.privacy.printed import budget_text
 
-KINDS: dict[str, type[Gaussian] | type[Laplace] | type[PosteriorSample]] = {"Gaussian": Gaussian, "Laplace": Laplace, "posterior sample": PosteriorSample}
+KINDS: dict[str, type[Mechanism]] = {name: kind for name, kind in MECHANISMS.items() if not issubclass(kind, FailingGaussian)}  # of a ledger made by hand
 COLUMNS: dict[str, Any] = {
     "noise": st.column_config.SelectboxColumn(options=list(KINDS), required=True, default="Gaussian"),
     "noise multiplier": st.column_config.NumberColumn(help="Noise scale over sensitivity", format="%.4g", default=10.0, required=True),
@@ -81,7 +83,7 @@ def event_of(rows: pd.DataFrame) -> Event:
 
 def _release(place: str, noise: Any, multiplier: Any, times: Any, statistic: Any, factor: Any) -> Event:
     if noise not in KINDS:
-        raise BadInput(f"{place}: the noise must be Gaussian, Laplace or posterior sample. Got {'nothing' if pd.isna(noise) else repr(noise)}.")
+        raise BadInput(f"{place}: the noise must be one of {', '.join(KINDS)}. Got {'nothing' if pd.isna(noise) else repr(noise)}.")
     name = place.lower() if pd.isna(statistic) or not str(statistic) else str(statistic)[:80]
     z = _within(multiplier, 1e-3, 1e9, place, "noise multiplier")
     count = _within(times, 1, MOST, place, "number of times")
@@ -98,8 +100,7 @@ def rows_of(ledger: Ledger) -> pd.DataFrame:
 
 def event_of_record(record: Mapping[str, Any]) -> Event:
     """The event of a stored run."""
-    fields = ("noise_multiplier", "statistic", "sensitivity", "replace_one_factor")
-    return sequence(*(Repeat(KINDS[row["mechanism"]](*(row[name] for name in fields)), row["count"]) for row in record["ledger"]))
+    return event_of_rows(record["ledger"])
 
 
 def guarantee_of_record(record: Mapping[str, Any]) -> Guarantee:
@@ -131,7 +132,7 @@ def check(event: Event) -> Event:
 
 def costs_of(claims: Sequence[Claim], nominal: float) -> pd.DataFrame:
     """What each claim's noise costs over a whole run."""
-    return pd.DataFrame([{"the same noise": claim.title, "nominal ε": f"{nominal:g}"} | _exact(claim) for claim in claims])
+    return pd.DataFrame([{"the same noise": claim.title, "nominal ε": budget_text(nominal)} | _exact(claim) for claim in claims])
 
 
 def _exact(claim: Claim) -> dict[str, str]:

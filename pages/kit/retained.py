@@ -6,6 +6,7 @@ import pandas as pd
 
 from dpmf_core.data import SplitSpec
 from dpmf_core.experiment import Run, RunSpec
+from pages.kit.frames import ANY, Columns, framed
 from pages.kit.sidebar import Choice
 
 VARIANTS = ("rated", "new", "online", "static")
@@ -45,11 +46,12 @@ def _rmse(run: Run) -> float:
 def shares(done: dict[str, Run]) -> pd.DataFrame:
     """RMSE and excess over the baseline of every finished run: variant, share (None for a level), rmse, excess."""
     base = _rmse(done["baseline"])
+    columns: Columns = {"variant": str, "share": float, "rmse": float, "excess": float}
     rows = []
     for name, run in done.items():
         variant, _, share = name.rpartition(" ") if name[-1].isdigit() else (name, "", "")
         rows.append({"variant": variant, "share": float(share) if share else None, "rmse": _rmse(run), "excess": _rmse(run) / base - 1})
-    return pd.DataFrame(rows)
+    return framed(rows, columns)
 
 
 def activity(done: dict[str, Run]) -> pd.DataFrame:
@@ -61,7 +63,7 @@ def activity(done: dict[str, Run]) -> pd.DataFrame:
             continue
         for place, (own, base) in enumerate(zip(run.record["buckets"]["activity"], done["baseline"].record["buckets"]["activity"], strict=False)):
             rows.append({"variant": variant, "place": place, "group": f"{base['from']:,.0f} to {base['to']:,.0f}", "excess": own["rmse"] / base["rmse"] - 1})
-    return pd.DataFrame(rows, columns=["variant", "place", "group", "excess"])
+    return framed(rows, {"variant": str, "place": int, "group": str, "excess": float})
 
 
 def windows(done: dict[str, Run]) -> pd.DataFrame:
@@ -72,12 +74,10 @@ def windows(done: dict[str, Run]) -> pd.DataFrame:
         base = done.get(f"baseline {window}")
         if base is not None:
             rows.append({"variant": variant, "window": int(window) + 1, "rmse": _rmse(run), "excess": _rmse(run) / _rmse(base) - 1})
-    return pd.DataFrame(rows, columns=["variant", "window", "rmse", "excess"])
+    return framed(rows, {"variant": str, "window": int, "rmse": float, "excess": float})
 
 
 def points(table: pd.DataFrame, x: str) -> pd.DataFrame:
     """A frame of excesses as lines, in percent."""
-    return pd.DataFrame(
-        [{"name": row["variant"], "id": TINTS[row["variant"]], "source": False, "value": 100 * row["excess"], x: row[x]} for row in table.to_dict("records")],
-        columns=["name", "id", "source", "value", x],
-    )
+    rows = [{"name": row["variant"], "id": TINTS[row["variant"]], "source": False, "value": 100 * row["excess"], x: row[x]} for row in table.to_dict("records")]
+    return framed(rows, {"name": str, "id": str, "source": bool, "value": float, x: ANY})

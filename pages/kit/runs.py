@@ -10,11 +10,12 @@ import streamlit as st
 from dpmf_core.engine import engine
 from dpmf_core.experiment import RunSpec
 from dpmf_core.jobs import Job
-from pages.kit import said
+from pages.kit import odometer, said
 
 POLL, SLOWEST = 0.4, 2.0  # seconds between looks at unfinished runs
 MOMENT = 0.2  # seconds for stored runs to be read
 TOGETHER = 4  # so many runs, or an eighth of all, finish before the page is drawn again
+ROUND, LAST = 8, -9  # so many runs of a page have one priority; the last priority, still before those of a sweep in a terminal
 MANY, CROWD = 40, 5  # unfinished runs, sessions that wait for some: from there on pages look, and draw, less often
 
 
@@ -25,19 +26,19 @@ def _jobs(page: str, specs: Mapping[str, Any]) -> tuple[dict[str, Job], bool]:
     """
     before: dict[str, tuple[Any, Job]] = st.session_state.get(f"{page}.jobs", {})
     same = {name: spec for name, (spec, _) in before.items()} == dict(specs)
-    kept = {name for name, (spec, job) in before.items() if specs.get(name) == spec and (same or job.state not in ("cancelled", "failed"))}
+    stays = ("waiting", "running", "done")  # on private data the others stay too, until a button asks anew
+    kept = {name for name, (spec, job) in before.items() if specs.get(name) == spec and (same or job.state in stays or odometer.private(spec))}
     for name in before.keys() - kept:
         before[name][1].cancel()
-    first = next(iter(specs), None)
-    held = {name: before[name] if name in kept else (spec, _asked(spec, first=name == first)) for name, spec in specs.items()}
+    held = {name: before[name] if name in kept else (spec, _asked(spec, place)) for place, (name, spec) in enumerate(specs.items())}
     st.session_state[f"{page}.jobs"] = held
     return {name: job for name, (_, job) in held.items()}, not same
 
 
-def _asked(spec: Any, first: bool) -> Job:
-    """The run that a page is about goes before those that it is compared with, of every session."""
+def _asked(spec: Any, place: int) -> Job:
+    """The run that a page is about goes before those that it is compared with, of every session, and early ones of each before late ones of any."""
     ask = engine().submit if isinstance(spec, RunSpec) else engine().measure
-    return ask(spec, 0 if first else -1)
+    return ask(spec, -min(-LAST, -(-place // ROUND)))
 
 
 def again(page: str) -> None:
@@ -48,17 +49,28 @@ def again(page: str) -> None:
 
 
 def wanted(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[str, Any]:
-    """The finished ones of the wanted runs or measurements, by name. The rest shows its progress here and the page is drawn again as they finish."""
-    jobs, new = _jobs(page, specs)
+    """The finished ones of the wanted runs or measurements, by name. The rest shows its progress here and the page is drawn again as they finish.
+
+    On data that are not public only what was asked for is computed; the rest has a button here, with its price.
+    """
+    held = {name: spec for name, (spec, _) in st.session_state.get(f"{page}.jobs", {}).items()}
+    through, bought = odometer.let_through(specs, held)
+    withheld = {name: spec for name, spec in specs.items() if name not in through}
+    st.session_state[f"{page}.withheld"] = next(iter(specs), None) in withheld
+    jobs, new = _jobs(page, through)
     first = next(iter(jobs.values()), None)
     if first is not None and new:  # once, so that a widget's answer does not wait for runs that go on
         _settle(list(jobs.values()), patience)
-    if any(job.state in ("waiting", "running") for job in jobs.values()):
+    going = any(job.state in ("waiting", "running") for job in jobs.values())
+    if bought and not going:
+        st.rerun()  # what was drawn stands in the sidebar, which was drawn before
+    if going:
         strain = _strain()
         watch = st.fragment(_watch, run_every=min(SLOWEST, POLL * strain))
         together = max(TOGETHER, len(jobs) // 8) if strain <= 1 else len(jobs)
         watch(page, sum(job.state == "done" for job in jobs.values()), first is not None and first.state == "done", together)
     _troubles(page, jobs)
+    odometer.offer(page, withheld, specs)
     engine().start()  # so that the next run need not wait for workers
     return {name: job.result(0) for name, job in jobs.items() if job.state == "done"}
 
@@ -123,6 +135,8 @@ def _troubles(page: str, jobs: Mapping[str, Job]) -> None:
     for message in dict.fromkeys(job.error for job in jobs.values() if job.state == "failed" and job.error):
         said.error(message, "")
     if any(job.state == "cancelled" for job in jobs.values()):
-        st.info("Cancelled. What had finished is shown; nothing of the cancelled runs was kept.")
+        private = any(job.state == "cancelled" and odometer.private(job.spec) for job in jobs.values())
+        cost = " On private data what they had drawn by then is in the total." if private else ""
+        st.info(f"Cancelled. What had finished is shown; nothing of the cancelled runs was kept.{cost}")
     if any(job.state in ("cancelled", "failed") for job in jobs.values()):
         st.button("Run again", key=f"{page}.again", on_click=again, args=(page,))

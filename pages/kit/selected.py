@@ -9,24 +9,26 @@ from streamlit.delta_generator import DeltaGenerator
 from dpmf_core.experiment import Run
 from dpmf_core.glossary import linked
 from dpmf_core.privacy import Relation
+from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.selecting import MOST, Selected, SelectionSpec
 from dpmf_core.store import to_json
 from dpmf_core.tune import TuneSpec
-from pages.kit import guarantee, runs, said
+from pages.kit import guarantee, odometer, runs, said
 from pages.kit.swept import level, parameter
 
-RULE = "Rényi curve"
-LAWS = {"poisson": "Poisson", "geometric": "geometric", "logarithmic": "logarithmic"}
+RULE = "by the privacy profile of a trial"
+LAWS = {name: "Poisson" if name == "poisson" else name for name in SHAPES}
 
 
 def _select(spec: SelectionSpec) -> None:
     st.session_state["tune.selecting"] = spec
+    odometer.buy([spec])
 
 
 def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
     """Controls here, begun by their button; the outcome at the head."""
     spec = _asked(search, trials)
-    st.button("Choose in private", type="primary", key="tune.select", on_click=_select, args=(spec,))
+    st.button(odometer.label("Choose in private", spec), type="primary", key="tune.select", on_click=_select, args=(spec,))
     with head:
         if st.session_state.get("tune.selecting") == spec:
             _draw(spec)
@@ -37,7 +39,7 @@ def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
         st.write(
             linked(
                 f"About {spec.trials:g} trials, their number and their parameters drawn at random, each scored with noise; nobody sees but the winner. "
-                f"All in all **{cost}**, where the training in each trial has ε = {each:g} at the same δ."
+                f"All in all **{cost}**, where the training in each trial has ε = {guarantee.loss(each)} at the same δ."
             )
         )
 
@@ -46,7 +48,11 @@ def _asked(search: TuneSpec, trials: int) -> SelectionSpec:
     """What the controls say. Raises BadInput."""
     left, right = st.columns(2)
     law = left.selectbox(
-        "Number of trials, at random", list(LAWS), key="tune.law", format_func=LAWS.__getitem__, help="A longer tail costs less and more often tries one only."
+        "Number of trials, at random",
+        list(LAWS),
+        key="tune.law",
+        format_func=LAWS.__getitem__,
+        help="At the same mean the first costs least: often it tries one or two only, now and then many. The binomial tries at most twice the mean.",
     )
     noise = right.number_input(
         "Noise multiplier of each score",

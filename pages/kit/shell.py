@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from datasets import own
+from dpmf_core import accounts
 from dpmf_core.lesson_links import PAGES as PAGES_OF_LESSONS
-from pages.kit import lesson, sidebar
+from pages.kit import asked, lesson, sidebar
 
 PAGES = Path(__file__).parents[1]
 
@@ -41,9 +42,11 @@ PLACES: dict[str, list[Any]] = {
 }
 
 IDLE = {  # controls of the sidebar that play no part on a page
-    "trade-off": ("algo", "eps", "rule"),
-    "sketch": ("algo", "rule"),
-    "retention": ("algo", "eps", "delta", "rule"),
+    "trade-off": ("algo", "eps", "rule", "noise_kind", "shape"),
+    "sketch": ("algo", "rule", "noise_kind", "shape"),
+    "retention": ("algo", "eps", "delta", "rule", "noise_kind", "shape"),
+    "audit": ("shape",),
+    "tune": ("shape",),
 }
 
 
@@ -64,8 +67,9 @@ def _settle_in() -> None:
 
 @st.cache_resource(ttl=3600)
 def _tidied() -> None:
-    """Once an hour, whichever page is open: uploads older than a day go."""
+    """Once an hour, whichever page is open: uploads older than a day go, and the accounts of those that are gone."""
     own.sweep()
+    accounts.sweep(own.origins())
 
 
 _let_in()
@@ -80,7 +84,7 @@ apart = name in ("audit", "runs", "lessons", "glossary", "data")  # what these s
 if not apart:
     if given is None:
         st.sidebar.caption(next(f"{section} › {page.title}" for section, pages in PLACES.items() if page in pages))
-    sidebar.draw(holds.get(name, "ratings"), IDLE.get(name, ()))
+    sidebar.draw(holds.get(name, "ratings"), IDLE.get(name, ()), asked.instead() if name == "trade-off" else "")
 st.set_page_config(page_title=f"{page.title} · dpmf: what privacy costs")
 lesson.heading()
 page.run()

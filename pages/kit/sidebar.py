@@ -18,20 +18,33 @@ from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.experiment import RunSpec
 from dpmf_core.glossary import linked
 from dpmf_core.privacy import default_delta
-from dpmf_core.samples import VOCABULARY_IS_PUBLIC, SampleShape
+from dpmf_core.privacy.printed import budget_text
+from dpmf_core.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from pages.kit import lesson, links, said
 from pages.kit.tied import tied
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
-DEFAULTS: dict[str, Any] = {"data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact"}
+DEFAULTS: dict[str, Any] = {
+    "data": "cinema", "top": None, "algo": "dpals", "eps": 5.0, "delta": None, "seed": 0, "rule": "exact", "noise_kind": "continuous", "shape": "given",
+}  # fmt: skip
 FIRST: dict[str, dict[str, Any]] = {"documents": {"data": "news", "algo": "oneshot-nmf"}, "images": {"data": "faces", "algo": "oneshot-nmf"}}
-OWN = ("data", "top", "algo", "delta")  # what each kind of data has for itself; epsilon, seed and rule are shared
+OWN = ("data", "top", "algo", "delta", "shape")  # what each kind of data has for itself; epsilon, seed and rule are shared
 RULES = ["exact", "source"]
+NOISES = ["continuous", "discrete"]
+SHAPES = ["given", "released"]
+UNKNOWN_DELTA = 1e-6  # where 1/(10 n) would say how many there are
 Holds = Literal["ratings", "documents", "images"]
 DEPLOYED = (
     "For comparison: the 2020 US Census redistricting data were published at a total ε of 19.61 with δ = 1e-10 (US Census Bureau, 2021). "
     "Textbooks call ε of 1 or below strong."
 )
+
+
+def released(shape_is: str, holds: Holds = "ratings") -> dict[str, str]:
+    """What a run's data say of a shape that is released; nothing where it is given."""
+    if shape_is == "given":
+        return {}
+    return {"row_count": "private"} | ({} if holds == "images" else {"item_choice": "private"})
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,8 @@ class Choice:
     delta: float
     seed: int
     calibration: str
+    noise: str = "continuous"
+    shape_is: str = "given"
 
     @property
     def entry(self) -> datasets.Entry:
@@ -63,13 +78,16 @@ class Choice:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return self.entry.assumptions + ((ITEM_SET_IS_PUBLIC,) if self.kept_items else ())
+        return self.entry.assumptions + ((ITEM_SET_IS_PUBLIC,) if self.kept_items and self.shape_is == "given" else ())
 
     def spec(self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, **changed: Any) -> RunSpec:
         """The run that is chosen, or a relative of it. Raises BadInput."""
-        budget = {"epsilon": changed.get("epsilon", self.epsilon), "delta": self.delta, "calibration": changed.get("calibration", self.calibration)}
+        budget = {
+            "epsilon": changed.get("epsilon", self.epsilon), "delta": self.delta, "calibration": changed.get("calibration", self.calibration),
+            "noise": self.noise,
+        }  # fmt: skip
         return RunSpec.parse(
-            data={"id": self.data, "top_items": self.kept_items}, algorithm=algorithm or self.algorithm,
+            data={"id": self.data, "top_items": self.kept_items, **released(self.shape_is)}, algorithm=algorithm or self.algorithm,
             parameters=parameters or {}, budget=budget, seed=changed.get("seed", self.seed),
         )  # fmt: skip
 
@@ -85,6 +103,8 @@ class SampleChoice:
     delta: float
     seed: int
     calibration: str
+    noise: str = "continuous"
+    shape_is: str = "given"
 
     @property
     def entry(self) -> datasets.SampleEntry:
@@ -94,20 +114,25 @@ class SampleChoice:
     @property
     def shape(self) -> SampleShape:
         """The public shape, without opening the data."""
-        return SampleShape(self.entry.n_samples, min(self.most_words or self.entry.n_features, self.entry.n_features), self.entry.image)
+        entry = self.entry
+        return SampleShape(entry.n_samples, min(self.most_words or entry.n_features, entry.n_features), entry.image, entry.n_people)
 
     def assumptions(self, hashed: bool) -> tuple[str, ...]:
         """What the words assume: only an invented vocabulary, or a hashed one, learns nothing from documents."""
-        chosen = self.most_words is not None and self.most_words < self.entry.n_features
+        chosen = self.most_words is not None and self.most_words < self.entry.n_features and self.shape_is == "given"
         learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
-        words = (VOCABULARY_IS_PUBLIC,) if (learned or chosen) and not hashed else ()
-        return tuple(dict.fromkeys((*words, *(it for it in self.entry.assumptions if it != VOCABULARY_IS_PUBLIC))))
+        words = () if hashed else (WORDS_ARE_PUBLIC,) * learned + (VOCABULARY_IS_PUBLIC,) * chosen
+        return tuple(dict.fromkeys((*words, *(it for it in self.entry.assumptions if it != WORDS_ARE_PUBLIC))))
 
     def spec(self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **changed: Any) -> RunSpec:
         """The run that is chosen, or a relative of it. Raises BadInput."""
-        budget = {"epsilon": changed.get("epsilon", self.epsilon), "delta": self.delta, "calibration": changed.get("calibration", self.calibration)}
+        budget = {
+            "epsilon": changed.get("epsilon", self.epsilon), "delta": self.delta, "calibration": changed.get("calibration", self.calibration),
+            "noise": self.noise,
+        }  # fmt: skip
         return RunSpec.parse(
-            data={"id": self.data, "most_words": self.most_words, **(data or {})}, algorithm=algorithm or self.algorithm, parameters=parameters or {},
+            data={"id": self.data, "most_words": self.most_words, **released(self.shape_is, self.entry.holds), **(data or {})},
+            algorithm=algorithm or self.algorithm, parameters=parameters or {},
             budget=budget, seed=changed.get("seed", self.seed),
         ).canonical()  # fmt: skip
 
@@ -134,8 +159,7 @@ def bring(entry: Any) -> None:
     held = getattr(entry, "holds", "ratings")
     st.session_state["data.own"] = {**st.session_state.get("data.own", {}), entry.id: entry}
     prefix = "sidebar." if held == "ratings" else f"sidebar.{held}."
-    units = entry.n_users if held == "ratings" else entry.n_samples
-    for name, value in (("data", entry.id), ("top", None), ("delta", default_delta(units))):
+    for name, value in (("data", entry.id), ("top", None), ("delta", default_delta(_units(entry)))):
         st.session_state[prefix + name] = value
     if held != "ratings":
         st.session_state.setdefault(f"{prefix}algo", FIRST[held]["algo"])
@@ -165,7 +189,8 @@ def _entry(data_id: str) -> Any:
 
 
 def _units(entry: Any) -> int:
-    return int(entry.n_users if holds() == "ratings" else entry.n_samples)
+    """How many privacy units there are, known to everybody."""
+    return int(entry.n_users if getattr(entry, "holds", "ratings") == "ratings" else entry.n_people or entry.n_samples)
 
 
 def _usable_data() -> list[str]:
@@ -196,6 +221,8 @@ _READERS: dict[str, tuple[Any, str]] = {
     "delta": (lambda text: _number(text, 1e-15, 0.49), "a number from 1e-15 to 0.49"),
     "seed": (lambda text: int(_number(text, 0, 2**31)), "a whole number from 0"),
     "rule": (lambda text: _one_of(text, RULES), "exact or source"),
+    "noise_kind": (lambda text: _one_of(text, NOISES), "continuous or discrete"),
+    "shape": (lambda text: _one_of(text, SHAPES), "given or released"),
 }
 
 
@@ -244,9 +271,9 @@ def _follow_in_url() -> None:
 
 
 def _in_url(name: str, value: Any) -> str | None:
-    if value is None or (name == "rule" and value == "exact") or (name == "data" and datasets.is_own(value)):
+    if value is None or (name in ("rule", "noise_kind", "shape") and value == DEFAULTS[name]) or (name == "data" and datasets.is_own(value)):
         return None
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 # ---- widgets ----------------------------------------------------------------------------------------------------------
@@ -290,7 +317,8 @@ def _fewer(entry: Any) -> None:
                 help="Keeps the most rated items. Choosing them by exact counts treats the item set as public, and the privacy card says so.",
             )  # fmt: skip
         return
-    st.caption(f"{entry.n_samples:,} {entry.holds}, {entry.n_features:,} {'words' if entry.holds == 'documents' else 'pixels'}. {entry.words}")
+    whose = f" of {entry.n_people:,} people" if entry.n_people else ""
+    st.caption(f"{entry.n_samples:,} {entry.holds}{whose}, {entry.n_features:,} {'words' if entry.holds == 'documents' else 'pixels'}. {entry.words}")
     if entry.holds == "documents" and seen:
         st.number_input(
             "Most frequent words only", 2, None, **tied(_key("top"), emptiable=True), placeholder=f"all {entry.n_features:,}", step=1000, disabled=fixed,
@@ -307,12 +335,12 @@ def _loss(fixed: bool) -> None:
         EPSILONS,
         **tied("sidebar.slider"),
         on_change=_type,
-        format_func=lambda mark: f"{mark:g}",
+        format_func=budget_text,
         help=linked(DEPLOYED),
         disabled=fixed,
     )
     if not EPSILONS[0] <= st.session_state["sidebar.eps"] <= EPSILONS[-1]:
-        st.caption(f"ε = {st.session_state['sidebar.eps']:g} lies beyond the slider.")
+        st.caption(f"ε = {budget_text(st.session_state['sidebar.eps'])} lies beyond the slider.")
     left, right = st.columns(2)
     left.caption("← more private")
     right.caption("more accurate →", text_alignment="right")
@@ -338,6 +366,38 @@ def _ruling(fixed: bool) -> None:
     )  # fmt: skip
 
 
+def _noising(fixed: bool) -> None:
+    st.radio(
+        "Noise", NOISES, **tied("sidebar.noise_kind", NOISES), horizontal=True, disabled=fixed,
+        format_func=lambda kind: {"continuous": "floating-point", "discrete": "exact, on a grid"}[kind],
+        help="Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact: statistics are rounded to a grid, and a discrete Gaussian "
+        "is drawn on it without any rounding. It is accounted by its Rényi curve, so the same ε asks for a little more noise.",
+    )  # fmt: skip
+
+
+def _shaping(fixed: bool) -> None:
+    """Whether the item set and the number of rows are taken as public."""
+    rows, names = {"ratings": ("users", "items"), "documents": ("documents", "words"), "images": ("images", "")}[holds()]
+    what = f"Which {names} there are, and how many {rows}" if names else f"How many {rows} there are"
+    st.radio(
+        what, SHAPES, **tied(_key("shape"), SHAPES), horizontal=True, disabled=fixed, on_change=_shape_changed,
+        format_func=lambda it: {"given": "taken as public", "released": "released with noise"}[it],
+        help=linked(
+            "Released with noise: part of the budget pays for a noisy number of rows and for noisy counts, of which only those above a threshold are named. "
+            "See partition selection. Runs without noise choose by exact counts, so what they are judged on is not quite the same."
+        ),
+    )  # fmt: skip
+
+
+def _shape_changed() -> None:
+    """A default of delta that says how many rows there are goes, or comes back."""
+    usual = default_delta(_units(_entry(st.session_state[_key("data")])))
+    if st.session_state[_key("shape")] == "released" and st.session_state[_key("delta")] == usual:
+        st.session_state[_key("delta")] = UNKNOWN_DELTA
+    elif st.session_state[_key("shape")] == "given" and st.session_state[_key("delta")] == UNKNOWN_DELTA:
+        st.session_state[_key("delta")] = usual
+
+
 def _what(fixed: bool) -> None:
     titles, usable = {entry.id: entry.title for entry in _entries()}, _usable_data()
     st.selectbox("Data set", usable, **tied(_key("data"), usable), format_func=titles.__getitem__, on_change=_new_data, disabled=fixed)
@@ -354,19 +414,32 @@ def _control(name: str, widget: Callable[[bool], None], idle: Collection[str]) -
         widget(lesson.fixed(name) is not None)
 
 
-def draw(page_holds: Holds = "ratings", idle: Collection[str] = ()) -> None:
+def draw(page_holds: Holds = "ratings", idle: Collection[str] = (), instead: str = "") -> None:
     """The sidebar of a page about ratings, documents or images; afterwards `choice()` or `sample_choice()` says what it holds.
 
-    idle: what plays no part on the page, by its name in a link.
+    idle: what plays no part on the page, by its name in a link. instead: said in place of all controls, where the page has settings of its own.
     """
     st.session_state["sidebar.holds"] = page_holds
     if any(_key(name) not in st.session_state for name in _READERS):
         _start_from_url()
     _enforce()
+    if instead:
+        st.sidebar.info(instead)
+    else:
+        _widgets(idle)
+    _complain()
+    _follow_in_url()
+
+
+def _widgets(idle: Collection[str]) -> None:
     with st.sidebar:
         _control("data", _what, idle)
         entry = _entry(st.session_state[_key("data")])
         _fewer(entry)
+        if not entry.public:
+            from pages.kit import odometer  # which stands on figures, and these on the sidebar
+
+            odometer.panel(entry.id, "sidebar", _units(entry))
         _control("algo", _how, idle)
         _control("eps", _loss, idle)
         _control("delta", _failing, idle)
@@ -374,8 +447,9 @@ def draw(page_holds: Holds = "ratings", idle: Collection[str] = ()) -> None:
             st.warning(f"δ of 1/n ({1 / _units(entry):.0e}) or more would allow publishing one person's whole row.")
         _control("seed", _drawing, idle)
         _control("rule", _ruling, idle)
-    _complain()
-    _follow_in_url()
+        _control("noise_kind", _noising, idle)
+        if not entry.public or st.session_state[_key("top")] or st.session_state[_key("shape")] != "given":
+            _control("shape", _shaping, idle)
 
 
 def choice() -> Choice:
@@ -394,4 +468,14 @@ def chosen() -> Choice | SampleChoice:
 
 def _held() -> tuple[Any, ...]:
     held = {name: st.session_state[_key(name)] for name in _READERS}
-    return held["data"], held["top"], held["algo"], float(held["eps"]), float(held["delta"]), int(held["seed"]), held["rule"] or "exact"
+    return (
+        held["data"],
+        held["top"],
+        held["algo"],
+        float(held["eps"]),
+        float(held["delta"]),
+        int(held["seed"]),
+        held["rule"] or "exact",
+        held["noise_kind"] or "continuous",
+        held["shape"] or "given",
+    )

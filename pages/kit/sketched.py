@@ -12,6 +12,7 @@ from dpmf_core.figures import Preset
 from dpmf_core.other_roads import NO_THRESHOLD, REGULAR
 from dpmf_core.sweeps import Point
 from pages.kit import charts
+from pages.kit.frames import ANY, Columns, framed
 
 INK = "#111111"  # on cells that are never empty
 AXES = {"threshold": "threshold ε of the source", "penalty": "regulariser λ"}
@@ -28,8 +29,11 @@ def points(preset: Preset, data: DataSpec, seed: int, rank: int) -> list[Point]:
     return found
 
 
+LINE: Columns = {"name": str, "id": str, "source": bool, "value": float, "gain": float}
+
+
 def frame(asked: Sequence[Point], finished: dict[str, Run], metric: str) -> pd.DataFrame:
-    """A row a run: name, id, source, value and the parameters of the grid, in words where a number stands for none."""
+    """A row a run: name, id, source, value, space gain and the other parameters of the grid, in words where a number stands for none."""
     rows: list[dict[str, Any]] = []
     for point in asked:
         value = finished[point.key].record["metrics"].get(metric) if point.key in finished else None
@@ -42,7 +46,8 @@ def frame(asked: Sequence[Point], finished: dict[str, Run], metric: str) -> pd.D
             place["threshold"] = "none" if place["threshold"] == NO_THRESHOLD else f"{place['threshold']:g}"
         ident = "sketch-hash" if point.spec.parameters.get("depth") == 1 else point.spec.algorithm
         rows.append({"name": name, "id": ident, "source": False, "value": float(value), "gain": gain, **place})
-    return pd.DataFrame(rows)
+    grid = {name: ANY for point in asked for name in point.grid if name != "space_gain"}
+    return framed(rows, {**LINE, **grid})
 
 
 def against(table: pd.DataFrame, preset: Preset, metric: str) -> go.Figure:
@@ -53,9 +58,14 @@ def against(table: pd.DataFrame, preset: Preset, metric: str) -> go.Figure:
     return charts.against(lines, preset.axis, MEASURES[metric], AXES[preset.axis])
 
 
-def best(table: pd.DataFrame) -> pd.DataFrame:
-    """The best regulariser for each dimension and space gain, and what it reaches: rank, gain, penalty, value."""
+def best(asked: Sequence[Point], table: pd.DataFrame) -> pd.DataFrame:
+    """The best regulariser for each dimension and space gain, and what it reaches: rank, gain, penalty, value.
+
+    A place is left out until all of its regularisers have been run.
+    """
     inner = table[table["name"] != REGULAR.label]
+    counts = inner.groupby(["rank", "gain"])["value"].transform("size")
+    inner = inner[counts == len({point.grid["penalty"] for point in asked})]
     return inner.loc[inner.groupby(["rank", "gain"])["value"].idxmin(), ["rank", "gain", "penalty", "value"]].reset_index(drop=True)
 
 
@@ -73,6 +83,12 @@ def best_heat(chosen: pd.DataFrame) -> go.Figure:
     fig.update_xaxes(type="category")
     fig.update_yaxes(type="category")
     return fig
+
+
+def cells(sketch: Drawn) -> pd.DataFrame:
+    """Where every component of every vector lies, and with which sign."""
+    columns: Columns = {"row": int, "cell": int, "vector": str, "component": int, "sign": int}
+    return framed(({name: getattr(it, name) for name in columns} for it in sketch.components), columns)
 
 
 def table_of_cells(sketch: Drawn, vector: str) -> go.Figure:

@@ -8,14 +8,20 @@ import pandas as pd
 from dpmf_core import algorithms
 from dpmf_core.experiment import Run
 from dpmf_core.sweeps import Point, Summary, reaches, summaries
-from pages.kit.guarantee import shown
+from pages.kit.frames import ANY, Columns, framed
+from pages.kit.guarantee import loss, shown
 
 METRICS = {"rmse": "RMSE", "mae": "MAE", "recall_at_20": "Recall@20", "ndcg_at_20": "NDCG@20", "validation_rmse": "Validation RMSE"}
 LARGER_IS_BETTER = ("recall_at_20", "ndcg_at_20")
 TRIVIAL = ("global-mean", "user-mean", "popularity")
 SOURCED = ", source's noise"  # ends the label of a method whose noise is set by its source's rule
+DIGITS = 3  # of a figure in sentences and tables
 PROVED = ("PROVEN", "CONDITIONAL")
-PLACE = ["name", "id", "source", "epsilon", "seed", "value"]
+PLACE: Columns = {"name": str, "id": str, "source": bool, "epsilon": float, "seed": int, "value": float}
+GROUP: Columns = {"by": str, "place": int, "group": str, "name": str, "id": str, "rmse": float}
+STEP: Columns = {"name": str, "id": str, "draw": int, "part": str, "step": int, "rmse": float}
+PROMISE: Columns = {"method": str, "guarantee": str, "protects one": str, "true ε": str, "seconds to train": float, "runs": int}
+NEEDED: Columns = {"method": str, "epsilon": float, "low": float, "high": float, "its best": str}
 Finished = dict[str, Run]
 
 
@@ -57,14 +63,14 @@ def said(label: str) -> str:
 # ---- what may be compared ---------------------------------------------------------------------------------------------
 
 
-def caution(record: dict[str, Any]) -> str:
+def caution(record: dict[str, Any], unit: str = "user") -> str:
     """Why a private method's epsilon is not like the others': it protects less than a person, or nothing is proved. '' for the rest."""
     guarantee = record["guarantee"]
     if not record["spec"]["budget"]:
         return ""
     if guarantee["status"] not in PROVED:
         return "no proof"
-    return "" if guarantee["unit"] == "user" else f"protects one {guarantee['unit']}"
+    return "" if guarantee["unit"] == unit else f"protects one {guarantee['unit']}"
 
 
 def cautions(points: Sequence[Point], finished: Finished) -> dict[str, str]:
@@ -89,6 +95,12 @@ def _stands_before(it: Summary, was: Summary, metric: str) -> bool:
     return best((was, it), metric) is it
 
 
+def complete(points: Sequence[Point], finished: Finished) -> list[Point]:
+    """The points of every method and epsilon all of whose runs, over seeds and grid, have finished: what may be spoken of."""
+    open_ = {(point.label, point.epsilon) for point in points if point.key not in finished}
+    return [point for point in points if (point.label, point.epsilon) not in open_]
+
+
 def middle(epsilons: Iterable[float]) -> float:
     """The one that the first sentence is about."""
     ordered = sorted(epsilons)
@@ -99,7 +111,7 @@ def middle(epsilons: Iterable[float]) -> float:
 
 
 def frame(points: Sequence[Point], finished: Finished, metric: str) -> pd.DataFrame:
-    """Every draw as a row: name, id, source (whether by the source's noise), epsilon, seed, value, and the grid's parameters."""
+    """Every draw as a row: name, id, source (whether by the source's noise), epsilon, seed, value, and every parameter of the grid."""
     notes = cautions(points, finished)
     out = []
     for point in points:
@@ -110,7 +122,12 @@ def frame(points: Sequence[Point], finished: Finished, metric: str) -> pd.DataFr
             sourced = run.record["calibration"] == "source"
             where = {"name": name, "id": point.spec.algorithm, "source": sourced, "epsilon": point.epsilon, "seed": point.spec.seed}
             out.append(where | {"value": float(value)} | dict(point.grid))
-    return pd.DataFrame(out, columns=PLACE if not out else None)
+    return framed(out, {**PLACE, **{name: ANY for point in points for name in point.grid}})
+
+
+def whole_frame(points: Sequence[Point], finished: Finished, metric: str) -> pd.DataFrame:
+    """The same, of `complete` points alone."""
+    return frame(points, {point.key: finished[point.key] for point in complete(points, finished)}, metric)
 
 
 def best_of_second(table: pd.DataFrame, axis: str, metric: str) -> pd.DataFrame:
@@ -134,9 +151,7 @@ def bucket_rows(points: Sequence[Point], finished: Finished, epsilon: float, lab
                 for quarter, group in enumerate(groups):
                     text = f"{group['from']:,.0f} to {group['to']:,.0f}"
                     out.append({"by": by, "place": quarter, "group": text, "name": point.label, "id": point.spec.algorithm, "rmse": group["rmse"]})
-    if not out:
-        return pd.DataFrame(columns=["by", "place", "name", "id", "group", "rmse"])
-    table = pd.DataFrame(out)
+    table = framed(out, GROUP)
     table["group"] = table.groupby(["by", "place"])["group"].transform("first")  # quarters of other draws end a little elsewhere
     return table.groupby(["by", "place", "name", "id"], sort=False, as_index=False).agg(group=("group", "first"), rmse=("rmse", "mean"))
 
@@ -146,31 +161,34 @@ def curve_rows(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
     out = []
     for point in points:
         if point.key in finished:
-            name = point.label if point.epsilon is None else f"{point.label}, ε = {point.epsilon:g}"
+            name = point.label if point.epsilon is None else f"{point.label}, ε = {loss(point.epsilon)}"
             common = {"name": name, "id": point.spec.algorithm, "draw": point.spec.seed, "part": "held-out"}
             out += [common | {"step": int(at["step"]), "rmse": at["test_rmse"]} for at in finished[point.key].record["curves"]]
-    return pd.DataFrame(out, columns=["name", "id", "draw", "part", "step", "rmse"])
+    return framed(out, STEP)
 
 
 # ---- tables -----------------------------------------------------------------------------------------------------------
 
 
 def which_epsilon(points: Sequence[Point], finished: Finished, metric: str, value: float) -> pd.DataFrame:
-    """For every private method the smallest epsilon whose median is as good as `value`, None where no measured one is: method, epsilon, at, low, high."""
+    """For every private method that has finished the smallest epsilon whose median reads as good as `value`, None where none does: method, epsilon, low,
+    high, its best."""
     notes = cautions(points, finished)
     lines: dict[str, list[Summary]] = {}
+    missing = {point.label for point in points if point.key not in finished}
     for it in summaries(at_best(points, finished, metric), finished, metric):
-        if it.epsilon is not None and notes.get(it.label) != "no proof":
+        if it.epsilon is not None and notes.get(it.label) != "no proof" and it.label not in missing:
             lines.setdefault(it.label, []).append(it)
     out: list[dict[str, Any]] = []
     for label, line in lines.items():
         top, epsilons = best(line, metric), [it.epsilon for it in line if it.epsilon is not None]
-        needed = reaches(line, value, larger_is_better=metric in LARGER_IS_BETTER)
+        needed = reaches(line, value, larger_is_better=metric in LARGER_IS_BETTER, digits=DIGITS)
         name = f"{label} ({notes[label]})" if label in notes else label
         out.append(
-            {"method": said(name), "epsilon": needed, "low": min(epsilons), "high": max(epsilons), "its best": f"{top.median:.3f} at ε = {top.epsilon:g}"}
-        )
-    return pd.DataFrame(out)
+            {"method": said(name), "epsilon": needed, "low": min(epsilons), "high": max(epsilons),
+             "its best": f"{top.median:.3f} at ε = {loss(top.epsilon or 0)}"}
+        )  # fmt: skip
+    return framed(out, NEEDED)
 
 
 def methods_table(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
@@ -181,14 +199,14 @@ def methods_table(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
         if not runs:
             continue
         record = max(runs, key=lambda it: (it["spec"]["budget"] or {}).get("epsilon", 0))
-        nominal, guarantee = (record["spec"]["budget"] or {}).get("epsilon"), record["guarantee"]
+        nominal, guarantee = float((record["spec"]["budget"] or {}).get("epsilon", 0)), record["guarantee"]
         none = record["epsilon"]["exact"] is None or not nominal or guarantee["status"] not in PROVED
         out.append({
             "method": label, "guarantee": guarantee["status"], "protects one": guarantee["unit"] if nominal else "-",
-            "true ε": "-" if none else f"{shown(record['epsilon']['exact'])} at nominal {nominal:g}",
+            "true ε": "-" if none else f"{shown(record['epsilon']['exact'])} at nominal {loss(nominal)}",
             "seconds to train": float(pd.Series([it["seconds"]["fit"] for it in runs]).median()), "runs": len(runs),
         })  # fmt: skip
-    return pd.DataFrame(out)
+    return framed(out, PROMISE)
 
 
 def promises(points: Sequence[Point], finished: Finished) -> dict[str, str]:

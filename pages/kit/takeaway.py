@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
+from dpmf_core.cli import show as words
+from dpmf_core.experiment import Run
 from dpmf_core.store import to_json
 from dpmf_core.sweeps import rows
 from pages.kit import said
@@ -42,6 +44,21 @@ def link() -> str:
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(dict(st.query_params))}"
 
 
+def single(main: Run) -> None:
+    """One run's downloads, its script, the share link."""
+    st.header("Take it away", anchor=False)
+    record = main.export()
+    again = words.script(record)
+    left, middle, right = st.columns(3)
+    left.download_button("The run as JSON", to_json(record, indent=1), f"{main.name}.json", "application/json", width="stretch")
+    middle.download_button("The script", again, f"{main.name}.py", "text/x-python", width="stretch")
+    with right.popover("Share link", width="stretch"):
+        st.code(link(), language=None, wrap_lines=True)
+        st.caption("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")
+    with st.expander("The script"):
+        st.code(again, language="python")
+
+
 def draw(question: Asked, finished: Finished) -> None:
     """Downloads, the script, the share link."""
     st.header("Take it away", anchor=False)
@@ -54,6 +71,8 @@ def draw(question: Asked, finished: Finished) -> None:
         "Runs as JSON", lambda: to_json([finished[key].export() for key in dict.fromkeys(point.key for point in done)]), "trade-off.json", "application/json",
         width="stretch", key="tradeoff.json",
     )  # fmt: skip
+    if any(not finished[point.key].record["public"] for point in done):
+        st.caption("Your data are private: the CSV and the JSON hold settings and ledgers, and no errors, which are computed on raw data without noise.")
     text = script(question)
     third.download_button("Script", text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script")
     with fourth.popover("Share link", width="stretch"):

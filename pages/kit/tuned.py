@@ -10,11 +10,13 @@ import streamlit as st
 from dpmf_core.cli import show as words
 from dpmf_core.engine import engine
 from dpmf_core.experiment import Run, prepare
+from dpmf_core.fresh import FRESH
 from dpmf_core.glossary import linked
-from dpmf_core.privacy import UnsupportedEvent, neighbours, normal_form
+from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.store import to_json
 from dpmf_core.tune import Interval, Search, Trial, TuneSpec, price
 from pages.kit import charts, guarantee, links, said
+from pages.kit.frames import ANY, framed
 from pages.kit.sidebar import Choice
 from pages.kit.swept import parameter
 
@@ -27,12 +29,12 @@ def _searches() -> tuple[dict[str, Search], threading.Lock]:
     return {}, threading.Lock()
 
 
-def shared(spec: TuneSpec, trials: int) -> Search:
-    """The search of this specification; whoever asks for more trials than before makes it go on."""
+def shared(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
+    """The search of this specification; whoever asks for more trials than before makes it go on. begin: whether one may be begun, else None."""
     held, lock = _searches()
     with lock:
         search = held.get(spec.key)
-        if search is None or (search.trials_asked < trials and not search.busy):
+        if begin and (search is None or (search.trials_asked < trials and not search.busy)):
             search = held[spec.key] = Search(spec, trials, engine())
         while len(held) > KEPT:
             held.pop(next(iter(held)))
@@ -46,17 +48,20 @@ def advanced(search: Search) -> bool:
 
 
 def frame(trials: list[Trial]) -> pd.DataFrame:
-    """Finished trials in the order of asking: trial, score, best so far, parameters."""
-    rows = [{"trial": trial.number + 1, "score": trial.score, **trial.moved} for trial in trials if trial.score is not None]
-    out = pd.DataFrame(rows)
-    if len(out):
-        out.insert(2, "best so far", out["score"].cummin())
+    """Finished trials in the order of asking: trial, score, its 95% interval (empty of one draw), best so far, parameters."""
+    found = [trial for trial in trials if trial.score is not None]
+    rows = [{"trial": it.number + 1, "score": it.score, **dict(zip(("low", "high"), it.interval or (), strict=False)), **it.moved} for it in found]
+    moved = {name: ANY for trial in found for name in trial.moved}
+    out = framed(rows, {"trial": int, "score": float, "low": float, "high": float, "best so far": float, **moved})
+    out["best so far"] = out["score"].cummin()
     return out
 
 
 def history(table: pd.DataFrame, metric: str) -> go.Figure:
     fig = charts.figure("trial", metric, height=300)
-    fig.add_scatter(x=table["trial"], y=table["score"], mode="markers", name="a trial", marker={"color": charts.colour("dpals"), "size": 8, "opacity": 0.6})
+    bars = {"type": "data", "symmetric": False, "array": table["high"] - table["score"], "arrayminus": table["score"] - table["low"], "thickness": 1}
+    look = {"color": charts.colour("dpals"), "size": 8, "opacity": 0.6}
+    fig.add_scatter(x=table["trial"], y=table["score"], mode="markers", name="a trial, mean and 95% over draws", marker=look, error_y=bars)
     fig.add_scatter(
         x=table["trial"], y=table["best so far"], mode="lines", name="best so far", line={"color": charts.colour("spectral"), "shape": "hv", "width": 3}
     )
@@ -141,25 +146,28 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
     if budget is None or not normal_form(ready.plan):
         st.write("Nothing is released with noise here, so there is no ε to pay.")
         return
-    scored = st.toggle(f"Scores are computed from private ratings (noise multiplier {SCORE_NOISE:g} each)", True, key="tune.scored")
-    try:
-        cost = price(ready.plan, SCORE_NOISE if scored else None, len(search.trials), budget)
-    except UnsupportedEvent as error:
-        st.write(str(error))
+    if not ready.guarantee.has_epsilon:
+        st.write(f"Nothing is proved for {ready.algorithm.title} with these parameters, so neither a trial nor a choice has an ε.")
         return
+    scored = st.toggle(f"Scores are computed from private ratings (noise multiplier {SCORE_NOISE:g} each)", True, key="tune.scored")
+    draws = search.spec.draws
+    cost = price(ready.plan, SCORE_NOISE if scored else None, len(search.trials), budget, draws)
+    trainings = f"of {draws} trainings each" if draws > 1 else "of one training each"
     rows = [("one trial, parameters fixed beforehand", cost.single), *((f"the best of about {cost.mean:g}, {name} number", value)
             for name, value in cost.best_of.items()), (f"all {cost.mean:g} trials looked at, as here", cost.all_shown)]  # fmt: skip
-    said.table(pd.DataFrame([{"what is shown": what, "total ε": guarantee.shown(value)} for what, value in rows]))
+    said.table(framed(({"what is shown": what, "total ε": guarantee.shown(value)} for what, value in rows), {"what is shown": str, "total ε": str}))
+    st.caption(f"Trials {trainings}. The comparison over fresh draws trained {2 * FRESH} times more, at ε = {guarantee.loss(budget.epsilon)} each.")
     unit = ready.guarantee.unit
     st.caption(
-        f"δ = {guarantee.small(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}; first and last line exact, the others by the Rényi curve."
+        f"δ = {guarantee.small(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}; "
+        "first and last line exact, the others at most, by the privacy profile of a trial."
     )
     raw = "Your data are private, and the scores above are raw: a choice by them has **no ε**. The lines are what it would cost with noisy scores."
     applies = "These data are public or simulated: choosing on them costs **nothing**." if public else raw
     st.write(
         linked(
-            f"{applies} The middle lines are a private selection (Papernot & Steinke 2022): the number of trials is drawn at random, parameters are drawn at "
-            "random, scores are noisy or from public ratings, and nobody sees anything but the winner."
+            f"{applies} The middle lines are a private selection (Papernot & Steinke 2022; Koskela, Redberg & Wang 2024): the number of trials is drawn at "
+            "random, parameters are drawn at random, scores are noisy or from public ratings, and nobody sees anything but the winner."
         )
     )
 

@@ -9,10 +9,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
 from dpmf_core.experiment import DataSpec, open_ratings
+from dpmf_core.figures import Mark
 from dpmf_core.skew import shares
 from dpmf_core.sweeps import Point
 from pages.kit import charts, findings, said, swept
 from pages.kit.asked import Asked
+from pages.kit.guarantee import loss
 from pages.kit.sidebar import Choice
 from pages.kit.swept import METRICS, Finished
 
@@ -38,7 +40,7 @@ def _pick(label: str, options: Sequence[Any], key: str, default: Any, **more: An
 
 
 def _at(epsilon: float) -> str:
-    return f"{epsilon:g}"
+    return loss(epsilon)
 
 
 def figure(question: Asked, finished: Finished, metric: str, aside: DeltaGenerator) -> None:
@@ -48,19 +50,19 @@ def figure(question: Asked, finished: Finished, metric: str, aside: DeltaGenerat
         charts.show(charts.steps(table, None), "tradeoff.steps", "Held-out RMSE by step.", table)
         return
     table = swept.frame(question.points, finished, metric)
-    if question.axis not in table:
+    if table.empty:
         st.info(f"No finished run has {METRICS[metric]} yet.")
         return
     epsilons = sorted(table["epsilon"].dropna().unique())
     if question.axis != "epsilon" and len(epsilons) > 1:
         with aside:
-            at = _pick("At ε", epsilons, "tradeoff.at", swept.middle(epsilons), format_func=lambda at: f"at ε = {at:g}", label_visibility="collapsed")
+            at = _pick("At ε", epsilons, "tradeoff.at", swept.middle(epsilons), format_func=lambda at: f"at ε = {loss(at)}", label_visibility="collapsed")
         table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
     table = swept.best_of_second(table, question.axis, metric)
     title = "privacy loss ε, total" if question.axis == "epsilon" else swept.parameter(question.axis, dict.fromkeys(table["id"]))
     fig = charts.against(table, question.axis, METRICS[metric], title)
     marks = question.preset.marks if question.preset and metric == question.metric else ()
-    charts.published(fig, pd.DataFrame([vars(mark) for mark in marks]))
+    charts.published(fig, marks)
     words = "; ".join(f"{name} {value:.3f}" for name, value in table.groupby("name", sort=False)["value"].median().items())
     charts.show(fig, "tradeoff.main", f"{METRICS[metric]} against {title}. Medians over the axis: {words}.", table)
     told = "A dot is one draw of split and noise, the line their median; bands reach from the lowest draw to the highest."
@@ -69,8 +71,12 @@ def figure(question: Asked, finished: Finished, metric: str, aside: DeltaGenerat
     if question.axis != "epsilon" and len([name for name in table.columns if name not in swept.PLACE]) > 1:
         told += " Of the grid's second parameter, each point has its best value."
     if marks:
-        told += " Crosses are published: " + "; ".join(f"{mark.label} {mark.y:g} at {mark.x:g} ({mark.source})" for mark in marks) + "."
+        told += " Published: " + "; ".join(f"{mark.label} {mark.y:g}{_where(mark)} ({mark.source})" for mark in marks) + "."
     st.caption(told)
+
+
+def _where(mark: Mark) -> str:
+    return ", a dotted level" if mark.x is None else f" at {mark.x:g}, a cross"
 
 
 def rule(question: Asked, finished: Finished, metric: str) -> None:
@@ -102,7 +108,7 @@ def grid(question: Asked, finished: Finished) -> None:
     if not names or table.empty:
         return
     st.header("The grid, on the validation split", anchor=False)
-    for sentence in findings.best_places(table, names):
+    for sentence in findings.best_places(swept.whole_frame(question.points, finished, "validation_rmse"), names):
         st.markdown(f"- {sentence}")
     both = table.dropna(subset=names)
     if len(names) == 2 and len(both):
@@ -133,8 +139,10 @@ def reaching(question: Asked, finished: Finished, metric: str) -> None:
     if value is None:
         st.info("Give a number to reach.")
         return
+    value = round(value, swept.DIGITS)  # what the box shows
     found = swept.which_epsilon(question.points, finished, metric, value)
     if found.empty:
+        st.caption("Said of each method when all its runs have finished.")
         return
     st.markdown(findings.reached(found, metric, value))
     reaches = f"reaches {value:.3f} at"
@@ -148,7 +156,7 @@ def reaching(question: Asked, finished: Finished, metric: str) -> None:
 
 def payers(question: Asked, finished: Finished) -> None:
     """RMSE by how much a user rates and by how often an item is rated, private against non-private."""
-    points = swept.at_best(question.points, finished, question.metric)
+    points = swept.at_best(swept.complete(question.points, finished), finished, question.metric)
     private = {point.label: point.spec.algorithm for point in points if point.epsilon is not None and point.key in finished}
     if not private:
         return
@@ -168,7 +176,7 @@ def payers(question: Asked, finished: Finished) -> None:
     for column, (by, title) in zip(st.columns(2), sides, strict=True):
         with column:
             part = table[table["by"] == by]
-            charts.show(charts.groups(part, title), f"tradeoff.{by}", f"RMSE by {by} at epsilon {epsilon:g}.", part)
+            charts.show(charts.groups(part, title), f"tradeoff.{by}", f"RMSE by {by} at epsilon {loss(epsilon)}.", part)
 
 
 def promises(points: Sequence[Point], finished: Finished) -> None:

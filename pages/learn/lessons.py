@@ -1,4 +1,4 @@
-"""What is this? Six lessons of five minutes on the real app."""
+"""What is this? Seven lessons of five minutes on the real app."""
 
 import streamlit as st
 

@@ -3,56 +3,73 @@
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.cli import show as words
-from dpmf_core.compare import comparison
+from dpmf_core.compare import Comparison, same_draws
+from dpmf_core.compare import comparison as compared_with
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.recommend import Suggestion, liked, recommend, someone
-from dpmf_core.store import to_json
-from pages.kit import charts, forms, guarantee, runs, said, seen, sidebar, target
-from pages.kit.comparison import curve_rows, ladder_rows, rmse
-from pages.kit.findings import verdict
+from pages.kit import charts, comparison, forms, guarantee, odometer, runs, said, seen, sidebar, takeaway, target
+from pages.kit.comparison import beaten, figure, kept, median, rmse, so_far
+from pages.kit.findings import weak_twin
+from pages.kit.guarantee import loss
 from pages.kit.sidebar import Choice
 
 LIST_EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0)
+NO_BETTER = "does no better than guessing the mean"
+EVERY = "explore.every"
 
 
-def finding(choice: Choice, done: dict[str, Run]) -> None:
+def finding(choice: Choice, asked: Comparison, done: dict[str, Run]) -> None:
     """The sentence first."""
     if "main" not in done:
-        st.title(f"What does ε = {choice.epsilon:g} cost?", anchor=False)
-        st.write("Training. The privacy card below needs no data and already holds.")
+        st.title(f"What does ε = {loss(choice.epsilon)} cost?", anchor=False)
+        st.write(odometer.unasked("explore"))
         return
     record, private = done["main"].record, rmse(done["main"])
-    at = f"At ε = {choice.epsilon:g}"
-    if choice.calibration == "source":
-        at = f"At the source's ε = {choice.epsilon:g}, truly {record['epsilon']['exact']:.2f}"
-    if "twin" not in done or "trivial" not in done:
-        st.title(f"{at}, {record['title']} errs by {private:.3f}", anchor=False)
+    at = f"At ε = {loss(choice.epsilon)}"
+    if record["guarantee"]["status"] == "UNPROVEN":
+        at = "With nothing proved"
+    elif choice.calibration == "source":
+        at = f"At the source's ε = {loss(choice.epsilon)}, truly {guarantee.shown(record['epsilon']['exact'])}"
+    draws = same_draws(done, "main", "twin", "trivial")
+    if not draws:
+        st.title(f"{at}, {record['title']} errs by {private:.3f} in the first draw", anchor=False)
         return
-    twin, trivial = rmse(done["twin"]), rmse(done["trivial"])
-    st.title(f"{at}, {record['title']} {verdict(private, twin, trivial, done['twin'].record['title'], 'does no better than guessing the mean')}", anchor=False)
+    without = done["twin"].record["title"]
+    clause, sentence = beaten(done, asked.runs, "rmse")
+    st.title(f"{at}, {record['title']} {kept(draws, without, NO_BETTER)}{so_far(draws, asked.runs)}{clause}", anchor=False)
+    what = f"medians and ranges of {len(draws)} draws of split and noise" if len(draws) > 1 else "in this draw of split and noise"
     st.write(
-        f"Held-out RMSE **{private:.3f}** with privacy in this draw of split and noise, **{twin:.3f}** without ({done['twin'].record['title']}), "
-        f"**{trivial:.3f}** by guessing the mean, on {choice.entry.title}; {record['split']}."
-    )  # fmt: skip
+        f"Held-out RMSE {figure(draws, 0)} with privacy, {figure(draws, 1)} without ({without}), {figure(draws, 2)} by guessing the mean: {what}, on "
+        f"{choice.entry.title}; {record['split']}.{sentence}"
+    )
+    if line := weak_twin(done):
+        st.warning(line)
 
 
-def price(done: dict[str, Run]) -> None:
-    """The primary figure by step, and every method at this epsilon."""
+def price(asked: Comparison, done: dict[str, Run]) -> None:
+    """The primary figure by step, and the methods at this epsilon."""
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.subheader("Error by step", anchor=False)
-        st.caption("Computed on raw data, not released.")
-        curves = pd.DataFrame([row for name in done if name in ("main", "twin") or name.startswith("draw") for row in curve_rows(done, name)])
-        fig = charts.steps(curves, rmse(done["trivial"]) if "trivial" in done else None)
-        charts.show(fig, "explore.steps", "Held-out and train RMSE by step, private beside non-private.", curves)
+        st.caption("Computed on raw data, not released. Further draws are faint.")
+        lines = comparison.curves(done, {"test_rmse": "held-out", "train_rmse": "train"}, "rmse")
+        guessed = same_draws(done, "trivial")
+        fig = charts.steps(lines, median(guessed, 0) if guessed else None)
+        charts.show(fig, "explore.steps", "Held-out and train RMSE by step, private beside non-private.", lines)
     with right:
-        st.subheader("Every method, at this ε", anchor=False)
-        points = pd.DataFrame(ladder_rows(done))
-        st.caption("A dot is one draw of split and noise, the bar their median.")
+        st.subheader(comparison.heading(asked), anchor=False)
+        points = comparison.ladder(done, "rmse")
+        st.caption(comparison.explanation(asked, done))
         charts.show(charts.ladder(points), "explore.ladder", "Held-out RMSE of each method: " + alt(points), points)
+        if choice_of_peers(asked):
+            st.toggle("Every private method", key=EVERY, help="Trains all that there are with the same seeds; the slowest take a minute on large data.")
+
+
+def choice_of_peers(asked: Comparison) -> bool:
+    """Whether there are more methods than are shown, or were."""
+    return not asked.every or bool(st.session_state.get(EVERY))
 
 
 def alt(points: pd.DataFrame) -> str:
@@ -69,7 +86,7 @@ def listed(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, .
 def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> None:
     """One user's recommendations, private beside non-private, and how they change with epsilon."""
     st.header("One user's list", anchor=False)
-    user = st.number_input("User", 0, choice.entry.n_users - 1, value=someone(done["main"].spec), key=f"explore.user.{choice.data}", step=1)
+    user = st.number_input("User", 0, choice.entry.n_users - 1, value=someone(done["main"]), key=f"explore.user.{choice.data}", step=1)
     if user is None:
         st.info("Give a user's number.")
         return
@@ -77,7 +94,7 @@ def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> Non
     shared = len({s.item for s in private} & {s.item for s in twin})
     st.write(f"**{shared} of {len(private)} recommendations stay the same with privacy** (✓). Her ratings, at left, are private: this is her own view.")
     lists = {
-        "What she rated highest": (liked(done["main"].spec, user), ()),
+        "What she rated highest": (liked(done["main"], user), ()),
         "Private": (private, twin),
         f"Without privacy ({done['twin'].record['title']})": (twin, private),
     }
@@ -91,49 +108,33 @@ def lists(choice: Choice, done: dict[str, Run], given: dict[str, object]) -> Non
             said.table(table)
 
 
-def take_away(main: Run) -> None:
-    """Downloads, the script, the share link."""
-    st.header("Take it away", anchor=False)
-    record = main.export()
-    script = words.script(record)
-    left, middle, right = st.columns(3)
-    left.download_button("The run as JSON", to_json(record, indent=1), f"{main.name}.json", "application/json", width="stretch")
-    middle.download_button("The script", script, f"{main.name}.py", "text/x-python", width="stretch")
-    with right.popover("Share link", width="stretch"):
-        st.code(
-            f"{(st.context.url or '').split('?')[0]}?" + "&".join(f"{name}={value}" for name, value in st.query_params.items()), language=None, wrap_lines=True
-        )
-        st.caption("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")
-    with st.expander("The script"):
-        st.code(script, language="python")
-
-
 def main() -> None:
     choice = sidebar.choice()
-    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration)
+    budget = Budget(epsilon=choice.epsilon, delta=choice.delta, calibration=choice.calibration, noise=choice.noise)
     head = st.container()
     with st.expander("Parameters of the algorithm"):
         given = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
     spec = choice.spec(parameters=given)
     ready = prepare(spec, choice.shape, choice.assumptions)
-    guarantee.card(ready.plan, ready.guarantee, choice.delta)  # before the run, for it needs none
+    guarantee.card(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)  # before the run, for it needs none
     guarantee.attack_link(choice.algorithm)
-    st.header("What this ε means", anchor=False)
-    guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
+    if ready.guarantee.has_epsilon:
+        st.header("What this ε means", anchor=False)
+        guarantee.meaning(ready.plan, choice.delta, "explore.meaning")
     with head:
         place = st.container()
-        done = runs.wanted("explore", comparison(spec))
+        asked = compared_with(spec, choice.shape, every=bool(st.session_state.get(EVERY)))
+        done = runs.wanted("explore", asked.runs)
         with place:
-            finding(choice, done)
-            guarantee.together(done.values(), choice.delta)
+            finding(choice, asked, done)
             seen.draw(seen.of(choice.algorithm))
         if "main" in done:
-            price(done)
-    if "main" in done and ready.plan != NOTHING:
+            price(asked, done)
+    if "main" in done and ready.plan != NOTHING and ready.guarantee.has_epsilon:
         target.draw(choice, given, "explore", rmse(done["main"]))
     if "main" in done and "twin" in done:
         lists(choice, done, given)
-        take_away(done["main"])
+        takeaway.single(done["main"])
 
 
 try:

@@ -7,7 +7,7 @@ from dpmf_core.algorithms.retention import MEMORY
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.subpoena import MOMENTS, stream
-from pages.kit import charts, retained, runs, said, seen, sidebar
+from pages.kit import charts, odometer, retained, runs, said, seen, sidebar
 from pages.kit.sidebar import Choice
 
 VIEWS = {"shares": "By what is known from the start", "activity": "By the user's activity", "windows": "Stretch by stretch in time"}
@@ -19,7 +19,7 @@ def finding(choice: Choice, done: dict[str, Run]) -> None:
     at = f"{retained.MIDDLE:g}"
     if "baseline" not in done or f"rated {at}" not in done:
         st.title("What does it cost to keep nothing?", anchor=False)
-        st.write("Training. Variants appear as they finish.")
+        st.write(odometer.unasked("retention", "Training. Variants appear as they finish."))
         return
     found = retained.shares(done)
     cost = found[(found["variant"] == "rated") & (found["share"] == retained.MIDDLE)]["excess"].iloc[0]

@@ -1,6 +1,5 @@
 """Does hashing protect anyone? Factors in a count sketch, what is claimed for them, and what an attack shows."""
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.algorithms.sketch import Sketch
@@ -55,14 +54,16 @@ def figure(choice: sidebar.Choice) -> None:
         metric = right.selectbox("Measured over", ["kl", "kl_top_users"], key="sketch.metric", format_func=sketched.MEASURES.__getitem__)
     chosen = choice.spec("sketch").data
     points = sketched.points(preset, DataSpec.model_validate(chosen.model_dump()), choice.seed, rank)
-    beside = [Point(choice.spec("sgld"), f"SGLD at ε = {choice.epsilon:g}, proved if its chain has converged", None)] if which == "balu-fig3" else []
+    sgld = f"SGLD at ε = {guarantee.loss(choice.epsilon)}, proved step by step"
+    beside = [Point(choice.spec("sgld"), sgld, None)] if which == "balu-fig3" else []
     done: dict[str, Run] = runs.wanted("sketch", {point.key: point.spec for point in [*points, *beside]})
     table = sketched.frame([*points, *beside], done, metric)
     if not len(table):
         return
     if which == "balu-fig2":
-        best = sketched.best(table)
-        charts.show(sketched.best_heat(best), "sketch.best", "Best regulariser by dimension and space gain.", best)
+        best = sketched.best(points, table)
+        if len(best):
+            charts.show(sketched.best_heat(best), "sketch.best", "Best regulariser by dimension and space gain.", best)
     else:
         alt = f"{sketched.MEASURES[metric]} against the {sketched.AXES[preset.axis]}."
         charts.show(sketched.against(table, preset, metric), f"sketch.{which}", alt, table)
@@ -92,8 +93,7 @@ def itself() -> None:
         "others add noise to it, but the same noise every time it is asked for."
     )
     alt = f"{depth} rows of {sketch.width} cells; {sketch.shared:.0%} of the components share a cell."
-    rows = [{"row": it.row, "cell": it.cell, "vector": it.vector, "component": it.component, "sign": it.sign} for it in sketch.components]
-    charts.show(sketched.table_of_cells(sketch, vector), "sketch.cells", alt, pd.DataFrame(rows))
+    charts.show(sketched.table_of_cells(sketch, vector), "sketch.cells", alt, sketched.cells(sketch))
 
 
 def protects() -> None:

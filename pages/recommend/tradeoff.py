@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from pages.kit import asked, findings, forecast, guarantee, runs, said, seen, sidebar, swept, takeaway, views
+from pages.kit import asked, findings, forecast, odometer, runs, said, seen, sidebar, swept, takeaway, views
 from pages.kit.asked import Asked
 from pages.kit.swept import Finished
 
@@ -18,7 +18,8 @@ def _go(signature: str) -> None:
 def wanted(question: Asked) -> Finished:
     """The finished runs. A question with many that are not stored waits for its button, and shows the stored ones meanwhile."""
     distinct = {point.key: point.spec for point in question.points}
-    if st.session_state.get("tradeoff.go") != question.signature:
+    unasked = any(odometer.private(spec) for spec in distinct.values())  # these have buttons of their own
+    if not unasked and st.session_state.get("tradeoff.go") != question.signature:
         known = forecast.stored(distinct)
         left = {key: spec for key, spec in distinct.items() if key not in known}
         if len(left) > AT_ONCE:
@@ -62,9 +63,7 @@ def main() -> None:
                 metric = asked.measure(available, metric if metric in available else "rmse")
         title, sentence = findings.finding(question.points, finished, metric)
         words.title(title)
-        words.write(sentence)
-        with words:
-            guarantee.together(finished.values(), sidebar.choice().delta)
+        words.write(sentence if finished else odometer.unasked("tradeoff", sentence))
         with schematic:
             seen.draw(seen.USERS)
         if finished:
@@ -72,6 +71,8 @@ def main() -> None:
     if not finished:
         return
     verdict(question, finished)
+    for line in findings.weak_references(question.points, finished, metric):
+        st.warning(line)
     for line in findings.worse_than_guessing(question.points, finished, metric):
         st.markdown(f"- {line}")
     views.grid(question, finished)

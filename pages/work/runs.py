@@ -12,7 +12,7 @@ from dpmf_core.store import to_json
 from pages.kit import compared, said, seen
 
 COLUMNS = {
-    "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"), "ε": st.column_config.NumberColumn(format="%.2f"),
+    "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"), "ε": st.column_config.NumberColumn(format="%.4g"),
     "RMSE": st.column_config.NumberColumn(format="%.4f"), "objective": st.column_config.NumberColumn(format="%.4f"),
     "seconds": st.column_config.NumberColumn(format="%.2f"), "MB": st.column_config.NumberColumn(format="%.2f"),
 }  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from dpmf_core.algorithms import REGISTRY, Fit, Streams, als
 from dpmf_core.algorithms.als import DPALS, AdaDPALS, nearest_psd, orthonormal
-from dpmf_core.data import Ratings
+from dpmf_core.data import Ratings, SplitSpec, split
 from dpmf_core.metrics import rmse
 from dpmf_core.privacy import Noise, normal_form
 
@@ -42,7 +42,7 @@ def ridge_rows(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, factor
 
 @pytest.mark.parametrize("unobserved_weight", [0.0, 0.3])
 def test_als_equals_dense_least_squares(data: Ratings, unobserved_weight: float) -> None:
-    fit = fitted("als", data, rank=4, steps=3, regularisation=0.2, regularisation_exponent=0.5, unobserved_weight=unobserved_weight)
+    fit = fitted("als", data, rank=4, steps=3, biases="off", regularisation=0.2, regularisation_exponent=0.5, unobserved_weight=unobserved_weight)
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 4)))
     x = data.values.astype(float)
     per_user, per_item = (0.2 * np.maximum(np.bincount(ids, minlength=size), 1) ** 0.5 for ids, size in ((data.users, N), (data.items, M)))
@@ -54,6 +54,71 @@ def test_als_equals_dense_least_squares(data: Ratings, unobserved_weight: float)
     personal = fit.model.personal(data)
     predicted = fit.model.predict(personal, data.users, data.items)
     np.testing.assert_allclose(predicted, np.clip((U[data.users] * V[data.items]).sum(1), -4, 10), atol=5e-3)
+
+
+def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> None:
+    """Each side's offset is one more column of its least squares, on what damped offsets leave; in float64 by numpy."""
+    from dpmf_core.algorithms.baselines import damped_biases
+
+    fit = fitted("als", data, rank=3, steps=2, biases="joint", regularisation=0.1)
+    V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 3)))
+    x, unit = data.values.astype(float), data.shape.half_range / 2
+    centre, first = damped_biases(data, als.BIAS_DAMPING)
+    per_user, per_item = (0.1 * np.maximum(np.bincount(ids, minlength=size), 1) for ids, size in ((data.users, N), (data.items, M)))
+    b = first.astype(float)
+
+    def people(b: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        left = x - centre - b[data.items]
+        a = np.bincount(data.users, left, N) / (np.bincount(data.users, minlength=N) + als.BIAS_DAMPING)
+        U = ridge_rows(data.users, data.items, left - a[data.users], np.column_stack([V, np.full(M, unit)]), N, per_user)
+        return a + unit * U[:, -1], U[:, :-1]
+
+    for _ in range(2):
+        a, U = people(b, V)
+        W = ridge_rows(data.items, data.users, x - centre - a[data.users] - first[data.items], np.column_stack([U, np.full(N, unit)]), M, per_item)
+        b, V = first + unit * W[:, -1], W[:, :-1]
+    np.testing.assert_allclose(fit.model.item_offsets, b, rtol=5e-3, atol=2e-3)
+    a, U = people(b, V)
+    predicted = fit.model.predict(fit.model.personal(data), data.users, data.items)
+    np.testing.assert_allclose(predicted, np.clip(centre + a[data.users] + b[data.items] + (U[data.users] * V[data.items]).sum(1), -4, 10), atol=2e-2)
+
+
+def few_and_many() -> tuple[Ratings, Ratings]:
+    """The cinema cut to its first 300 people, and a dense table with more than `als.PLENTY` ratings a row."""
+    import datasets
+
+    cinema = datasets.load("cinema")
+    few = cinema.users < 300
+    small = Ratings.of(cinema.users[few], cinema.items[few], cinema.values[few], n_users=300, n_items=400, bounds=(1.0, 5.0), public=True)
+    users, items = np.divmod(np.arange(300 * 200), 200)
+    values = 1 + np.random.default_rng(0).integers(0, 5, len(users))
+    return small, Ratings.of(users, items, values, n_users=300, n_items=200, bounds=(1.0, 5.0), public=True)
+
+
+def test_the_twin_follows_how_many_ratings_there_are_on_both_sides_of_its_rule() -> None:
+    few, many = few_and_many()
+    assert als.ratings_per_row(few) < als.PLENTY < als.ratings_per_row(many)
+    assert (als.ALS()._biases(few), als.ALS()._biases(many)) == ("joint", "off")
+    assert als.ALS()._ridge(many) == als.RIDGE
+    assert als.ALS()._ridge(few) == pytest.approx(0.08 * (50 * (300 + 400) / len(few)) ** (2 / 3))
+    assert als.ALS(unobserved_weight=0.1)._biases(few) == "off"
+    assert als.ALS()._biases(few.positives(3)) == "off"
+    assert als.ALS(biases="first", regularisation=0.3)._biases(few) == "first"
+    assert als.ALS(biases="first", regularisation=0.3)._ridge(few) == 0.3
+    same = [fitted("als", many, rank=3, steps=2, **more).model.item_factors for more in ({}, {"biases": "off", "regularisation": 0.08})]
+    assert np.array_equal(*same)
+
+
+def test_the_twin_beats_every_trivial_predictor_on_few_people() -> None:
+    """Without offsets and at the ridge of large data it does not."""
+    few, _ = few_and_many()
+    parts = split(few, SplitSpec(), 0)
+    errors = {}
+    for name, options in (("als", {}), ("plain", {"biases": "off", "regularisation": 0.04}), ("global-mean", {}), ("user-mean", {}), ("bias", {})):
+        model = fitted("als" if name == "plain" else name, parts.train, **options).model
+        errors[name] = rmse(model.predict(model.personal(parts.history), parts.test.users, parts.test.items), parts.test.values)
+    assert errors["als"] < min(errors["global-mean"], errors["user-mean"], errors["bias"])
+    assert errors["als"] < errors["plain"] - 0.02
 
 
 def test_als_lowers_its_own_objective_and_recovers_low_rank(data: Ratings) -> None:

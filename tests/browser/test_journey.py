@@ -17,6 +17,13 @@ FINISHED = "h1:has-text('of the gain over guessing')"
 Visit = Callable[..., Any]
 
 
+def all_finished(page: Any) -> None:
+    """The headline with its range: every draw is there."""
+    page.wait_for_selector(FINISHED)
+    page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
+    page.wait_for_selector("[data-test-script-state=notRunning]")
+
+
 def epsilon_box(page: Any) -> Any:
     return page.get_by_role("spinbutton", name="ε, exactly")
 
@@ -84,7 +91,7 @@ def test_pages_share_the_sidebar_and_a_reload_keeps_it(visit: Visit) -> None:
 
 def test_a_share_link_shows_the_same_in_a_fresh_profile(visit: Visit) -> None:
     page = visit(SMALL + "&eps=3&p.rank=3")
-    page.wait_for_selector(FINISHED)
+    all_finished(page)
     first = page.inner_text("h1")
     page.get_by_role("button", name="Share link").click()
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
@@ -197,7 +204,7 @@ def test_a_phone_needs_no_sideways_scrolling(visit: Visit) -> None:
 
 def test_a_killed_server_keeps_what_was_finished_and_loses_what_was_not(visit: Visit, server: Server) -> None:
     page = visit(SMALL + "&eps=6")
-    page.wait_for_selector(FINISHED)
+    all_finished(page)
     sentence = page.inner_text("h1")
     slow = visit("/?data=lowrank-5k&p.rank=64&p.steps=50&seed=9")
     slow.wait_for_selector("text=/step \\d+ of 50/")

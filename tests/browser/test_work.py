@@ -72,10 +72,11 @@ def test_a_term_leads_to_its_place_in_the_glossary(visit: Visit) -> None:
 
 def test_a_fault_is_planted_and_caught(visit: Visit) -> None:
     page = visit("/audit?attack=private-bias")
+    page.wait_for_selector("h1:has-text('is proved')", timeout=180_000)
     at_rest(page)
     page.get_by_role("combobox", name="Plant a fault").click()
     page.get_by_role("option", name="ten times less noise than the ledger says").click()
-    page.wait_for_selector("h1:has-text('Caught. The attack on')")
+    page.wait_for_selector("h1:has-text('Caught. The attack on')", timeout=180_000)
 
 
 def test_explore_leads_to_the_attack_and_back(visit: Visit) -> None:
@@ -83,7 +84,7 @@ def test_explore_leads_to_the_attack_and_back(visit: Visit) -> None:
     at_rest(page)
     page.get_by_role("link", name="Attack it: what an audit finds").click()
     page.wait_for_url("**/audit?attack=private-bias*")
-    page.wait_for_selector("h1:has-text('is proved')")
+    page.wait_for_selector("h1:has-text('is proved')", timeout=180_000)
 
 
 def test_a_file_becomes_a_trade_off_curve_and_stays_out_of_the_link(visit: Visit, tmp_path: Path) -> None:
@@ -99,6 +100,7 @@ def test_a_file_becomes_a_trade_off_curve_and_stays_out_of_the_link(visit: Visit
     page.get_by_role("button", name="Check and use").click()
     page.get_by_text("30 x not a number").wait_for()
     go(page, "Trade-off")
+    page.get_by_role("button", name="total ε 0.00 →").click()  # on private data nothing is trained unasked
     page.wait_for_selector("h1:has-text('At ε = 5')")
     at_rest(page)
     expect(page.get_by_text("120 users")).to_have_count(1)
@@ -121,8 +123,12 @@ def test_a_tables_own_menu_saves_nothing(visit: Visit, tmp_path: Path) -> None:
 def test_a_search_runs_to_its_winner(visit: Visit) -> None:
     page = visit(f"/tune?{SMALL}&algo=private-bias&eps=2")
     at_rest(page)
+    trials = page.get_by_role("spinbutton", name="Trials")
+    trials.fill("4")
+    trials.press("Enter")
+    page.wait_for_selector("[data-test-script-state=notRunning]")
     page.get_by_role("button", name="Search", exact=True).click()
-    page.get_by_text("On the test ratings, used once").wait_for()
+    page.get_by_text("On test ratings: ").wait_for(timeout=180_000)
     page.get_by_role("heading", name="What choosing costs").wait_for()
     page.get_by_role("link", name="The winner in Explore").click()
     page.wait_for_selector("h1:has-text('At ε = 2, Private biases')")

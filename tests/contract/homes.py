@@ -224,11 +224,100 @@ class OfSamples:
         assert own.outliers is None or (own.outliers.shape == data.X.shape and np.isfinite(own.outliers).all())
 
 
+class OfPeople(OfSamples):
+    """Rows of people: the unit is a person with all her rows, which may be alike, scattered and any number."""
+
+    empty, heavy = sample_worlds.NOBODYS, sample_worlds.MANY
+
+    def __init__(self, images: bool) -> None:
+        super().__init__(images)
+        self.name += " of people"
+
+    def _of(self, held: tuple[Any, Any]) -> Samples:
+        return sample_worlds.of_people(*held, self.images)
+
+    def world(self, seed: int = 0, skew: float = 1.0) -> Samples:
+        return self._of(sample_worlds.peopled(seed, skew))
+
+    def nobody(self) -> Samples:
+        rows, people = sample_worlds.peopled()
+        return self._of((0 * rows, people))
+
+    def lone(self) -> Samples:
+        return sample_worlds.of(np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 0.0]]), self.images).of_people(np.array([0, 0]), 1)
+
+    def half(self, data: Samples, parity: int) -> Samples:
+        held, people = self._table(data), self._whose(data)
+        held[people % 2 != parity] = 0
+        return self._of((held, people))
+
+    @staticmethod
+    def _whose(data: Samples) -> Any:
+        assert data.people is not None
+        return data.people
+
+    def strangers(self) -> Iterator[Samples]:
+        """They differ in who has which rows as well."""
+        yield self.world(11, skew=0.0)
+        yield self.world(12, skew=3.0)
+        yield self.nobody()
+        rows, people = sample_worlds.peopled(7)
+        yield self._of((rows, 0 * people + 3))
+        yield self._of((np.ones_like(rows), np.arange(len(rows)) % sample_worlds.N_PEOPLE))
+        yield self._of((1e9 * rows[:, ::-1], people))
+
+    def _hers(self) -> Iterator[Any]:
+        """All that a person may bring: one of the worst rows, many that are alike, many that are not."""
+        table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
+        for place, row in enumerate(self.worst.values()):
+            table[place, list(row)] = list(row.values())
+        yield from (table[[place]] for place in range(len(table)))
+        yield from (np.repeat(table[[place]], count, axis=0) for place, count in ((0, 6), (1, 5), (3, 2)))
+        yield table[:6]
+        yield np.vstack([table[[1]], 0 * table[[1]], table[[1]]])
+
+    def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
+        held = (self._table(data), self._whose(data).copy())
+        nothing, first = np.zeros((0, sample_worlds.N_FEATURES)), self.empty[0]
+
+        def but(person: int, hers: Any, start: Any = held) -> Any:
+            return sample_worlds.with_person(*start, person, hers)
+
+        for person in range(sample_worlds.N_PEOPLE):
+            yield "remove", data, self._of(but(person, nothing))
+        for hers in self._hers():
+            yield "add", data, self._of(but(first, hers))
+        yield "add", data, self._of(but(self.empty[1], held[0][held[1] == self.heavy][:6]))
+        all_hers = list(self._hers())
+        for one, other in zip(all_hers, all_hers[1:] + all_hers[:1], strict=True):
+            before = but(first, one)
+            yield "replace", self._of(before), self._of(but(first, other, before))
+        yield "replace", data, self._of(but(self.heavy, all_hers[2]))
+
+    def crowd(self) -> Samples:
+        rows, people = sample_worlds.peopled()
+        rows = np.zeros_like(rows)
+        rows[:, ::2] = 1.0
+        rows[np.isin(people, self.empty)] = 0
+        return self._of((rows, people))
+
+    def others(self, unit: int) -> Samples:
+        rows, people = sample_worlds.peopled()
+        other = np.where(np.isin(people, (self.empty[1], 2))[:, None], 0.0, sample_worlds.table(99, skew=0.0))
+        elsewhere = np.where(people == unit, unit, (people + 1) % sample_worlds.N_PEOPLE)
+        elsewhere = np.where((people != unit) & (elsewhere == unit), (unit + 2) % sample_worlds.N_PEOPLE, elsewhere)
+        return self._of((np.where((people == unit)[:, None], rows, other), elsewhere))
+
+    def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
+        return tuple(np.asarray(side[self._whose(data) == unit]) for side in self.own_rows(model, data))
+
+
 RATINGS, DOCUMENTS, IMAGES = OfRatings(), OfSamples(images=False), OfSamples(images=True)
+DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE = OfPeople(images=False), OfPeople(images=True)
 
 
 def homes_of(kind: type[Algorithm]) -> tuple[Home, ...]:
-    return (RATINGS,) if kind.task == "ratings" else (DOCUMENTS, IMAGES)
+    return (RATINGS,) if kind.task == "ratings" else (DOCUMENTS, IMAGES, DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE)
 
 
 CASES: list[tuple[type[Algorithm], Home]] = [(kind, home) for kind in REGISTRY.values() for home in homes_of(kind)]

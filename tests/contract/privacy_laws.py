@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.privacy import Relation
 from tests.contract.homes import RATINGS, Data, Home
 from tests.contract.probes import Outcome, blind, pairs, record, replay
 
@@ -65,8 +66,8 @@ def check_sensitivity(
         same(before, after)
         for held, met in pairs(before, after):
             moved = float(np.linalg.norm(held.statistic - met.statistic))
-            factor = held.leaf.replace_one_factor if relation == "replace" else 1.0
-            bound = factor * held.leaf.sensitivity
+            declared = Relation.REPLACE_ONE if relation == "replace" else Relation.ADD_REMOVE
+            bound = held.leaf.noise_multiplier * held.leaf.sensitivity / held.leaf.multiplier(declared)
             name = held.leaf.statistic
             assert moved <= bound * SLACK, f"{relation} moved {name!r} by {moved:.9g}, declared {bound:.9g}"
             if relation != "replace":

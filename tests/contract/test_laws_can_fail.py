@@ -9,10 +9,14 @@ import pytest
 from dpmf_core.algorithms import Fit, Recommender, Streams, Watch, unwatched
 from dpmf_core.algorithms.als import DPALS, AdaDPALS, Contributions
 from dpmf_core.algorithms.base import Algorithm, Array
+from dpmf_core.algorithms.nmf import DPNMF, OneShotNMF
 from dpmf_core.data import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Noise
 from dpmf_core.privacy.noise import Release
+from dpmf_core.privacy.streams import stream
+from dpmf_core.samples import Samples
 from tests.contract import privacy_laws as laws
+from tests.contract.homes import DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE, Home
 from tests.contract.probes import Blindfold, fit
 from tests.worlds import world
 
@@ -223,7 +227,7 @@ class StaleNoise(Blindfold):
     """Every release draws from one and the same stream."""
 
     def _open(self, leaf: Any, size: int) -> Release:
-        self._seed = np.random.SeedSequence(1)
+        self._stream = stream(np.random.SeedSequence(1))
         return super()._open(leaf, size)
 
 
@@ -257,3 +261,42 @@ def test_noise_on_whole_numbers_is_not_cut_off(form: type[np.generic]) -> None:
     counts, real = np.zeros(50, form), np.zeros(50)
     noisy, same = (Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector("statistic", values, sensitivity=1.0) for values in (counts, real))
     np.testing.assert_allclose(noisy, same, rtol=1e-6)
+
+
+class EachRowForItself(OneShotNMF):
+    """Whose the rows are is known and not used: somebody with seven of them moves the sums by seven."""
+
+    def fit(self, data: Samples, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        return super().fit(replace(data, people=None), noise=noise, rng=rng, watch=watch)
+
+
+class RootOfHerRows(DPNMF):
+    """Every row divided by the root of the number of her rows: right for second moments, too much for sums."""
+
+    def fit(self, data: Samples, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        shared = replace(data)
+        assert data.weights is not None
+        shared.__dict__["weights"] = np.sqrt(data.weights)
+        return super().fit(shared, noise=noise, rng=rng, watch=watch)
+
+
+class CountedByOthers(OneShotNMF):
+    """Weights by everybody's rows alike."""
+
+    def fit(self, data: Samples, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+        shared = replace(data)
+        filled = data.norms > 0
+        shared.__dict__["weights"] = filled / max(1, int(filled.sum()))
+        return super().fit(shared, noise=noise, rng=rng, watch=watch)
+
+
+@pytest.mark.parametrize("home", [DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE], ids=lambda home: home.name)
+@pytest.mark.parametrize("faulty", [EachRowForItself(n_components=3), RootOfHerRows(n_components=3)], ids=lambda a: type(a).__name__)
+def test_replay_sensitivity_catches_a_person_who_counts_by_her_rows(faulty: Algorithm, home: Home) -> None:
+    with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
+        laws.check_sensitivity(faulty, home=home)
+
+
+def test_additivity_catches_weights_that_depend_on_other_people() -> None:
+    with pytest.raises(AssertionError, match="no sum over units"):
+        laws.check_additivity(CountedByOthers(n_components=3), home=IMAGES_OF_PEOPLE)

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpmf_core.algorithms import Algorithm, build
+from dpmf_core.algorithms import REGISTRY, Algorithm, build
 from dpmf_core.data import Ratings
 from dpmf_core.privacy import Budget, Status, normal_form
+from tests import worlds
 from tests.contract import privacy_laws as laws
-from tests.contract.homes import CASES, Home, named
+from tests.contract.homes import CASES, RATINGS, Home, named
 from tests.contract.parameters import corners, drawn
 from tests.contract.probes import blind, pairs, record, replay
+from tests.worlds import with_row
 
 Case = tuple[type[Algorithm], Home]
 
@@ -76,6 +78,35 @@ def test_no_release_moves_more_than_declared_and_every_bound_is_reached(case: Ca
                 largest[name] = max(share, largest.get(name, 0.0))
     assert largest.keys() == planned
     assert {name: share for name, share in largest.items() if share < 0.99} == {}
+
+
+FEW: list[tuple[str, dict[str, Any]]] = [
+    ("dpals", {"frequent_fraction": 0.2}),
+    ("dpals", {"frequent_fraction": 0.2, "sampling": "adaptive", "biases": False, "centring": "none"}),
+    ("ada-dpals", {"frequent_fraction": 0.2}),
+    ("ada-dpals", {"frequent_fraction": 0.2, "biases": False, "centring": "none"}),
+    ("svd-cleansing", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "given"), FEW, ids=[f"{name} {len(given)}" for name, given in FEW])
+def test_no_bound_counts_more_items_than_there_are(name: str, given: dict[str, Any]) -> None:
+    """Where a user may give more entries than there are items to receive them, every bound is still reached, so that no noise is drawn in vain."""
+    biting = {"rank": 2, "clip_norm": 0.05, "rating_clip": 0.1, "steps": 2} if "als" in name else {"rank": 2, "row_clip": 0.1}
+    algorithm = REGISTRY[name](**{**biting, **given}, ratings_per_user=100)
+    reached = laws.check_sensitivity(algorithm, level=0.01) | laws.check_sensitivity(algorithm, RATINGS.crowd(), level=0.01)
+    assert {statistic: share for statistic, share in reached.items() if share < 0.99} == {}
+
+
+def test_replacing_who_loves_everything_by_who_hates_it_moves_the_mean_as_far_as_declared() -> None:
+    """From (1, 1) to (-1, 1): 2, which is sqrt(2) times what her leaving moves, not twice."""
+    algorithm, (lovers, haters) = REGISTRY["svd-cleansing"](rank=2), (with_row(RATINGS.world(), 3, [0], [rating]) for rating in worlds.BOUNDS)
+    before = record(algorithm, lovers)
+    held, met = next(iter(pairs(before, replay(algorithm, haters, before))))
+    assert held.leaf.statistic == "mean of user means"
+    moved = float(np.linalg.norm(held.statistic - met.statistic))
+    assert moved == pytest.approx(2.0, rel=1e-6)
+    assert moved == pytest.approx(held.leaf.sensitivity * held.leaf.replace_one_factor, rel=1e-6)
 
 
 @releasing

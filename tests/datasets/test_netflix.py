@@ -66,7 +66,8 @@ def test_a_zip_a_compressed_file_and_small_chunks_give_the_same(tmp_path: Path, 
 def test_what_is_wrong_is_told_with_its_lines_and_the_rest_is_kept(tmp_path: Path) -> None:
     (tmp_path / "combined_data_1.txt").write_text(
         "5,3,2005-01-01\n1:\n7,9,2005-01-01\n8\n9,three,2005-01-01\n7,2,2005-06-01\nx:\n7,5,2005-01-01\n99999:\n7,5,2005-01-01\n"
-    )
+        + "2:\n" + "".join(f"{user},4,2005-01-01\n" for user in range(20, 30))
+    )  # fmt: skip
     report = datasets.import_("netflix", tmp_path / "combined_data_1.txt")
     found = {problem.kind: problem.lines for problem in report.problems}
     assert found["rating without a film of the catalogue before it"] == (1, 8, 10)
@@ -74,7 +75,7 @@ def test_what_is_wrong_is_told_with_its_lines_and_the_rest_is_kept(tmp_path: Pat
     assert found["not a number"] == (5,)
     assert found["out of declared bounds, clamped"] == (3,)
     assert found["duplicate (user, item), averaged"]
-    assert len(datasets.load("netflix")) == 1
+    assert len(datasets.load("netflix")) == 11
 
 
 @pytest.mark.parametrize("content", ["", "no ratings here\n", "1:\n2:\n"])

@@ -24,7 +24,7 @@ c1,Chair,2,2020-01-02
 c2,Lamp,good,2020-01-03
 c2,Chair,7,2020-01-04
 c3,Lamp,0.5,2020-01-05
-"""
+""" + "".join(f"d{k},Lamp,3,2020-02-{k + 10}\n" for k in range(8))
 COLUMNS = {"user": "Customer No", "item": "Product", "rating": "Points", "time": "When"}
 
 
@@ -45,7 +45,7 @@ def test_columns_of_other_names_are_found() -> None:
     names, found, rows = own.preview(TABLE.encode(), "shop.csv")
     assert names == ("Customer No", "Product", "Points", "When")
     assert found == COLUMNS
-    assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5"]
+    assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", "3"]
     _, found, _ = own.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
     assert found == {"user": "uid", "item": "film", "rating": "stars"}
     names, found, _ = own.preview(b"1,2,3\n4,5,6\n", "x.csv")
@@ -67,7 +67,7 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
 
 def test_a_zip_with_one_table_is_that_table() -> None:
     brought = own.ratings(zipped(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
-    assert brought.data.n_users == 3  # type: ignore[union-attr]
+    assert brought.data.n_users == 11  # type: ignore[union-attr]
     with pytest.raises(BadInput, match="one table"):
         own.preview(zipped(a__csv=TABLE, b__csv=TABLE), "two.zip")
     with pytest.raises(BadInput, match="one table"):

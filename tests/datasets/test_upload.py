@@ -30,7 +30,7 @@ def test_a_clean_table():
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 20)
     assert problems == {} and (report.read, report.kept) == (20, 20)
     assert ratings.bounds == (1.0, 5.0) and not ratings.public and ratings.order is None
-    assert ratings.assumptions == ("the number of users and the item set are public",)
+    assert ratings.assumptions == ("the number of users is public", "the items in the file are public")
     assert ratings.titles == ("10", "11", "12", "13")
     assert ratings.values[ratings.by_user[2] + 1] == 1 + (3 * 11) % 5
 
@@ -103,7 +103,7 @@ def test_bounds_are_declared_or_the_table_refused(bounds):
 def test_declared_sizes_end_the_assumptions():
     ratings, _, _ = found(table(*GOOD), n_users=10, n_items=6)
     assert (ratings.n_users, ratings.n_items, ratings.assumptions, len(ratings.titles)) == (10, 6, (), 6)
-    assert found(table(*GOOD), n_users=5)[0].assumptions == ("the item set is public",)
+    assert found(table(*GOOD), n_users=5)[0].assumptions == ("the items in the file are public",)
     assert found(table(*GOOD), n_items=4)[0].assumptions == ("the number of users is public",)
     with pytest.raises(BadInput, match=r"declared to have 4 users\. It has 5"):
         found(table(*GOOD), n_users=4)
@@ -192,9 +192,9 @@ def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
     refused = {
         str(path): "not declared",
         f"{path}?bounds=5": "two numbers",
-        f"{path}?bound=1,5": "bounds, users, items, text, key, image, drop, order are known",
+        f"{path}?bound=1,5": "dates, text, encoding, key, image, drop, order, transpose, white, group, people",
         f"{path}?bounds=1,5&users=-1": "whole number",
-        str(tmp_path): "holds neither pictures",
+        str(tmp_path): "holds a table of ratings, mine.csv",
         str(tmp_path / "none.csv"): "There is no file",
     }
     for bad, words in refused.items():

@@ -23,17 +23,21 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.data": {f"{CORE}.errors", f"{CORE}.kernels"},
     f"{CORE}.home": set(),
     f"{CORE}.samples": {f"{CORE}.data", f"{CORE}.errors"},
-    f"{PRIVACY}.events": set(),
+    f"{PRIVACY}.events": {f"{CORE}.kernels"},
     f"{PRIVACY}.guarantee": set(),
     f"{PRIVACY}.accounting": {f"{PRIVACY}.events"},
-    f"{PRIVACY}.noise": {f"{PRIVACY}.events", f"{CORE}.kernels"},
+    f"{PRIVACY}.streams": set(),
+    f"{PRIVACY}.noise": {f"{PRIVACY}.events", f"{PRIVACY}.guarantee", f"{PRIVACY}.streams", f"{CORE}.kernels"},
+    f"{CORE}.accounts": {PRIVACY, f"{CORE}.errors", f"{CORE}.home"},
+    f"{CORE}.spending": {f"{CORE}.accounts", f"{CORE}.experiment", PRIVACY},
     PRIVACY: {PRIVACY, f"{CORE}.errors"},
     ALGORITHMS: BASE,
     f"{CORE}.metrics": {f"{CORE}.data", f"{CORE}.errors", ALGORITHMS},
     f"{CORE}.part_metrics": {f"{CORE}.samples", ALGORITHMS},
     f"{CORE}.coherence": {f"{CORE}.data", f"{CORE}.samples", f"{CORE}.home"},
     f"{CORE}.judging": BASE | {f"{CORE}.metrics", f"{CORE}.part_metrics", f"{CORE}.coherence"},
-    f"{CORE}.experiment": BASE | {f"{CORE}.judging", f"{CORE}.coherence"},
+    f"{CORE}.partition_selection": BASE,
+    f"{CORE}.experiment": BASE | {f"{CORE}.judging", f"{CORE}.coherence", f"{CORE}.partition_selection", f"{CORE}.accounts"},
     f"{CORE}.sweeps": ABOVE_EXPERIMENT,
     f"{CORE}.figures": ABOVE_EXPERIMENT | {f"{CORE}.sweeps"},
     f"{CORE}.part_presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures"},
@@ -47,13 +51,17 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.subpoena": {ALGORITHMS},
     f"{CORE}.collisions": {ALGORITHMS, f"{CORE}.kernels"},
     f"{CORE}.skew": {f"{CORE}.data"},
-    f"{CORE}.estimators": BASE,
-    f"{CORE}.api": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.store"},
-    f"{CORE}.bounds": {PRIVACY},
-    f"{CORE}.canaries": BASE,
-    f"{CORE}.audit": ABOVE_EXPERIMENT | {f"{CORE}.bounds", f"{CORE}.canaries"},
-    f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.home"},
-    f"{CORE}.selecting": ABOVE_EXPERIMENT | {f"{CORE}.tune"},
+    f"{CORE}.estimators": BASE | {f"{CORE}.accounts"},
+    f"{CORE}.api": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.store", f"{CORE}.accounts"},
+    f"{CORE}.pair_test": set(),
+    f"{CORE}.bounds": {PRIVACY, f"{CORE}.pair_test"},
+    f"{CORE}.canaries": BASE | {f"{CORE}.canary_worlds"},
+    f"{CORE}.canary_worlds": BASE,
+    f"{CORE}.audit": ABOVE_EXPERIMENT | {f"{CORE}.bounds", f"{CORE}.canaries", f"{CORE}.canary_worlds"},
+    f"{CORE}.paired": set(),
+    f"{CORE}.fresh": ABOVE_EXPERIMENT | {f"{CORE}.paired"},
+    f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.home", f"{CORE}.paired", f"{CORE}.fresh"},
+    f"{CORE}.selecting": ABOVE_EXPERIMENT | {f"{CORE}.tune", f"{CORE}.accounts"},
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
     f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.workers"},
@@ -154,17 +162,20 @@ def test_the_app_script_is_short() -> None:
 # ---- noise ------------------------------------------------------------------------------------------------------------
 
 NOISE = ROOT / CORE / "privacy" / "noise.py"
+MECHANISMS = ROOT / CORE / "privacy" / "events.py"  # each holds its draw; the generator is handed to it
 STREAMS = {
-    NOISE,
+    ROOT / CORE / "privacy" / "streams.py",
     ROOT / CORE / "experiment.py",
     ROOT / CORE / "audit.py",
     ROOT / CORE / "canaries.py",
+    ROOT / CORE / "canary_worlds.py",
+    ROOT / CORE / "pair_test.py",
     ROOT / CORE / "selecting.py",
     ROOT / CORE / "estimators.py",
     ROOT / CORE / "subpoena.py",
     ROOT / CORE / "collisions.py",
 }  # who may open a stream
-PRIVATE_STREAM = {"experiment", "canaries", "selecting"}
+PRIVATE_STREAM = {"experiment", "canaries", "canary_worlds", "pair_test", "selecting"}
 DRAWS = {"normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic", "exponential", "standard_exponential"}
 OPENS = {"default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "SFC64", "Philox", "seed"}
 
@@ -184,12 +195,26 @@ def test_noise_is_drawn_in_one_place(path: Path) -> None:
     drawn = {(owner, draw) for owner, draw in calls(path) if draw in DRAWS}
     if path.stem in PRIVATE_STREAM:
         return
+    if path == MECHANISMS:
+        drawn = {(owner, draw) for owner, draw in drawn if owner != "generator"}
     assert all(owner == "rng.init" for owner, _ in drawn), f"draws from other than the stream of starting values: {drawn}"
 
 
 @pytest.mark.parametrize("path", [path for path in CORE_CODE if path not in STREAMS], ids=name_of)
 def test_streams_are_opened_where_a_run_names_them(path: Path) -> None:
     assert not {(owner, name) for owner, name in calls(path) if name in OPENS and "random" in owner}
+
+
+@pytest.mark.parametrize("path", [path for path in sources("app.py", "pages", CORE, "datasets") if path.stem != "accounts"], ids=name_of)
+def test_noise_is_opened_by_an_account_alone(path: Path) -> None:
+    """What draws on private data has charged their account: `Noise` itself is made there, and by the audit, whose worlds are simulated."""
+    made = {node.func.id for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert "Noise" not in made
+
+
+@pytest.mark.parametrize("path", [path for path in sources(CORE) if path.stem != "streams"], ids=name_of)
+def test_the_cipher_is_opened_in_one_place(path: Path) -> None:
+    assert "randomgen" not in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize("path", CORE_CODE, ids=name_of)

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from dpmf_core.accounts import LEDGER
 from dpmf_core.engine import Engine
+
+
+@pytest.fixture(autouse=True)
+def accounts(ledger: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each upload has its own account here."""
+    monkeypatch.delenv(LEDGER)
 
 
 @pytest.fixture(scope="module", autouse=True)

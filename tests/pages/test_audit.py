@@ -26,6 +26,24 @@ def test_the_sentence_says_what_the_audit_finds() -> None:
     assert app.query_params["attack"] == "private-svd"
 
 
+def test_every_epsilon_stands_with_its_meaning() -> None:
+    """Proved, lost by the canary, pair test, error rates, at best; and by which rule bounds were found."""
+    app = page("private-svd", 100, epsilon=3.0)
+    shown = app.dataframe[0].value
+    assert list(shown["by"]) == ["proved", "lost by this canary", "pair test", "error rates", "at best"]
+    assert list(shown["ε"])[:2] == ["≤ 3.00", "= 3.00"]
+    assert all(shown["what it means"].str.len() > 20)
+    assert any("a bound on μ is one on ε" in caption.value for caption in app.caption)
+
+
+def test_no_mu_where_a_start_comes_from_the_data() -> None:
+    app = page("dp-nmf", 40)
+    app.selectbox(key="audit.fault.dp-nmf").set_value("exact-start")
+    settled(app)
+    assert list(app.dataframe[0].value["by"]) == ["proved", "error rates", "at best"]
+    assert any("no Gaussian mechanism" in caption.value for caption in app.caption)
+
+
 def test_a_planted_fault_is_caught() -> None:
     app = page()
     app.selectbox(key="audit.fault.private-bias").set_value("unlisted-release")
@@ -38,12 +56,15 @@ def test_a_secret_fault_is_told_last() -> None:
     app.selectbox(key="audit.fault.private-bias").set_value("secret")
     settled(app)
     assert any("What had been planted" in it.label for it in app.expander)
+    inside = {caption.value for it in app.expander for caption in it.caption}
+    assert any("mechanism" in text or "noise" in text for text in inside)
+    assert not any("noise:" in caption.value or "mechanism" in caption.value for caption in app.caption if caption.value not in inside)
 
 
 def test_what_proves_nothing_shows_no_promise() -> None:
     app = page("sketch", 60)
     assert "nothing is proved" in app.title[0].value
-    assert app.dataframe[-1].value["ε"].iloc[0] == "none"
+    assert app.dataframe[0].value["ε"].iloc[0] == "none"
     assert any("implicitly provide" in element.value for element in app.markdown)
 
 

@@ -18,7 +18,7 @@ HELD: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "trade-off by steps": ("recommend/tradeoff.py", "ratings", {**TWO, "methods": "dpals", "grid": "rank = 2, 4; steps = 1, 2", "epsilons": "5"}, {}),
     "trade-off by both rules": ("recommend/tradeoff.py", "ratings", {**TWO, "noise": "both"}, {}),
     "sketch": ("recommend/sketch.py", "ratings", SMALL, {}),
-    "sketch by threshold": ("recommend/sketch.py", "ratings", SMALL, {"sketch.figure": "balu-fig2"}),
+    "sketch by size": ("recommend/sketch.py", "ratings", SMALL, {"sketch.figure": "balu-fig2"}),
     "retention": ("recommend/retention.py", "ratings", SMALL, {"retention.view": "shares"}),
     "retention by activity": ("recommend/retention.py", "ratings", SMALL, {"retention.view": "activity"}),
     "retention by time": ("recommend/retention.py", "ratings", SMALL, {"retention.view": "windows"}),
@@ -59,3 +59,33 @@ def test_whatever_has_finished_is_shown(name: str, monkeypatch: pytest.MonkeyPat
         assert not app.exception, (subset, [error.value for error in app.exception])
         assert app.title and not app.error, (subset, [error.value for error in app.error])
     assert len(asked) >= len(SUBSETS)
+
+
+def only(name: str, monkeypatch: pytest.MonkeyPatch, *kept: str) -> AppTest:
+    """The page whose comparison has finished these runs and no others."""
+    path, holds, link, _ = HELD[name]
+    app = AppTest.from_string(behind_sidebar(path, holds), default_timeout=120)
+    for key, value in link.items():
+        app.query_params[key] = value
+    whole = runs.wanted
+
+    def some(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[str, Any]:
+        return whole(page, {key: spec for key, spec in specs.items() if key in kept}, patience)
+
+    monkeypatch.setattr(runs, "wanted", some)
+    return settled(app)
+
+
+@pytest.mark.parametrize(("kept", "shown", "missing"), [("main", "With privacy", "Without privacy"), ("twin", "Without privacy", "With privacy")])
+def test_faces_of_one_side_are_drawn_while_the_other_is_missing(kept: str, shown: str, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = only("faces", monkeypatch, kept)
+    assert any(it.value.startswith(shown) for it in app.subheader)
+    assert any(it.value == f"{missing}: not there yet." for it in app.caption)
+    assert len(app.get("image")) >= 1
+
+
+@pytest.mark.parametrize(("kept", "shown"), [("main", "with privacy"), ("twin", "without privacy")])
+def test_topics_of_one_side_are_listed_while_the_other_is_missing(kept: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = only("topics", monkeypatch, kept)
+    assert any(it.value.startswith(f"**{shown} (") for it in app.markdown)
+    assert sum(it.value.count(" · ") > 5 for it in app.markdown) >= 8

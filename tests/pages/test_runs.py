@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpmf_core
 from dpmf_core.compare import differences, extremes
 from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
@@ -109,6 +110,32 @@ def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run
 def test_a_report_of_private_data_tells_nothing_raw(two: list[Run]) -> None:
     private = Run({**two[0].record, "public": False}, two[0].arrays)
     assert f"{two[0].record['metrics']['rmse']:.4g}" not in report([private])
+
+
+def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) -> None:
+    page, record = report(two[:1]), two[0].record
+    for said in (
+        "cinema-small",
+        f"<td>seed</td><td>{record['spec']['seed']}</td>",
+        "add-remove",
+        "one user",
+        record["created"],
+        f"dpmf {dpmf_core.__version__}",
+    ):
+        assert said in page
+    for name, value in record["parameters"].items():
+        assert f"{name} {f'{value:.4g}' if isinstance(value, float) else value}" in page
+    for fact in record["guarantee"]["taken_as_public"]:
+        assert fact in page
+    assert "<td>exact</td><td>2.00</td>" in page and "1.99999" not in page
+    private = Run({**record, "public": False, "spec": {**record["spec"], "data": {"id": "/home/her/shop.csv"}}}, {})
+    assert "<td>shop.csv (private)</td>" in report([private]) and "/home" not in report([private]) and "without noise" in report([private])
+
+
+def test_a_report_of_a_run_of_an_older_version_says_that_its_date_is_not_recorded(two: list[Run]) -> None:
+    older = Run({name: value for name, value in two[0].record.items() if name not in ("created", "versions")}, {})
+    assert "<td>made (UTC)</td><td>not recorded</td>" in report([older])
+    assert "not recorded" in report([Run({**two[0].record, "versions": ["x"]}, {})])
 
 
 def test_the_page_lists_filters_and_compares(two: list[Run]) -> None:

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from dpmf_core.experiment import Run, RunSpec
+from dpmf_core.figures import Mark, Preset
+from dpmf_core.presets import PRESETS
 from dpmf_core.sweeps import Point
 from pages.kit import charts, findings, forecast, swept
 
@@ -66,11 +68,33 @@ def test_at_one_epsilon_the_others_are_said_by_their_figures() -> None:
     assert findings.finding(*made(LINES[0], LINES[2]), "rmse") == ("At ε = 1, B is best: RMSE 0.900", "A has 0.950.")
 
 
-def test_unfinished_runs_are_said_to_be() -> None:
+def test_nobody_is_called_best_before_all_rivals_have_finished() -> None:
     points, finished = made(*LINES, *ENDS)
-    del finished[points[1].key]
-    assert findings.finding(points, finished, "rmse")[0] == "At ε = 1, so far, B is best: RMSE 0.900"
+    whole = dict(finished)
+    del finished[points[0].key]  # of A, at the epsilon that the sentence is about
+    assert findings.finding(points, finished, "rmse") == ("At ε = 1, 1 of 2 runs have finished", "Which method is best is said when all have.")
+    finished = {key: run for key, run in whole.items() if key != points[1].key}  # of A, elsewhere: where A would get there is not known yet
+    assert findings.finding(points, finished, "rmse") == (
+        "At ε = 1, B is best: RMSE 0.900", "**50% of the gain over guessing** is kept (ALS 0.800, Global mean 1.000)."
+    )  # fmt: skip
+    finished = {key: run for key, run in whole.items() if key != points[4].key}  # without the twin nothing is kept of its gain
+    assert "kept" not in findings.finding(points, finished, "rmse")[1]
     assert findings.finding(points, {}, "rmse") == ("Which method, at which ε?", "Runs appear here as they finish.")
+
+
+def test_a_method_with_missing_draws_is_spoken_of_by_nobody() -> None:
+    points, finished = made(*LINES, ("C", "dpfw", 1.0, 1.2), ("C", "dpfw", 1.0, 1.3), *ENDS)
+    del finished[points[5].key]
+    assert findings.worse_than_guessing(points, finished, "rmse") == []
+    assert {point.label for point in swept.complete(points, finished)} == {"A", "B", "ALS", "Global mean"}
+    assert set(swept.which_epsilon(points, finished, "rmse", 0.9)["method"]) == {"A", "B"}
+
+
+def test_the_value_that_is_seen_is_the_value_that_is_compared() -> None:
+    points, finished = made(("A", "dpals", 1.0, 0.95), ("A", "dpals", 5.0, 0.9434))
+    assert findings.finding(points[1:], finished, "rmse")[0] == "At ε = 5, A has RMSE 0.943"
+    assert findings.reached(swept.which_epsilon(points, finished, "rmse", 0.943), "rmse", 0.943) == "RMSE 0.943 takes ε = 5.00 with A."
+    assert "does not reach" in findings.reached(swept.which_epsilon(points, finished, "rmse", 0.942), "rmse", 0.942)
 
 
 def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protect_a_person() -> None:
@@ -94,6 +118,22 @@ def test_worse_than_guessing_is_said_with_where_and_how_much() -> None:
     assert findings.worse_than_guessing(*made(*LINES, ("C", "dpfw", 1.0, 1.2), ("C", "dpfw", 10.0, 0.99), *ENDS), "rmse") == [
         "**C does worse than Global mean** (1.000) at ε = 1 (1.200)."
     ]
+
+
+def test_a_twin_that_loses_to_a_trivial_predictor_is_named() -> None:
+    assert findings.weak_references(*made(*LINES, *ENDS), "rmse") == []
+    said = findings.weak_references(*made(*LINES, ("ALS", "als", None, 1.02), ("User mean", "user-mean", None, 1.01), ENDS[1]), "rmse")
+    assert len(said) == 1
+    assert said[0].startswith("ALS, which is not private, does no better than Global mean here (RMSE 1.020 against 1.000)")
+
+
+def test_one_runs_twin_is_held_against_both_trivial_predictors() -> None:
+    points, finished = made(("a", "als", None, 0.97), ("b", "global-mean", None, 1.0), ("c", "user-mean", None, 0.96))
+    for point in points:
+        finished[point.key].record["title"] = point.label
+    runs = {name: finished[point.key] for name, point in zip(("twin", "trivial", "user-mean"), points, strict=True)}
+    assert "c here (RMSE 0.970 against 0.960)" in findings.weak_twin(runs)
+    assert findings.weak_twin({name: runs[name] for name in ("twin", "trivial")}) == ""
 
 
 def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
@@ -128,6 +168,15 @@ def test_against_the_first_parameter_stands_the_best_of_the_second() -> None:
     assert findings.best_places(swept.frame(points, finished, "rmse"), ["rank", "steps"]) == ["**A** does best at ε = 1 with rank r 4, steps T 1 (0.600)."]
 
 
+def test_the_best_place_of_a_grid_is_said_when_the_whole_grid_has_finished() -> None:
+    points, finished = made(("A", "dpals", 1.0, 0.9), ("A", "dpals", 1.0, 0.8), *ENDS, grids={0: {"sampling": "uniform"}, 1: {"sampling": "adaptive"}})
+    said = findings.best_places(swept.whole_frame(points, finished, "rmse"), ["sampling"])
+    assert len(said) == 1 and "sampling adaptive (0.800)" in said[0]
+    del finished[points[0].key]
+    assert findings.best_places(swept.whole_frame(points, finished, "rmse"), ["sampling"]) == []
+    assert findings.best_places(swept.whole_frame(points, {}, "rmse"), ["sampling"]) == []
+
+
 def test_privacy_costs_are_differences_to_the_twin() -> None:
     rows = [
         {"by": by, "place": place, "group": f"{place} to {place + 1}", "name": name, "rmse": base + place * step}
@@ -160,9 +209,16 @@ def test_lines_of_one_algorithm_are_told_apart_and_colours_stay() -> None:
 
 def test_published_marks_take_the_colour_of_their_line() -> None:
     fig = charts.against(lines("epsilon", [1.0, 5.0]), "epsilon", "RMSE", "ε")
-    charts.published(fig, pd.DataFrame([{"label": "A", "x": 1.0, "y": 0.8, "source": "somewhere"}]))
+    charts.published(fig, [Mark("A", 1.0, 0.8, "somewhere"), Mark("ALS", None, 0.7, "elsewhere")])
     assert fig.data[-1].marker.color == charts.COLOURS["dpals"]
     assert fig.data[-1].marker.symbol == "x"
+    assert [(line.y0, line.x0, line.x1, line.xref) for line in fig.layout.shapes] == [(0.7, 0, 1, "x domain")]  # a level, at no epsilon
+
+
+@pytest.mark.parametrize("preset", [it for it in PRESETS.values() if it.axis == "epsilon" and it.marks], ids=lambda it: it.id)
+def test_what_is_published_without_privacy_stands_at_no_epsilon(preset: Preset) -> None:
+    private = {point.label for point in preset.points() if point.epsilon is not None}
+    assert all((mark.x is not None) == (mark.label in private) for mark in preset.marks)
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(2.0, "a few seconds"), (7.0, "5 s"), (44.0, "40 s"), (200.0, "3 min"), (4000.0, "67 min"), (9000.0, "2 h")])
@@ -176,17 +232,3 @@ def test_times_follow_the_same_method_and_the_size_of_the_data() -> None:
     assert forecast._training(small, took, sizes) == 2.0
     assert forecast._training(large, took, sizes) == 20.0
     assert forecast._training(small.model_copy(update={"algorithm": "als"}), took, sizes) == forecast.UNKNOWN
-
-
-@pytest.mark.parametrize(
-    ("private", "twin", "trivial", "said"),
-    [
-        (0.9, 0.8, 1.0, "keeps 50% of the gain over guessing"),
-        (0.95, 0.97, 0.99, "does no worse than ALS, which has no privacy"),
-        (0.95, 1.1, 0.99, "does no worse than ALS, which has no privacy"),  # the twin itself is worse than guessing
-        (1.0, 0.8, 1.0, "nothing"),
-        (1.0, 1.1, 0.9, "nothing"),
-    ],
-)
-def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(private: float, twin: float, trivial: float, said: str) -> None:
-    assert findings.verdict(private, twin, trivial, "ALS", "nothing") == said

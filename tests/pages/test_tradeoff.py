@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.experiment import RunSpec, run
+from dpmf_core.experiment import RunSpec, catalogue, run
 from dpmf_core.lesson_links import LessonLink
 from dpmf_core.presets import RATINGS_PRESETS
 from dpmf_core.sweeps import Method, Sweep
@@ -168,7 +168,7 @@ def test_a_waiting_question_shows_what_is_stored_and_how_long_the_rest_takes() -
     page(epsilons="2", draws="1", seed="100")
     app = page(epsilons="2, 0.11, 0.12, 0.13, 0.14, 0.15", draws="5", seed="100")
     assert "These are **40 runs**, of which 3 are stored. The other 37 take roughly" in words(app)
-    assert app.title[0].value.startswith("At ε = 2, so far, Private biases has RMSE")
+    assert app.title[0].value == "At ε = 0.13, 0 of 5 runs have finished"
 
 
 def test_cancelling_keeps_what_is_done_and_can_be_taken_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,10 +179,9 @@ def test_cancelling_keeps_what_is_done_and_can_be_taken_up_again(monkeypatch: py
     app.run()
     app.button(key="tradeoff.cancel").click().run()
     assert "Cancelled. What had finished is shown" in words(app)
-    assert "so far, Private biases has RMSE" in app.title[0].value
     app.button(key="tradeoff.again").click()
     settled(app)
-    assert "so far" not in app.title[0].value
+    assert app.title[0].value.startswith("At ε = 9, Private biases has RMSE")
 
 
 def test_links_hold_the_question_and_nonsense_in_them_is_let_go() -> None:
@@ -222,3 +221,17 @@ def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there() -> None:
     settled(app)
     assert not [it for it in app.text_input if it.key == "tradeoff.epsilons"]
     assert app.title[0].value.startswith("At ε = 2, Private biases has RMSE")
+
+
+def test_a_figure_with_data_of_its_own_says_so_in_place_of_the_sidebar_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.kit.runs.wanted", lambda page, specs, **more: {})
+    script = SCRIPT.replace("sidebar.draw()", "from pages.kit import asked\nsidebar.draw(instead=asked.instead())")
+    app = AppTest.from_string(script, default_timeout=60)
+    app.query_params["fig"] = "chien-fig4"
+    app.run()
+    used = {sweep.data.id for sweep in RATINGS_PRESETS["chien-fig4"].sweeps(False)}
+    titles = [entry.title for entry in catalogue().ratings() if entry.id in used]
+    assert len(titles) == 2 and all(title in app.sidebar.info[0].value for title in titles)
+    assert not app.sidebar.selectbox and not app.exception
+    app.selectbox(key="tradeoff.fig").set_value("own").run()
+    assert not app.sidebar.info and app.sidebar.selectbox(key="sidebar.data").value == "cinema"

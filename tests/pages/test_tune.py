@@ -7,10 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from datasets import own
+from dpmf_core.privacy import Budget, Gaussian, default_delta
+from dpmf_core.privacy.accounting import gaussian_mu
+from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.selecting import Selected, SelectionSpec
 from dpmf_core.sweeps import Summary
-from dpmf_core.tune import TuneSpec
-from pages.kit import target
+from dpmf_core.tune import TuneSpec, price
+from pages.kit import target, tuned
 from tests.pages.driving import settled
 
 ROOT = Path(__file__).parents[2]
@@ -33,21 +36,31 @@ def page(data: str = "cinema-small", **state: object) -> AppTest:
     return app
 
 
+def told(app: AppTest) -> list[str]:
+    return [it.value for it in (*app.success, *app.info) if "On test ratings: The winner is" in it.value]
+
+
 def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     app = page(**{"tune.trials": 5, "tune.moving.private-bias": ["prior_deviation"]})
     assert app.title[0].value == "Which parameters?"
     app.button(key="tune.go").click().run()
     for _ in range(300):
         assert not app.exception, [error.value for error in app.exception]
-        if app.success:
+        if told(app):
             break
         time.sleep(0.1)
         app.run()
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
-    assert "On the test ratings, used once: RMSE" in app.success[0].value
+    assert "95% over 5 fresh draws of split and noise" in told(app)[0]
+    scores = next(table.value for table in app.dataframe if "best so far" in table.value.columns)
+    assert (scores["low"] < scores["score"]).all() and (scores["score"] < scores["high"]).all()
     cost = next(table.value for table in app.dataframe if "what is shown" in table.value.columns)
-    assert len(cost) == 5
-    assert float(cost["total ε"].iloc[0]) < float(cost["total ε"].iloc[3]) < float(cost["total ε"].iloc[4])
+    assert len(cost) == 2 + len(SHAPES)
+    budget = Budget(epsilon=5.0, delta=default_delta(2000))
+    thrice = price(Gaussian(1 / gaussian_mu(5.0, budget.delta)), tuned.SCORE_NOISE, 5, budget, 3)
+    paid = cost["total ε"].astype(float).tolist()
+    assert paid[0] == pytest.approx(thrice.single, abs=0.006) and paid[-1] == pytest.approx(thrice.all_shown, abs=0.006)
+    assert float(cost["total ε"].iloc[0]) < min(paid[1:-1]) < paid[-1]
     assert any("costs **nothing**" in it.value for it in app.markdown)
 
 
@@ -66,7 +79,7 @@ def test_the_smallest_epsilon_is_log_linear_between_what_was_run() -> None:
     assert median == pytest.approx(2.0)
     assert best == pytest.approx(4 ** (0.06 / 0.2)) and worst == pytest.approx(4 ** (0.14 / 0.2))
     assert target.words(found, 0.9).startswith("**ε of about 2** reaches it, 1.5 to 2.6 over 3 draws")
-    assert target.words(found, 0.5) == "No ε up to 4 reaches 0.5: the best is 0.800 at ε = 4."
+    assert target.words(found, 0.5) == "No ε up to 4 reaches 0.500: the best is 0.800 at ε = 4."
     assert "**ε = 1 is enough**" in target.words(found, 1.2)
     assert "more than 4" in target.words(found, 0.81)
 
@@ -97,7 +110,8 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     app.button(key="tune.select").click()
     app = settled(app)
     assert app.title[0].value.startswith("The winner's validation RMSE, with noise: ")
-    assert not app.dataframe and any("nothing else is trained" in it.value for it in app.caption)
+    assert {column for it in app.dataframe for column in it.value.columns} <= {"what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"}
+    assert any("nothing else is trained" in it.value for it in app.caption)
     search = TuneSpec.parse(
         data={"id": mine.entry.id}, algorithm="private-bias", budget={"epsilon": 5.0, "delta": 1e-4}, search={"prior_deviation": (0.1, 1.0)}
     )

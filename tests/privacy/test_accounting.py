@@ -17,6 +17,7 @@ from dpmf_core.privacy import (
     Event,
     Gaussian,
     Laplace,
+    PosteriorSample,
     Relation,
     Repeat,
     UnsupportedEvent,
@@ -466,5 +467,5 @@ def test_odds_beyond_floating_point_and_without_a_release() -> None:
 @pytest.mark.parametrize("loss", [690.0, 701.0, 1500.0])
 def test_a_posterior_sample_of_huge_loss_is_accounted(loss: float) -> None:
     """Pure epsilon is epsilon at every delta that matters, and half of it leaves next to all of delta."""
-    assert rules.epsilon(rules.PosteriorSample(1 / loss), 1e-6) == pytest.approx(loss, rel=1e-4)
-    assert rules.delta(rules.PosteriorSample(1 / loss), loss / 2) == pytest.approx(1.0, abs=1e-9)
+    assert rules.epsilon(PosteriorSample(1 / loss), 1e-6) == pytest.approx(loss, rel=1e-4)
+    assert rules.delta(PosteriorSample(1 / loss), loss / 2) == pytest.approx(1.0, abs=1e-9)

@@ -1,14 +1,18 @@
 """Events are inert: they refuse what is no release, and have one normal form."""
 
 import dataclasses
+import inspect
+import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpmf_core.privacy import NOTHING, Event, Gaussian, Laplace, Repeat, Sequence, normal_form, sequence
+from dpmf_core.privacy import NOTHING, Event, Gaussian, Laplace, Noise, PlanViolation, PosteriorSample, Repeat, Sequence, normal_form, sequence
+from dpmf_core.privacy.events import MECHANISMS, AdditiveNoise, FailingGaussian, Mechanism, event_of_rows, ledger_rows
 
 leaves = st.builds(Gaussian, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")) | st.builds(Laplace, st.sampled_from([1.0, 2.0]), st.sampled_from("ab"))
 events = st.recursive(
@@ -67,3 +71,63 @@ def test_events_are_frozen_and_compare_by_value() -> None:
     assert len({Gaussian(1.0), Laplace(1.0)}) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         event.count = 1  # type: ignore[misc]
+
+
+# ---- kinds of mechanisms --------------------------------------------------------------------------------------------
+
+
+def kinds_below(kind: Any) -> set[Any]:
+    return {kind} | {found for below in kind.__subclasses__() if below.__module__.startswith("dpmf_core") for found in kinds_below(below)}
+
+
+def test_every_kind_of_mechanism_is_registered_once_and_complete() -> None:
+    """A kind that says nothing of its draw, its Renyi curve or its privacy loss distribution is abstract and cannot be made."""
+    complete = {kind for kind in kinds_below(Mechanism) if not inspect.isabstract(kind)} - {FailingGaussian}  # which says no more than that it may fail
+    assert complete == set(MECHANISMS.values()) and len(MECHANISMS) == len(complete)
+    assert all(name == kind.mechanism for name, kind in MECHANISMS.items())
+
+
+@pytest.mark.parametrize("missing", ["draw", "log_density", "renyi", "privacy_loss", "pure_epsilon"])
+def test_a_kind_without_its_own_draw_or_account_cannot_be_made(missing: str) -> None:
+    parts = {name: staticmethod(getattr(Gaussian, name)) for name in ("draw", "log_density", "renyi", "privacy_loss", "pure_epsilon") if name != missing}
+    stranger = type("Stranger", (AdditiveNoise,), {"mechanism": "stranger", **parts})
+    with pytest.raises(TypeError, match=missing):
+        stranger(1.0)
+
+
+def test_a_new_kind_is_drawn_by_its_own_method() -> None:
+    """Nothing between an event and its noise asks which kind it is: a kind that was not known here draws what it says, not what memory held."""
+
+    class Sevens(Gaussian):
+        mechanism = "sevens"
+
+        @staticmethod
+        def draw(generator: np.random.Generator, out: Any, scale: float, step: float) -> None:
+            out[:] = 7.0 * scale
+
+    plan = Sevens(2.0, "sums", 3.0)
+    released = Noise(plan, np.random.SeedSequence(0)).vector("sums", np.zeros(5), sensitivity=3.0)
+    assert np.array_equal(released, np.full(5, 42.0))
+
+
+def test_a_sample_takes_no_noise() -> None:
+    with pytest.raises(PlanViolation, match="posterior sample, to which no noise is added"):
+        Noise(PosteriorSample(1.0, "factors")).vector("factors", np.zeros(3), sensitivity=1.0)
+
+
+@given(events)
+def test_a_ledger_survives_json(event: Event) -> None:
+    rows = json.loads(json.dumps(ledger_rows(normal_form(event))))
+    assert normal_form(event_of_rows(rows)) == normal_form(event)
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({"mechanism": "magic"}, "must be one of Gaussian, .*Got 'magic'"),
+        ({"mechanism": "Gaussian", "noise_multiplier": 1.0}, "lacks statistic, sensitivity, replace_one_factor"),
+    ],
+)
+def test_rows_that_describe_no_ledger_are_refused(row: Any, what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        event_of_rows([row])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpmf_core.privacy import NOT_PRIVATE, Guarantee, Status
+from dpmf_core.privacy import NOT_PRIVATE, PERSON, Guarantee, Status
 
 PROVEN = Guarantee(Status.PROVEN)
 
@@ -30,4 +30,5 @@ def test_an_unproven_claim_is_quoted() -> None:
     words = Guarantee(Status.UNPROVEN, claim="epsilon is 0.3").words
     assert "No proof is known" in words and '"epsilon is 0.3"' in words
     assert "document" in Guarantee(Status.PROVEN, unit="document").words
+    assert "for one person (all her rows)." in Guarantee(Status.PROVEN, unit=PERSON).words
     assert "Not private" in NOT_PRIVATE.words

@@ -10,14 +10,32 @@ from scipy import stats
 
 from dpmf_core.privacy import NOTHING, Event, Gaussian, Laplace, Noise, PlanViolation, Repeat, normal_form, sequence
 from dpmf_core.privacy.noise import CHUNK
+from dpmf_core.privacy.streams import KEY_BYTES, Secret
 
 Array = npt.NDArray[Any]
 PLAN = sequence(Gaussian(2.0, "counts", 3.0), Repeat(sequence(Gaussian(1.5, "sums", 2.0), Laplace(4.0, "extremes", 0.5)), 2))
 SIZE = 120_000
 
 
+def key(number: int) -> bytes:
+    """Of a secret stream, so that its draws can be repeated here."""
+    return number.to_bytes(KEY_BYTES, "big")
+
+
+SOURCE = "a seed"
+
+
+@pytest.fixture(params=["a seed", "a cipher"], autouse=True)
+def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every law of the noise holds for both sources."""
+    monkeypatch.setattr(f"{__name__}.SOURCE", request.param)
+    return str(request.param)
+
+
 def noise(plan: Event = PLAN, seed: int | None = 7, threads: int = 1) -> Noise:
-    return Noise(plan, None if seed is None else np.random.SeedSequence(seed), threads)
+    if seed is None:
+        return Noise(plan, None, threads)
+    return Noise(plan, np.random.SeedSequence(seed) if SOURCE == "a seed" else Secret(key(seed)), threads)
 
 
 # ---- drawing is recording -------------------------------------------------------------------------------------------

@@ -1,0 +1,302 @@
+"""How much of each declared sensitivity somebody can use: `python -m benchmarks.realised [ALGORITHM ...]`.
+
+For every private algorithm, with the parameters it recommends and with options changed, a row is searched whose coming moves an exact statistic furthest
+while all releases are held fixed; crafted rows first, then the best of them changed at random. Printed is the furthest move over the declared one (1: tight;
+more: a fault), the same for replacing one row by another, and the mu that a single row realises over all releases together, over the mu that is paid for.
+Below 1 is noise that nobody needs, or a search that did not find the worst row; where a bound stays loose on purpose, the table says why.
+"""
+
+import argparse
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from benchmarks.report import save
+from dpmf_core.algorithms import REGISTRY, Algorithm, build
+from dpmf_core.data import Ratings
+from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.privacy import VALUE, Budget, calibrate
+from dpmf_core.samples import Samples
+from tests.contract.probes import Outcome, pairs, record, replay
+
+Row = np.ndarray  # of all items or features, NaN where she has none
+LOW, HIGH = 1.0, 5.0
+SAID_LOOSE = 0.99
+TOGETHER = "all together"
+
+
+class World(Protocol):
+    """Everybody but one unit, whose row is searched for."""
+
+    columns: int
+
+    def given(self, row: Row) -> Any:
+        """The data with her row."""
+        ...
+
+    def rows(self, rng: np.random.Generator) -> Iterator[Row]:
+        """Rows that may be the worst."""
+        ...
+
+    def along(self, model: Any) -> Iterator[Row]:
+        """Rows that lie along what was learnt without her."""
+        ...
+
+    def changed(self, row: Row, rng: np.random.Generator) -> Row: ...
+
+    def exchanges(self) -> Iterator[tuple[Row, Row]]:
+        """Rows that have nothing in common, or are each other's opposite."""
+        ...
+
+
+class RatingsWorld:
+    """kind: "mixed" tastes, "alike" (everybody rates all items, one high, one low) or "empty"; half of the users have no rating."""
+
+    def __init__(self, kind: str, users: int, columns: int) -> None:
+        self.columns, self.users = columns, users
+        rng = np.random.default_rng(7)
+        filled = {"mixed": rng.random((users, columns)) < np.linspace(0.9, 0.1, columns), "alike": np.ones((users, columns), bool)}.get(kind)
+        filled = np.zeros((users, columns), bool) if filled is None else filled
+        filled[::2] = False
+        values = np.where(np.arange(columns) % 2, LOW, HIGH) + np.zeros((users, 1)) if kind == "alike" else rng.uniform(LOW, HIGH, (users, columns))
+        self.others = (*np.nonzero(filled), values[filled])
+
+    def given(self, row: Row) -> Ratings:
+        own = np.flatnonzero(np.isfinite(row))
+        users, items, values = self.others
+        return Ratings.of(
+            np.concatenate([np.zeros(len(own), int), users]), np.concatenate([own, items]), np.concatenate([row[own], values]),
+            n_users=self.users, n_items=self.columns, bounds=(LOW, HIGH), public=True,
+        )  # fmt: skip
+
+    def rows(self, rng: np.random.Generator) -> Iterator[Row]:
+        every = np.arange(self.columns)
+        middle = (LOW + HIGH) / 2
+        for spread in (HIGH - middle, 1.0):
+            yield np.where(every % 2, middle - spread, middle + spread)
+            yield np.where(every < self.columns // 2, middle - spread, middle + spread)
+            yield np.where(every == 0, middle - spread, middle + spread)
+        yield np.full(self.columns, HIGH)
+        yield np.full(self.columns, LOW)
+        for few in (1, 2, 5):
+            yield np.where(every < few, np.where(every % 2, LOW, HIGH), np.nan)
+            yield np.where(every >= self.columns - few, np.where(every % 2, LOW, HIGH), np.nan)
+        for _ in range(4):
+            yield np.where(rng.random(self.columns) < rng.random(), rng.choice([LOW, HIGH], self.columns), np.nan)
+
+    def along(self, model: Any) -> Iterator[Row]:
+        for factor in model.item_factors.T[:3].astype(float):
+            if np.isfinite(factor).all() and factor.any():
+                yield (LOW + HIGH) / 2 + (HIGH - LOW) / 2 * factor / np.abs(factor).max()
+                yield np.where(factor > 0, HIGH, LOW)
+
+    def changed(self, row: Row, rng: np.random.Generator) -> Row:
+        touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
+        return np.where(touched, rng.choice([LOW, HIGH, np.nan, rng.uniform(LOW, HIGH)], self.columns), row)
+
+    def exchanges(self) -> Iterator[tuple[Row, Row]]:
+        every = np.arange(self.columns)
+        row = np.where(every % 2, LOW, HIGH)
+        front = every < self.columns // 2
+        yield row, LOW + HIGH - row
+        yield np.full(self.columns, HIGH), np.full(self.columns, LOW)
+        yield np.where(front, row, np.nan), np.where(front, np.nan, row)
+        yield np.where(every == 0, HIGH, np.nan), np.where(every == self.columns - 1, LOW, np.nan)
+
+
+class SamplesWorld:
+    """kind: "mixed" samples, "alike" or "empty"; half of them empty."""
+
+    def __init__(self, kind: str, samples: int, image: tuple[int, int]) -> None:
+        self.columns, self.image = math.prod(image), image
+        rng = np.random.default_rng(7)
+        X = rng.gamma(0.4, 1.0, (samples, self.columns)) if kind == "mixed" else np.full((samples, self.columns), float(kind == "alike"))
+        X[::2] = 0
+        self.X = X
+
+    def given(self, row: Row) -> Samples:
+        X = self.X.copy()
+        X[0] = np.nan_to_num(row)
+        return Samples.of(X, image=self.image, unit="image", public=True)
+
+    def rows(self, rng: np.random.Generator) -> Iterator[Row]:
+        every = np.arange(self.columns)
+        yield from (np.ones(self.columns), np.where(every == 0, 1.0, 0.0), np.where(every == self.columns - 1, 1.0, 0.0))
+        yield from (np.where(every % 2, 1.0, 0.0), np.where(every % 2, 0.0, 1.0), np.where(every < 4, 1.0, 0.0), np.where(every == 0, 1e12, 1.0))
+        for _ in range(6):
+            yield rng.gamma(0.3, 1.0, self.columns)
+
+    def along(self, model: Any) -> Iterator[Row]:
+        yield from (part for part in model.basis.astype(float) if part.any())
+
+    def changed(self, row: Row, rng: np.random.Generator) -> Row:
+        touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
+        return np.where(touched, rng.choice([0.0, 1.0, rng.random()], self.columns), np.nan_to_num(row) * 10 ** (0.3 * rng.standard_normal()))
+
+    def exchanges(self) -> Iterator[tuple[Row, Row]]:
+        every = np.arange(self.columns)
+        yield np.where(every % 2, 1.0, 0.0), np.where(every % 2, 0.0, 1.0)
+        yield np.where(every == 0, 1.0, 0.0), np.where(every == self.columns - 1, 1.0, 0.0)
+        yield np.where(every < 4, 1.0, 0.0), np.where(every < 4, 0.0, 1.0)
+
+
+# ---- the search -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Found:
+    """The furthest moves over what is declared, by statistic and together; rows: whose they were."""
+
+    added: dict[str, float] = field(default_factory=dict)
+    replaced: dict[str, float] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
+
+    def note(self, moved: dict[str, float], row: Row) -> None:
+        for name, share in moved.items():
+            if share > self.added.get(name, -1.0):
+                self.added[name], self.rows[name] = share, row
+
+    def note_replaced(self, moved: dict[str, float]) -> None:
+        for name, share in moved.items():
+            self.replaced[name] = max(share, self.replaced.get(name, 0.0))
+
+
+def moves(algorithm: Algorithm, before: Outcome, data: Any, level: float, replaced: bool = False) -> dict[str, float]:
+    """By statistic: the largest move over the declared one, all releases being those of `before`. Together: the realised mu over the planned one."""
+    out: dict[str, float] = {}
+    realised = planned = 0.0
+    for held, met in pairs(before, replay(algorithm, data, before, level=level)):
+        gap = np.ravel(held.statistic - met.statistic)
+        moved = float(np.abs(gap).sum() if held.leaf.mechanism == "Laplace" else np.linalg.norm(gap))
+        moved /= held.leaf.sensitivity * (held.leaf.replace_one_factor if replaced else 1.0)
+        out[held.leaf.statistic] = max(out.get(held.leaf.statistic, 0.0), moved)
+        realised, planned = realised + (moved / held.leaf.noise_multiplier) ** 2, planned + held.leaf.noise_multiplier**-2
+    return out | {TOGETHER: math.sqrt(realised / planned)}
+
+
+def search(algorithm: Algorithm, worlds: list[World], levels: tuple[float, ...], climbs: int = 10, seed: int = 0) -> Found:
+    """Crafted rows in every world at every level of noise; then the best row of each loose statistic, changed again and again where it was found."""
+    rng, found = np.random.default_rng(seed), Found()
+    for world in worlds:
+        nobody = np.full(world.columns, np.nan)
+        for level in levels:
+            before, here = record(algorithm, world.given(nobody), level=level), Found()
+            for row in itertools.chain(world.rows(rng), world.along(before.model)):
+                here.note(moves(algorithm, before, world.given(row), level), row)
+            for name in [name for name, share in here.added.items() if max(share, found.added.get(name, 0.0)) < SAID_LOOSE]:
+                for _ in range(climbs):
+                    row = world.changed(here.rows[name], rng)
+                    here.note(moves(algorithm, before, world.given(row), level), row)
+            for name, row in here.rows.items():
+                found.note({name: here.added[name]}, row)
+            for one, other in world.exchanges():
+                found.note_replaced(moves(algorithm, record(algorithm, world.given(one), level=level), world.given(other), level, replaced=True))
+    return found
+
+
+def by_value(algorithm: Algorithm, world: World, level: float) -> Found:
+    """Where who rated what is public: another value of one rating, from one end of the scale to the other."""
+    found, row = Found(), np.full(world.columns, LOW)
+    before = record(algorithm, world.given(row), level=level)
+    found.note(moves(algorithm, before, world.given(np.where(np.arange(world.columns) == 0, HIGH, LOW)), level), row)
+    return found
+
+
+# ---- what is searched -------------------------------------------------------------------------------------------------
+
+OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
+    "spectral": ({"implicit": True}, {"release": "iteration", "rounds": 2, "rank": 3}, {"biases": False}, {"items_kept": 4}),
+    "dpals": (
+        {"frequent_fraction": 0.2, "ratings_per_user": 20}, {"sampling": "adaptive", "ratings_per_user": 4}, {"biases": False, "centring": "global"},
+        {"unobserved_weight": 0.2}, {"start": "private-svd"}, {"start": "spectral", "orthonormalise": False},
+    ),
+    "ada-dpals": ({"rarity_exponent": 1.0, "ratings_per_user": 7}, {"biases": False, "frequent_fraction": 0.2}),
+    "dp-sgd": ({"biases": False, "user_regularisation": 0.1},),
+    "sgld": ({"biases": False, "prediction_ridge": 1.0},),
+    "dpfw": ({"noise_schedule": "growing", "slack": True},),
+    "dpfw-oja": ({"noise_schedule": "growing"},),
+    "svd-cleansing": ({"ratings_per_user": 3}, {"ratings_per_user": 1000}),
+    "private-pgd": ({"step_size": 40.0},),
+    "dp-nmf": ({"start": "private-svd"}, {"outliers": True}),
+}  # fmt: skip
+
+WHY: dict[tuple[str, str], str] = {
+    ("dpfw-oja", TOGETHER): "the vector moves with every step, and no row lies along all of them",
+    ("dp-nmf", TOGETHER): "only a sample that is one of the parts reaches the bound, and the parts move from step to step",
+    ("dp-nmf", "coefficients times samples"): "reached by a sample that is a part of its own; noise and outliers leave none",
+    ("dp-nmf", "second moment of the coefficients"): "reached by a sample that is a part of its own; noise and outliers leave none",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table."""
+
+    algorithm: str
+    parameters: str
+    statistic: str
+    added: float
+    replaced: float | None
+    each_tight: bool
+
+    @property
+    def words(self) -> str:
+        if self.added >= SAID_LOOSE:
+            return "tight"
+        if self.statistic == TOGETHER and self.each_tight:
+            return WHY.get((self.algorithm, TOGETHER), "every release alone is tight; no row was found that is the worst for all of them")
+        return WHY.get((self.algorithm, self.statistic), "LOOSE")
+
+
+def lines(name: str) -> Iterator[Line]:
+    """An algorithm as it recommends itself to small and to wide data at small and large budgets, and with its options changed."""
+    kind = REGISTRY[name]
+    small, wide = _worlds(kind, wide=False), _worlds(kind, wide=True)
+    cases = [(small, {}, 1.0), *((wide, {}, epsilon) for epsilon in (0.1, 20.0)), *((small, given, 1.0) for given in OPTIONS.get(name, ()))]
+    for worlds, given, epsilon in cases:
+        shape = worlds[0].given(np.full(worlds[0].columns, 1.0)).shape
+        budget = Budget(epsilon=epsilon, delta=1e-5)
+        algorithm = build(name, given, shape, budget)
+        level = calibrate(lambda at, of=algorithm, to=shape: of.plan(to, at), budget)  # type: ignore[misc]
+        value = algorithm.guarantee().unit == VALUE
+        found = by_value(algorithm, worlds[0], level) if value else search(algorithm, worlds, (level, 0.01))
+        title = ", ".join(f"{key} {value}" for key, value in given.items()) or f"as recommended, ε {epsilon:g}, {worlds[0].columns} columns"
+        all_tight = all(share >= SAID_LOOSE for statistic, share in found.added.items() if statistic != TOGETHER)
+        for statistic, share in found.added.items():
+            yield Line(name, title, statistic, share, found.replaced.get(statistic), all_tight)
+
+
+def _worlds(kind: type[Algorithm], wide: bool) -> list[World]:
+    kinds = ("mixed", "alike", "empty")
+    if kind.task == "samples":
+        return [SamplesWorld(which, 60 if wide else 30, (6, 8) if wide else (4, 4)) for which in kinds]
+    return [RatingsWorld(which, *((300, 80) if wide else (40, 24))) for which in kinds]
+
+
+def private() -> list[str]:
+    """Algorithms that release something under a proof."""
+    return [name for name, kind in REGISTRY.items() if kind.plan is not Algorithm.plan and kind().guarantee().has_epsilon]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("algorithms", nargs="*", default=private())
+    chosen = parser.parse_args().algorithms
+    print(f"{'algorithm':18} {'statistic':26} {'added':>7} {'replaced':>8}  parameters: remark")
+    table = []
+    with single_threaded_blas:
+        for name in chosen:
+            for line in lines(name):
+                table.append(line)
+                replaced = "" if line.replaced is None else f"{line.replaced:8.3f}"
+                print(f"{line.algorithm:18} {line.statistic:26} {line.added:7.3f} {replaced:>8}  {line.parameters}: {line.words}", flush=True)
+    if set(chosen) == set(private()):
+        save("realised", {"lines": [vars(line) | {"remark": line.words} for line in table]})
+
+
+if __name__ == "__main__":
+    main()

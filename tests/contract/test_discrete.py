@@ -1,0 +1,60 @@
+"""The laws of privacy with discrete noise: what is released lies on its grid, moves by no more than the ledger says, and tells nothing else."""
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.privacy import DiscreteGaussian, Gaussian, normal_form
+from dpmf_core.privacy.events import on_grids
+from tests.contract import probes
+from tests.contract.homes import CASES, Home, named
+from tests.contract.parameters import corners
+from tests.contract.privacy_laws import check_blindfold, check_locality, check_sensitivity
+from tests.contract.probes import record
+
+Case = tuple[type[Algorithm], Home]
+
+
+def takes_discrete(case: Case) -> bool:
+    leaves = [leaf for leaf, _ in normal_form(case[0]().plan(case[1].world().shape, 1.0))]
+    return bool(leaves) and all(isinstance(leaf, Gaussian) for leaf in leaves)
+
+
+discrete = pytest.mark.parametrize("case", [case for case in CASES if takes_discrete(case) and case[0]().guarantee().has_epsilon], ids=named)
+
+
+@pytest.fixture(autouse=True)
+def _on_grids(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "as_planned", on_grids)
+
+
+@discrete
+def test_nothing_shared_tells_two_data_sets_apart(case: Case) -> None:
+    check_blindfold(case[0](), case[1])
+
+
+@discrete
+def test_statistics_lie_on_their_grid_and_are_as_many_as_the_plan_allows(case: Case) -> None:
+    kind, home = case
+    shape = home.world().shape
+    for parameters in corners(kind, shape)[:12]:
+        algorithm = kind(**parameters)
+        if not algorithm.guarantee().has_epsilon:
+            continue
+        for entry in record(algorithm, home.world()).log:
+            step, scale = entry.leaf.grid(entry.size)
+            assert isinstance(entry.leaf, DiscreteGaussian) and entry.scale == scale
+            assert entry.size <= algorithm.coordinates(entry.leaf.statistic, shape)
+            for part in (*entry.exact, *entry.noisy):
+                assert np.array_equal(part, np.rint(part / step) * step), entry.leaf.statistic
+
+
+@discrete
+def test_no_rounded_statistic_moves_more_than_the_ledger_says(case: Case) -> None:
+    """Neighbours of every kind, all releases held fixed."""
+    check_sensitivity(case[0](), stride=3, home=case[1])
+
+
+@discrete
+def test_a_unit_s_own_row_does_not_notice_the_others(case: Case) -> None:
+    check_locality(case[0](), home=case[1])

@@ -1,0 +1,220 @@
+"""On private data nothing is trained unasked, every button says its price, and one figure says what was drawn."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from datasets import own
+from dpmf_core.engine import engine
+from dpmf_core.experiment import RunSpec
+from dpmf_core.spending import account_of
+from tests.pages.driving import behind_sidebar, settled, words
+from tests.privacy.test_odometer import independently
+
+DELTA = 1e-5
+
+
+def table(users: int = 60, items: int = 12) -> bytes:
+    rows = [f"p{u},thing {i},{1 + (u * u + 3 * i + u * i) % 5}" for u in range(users) for i in range(items) if (u + i) % 4]
+    return ("user,item,rating\n" + "\n".join(rows) + "\n").encode()
+
+
+@pytest.fixture
+def mine() -> Iterator[Any]:
+    found = own.ratings(table(), "clinic.csv", {}, (1.0, 5.0))
+    yield found
+    account = account_of(found.entry.id)
+    assert account is not None
+    account.forget()
+    engine().forget(found.entry.id)
+    own.remove(found.entry)
+
+
+def opened(page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias") -> AppTest:
+    """A page in a session that brought these data."""
+    app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
+    app.session_state["data.own"] = {mine.entry.id: mine.entry}
+    for name, value in (("data", mine.entry.id), ("eps", epsilon), ("algo", algorithm), ("delta", DELTA)):
+        app.session_state[f"sidebar.{name}"] = value
+    app.session_state["sidebar.slider"] = 2.0
+    app.session_state["sidebar.top"] = None
+    return settled(app)
+
+
+def spent(mine: Any) -> float:
+    account = account_of(mine.entry.id)
+    assert account is not None
+    return account.total.epsilon
+
+
+def entries(mine: Any) -> int:
+    account = account_of(mine.entry.id)
+    assert account is not None
+    return len(account.entries)
+
+
+def buttons(app: AppTest) -> dict[str, Any]:
+    """Buttons with a price, by what they ask for."""
+    return {str(it.key).rpartition(".buy.")[2]: it for it in app.button if ".buy." in str(it.key)}
+
+
+@pytest.mark.parametrize(
+    "page", ["recommend/explore.py", "recommend/tradeoff.py", "recommend/sketch.py", "recommend/retention.py", "work/tune.py", "privacy/accountant.py"]
+)
+def test_nothing_is_trained_unasked(page: str, mine: Any) -> None:
+    app = opened(page, mine)
+    assert not app.error, [it.value for it in app.error]
+    assert entries(mine) == 0
+    assert "Drawn from these data so far: ε = 0.00" in words(app)
+    assert bool(buttons(app)) is (page not in ("work/tune.py", "privacy/accountant.py"))
+    app.sidebar.number_input(key="sidebar.eps").set_value(1.0)
+    settled(app)
+    assert entries(mine) == 0
+
+
+def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
+    app = opened("recommend/explore.py", mine)
+    assert set(buttons(app)) == {"This run", "Without privacy", "Other private methods", "Further draws of each"}
+    assert "Nothing has been trained: your data are private" in words(app)
+    labels = {title: button.label for title, button in buttons(app).items()}
+    assert labels["This run"] == "This run: total ε 0.00 → 2.00"
+    assert "no ε of its own, total stays 0.00" in labels["Without privacy"]
+    buttons(app)["This run"].click()
+    settled(app)
+    assert entries(mine) == 1 and spent(mine) == pytest.approx(2.0, abs=1e-6)
+    assert "Drawn from these data so far: ε = 2.00" in words(app)
+    assert "This run" not in buttons(app)
+    promised = float(re.findall(r"→ ([\d.]+)", buttons(app)["Other private methods"].label)[0])
+    buttons(app)["Other private methods"].click()
+    settled(app)
+    assert spent(mine) == pytest.approx(promised, abs=0.005)
+    app.sidebar.number_input(key="sidebar.eps").set_value(1.0)
+    settled(app)
+    assert spent(mine) == pytest.approx(promised, abs=0.005)  # moving epsilon trains nothing
+    assert buttons(app)["This run"].label.startswith(f"This run: total ε {promised:.2f} → ")
+
+
+def test_a_list_over_epsilons_costs_twelve(mine: Any) -> None:
+    """The page that showed 2.00 where 12.33 had been drawn."""
+    app = opened("recommend/explore.py", mine)
+    buttons(app)["This run"].click()
+    settled(app)
+    buttons(app)["Without privacy"].click()
+    settled(app)
+    app.toggle(key="explore.lists").set_value(True)
+    settled(app)
+    assert spent(mine) == pytest.approx(2.0, abs=1e-6)
+    label = next(it for it in app.button if it.key == "explore.lists.buy.Run").label
+    assert label == "Run (4 runs): total ε 2.00 → 12.33"  # the run at 2 is there already
+    next(it for it in app.button if it.key == "explore.lists.buy.Run").click()
+    settled(app)
+    assert spent(mine) == pytest.approx(12.327, abs=0.001)
+    assert spent(mine) == pytest.approx(independently([7.0318, 3.7306, 1.9938, 0.8919, 0.4999], DELTA), abs=0.002)
+    assert "Drawn from these data so far: ε = 12.33" in words(app)
+
+
+def test_an_answer_that_is_there_costs_nothing_in_any_session(mine: Any) -> None:
+    app = opened("recommend/explore.py", mine)
+    buttons(app)["This run"].click()
+    settled(app)
+    again = opened("recommend/explore.py", mine)
+    assert "This run" not in buttons(again) and entries(mine) == 1
+    assert "Drawn from these data so far: ε = 2.00" in words(again)
+
+
+def test_a_lost_answer_is_not_made_again_unasked(mine: Any) -> None:
+    app = opened("recommend/explore.py", mine)
+    buttons(app)["This run"].click()
+    settled(app)
+    engine().forget(mine.entry.id)
+    again = opened("recommend/explore.py", mine)
+    assert "This run" in buttons(again) and entries(mine) == 1
+
+
+def test_a_budget_refuses_in_words(mine: Any) -> None:
+    account = account_of(mine.entry.id)
+    assert account is not None
+    account.set_budget(2.5, DELTA)
+    app = opened("recommend/explore.py", mine)
+    assert "Drawn from these data so far: ε = 0.00 of 2.50" in words(app)
+    buttons(app)["This run"].click()
+    settled(app)
+    assert buttons(app)["Other private methods"].disabled
+    assert "The budget of these data is epsilon = 2.50" in words(app)
+    assert not buttons(app)["Without privacy"].disabled
+    # a page that was drawn before somebody else spent the rest is refused by the account itself
+    with pytest.raises(ValueError, match="so nothing was drawn"):
+        engine().submit(RunSpec.parse(data={"id": mine.entry.id}, algorithm="spectral", budget={"epsilon": 2.0, "delta": DELTA})).result(60)
+    assert spent(mine) == pytest.approx(2.0, abs=1e-6)
+
+
+def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
+    app = opened("privacy/accountant.py", mine)
+    app.number_input(key="sidebar.budget.epsilon").set_value(3.0).run()
+    next(it for it in app.button if it.key == "sidebar.budget.set").click().run()
+    account = account_of(mine.entry.id)
+    assert account is not None and account.budget is not None and account.budget.epsilon == 3.0
+    assert "of 3.00" in words(app)
+
+
+def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
+    app = opened("work/tune.py", mine)
+    app.number_input(key="tune.trials").set_value(3).run()
+    label = next(it for it in app.button if it.key == "tune.go").label
+    assert label == f"Search: total ε 0.00 → {independently([1.9938] * 9, DELTA):.2f} at most"
+    next(it for it in app.button if it.key == "tune.go").click()
+    for _ in range(60):
+        settled(app)
+        if any("tune.final" in str(it.key) for it in app.button):
+            break
+    assert spent(mine) == pytest.approx(independently([1.9938] * 9, DELTA), abs=0.005)
+    assert {str(it.key) for it in app.button} >= {"tune.final.buy.Run"}
+    from pages.kit import tuned
+
+    tuned._searches()[0].clear()
+    settled(app)
+    assert app.title[0].value == "Which parameters?"
+    assert entries(mine) == 9  # three draws of each of three trials
+
+
+def test_a_private_selection_says_its_price(mine: Any) -> None:
+    app = opened("work/tune.py", mine, epsilon=1.0)
+    app.number_input(key="tune.trials").set_value(3).run()
+    app.button_group(key="tune.way").set_value("see the winner only").run()
+    button = next(it for it in app.button if it.key == "tune.select")
+    promised = float(re.findall(r"→ ([\d.]+)", button.label)[0])
+    button.click()
+    settled(app)
+    assert spent(mine) == pytest.approx(promised, abs=0.005)
+    assert entries(mine) == 1
+
+
+def test_public_data_train_as_before() -> None:
+    app = AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=120)
+    app.query_params["data"], app.query_params["algo"] = "cinema-small", "private-bias"
+    settled(app)
+    assert not buttons(app) and "Drawn from these data" not in words(app)
+    assert "Training" not in words(app)
+
+
+def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
+    from dpmf_core import accounts
+
+    app = opened("recommend/explore.py", mine)
+    buttons(app)["This run"].click()
+    settled(app)
+    copy = own.ratings(table(), "copy.csv", {}, (1.0, 5.0))
+    accounts.sweep(own.origins())
+    assert spent(copy) == spent(mine) == pytest.approx(2.0, abs=1e-6)
+    own.remove(copy.entry)
+    accounts.sweep(own.origins())
+    assert spent(mine) == pytest.approx(2.0, abs=1e-6)
+    folder = own.home() / "aside"
+    (mine_folder := own.Path(mine.entry.id.partition("?")[0]).parent).rename(folder)
+    folder.rename(mine_folder.parent.parent / "elsewhere")
+    accounts.sweep(own.origins())
+    (mine_folder.parent.parent / "elsewhere").rename(mine_folder)
+    assert entries(mine) == 0
