@@ -33,7 +33,7 @@ def test_every_epsilon_stands_with_its_meaning() -> None:
     assert list(shown["by"]) == ["proved", "lost by this canary", "pair test", "error rates", "at best"]
     assert list(shown["ε"])[:2] == ["≤ 3.00", "= 3.00"]
     assert all(shown["what it means"].str.len() > 20)
-    assert any("a bound on μ is one on ε" in caption.value for caption in app.caption)
+    assert any("μ is bounded, and given as the ε of one Gaussian release of it" in caption.value for caption in app.caption)
 
 
 def test_no_mu_where_a_start_comes_from_the_data() -> None:
