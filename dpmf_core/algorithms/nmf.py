@@ -163,7 +163,7 @@ class DPNMF(Factorisation):
         if given.get("start", "mean-row") != "mean-row":
             return chosen
         little = shape.n_units * budget.mu < 4 * least_signal(shape)
-        return chosen | {"start": "mean-row", "start_share": 0.9 if little else 0.3}
+        return chosen | {"start": "mean-row", "start_share": 0.9 if little else 0.1}
 
     def check(self, shape: SampleShape) -> None:
         super().check(shape)

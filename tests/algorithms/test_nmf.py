@@ -285,7 +285,7 @@ def _epsilon_at(mu: float) -> float:
 def test_steps_start_from_the_mean_row_unless_the_noise_is_the_sources() -> None:
     shape, exact = SampleShape(400, 576, (24, 24)), Budget(epsilon=1.0, delta=1e-5)
     for budget, given, expected in (
-        (exact, {}, ("mean-row", 0.9)), (Budget(epsilon=10.0, delta=1e-5), {}, ("mean-row", 0.3)), (exact, {"start": "random"}, ("random", 0.25)),
+        (exact, {}, ("mean-row", 0.9)), (Budget(epsilon=10.0, delta=1e-5), {}, ("mean-row", 0.1)), (exact, {"start": "random"}, ("random", 0.25)),
         (exact.model_copy(update={"calibration": Calibration.SOURCE}), {"moment_share": 0.8}, ("random", 0.25)),
     ):  # fmt: skip
         algorithm = build("dp-nmf", given, shape, budget)
