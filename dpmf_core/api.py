@@ -1,7 +1,7 @@
 """From Python: `fit`, `sweep`, `load` and `account` with plain arguments."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,12 +12,14 @@ from dpmf_core.accounts import Account
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, RunSpec
+from dpmf_core.noisy_errors import release
 from dpmf_core.privacy import default_delta
 from dpmf_core.samples import Samples
 from dpmf_core.store import Store
 from dpmf_core.sweeps import Method, Point, Sweep, rows, summaries
 
 Source = str | Ratings | Samples
+NO_DEFAULT_DELTA = 'The default of delta, 1/(10 n), says how many rows there are, which row_count="private" releases with noise: give delta, e.g. 1e-6.'
 
 
 def load(data: str) -> Ratings | Samples:
@@ -50,7 +52,7 @@ def fit(
     held = load(data) if isinstance(data, str) else data
     budget = None
     if epsilon is not None and delta is None and row_count == "private":
-        raise BadInput('The default of delta, 1/(10 n), says how many rows there are, which row_count="private" releases with noise: give delta, e.g. 1e-6.')
+        raise BadInput(NO_DEFAULT_DELTA)
     if epsilon is not None:
         budget = {
             "epsilon": epsilon,
@@ -93,14 +95,16 @@ def _kept(spec: RunSpec, ledger: str | Path | None) -> Run:
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep found: `runs` by point, and as tables."""
+    """What a sweep found: `runs` by point, errors that were released with noise, and both as tables."""
 
     points: Sequence[Point]
     runs: Mapping[str, Run]
+    noisy: Mapping[str, float] = field(default_factory=dict)
+    noisy_epsilon: float | None = None
 
     def frame(self) -> pd.DataFrame:
         """A row for every run."""
-        return pd.DataFrame(rows(self.points, self.runs))
+        return pd.DataFrame(rows(self.points, self.runs, self.noisy, self.noisy_epsilon))
 
     def summary(self, metric: str = "rmse") -> pd.DataFrame:
         """Median, lowest and highest draw for every method, epsilon and grid point."""
@@ -117,25 +121,32 @@ def sweep(
     data: Source, algorithms: Iterable[str | Method], *, epsilons: Sequence[float] = (), seeds: Iterable[int] = (0,), delta: float | None = None,
     relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
     noise: Literal["continuous", "discrete"] = "continuous",
-    grid: Mapping[str, Sequence[Any]] | None = None, top_items: int | None = None, split: Mapping[str, Any] | None = None,
-    ledger: str | Path | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None, top_items: int | None = None, item_choice: Literal["exact", "private"] = "exact",
+    row_count: Literal["given", "private"] = "given", split: Mapping[str, Any] | None = None, ledger: str | Path | None = None,
+    noisy_errors: float | None = None,
 ) -> Swept:  # fmt: skip
     """Algorithms x epsilons x seeds, and at every point of `grid` for those that have its parameters; in this process. What is stored is not made again.
 
-    ledger: as of `fit`. Raises BadInput before the first run where any of them could not start.
+    item_choice, row_count, ledger: as of `fit`. noisy_errors: on private ratings, release the held-out error of each run that is proved, at this epsilon,
+    as the column `noisy_rmse`; each enters the account, at every call. Raises BadInput before the first run where any of them could not start.
     """
     held = load(data) if isinstance(data, str) else data
     asked = Sweep(
-        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items},
+        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items, "item_choice": item_choice, "row_count": row_count},
         methods=tuple(Method(algorithm=method, label=method) if isinstance(method, str) else method for method in algorithms),
         epsilons=tuple(epsilons), seeds=tuple(seeds), delta=default_delta(held.shape.n_units) if delta is None else delta, relation=relation,
         calibration=calibration, noise=noise, grid={name: tuple(values) for name, values in (grid or {}).items()}, split=dict(split or {}),
     )  # fmt: skip
     points = asked.points()
+    if epsilons and delta is None and row_count == "private":
+        raise BadInput(NO_DEFAULT_DELTA)
     if any(point.epsilon is None and point.spec.budget is None and _is_private(point) for point in points):
         raise BadInput("These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1, 5]).")
     distinct = {point.key: point.spec for point in points}
-    return Swept(points, _made(distinct, data, ledger))
+    if noisy_errors is not None and not isinstance(data, str):
+        raise BadInput("Errors with noise are released of runs on a data set that has an id or a path. Got data in memory: write them to a file first.")
+    runs = _made(distinct, data, ledger)
+    return Swept(points, runs, release(runs, noisy_errors, ledger) if noisy_errors is not None else {}, noisy_errors)
 
 
 def _made(distinct: Mapping[str, RunSpec], data: Source, ledger: str | Path | None) -> dict[str, Run]:

@@ -16,12 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dpmf_core.accounts import Paid, charging
 from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.experiment import Data, Progress, Report, Run, RunSpec, file_of, ignore, is_own, open_data, open_split, prepare, provenance, run
+from dpmf_core.noisy_errors import noisy_score, score_event
 from dpmf_core.privacy import Budget, Calibration, Event, Gaussian, NoiseKind, Relation, Status, sequence
 from dpmf_core.privacy.accounting import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
 from dpmf_core.privacy.streams import Secret
-from dpmf_core.tune import Interval, TuneSpec, Value, noisy_score, score_event
+from dpmf_core.tune import Interval, TuneSpec, Value
 
 REDRAWS = 200
 MOST = 200  # trials on average

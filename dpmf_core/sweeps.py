@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dpmf_core import algorithms
+from dpmf_core import algorithms, noisy_errors
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import Shape, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.experiment import DataSpec, Run, RunSpec, file_of, prepare
+from dpmf_core.noisy_errors import NONE
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.printed import epsilon_number
 
@@ -35,7 +36,6 @@ METRICS = (
     "rmse_all_cells",
 )
 MOST_RUNS = 5_000
-NO_ERRORS = "none: they are computed on private data without noise"
 
 
 class Method(BaseModel):
@@ -166,11 +166,18 @@ def typed_grid(methods: Sequence[Method], texts: Mapping[str, Sequence[str]]) ->
 # ---- what comes out ---------------------------------------------------------------------------------------------------
 
 
-def row(point: Point, record: Mapping[str, Any]) -> dict[str, Any]:
-    """One finished run, flat: what a CSV file or a data frame holds. Of private data nothing that is computed from raw rows (as `Run.export`), and why."""
+def row(point: Point, record: Mapping[str, Any], errors: str = NONE, noisy: float | None = None) -> dict[str, Any]:
+    """One finished run, flat: what a CSV file or a data frame holds.
+
+    Of private data nothing that is computed from raw rows (as `Run.export`). errors: what is said of theirs; noisy: one released with noise.
+    """
     spec = record["spec"]
     settings = {f"param.{name}": value for name, value in spec["parameters"].items()}
-    raw = {**record["metrics"], "fit_seconds": record["seconds"]["fit"], "key": record["key"]} if record["public"] else {"errors": NO_ERRORS}
+    raw = (
+        {**record["metrics"], "fit_seconds": record["seconds"]["fit"], "key": record["key"]}
+        if record["public"]
+        else {"errors": errors} | ({} if noisy is None else {"noisy_rmse": noisy})
+    )
     return {
         "dataset": spec["data"]["id"] if record["public"] else file_of(spec["data"]["id"]), "label": point.label, "algorithm": spec["algorithm"],
         "epsilon": epsilon_number(point.epsilon), "exact_epsilon": epsilon_number(record["epsilon"]["exact"]), "delta": record["delta"],
@@ -179,9 +186,14 @@ def row(point: Point, record: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rows(points: Iterable[Point], finished: Mapping[str, Run]) -> list[dict[str, Any]]:
-    """A row for every point whose run, by `Point.key`, has finished."""
-    return [row(point, finished[point.key].record) for point in points if point.key in finished]
+def rows(
+    points: Iterable[Point], finished: Mapping[str, Run], noisy: Mapping[str, float] | None = None, noisy_epsilon: float | None = None
+) -> list[dict[str, Any]]:
+    """A row for every point whose run, by `Point.key`, has finished. noisy: errors on private data as `noisy_errors.release` gives them."""
+    return [
+        row(point, made.record, noisy_errors.words(made, noisy_epsilon), (noisy or {}).get(point.key))
+        for point in points if (made := finished.get(point.key))
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -16,22 +16,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.data import Ratings, SplitSpec
+from dpmf_core.data import SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
-from dpmf_core.experiment import DataSpec, Run, RunSpec, is_own, open_data, open_split, prepare
+from dpmf_core.experiment import DataSpec, Run, RunSpec, is_own, open_data, prepare
 from dpmf_core.fresh import FRESH
 from dpmf_core.home import data_folder, made
+from dpmf_core.noisy_errors import score_event
 from dpmf_core.paired import Paired
-from dpmf_core.privacy import Budget, Event, Gaussian, Noise, Repeat, sequence
+from dpmf_core.privacy import Budget, Event, Repeat, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
 
 Value = bool | int | float | str
-SCORES = "validation score"
 MOST_TRIALS, MOST_DRAWS = 2000, 20
 SPREAD = 4.0  # a range that is not given reaches from a quarter of the recommended value to four times that
 
@@ -363,23 +362,6 @@ def _pairs(spec: TuneSpec, place: Mapping[str, Any]) -> Iterator[tuple[tuple[str
 
 
 # ---- what choosing costs ----------------------------------------------------------------------------------------------
-
-
-def score_event(noise_multiplier: float) -> Event:
-    """A user adds at most 1 to the sum of clipped errors and 1 to the count."""
-    return Gaussian(noise_multiplier, SCORES, math.sqrt(2), 1.0)
-
-
-def noisy_score(run: Run, noise: Noise) -> float:
-    """Validation RMSE of a trial, privately: each user sends min(mean squared error / half-range^2, 1) and a 1, both with the noise of `score_event`."""
-    held: Ratings = open_split(run.spec).test
-    model = run.model
-    errors = held.values - model.predict(model.personal(open_split(run.spec).history), held.users, held.items)
-    counts = np.diff(held.by_user)
-    means = np.bincount(held.users, errors.astype(np.float64) ** 2, held.n_users) / np.maximum(counts, 1) / held.shape.half_range**2
-    sums = np.array([np.fmin(means, 1.0)[counts > 0].sum(), (counts > 0).sum()])
-    total, users = noise.vector(SCORES, sums, sensitivity=math.sqrt(2))
-    return float(held.shape.half_range * math.sqrt(max(total, 0.0) / max(users, 1.0)))
 
 
 def price(plan: Event, score_noise: float | None, mean: float, budget: Budget, draws: int = 1) -> Price:

@@ -19,11 +19,12 @@ from dpmf_core.engine import Engine
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Progress, RunSpec, open_ratings, open_split, prepare, run
 from dpmf_core.fresh import outcome
+from dpmf_core.noisy_errors import noisy_score, score_event
 from dpmf_core.privacy import Gaussian, Laplace, Noise, Relation, Repeat, sequence
 from dpmf_core.privacy.accounting import epsilon, gaussian_mu
 from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choosing
 from dpmf_core.store import Store
-from dpmf_core.tune import Interval, Search, TuneSpec, default_range, noisy_score, price, score_event
+from dpmf_core.tune import Interval, Search, TuneSpec, default_range, price
 
 # ---- what choosing costs ----------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from dpmf_core.cli.options import belonging, budget, described, json_option, lis
 from dpmf_core.compare import comparison
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress, Run, RunSpec
+from dpmf_core.noisy_errors import release
 from dpmf_core.presets import PRESETS, find_preset
 from dpmf_core.privacy import default_delta
 from dpmf_core.store import Damaged, Store, to_json
@@ -68,17 +69,28 @@ def _stored_or_run(spec: RunSpec, store: Store) -> Run:
 @click.option("--preset", metavar="ID", help="A figure of a source paper, at full size; then no other option says what to run. See `presets`.")
 @click.option("--page-size", is_flag=True, help="The preset at the size of the Trade-off page: about a minute.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Every run as a row of this CSV file; of private data nothing raw.")
+@click.option(
+    "--noisy-errors",
+    type=float,
+    metavar="EPSILON",
+    help="Of private ratings: release each run's held-out error into --out, with noise of this epsilon; all enter the account, at every call.",
+)
 @run_options
-def sweep(names: str | None, epsilons: str | None, seeds: str, grids: tuple[str, ...], preset: str | None, page_size: bool, out: Path | None, as_json: bool,
-          **options: Any) -> None:  # fmt: skip
+def sweep(
+    names: str | None, epsilons: str | None, seeds: str, grids: tuple[str, ...], preset: str | None, page_size: bool, out: Path | None,
+    noisy_errors: float | None, as_json: bool, **options: Any,
+) -> None:  # fmt: skip
     """Many runs, in worker processes. What the store has is not computed again, so a sweep that was cut goes on."""
     if out is not None and not out.parent.is_dir():
         raise BadInput(f"--out: there is no folder {out.parent}. Make it first.")
+    if noisy_errors is not None and out is None:
+        raise BadInput("--noisy-errors goes with --out FILE, which holds them.")
     chosen = find_preset(preset) if preset else None
     points = chosen.points(not page_size) if chosen else _planned(names, epsilons, seeds, grids, options)
     finished, failures = _swept(points, Store())
     if out is not None:
-        _write_csv(out, rows(points, finished))
+        noisy = release(finished, noisy_errors) if noisy_errors is not None else {}
+        _write_csv(out, rows(points, finished, noisy, noisy_errors))
     done = list(dict.fromkeys(point.key for point in points if point.key in finished))
     click.echo(to_json([finished[key].record for key in done]) if as_json else _table(points, finished))
     if chosen:

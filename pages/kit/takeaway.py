@@ -1,17 +1,24 @@
 """What a sweep leaves to take home: tables, a script that does it again, a link."""
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
+from dpmf_core import noisy_errors
 from dpmf_core.cli import show as words
+from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
+from dpmf_core.spending import account_of
 from dpmf_core.store import to_json
 from dpmf_core.sweeps import rows
-from pages.kit import said
+from pages.kit import odometer, said
 from pages.kit.asked import Asked
 from pages.kit.swept import Finished
+
+NOISY = "tradeoff.noisy.errors"  # (run, epsilon of the error): the error
+REFUSED = "tradeoff.noisy.refused"
 
 AGAIN = '''"""{title}, again: a line of CSV for every run. Needs dpmf_core and datasets on the path."""
 
@@ -59,20 +66,56 @@ def single(main: Run) -> None:
         st.code(again, language="python")
 
 
+def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], float | None]:
+    """Errors of runs on private data that a person asked for with noise, by `Point.key`, and the epsilon of each; asked again they cost nothing."""
+    fitting = {key: run for key, run in private.items() if not noisy_errors.refusal(run)}
+    account = account_of(next(iter(fitting.values())).spec.data.id) if fitting else None
+    if account is None:
+        return {}, None
+    held: dict[tuple[str, float], float] = st.session_state.setdefault(NOISY, {})
+    with st.expander("Errors with noise, for the CSV"):
+        st.write(
+            "Each run's error on held-out ratings, clipped and by user, as a release of its own. What is released so may leave: the CSV then holds it as "
+            "noisy_rmse."
+        )
+        left, right = st.columns([1, 2], vertical_alignment="bottom")
+        epsilon = left.number_input("ε of each error", 0.001, 100.0, 0.1, format="%g", key="tradeoff.noisy.epsilon")
+        missing = {key: run for key, run in fitting.items() if (run.key, epsilon) not in held}
+        if missing:
+            price = odometer.priced(account, [noisy_errors.charge(run, epsilon) for run in missing.values()])
+            right.button(f"Release {len(missing)} errors: {price}", key="tradeoff.noisy", width="stretch", on_click=_release, args=(missing, epsilon))
+        if refused := st.session_state.pop(REFUSED, None):
+            said.error(refused, "")
+    return {key: held[run.key, epsilon] for key, run in fitting.items() if (run.key, epsilon) in held}, epsilon
+
+
+def _release(runs: Mapping[str, Run], epsilon: float) -> None:
+    """As a callback: before the page is drawn."""
+    held = st.session_state.setdefault(NOISY, {})
+    try:
+        for key, run in runs.items():
+            held[run.key, epsilon] = noisy_errors.release({key: run}, epsilon)[key]
+    except BadInput as error:
+        st.session_state[REFUSED] = str(error)
+
+
 def draw(question: Asked, finished: Finished) -> None:
     """Downloads, the script, the share link."""
     st.header("Take it away", anchor=False)
     first, second, third, fourth = st.columns(4)
     done = [point for point in question.points if point.key in finished]
+    private = {point.key: finished[point.key] for point in done if not finished[point.key].record["public"]}
+    noisy, epsilon = _errors_with_noise(private)
     first.download_button(
-        "Runs as CSV", lambda: said.csv_of(pd.DataFrame(rows(done, finished))), "trade-off.csv", "text/csv", width="stretch", key="tradeoff.csv"
+        "Runs as CSV", lambda: said.csv_of(pd.DataFrame(rows(done, finished, noisy, epsilon))), "trade-off.csv", "text/csv", width="stretch", key="tradeoff.csv"
     )
     second.download_button(
         "Runs as JSON", lambda: to_json([finished[key].export() for key in dict.fromkeys(point.key for point in done)]), "trade-off.json", "application/json",
         width="stretch", key="tradeoff.json",
     )  # fmt: skip
-    if any(not finished[point.key].record["public"] for point in done):
-        st.caption("Your data are private: the CSV and the JSON hold settings and ledgers, and no errors, which are computed on raw data without noise.")
+    if private:
+        what = "errors only as far as they were released with noise" if noisy else "no errors, which are computed on raw data without noise"
+        st.caption(f"Your data are private: the CSV and the JSON hold settings and ledgers, and {what}.")
     text = script(question)
     third.download_button("Script", text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script")
     with fourth.popover("Share link", width="stretch"):

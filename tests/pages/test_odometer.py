@@ -218,3 +218,19 @@ def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
     accounts.sweep(own.origins())
     (mine_folder.parent.parent / "elsewhere").rename(mine_folder)
     assert entries(mine) == 0
+
+
+def test_errors_leave_with_noise_for_a_price(mine: Any) -> None:
+    app = opened("recommend/tradeoff.py", mine)
+    assert not [it for it in app.button if it.key == "tradeoff.noisy"]
+    buttons(app)["Run"].click()
+    settled(app)
+    (button,) = [it for it in app.button if it.key == "tradeoff.noisy"]
+    count, before, after = re.findall(r"Release (\d+) errors: total ε ([\d.]+) → ([\d.]+)", button.label)[0]
+    was = entries(mine)
+    assert spent(mine) == pytest.approx(float(before), abs=0.005)
+    button.click()
+    settled(app)
+    assert entries(mine) == was + int(count) and spent(mine) == pytest.approx(float(after), abs=0.005)
+    assert not [it for it in app.button if it.key == "tradeoff.noisy"]  # they are there: read again they cost nothing
+    assert "errors only as far as they were released with noise" in words(app)
