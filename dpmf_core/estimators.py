@@ -14,7 +14,7 @@ from dpmf_core.accounts import charging
 from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.parts import Parts
 from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.privacy import Budget, Guarantee, calibrate, default_delta, normal_form
+from dpmf_core.privacy import Budget, Guarantee, NoiseKind, calibrate, default_delta, normal_form
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.samples import Samples
@@ -29,6 +29,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     image_shape: (height, width) where rows are images. parameters: further parameters of the method, by name. random_state: of starting values.
     public: whether the rows are published or simulated. Only then random_state seeds the noise too, and a fit can be repeated; the noise on
     other rows comes from a secret key of the operating system, as whoever can draw it again can take it off.
+    noise: continuous, or discrete: sums are rounded to a grid, and an exact discrete Gaussian is drawn on it.
     ledger: the file of the account that a fit on other than public rows enters; None: the account of these rows in the data folder.
 
     components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, noise_is_reproducible_, noise_ (in words), n_features_in_.
@@ -47,6 +48,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parameters: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         public: bool = False,
+        noise: Literal["continuous", "discrete"] = "continuous",
         ledger: str | None = None,
     ) -> None:
         self.n_components = n_components
@@ -57,6 +59,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.parameters = parameters
         self.random_state = random_state
         self.public = public
+        self.noise = noise
         self.ledger = ledger
 
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
@@ -64,13 +67,16 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         samples = self._samples(X, reset=True)
         samples = samples if people is None else samples.of_people(people)
         self.delta_ = default_delta(samples.shape.n_units) if self.delta is None else self.delta
-        budget = Budget(epsilon=self.epsilon, delta=self.delta_)
+        if self.noise not in tuple(NoiseKind):
+            raise ValueError(f"noise must be 'continuous' or 'discrete'. Got {self.noise!r}.")
+        budget = Budget(epsilon=self.epsilon, delta=self.delta_, noise=NoiseKind(self.noise))
         shape = samples.shape
         K = min(self.n_components, shape.n_features)
         if self.n_components > K:
             warnings.warn(f"n_components={self.n_components} is more than the {K} features: {K} parts are found.", UserWarning, stacklevel=2)
         algorithm = algorithms.build(self.method, {"n_components": K, **(self.parameters or {})}, shape, budget)
-        plan = algorithm.plan(shape, calibrate(lambda level: algorithm.plan(shape, level), budget))
+        planned = algorithms.planned(algorithm, shape, budget.noise)
+        plan = planned(calibrate(planned, budget))
         secret, start = self._streams()
         guarantee = algorithm.guarantee().of(samples.protected)
         charge = Charge(f"PrivateNMF, {algorithm.title}", normal_form(plan), guarantee.status, guarantee.unit, self.delta_, budget.relation)

@@ -31,13 +31,12 @@ from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.partition_selection import PublicShape
 from dpmf_core.privacy import NOTHING, VALUE, Budget, Gaussian, Guarantee, PlanViolation, Relation, Status, calibrate, noise_words, normal_form, sequence
 from dpmf_core.privacy.accounting import Calibration, NoiseKind, every_epsilon, rule_of
-from dpmf_core.privacy.events import Event, Ledger, ledger_rows, on_grids
+from dpmf_core.privacy.events import Event, Ledger, ledger_rows
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Preparation, Samples, SampleShape, prepared
 
 usable_threads = kernels.usable_threads
 SHAPE_STREAM = 1 << 20  # of a seeded privacy stream: apart from those that releases of the algorithm take in turn
-MOST_DISCRETE = 10_000_000  # numbers that a run may release with exact noise: 0.2 to 0.5 microseconds each
 
 
 class DataSpec(Preparation):
@@ -277,10 +276,8 @@ def prepare(spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: 
     if spec.data.row_count == "private" and getattr(shape, "n_people", None) is not None:
         raise BadInput(partition_selection.ROWS_OF_PEOPLE)
     level = 1.0
-    planned: Callable[[float], Event] = functools.partial(algorithm.plan, shape)
+    planned = algorithms.planned(algorithm, shape, canonical.budget.noise if canonical.budget else NoiseKind.CONTINUOUS)
     if canonical.budget is not None:
-        if canonical.budget.noise is NoiseKind.DISCRETE:
-            planned = _discretised(algorithm, shape)
         exact = canonical.budget.calibration is Calibration.EXACT
         level = calibrate(lambda at: sequence(first, planned(at)), canonical.budget) if exact else algorithm.source_level(shape, canonical.budget)
     rest = planned(level)
@@ -308,20 +305,6 @@ def _released_facts(spec: DataSpec) -> set[str]:
     """What need not be assumed or taken as public, as the run releases it."""
     items = {ITEMS_ARE_PUBLIC, WORDS_ARE_PUBLIC, "the item set", "the features"} if spec.item_choice == "private" else set()
     return items | ({NUMBER_IS_PUBLIC, USERS_ARE_PUBLIC, "the number of users", "the number of samples"} if spec.row_count == "private" else set())
-
-
-def _discretised(algorithm: Algorithm, shape: Any) -> Callable[[float], Event]:
-    """The plan of an algorithm with discrete noise, over its level. Raises BadInput where that cannot be drawn."""
-    releases = normal_form(algorithm.plan(shape, 1.0))
-    if others := [leaf for leaf, _ in releases if type(leaf) is not Gaussian]:
-        raise BadInput(f"Discrete noise takes the place of Gaussian noise; {algorithm.title} releases a {others[0].mechanism}. Take continuous noise.")
-    size = sum(count * algorithm.coordinates(leaf.statistic, shape) for leaf, count in releases)
-    if size > MOST_DISCRETE:
-        raise BadInput(
-            f"Discrete noise is drawn exactly, for at most {MOST_DISCRETE:,} numbers in a run. {algorithm.title} would release up to {size:,} here. "
-            "Keep fewer items (--top-items) or words (--most-words), take a smaller rank or fewer steps, or continuous noise."
-        )
-    return lambda level: on_grids(algorithm.plan(shape, level))
 
 
 def is_own(data_id: str) -> bool:

@@ -76,6 +76,16 @@ def test_a_seed_repeats_the_noise_on_public_rows_and_it_is_said() -> None:
     assert not PrivateNMF(3, public=True).fit(X).noise_is_reproducible_  # without a seed there is nothing to repeat it by
 
 
+@pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
+def test_noise_may_be_discrete(method: str) -> None:
+    """On a grid, by a rule of its own: a little dearer than the continuous, never above what was asked."""
+    made = PrivateNMF(3, method=method, epsilon=2.0, delta=1e-6, noise="discrete", random_state=0, public=True).fit(blocks().X)  # type: ignore[arg-type]
+    assert {leaf.mechanism for leaf, _ in made.ledger_} == {"discrete Gaussian"}
+    assert made.epsilon_ is not None and 1.5 < made.epsilon_ <= 2.0 and np.isfinite(made.components_).all()
+    continuous = PrivateNMF(3, method=method, epsilon=2.0, delta=1e-6, random_state=0, public=True).fit(blocks().X)  # type: ignore[arg-type]
+    assert made.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
+
+
 def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
     X = blocks().X
     line = make_pipeline(MinMaxScaler(), PrivateNMF(3, random_state=0, public=True)).fit(X)
@@ -83,7 +93,10 @@ def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
     assert list(line.get_feature_names_out()) == ["privatenmf0", "privatenmf1", "privatenmf2"]
 
 
-@pytest.mark.parametrize(("bad", "said"), [({"n_components": 0}, "n_components"), ({"epsilon": -1.0}, "epsilon"), ({"method": "als-nmf"}, "als-nmf")])
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [({"n_components": 0}, "n_components"), ({"epsilon": -1.0}, "epsilon"), ({"method": "als-nmf"}, "als-nmf"), ({"noise": "none"}, "noise must be")],
+)
 def test_bad_parameters_are_refused(bad: dict[str, object], said: str) -> None:
     with pytest.raises((BadInput, ValueError), match=said):
         PrivateNMF(**bad).fit(blocks().X)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from dpmf_core import algorithms, experiment
+from dpmf_core import algorithms, experiment, kernels
 from dpmf_core.cli import show, spent
 from dpmf_core.cli.options import belonging, budget, described, json_option, listed, numbers, pairs, run_options, shape_of, whole_numbers
 from dpmf_core.compare import comparison
@@ -196,6 +196,7 @@ def _place(it: Summary) -> tuple[Any, ...]:
 @json_option
 def warm(as_json: bool) -> None:
     """Compile the kernels and compute what the first page shows, so that a class starts at once."""
+    kernels.ready()
     store, shape = Store(), shape_of({"data": {"id": "cinema"}})
     main = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget={"epsilon": 5.0, "delta": default_delta(shape.n_units)})
     done = []
