@@ -11,6 +11,7 @@ from dpmf_core.privacy.accounting import every_epsilon, false_negatives, odds, r
 from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.privacy.printed import budget_text, epsilon_text
 from pages.kit import charts, links, said
+from pages.kit.tied import tied
 
 BADGES = {Status.PROVEN: "green", Status.CONDITIONAL: "orange", Status.UNPROVEN: "red", Status.NONE: "gray"}
 
@@ -71,7 +72,10 @@ def several(event: Event, guarantee: Guarantee, delta: float, each: int) -> None
     """That epsilon is for one unit, and what it is for a person who has more of them. each: how many, to begin with."""
     unit = guarantee.unit
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    size = left.number_input(f"People have up to so many {plural(unit)} each", 1, MOST_EACH, each, key=f"card.each.{unit}.{each}", persist_state="session")
+    key = f"card.each.{unit}.{each}"
+    st.session_state.setdefault(key, _each_in_the_link(each))
+    size = left.number_input(f"People have up to so many {plural(unit)} each", 1, MOST_EACH, **tied(key, emptiable=True))
+    links.tell({"each": None if size in (None, each) else str(size)})
     if size is None:
         right.write(f"Give the largest number of {plural(unit)} that one person has.")
         return
@@ -82,6 +86,14 @@ def several(event: Event, guarantee: Guarantee, delta: float, each: int) -> None
         return
     terms = f"δ = {small(delta)}, per person, {neighbours(unit, Relation.ADD_REMOVE)}, {rule_of(event)}"
     right.markdown(linked(f"This ε is for one {unit}. For a person with {size:,} of them it is **ε = {shown(found)} ({terms})**: group privacy."))
+
+
+def _each_in_the_link(usual: int) -> int:
+    text = st.query_params.get("each", str(usual))
+    if text.isdecimal() and len(text) <= 6 and 1 <= int(text) <= MOST_EACH:
+        return int(text)
+    st.warning(said.harmless(f"'each' in the link must be a whole number from 1 to {MOST_EACH:,}; got '{text[:40]}'. {usual} is used instead."))
+    return usual
 
 
 def plural(unit: str) -> str:

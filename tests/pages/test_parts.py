@@ -3,6 +3,7 @@
 import statistics
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core import part_metrics
@@ -115,6 +116,16 @@ def test_the_card_says_what_a_person_with_many_images_has() -> None:
     app.number_input(key="card.each.image.10").set_value(64)
     settled(app)
     assert "with 64 of them it is **ε = 219.4" in words(app) and "per person, add/remove, exact" in words(app)
+    assert app.query_params["each"] in ("64", ["64"])
     app.number_input(key="card.each.image.10").set_value(1)
     settled(app)
     assert "with 1 of them it is **ε = 1.00" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("64", "with 64 of them it is **ε = 219.4"), ("0", "with 10 of them"), ("9" * 5000, "with 10 of them"), ("x", "with 10 of them")]
+)
+def test_a_link_says_how_many_images_a_person_has(text: str, shown: str) -> None:
+    app = page("faces", eps="1", delta="1e-5", each=text)
+    assert shown in words(app)
+    assert any("'each' in the link must be a whole number" in it.value for it in app.warning) is (text != "64")
