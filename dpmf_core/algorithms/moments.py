@@ -14,18 +14,24 @@ CANDIDATES = 12  # of how many leading axes to look at
 class Seen:
     """mean (d,), directions (k, d), spreads (k,): a normal distribution whose draws stand for the rows.
 
-    overfit: by how much the released moment overstates the rows' squared norm in the space that was found, as the space leans towards its noise.
+    space (k, d), overfit (k,): orthonormal rows that were found in the released moment, and by how much it overstates the rows' squared norm along each,
+    which leans towards its noise.
     """
 
     mean: Array
     directions: Array
     spreads: Array
-    overfit: float
+    space: Array
+    overfit: Array
 
     def points(self, z: Array) -> Array:
         """Draws (count, d), cut off at 0, float32, from standard normal numbers z (count, d), of which each takes the first k."""
         rows = self.mean + (z[:, : len(self.spreads)] * self.spreads) @ self.directions
         return np.asarray(np.maximum(rows, 0), np.float32)
+
+    def overstated(self, W: Array) -> float:
+        """By how much the released moment overstates the rows' squared norm in the span of W's rows (K, d), which were found in it."""
+        return float(((self.space @ _basis(W).T) ** 2).sum(axis=1) @ self.overfit)
 
 
 def by_frequency(image: tuple[int, int]) -> Array:
@@ -49,12 +55,12 @@ def seen(M: Array, total: Array, scale: float, n: int, axes: Array | None) -> Se
     first = Q @ total / n  # the mean, where anything is seen of it
     covariance = np.diag(values / n) - np.outer(first, first)
     spreads, turned = np.linalg.eigh((covariance + covariance.T) / 2)
-    return Seen(first @ Q, turned.T @ Q, np.sqrt(np.maximum(spreads, 0)), _overfit(values, keep * scale**2 / 2))
+    return Seen(first @ Q, turned.T @ Q, np.sqrt(np.maximum(spreads, 0)), Q, _overfit(values, keep * scale**2 / 2))
 
 
-def _overfit(values: Array, spread: float) -> float:
+def _overfit(values: Array, spread: float) -> Array:
     """A spike of l shows as l + v / l along a direction in which the rows have but l - v / l."""
-    return float(2 * np.sum(np.where(values > 0, spread / np.maximum(values, 1e-300), 0)))
+    return np.where(values > 0, 2 * spread / np.maximum(values, 1e-300), 0.0)
 
 
 def _energy(values: Array, spread: float) -> float:
@@ -124,6 +130,11 @@ def _hats(size: int, count: int) -> Array:
 
 def explained(M: Array, W: Array) -> float:
     """How much of the rows' squared norm lies in the span of W's rows (K, d), by their released second moment M (d, d). Unbiased where M's noise is not W's."""
-    _, values, Q = np.linalg.svd(W, full_matrices=False)
-    Q = Q[values > 1e-9 * values.max(initial=0.0)]
+    Q = _basis(W)
     return float(np.einsum("id,de,ie->", Q, M, Q, optimize=True))
+
+
+def _basis(W: Array) -> Array:
+    """Orthonormal rows that span those of W."""
+    _, values, Q = np.linalg.svd(W, full_matrices=False)
+    return np.asarray(Q[values > 1e-9 * values.max(initial=0.0)])

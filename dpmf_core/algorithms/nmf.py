@@ -373,7 +373,7 @@ class OneShotNMF(Factorisation):
         points = found.points(rng.init.standard_normal((self.points, len(kept))))  # as many numbers whatever was seen
         W = np.zeros((self.n_components, shape.n_features))
         W[:, kept] = _factorised(points, self.n_components, self.iterations, rng)
-        return pieces if moments.explained(M, pieces[:, kept]) > moments.explained(M, W[:, kept]) - found.overfit else W
+        return pieces if moments.explained(M, pieces[:, kept]) > moments.explained(M, W[:, kept]) - found.overstated(W[:, kept]) else W
 
 
 def _renormalised(X: Matrix) -> Matrix:
