@@ -21,9 +21,11 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from dpmf_core.errors import BadInput
+from dpmf_core.home import data_folder, usable
 from pages.kit.entrance import BackToTheLink, Guard, doors, first_page
 
 try:
+    usable(data_folder())
     guard = Middleware(Guard, doors=doors())
 except BadInput as error:
     print(error, file=sys.stderr)
