@@ -49,7 +49,7 @@ bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where i
 
 .venv/bench-ready: benchmarks/requirements.txt .venv/dev-ready
 	$(PYTHON) -m venv .venv/bench
-	.venv/bench/bin/python -m pip install --quiet -c requirements.lock -r requirements.txt -r benchmarks/requirements.txt
+	.venv/bench/bin/python -m pip install --quiet -r requirements.txt -r benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv/bench-surprise
 	.venv/bench-surprise/bin/python -m pip install --quiet "numpy<2" "scikit-surprise>=1.1.4,<2"
 	touch $@
