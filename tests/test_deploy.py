@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +56,7 @@ def test_the_unit_is_understood_to_the_last_word(unit: Path, tmp_path: Path) -> 
     good = subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False)
     assert (good.returncode, good.stderr) == (0, "")
     copy.write_text(unit.read_text("utf-8").replace("MemoryMax=", "MemoryMost="))
-    assert "Unknown key name 'MemoryMost'" in subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False).stderr
+    assert "'MemoryMost'" in subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False).stderr
 
 
 def test_the_unit_gives_the_server_little_to_do_harm_with(unit: Path) -> None:
@@ -108,11 +109,23 @@ def proxy(tmp_path: Path) -> Iterator[int]:
     server.start()
     nginx = subprocess.Popen([NGINX, "-c", conf, "-g", "daemon off;"], stderr=(tmp_path / "nginx.log").open("wb"))
     try:
+        _await(outer)
         yield outer
     finally:
         nginx.terminate()
         nginx.wait()
         server.kill()
+
+
+def _await(port: int) -> None:
+    end = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+            return
+        except OSError:
+            assert time.monotonic() < end, "nginx did not start"
+            time.sleep(0.05)
 
 
 def _statuses(port: int, times: int, cookie: str) -> Counter[int]:
