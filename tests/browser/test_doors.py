@@ -16,6 +16,7 @@ from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
 pytestmark = pytest.mark.browser
 PAGES = re.findall(r'url_path="([a-z-]+)"', (ROOT / "pages/kit/shell.py").read_text("utf-8"))
 PLANTED = "document.head.append(Object.assign(document.createElement('script'), {textContent: 'window.planted = 1'}))"
+UNFOLD = "document.querySelectorAll('details:not([open]) > summary').forEach(it => it.click())"
 NOTED = "window.violations = []; document.addEventListener('securitypolicyviolation', it => violations.push(it.violatedDirective + ' ' + it.blockedURI));"
 
 
@@ -46,7 +47,7 @@ def watched(chromium: Any, server: Server) -> Iterator[Callable[[str], Any]]:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_stays_within_the_policy(watched: Callable[[str], Any], name: str) -> None:
     page = watched(f"/{name}")
-    page.evaluate("document.querySelectorAll('details:not([open]) > summary').forEach(it => it.click())")
+    page.evaluate(UNFOLD)
     settled(page)
     assert page.evaluate("violations") == []
     page.evaluate(PLANTED)
@@ -60,10 +61,11 @@ def test_charts_tables_and_downloads_work_under_the_policy(watched: Callable[[st
     chart = page.locator(".js-plotly-plot").first
     chart.hover()
     with page.expect_download() as picture:
-        page.locator(".modebar-btn[data-title='Download plot as a png']").first.click(force=True)
+        page.get_by_label("Download plot as a PNG").first.click()
     assert Path(picture.value.path()).read_bytes().startswith(b"\x89PNG")
+    page.evaluate(UNFOLD)
     with page.expect_download() as table:
-        page.get_by_test_id("stDownloadButton").first.get_by_role("button").click()
+        page.get_by_role("button", name="Download as CSV").first.click()
     assert Path(table.value.path()).stat().st_size > 0
     assert page.evaluate("violations") == []
 
