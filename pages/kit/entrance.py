@@ -164,6 +164,8 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(Headers(scope=scope), scope["path"])
+        if scope["type"] == "http":  # an origin that was found to be ours is of no more use; Streamlit would ask outside for this machine's address, to compare
+            scope = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"origin"]}
         await (refusal or self.app)(scope, receive, with_headers)
 
     def _refusal(self, headers: Headers, path: str) -> PlainTextResponse | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
@@ -34,13 +35,15 @@ BAD_ORIGINS = (
 
 async def _echo(websocket: WebSocket) -> None:
     await websocket.accept()
-    await websocket.send_text("ours")
+    await websocket.send_text(f"ours{websocket.headers.get('origin', '')}")
     await websocket.close()
 
 
 def _server(doors: Doors) -> TestClient:
-    answer = PlainTextResponse("ours")
-    routes = [WebSocketRoute("/_stcore/stream", _echo), Route("/{path:path}", lambda request: answer, methods=["GET", "POST", "OPTIONS"])]
+    def answer(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(f"ours{request.headers.get('origin', '')}")
+
+    routes = [WebSocketRoute("/_stcore/stream", _echo), Route("/{path:path}", answer, methods=["GET", "POST", "OPTIONS"])]
     return TestClient(Starlette(routes=routes, middleware=[Middleware(Guard, doors=doors)]), base_url=f"http://{HERE}")
 
 
@@ -79,9 +82,10 @@ def test_a_page_elsewhere_is_refused(server: TestClient, origin: str) -> None:
 
 
 def test_pages_of_this_server_are_not(server: TestClient) -> None:
+    """Streamlit compares the origin of a websocket with a user's cookie; that of a request would make it ask outside for this machine's address."""
     assert server.post("/_stcore/upload_file", headers={"origin": f"http://{HERE}"}).text == "ours"
-    assert _stream(server, host=HERE, origin=f"http://{HERE}") == "ours"
-    assert _stream(server, host="dpmf.example.org", origin="https://dpmf.example.org") == "ours"
+    assert _stream(server, host=HERE, origin=f"http://{HERE}") == f"ourshttp://{HERE}"
+    assert _stream(server, host="dpmf.example.org", origin="https://dpmf.example.org") == "ourshttps://dpmf.example.org"
 
 
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6detrics", "/base/_stcore/metrics", "/_stcore/metrics?families=x"])
