@@ -1,12 +1,13 @@
 # Two commands do everything: `make app` and `make test`. Both set up .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
+LOCK := $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --quiet
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: app test test-all lint bench clean
+.PHONY: app test test-all lint lock bench clean
 
 app: .venv/app-ready  ## set up, compile the kernels once, serve and open the browser
-	$(BIN)/streamlit run app.py
+	@exec $(BIN)/python app.py
 
 test: .venv/dev-ready  ## the fast suite
 	$(PYTEST) -m "not slow and not browser"
@@ -19,11 +20,12 @@ lint: .venv/dev-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	@rm -f .venv/audit.json
-	@$(BIN)/pip-audit --local --skip-editable --progress-spinner off --timeout 10 -f json -o .venv/audit.json 2> .venv/audit.log \
-	  && tail -n 1 .venv/audit.log \
-	  || { test ! -s .venv/audit.json && echo "pip-audit could not ask (no network?): dependencies are not audited"; } \
-	  || { cat .venv/audit.json .venv/audit.log; false; }
+	$(BIN)/python .ci/audit.py requirements-dev.lock
+
+lock: .venv/dev-ready  ## renew the locked versions within the ranges, install them and run the fast tests
+	$(LOCK) requirements.txt -o requirements.lock
+	$(LOCK) pyproject.toml --extra dev -c requirements.lock -o requirements-dev.lock
+	$(MAKE) test
 
 bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
 	$(BIN)/python -m benchmarks.accounting
@@ -35,15 +37,14 @@ bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where i
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
 
-.venv/app-ready: requirements.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet -r requirements.txt
+.venv/app-ready: requirements.lock | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
 	$(BIN)/python -m dpmf_core warm
 	touch $@
 
-.venv/dev-ready: requirements.txt pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet -e ".[dev]"
+.venv/dev-ready: requirements-dev.lock | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	touch $@
 
 .venv/bench-ready: benchmarks/requirements.txt .venv/dev-ready

@@ -24,6 +24,7 @@ import psutil
 
 from benchmarks.report import save
 from benchmarks.student import Student
+from dpmf_core.home import data_folder
 
 PRESETS = (0.5, 1.0, 2.0, 5.0, 10.0)
 OPENING, THINKING = 10.0, (2.0, 8.0)  # seconds within which all come; for which each looks at a result
@@ -150,6 +151,7 @@ def main() -> None:
     parser.add_argument("--after", type=float, default=AFTER, help="seconds until memory is looked at again")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))  # a class starts with compiled kernels
         os.environ["DPMF_DATA"] = folder
         from dpmf_core.lesson_links import LessonLink, keep
 

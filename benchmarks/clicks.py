@@ -19,6 +19,8 @@ import mpmath
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.home import data_folder
+
 ROOT = Path(__file__).parents[1]
 DELTA = 1e-5
 SCRIPT = f"""
@@ -242,6 +244,7 @@ def main() -> None:
     asked = parser.parse_args()
     os.environ["DPMF_ENGINE"] = "threads"
     with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))  # as a server that has been warmed
         os.environ["DPMF_DATA"] = folder
         worst = 0.0
 

@@ -301,6 +301,6 @@ def _pair(text: str | None) -> tuple[float, float] | None:
 def _count(facts: dict[str, str], name: str) -> int | None:
     if name not in facts:
         return None
-    if not (facts[name].isdecimal() and int(facts[name]) > 0):
-        raise BadInput(f"{name} must be a whole number from 1. Got '{facts[name]}'.")
+    if not (facts[name].isdecimal() and len(facts[name]) <= 15 and int(facts[name]) > 0):
+        raise BadInput(f"{name} must be a whole number from 1, of at most 15 digits. Got '{facts[name][:50]}'.")
     return int(facts[name])

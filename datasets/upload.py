@@ -19,6 +19,7 @@ Source = str | Path | bytes | BinaryIO
 
 SHOWN = 3  # values of each chosen column
 MOST_CLAMPED = 10  # one rating in so many may lie outside the declared bounds
+MOST = {"users": 20_000_000, "items": 1_000_000}  # that may be declared of a file that has fewer: each takes memory, an item its name too
 
 
 def read_table(
@@ -122,6 +123,8 @@ def _inside(sentence: str) -> str:
 def _size(declared: int | None, found: int, what: str, name: str) -> int:
     if declared is not None and declared < found:
         raise BadInput(f"{name} was declared to have {declared:,} {what}. It has {found:,}: declare at least as many.")
+    if declared is not None and declared > max(found, MOST[what]):
+        raise BadInput(f"{name} was declared to have {declared:,} {what}. At most {MOST[what]:,} can be declared; it has {found:,}.")
     return found if declared is None else declared
 
 

@@ -2,7 +2,21 @@
 
 import sys
 
-from dpmf_core.cli import main
+from dpmf_core import interrupts
+
+
+def _start() -> int:
+    """Load the commands and run one; the exit code."""
+    interrupts.exit_at_once()  # before anything large is imported
+    from dpmf_core.errors import BadInput
+
+    try:
+        from dpmf_core.cli import main
+    except BadInput as error:  # the data folder takes nothing
+        print(error, file=sys.stderr)
+        return 2
+    return interrupts.answered(main)
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_start())

@@ -1,7 +1,10 @@
-"""Where downloads, runs and word vectors live."""
+"""Where downloads, runs, word vectors and compiled kernels live."""
 
 import os
+import tempfile
 from pathlib import Path
+
+from dpmf_core.errors import BadInput
 
 
 def data_folder() -> Path:
@@ -19,3 +22,12 @@ def made(folder: Path) -> Path:
         if not part.is_dir():
             part.mkdir(mode=0o700, exist_ok=True)
     return folder
+
+
+def usable(folder: Path) -> Path:
+    """A folder in it that takes files. Raises BadInput where it does not."""
+    try:
+        with tempfile.TemporaryFile(dir=made(folder)):
+            return folder
+    except OSError as error:
+        raise BadInput(f"The data folder {data_folder()} cannot be written ({error.strerror}). Set DPMF_DATA to a folder that can be.") from error

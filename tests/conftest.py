@@ -1,11 +1,15 @@
 """Fixtures that all tests share."""
 
+import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled"))  # compiled once, whichever data folder a test has
 
 from dpmf_core import experiment
 from dpmf_core.accounts import LEDGER

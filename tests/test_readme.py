@@ -1,6 +1,7 @@
 """Every command of the README runs as written, on files made for it; downloads alone are left out."""
 
 import json
+import os
 import random
 import re
 import shlex
@@ -20,6 +21,7 @@ COMMANDS = [
     for line in block.replace("\\\n", " ").splitlines()
     if line.startswith(".venv/bin/python -m dpmf_core")
 ]
+BARE = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"]}
 OFFLINE = sorted((command for command in COMMANDS if " fetch " not in command), key=lambda command: " import " not in command)
 
 
@@ -40,7 +42,7 @@ def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
     folder = _folder_with_files(tmp_path)
     assert len(OFFLINE) >= 6
     for command in OFFLINE:
-        environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DPMF_DATA": str(folder / "data"), "HOME": str(folder)}
+        environment = {**BARE, "DPMF_DATA": str(folder / "data"), "HOME": str(folder)}
         done = subprocess.run(
             [sys.executable, "-m", "dpmf_core", *shlex.split(command)], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
         )  # fmt: skip
@@ -54,7 +56,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("ut
 
 
 def _printed(example: str, folder: Path) -> list[str]:
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DPMF_DATA": str(folder), "HOME": str(folder)}
+    environment = {**BARE, "DPMF_DATA": str(folder), "HOME": str(folder)}
     done = subprocess.run([sys.executable, "-c", example], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

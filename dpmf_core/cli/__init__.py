@@ -3,11 +3,15 @@
 Exit code: 0 done, 2 bad input, 130 interrupted, 1 anything else.
 """
 
+import contextlib
+import errno
 import os
+import sys
 from collections.abc import Sequence
 
 import click
 
+from dpmf_core import interrupts
 from dpmf_core.cli import accounting, attack, data, kept, runs, spent, tuning
 from dpmf_core.errors import BadInput, Cancelled
 
@@ -40,23 +44,48 @@ for command in (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Nothing that a person can cause ends in a traceback."""
     try:
-        return program.main(arguments, prog_name="python -m dpmf_core", standalone_mode=False) or DONE
+        code = program.main(arguments, prog_name="python -m dpmf_core", standalone_mode=False) or DONE
+        _flush()
+        return code
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return BAD_INPUT
     except BadInput as error:
         return _said(str(error), BAD_INPUT)
     except (click.Abort, KeyboardInterrupt, Cancelled) as error:
-        return _said(str(error) or "Interrupted; nothing half-written is left.", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read our output has left; Python's own flush at the end must not complain
-        return FAILED
+        return _said(str(error) or interrupts.SENTENCE, INTERRUPTED)
     except Exception as error:
-        if os.environ.get("DPMF_DEBUG"):
-            raise
-        return _said(f"{type(error).__name__}: {error}\nThis should not happen. DPMF_DEBUG=1 shows where it did.", FAILED)
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """The exit code of what went wrong in another way, once it is said. Raises the error itself under DPMF_DEBUG."""
+    if isinstance(error, OSError) and (refused := _refused()) is not None:
+        if refused.errno == errno.EPIPE:  # whoever read it has left
+            return FAILED
+        return _said(f"Standard output takes no more ({refused.strerror}); what was printed is not complete.", FAILED)
+    if os.environ.get("DPMF_DEBUG"):
+        raise error
+    return _said(f"{type(error).__name__}: {error}\nThis should not happen. DPMF_DEBUG=1 shows where it did.", FAILED)
+
+
+def _refused() -> OSError | None:
+    """Why standard output takes no more, asked with a line break; None where it does. It goes nowhere then, so that its flush at the end is silent."""
+    try:
+        print(flush=True)
+    except OSError as refused:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return refused
+    return None
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # Python's value for one that was closed from the start
+        sys.stdout.flush()
 
 
 def _said(message: str, code: int) -> int:
-    click.echo(message, err=True)
+    with contextlib.suppress(OSError):  # where standard error takes nothing either, the exit code is all that can be told
+        click.echo(message, err=True)
     return code

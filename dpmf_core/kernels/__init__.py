@@ -23,6 +23,8 @@ from numba.core import types
 from numba.extending import get_cython_function_address, intrinsic
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
+from dpmf_core.home import data_folder, usable
+
 Array = npt.NDArray[Any]
 
 GATHER = 256  # factors copied side by side before one product
@@ -134,6 +136,10 @@ def _call10(typing, address, a, b, c, d, e, f, g, h, i, j):  # type: ignore[no-u
 def _call13(typing, address, a, b, c, d, e, f, g, h, i, j, k, l, m):  # type: ignore[no-untyped-def]  # noqa: E741
     return types.void(*[types.intp] * 14), _caller(13)
 
+
+# compiled code is kept in the data folder, unless numba's own variable says otherwise: the package's folder may not be writable
+os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(usable(data_folder() / "compiled"))
+numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
 compiled: Callable[..., Any] = functools.partial(numba.njit, nogil=True, cache=True, error_model="numpy")
 

@@ -48,7 +48,7 @@ def port(tmp_path: Path, issuer: Provider) -> Iterator[int]:
     secrets = tmp_path / "secrets.toml"
     metadata = ('"https://login.example.org/', f'"{issuer.url}/')
     secrets.write_text(put(block("toml"), ('client_id = "..."', f'client_id = "{CLIENT}"'), ('client_secret = "..."', f'client_secret = "{SECRET}"'), metadata))
-    server = Server(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets))
+    server = Server(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), DPMF_HOSTS=NAME)
     server.start()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

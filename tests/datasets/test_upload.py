@@ -1,11 +1,13 @@
 """Ratings tables as people have them: what is recognised, repaired, refused, and said about it."""
 
 import gzip
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -223,3 +225,24 @@ def test_every_format_gives_the_same_ratings(tmp_path: Path, triples):
 
 def _order(labels):
     return (lambda label: (int(label), label)) if all(label.isdecimal() for label in labels) else None
+
+
+@pytest.mark.parametrize("said", ["items=2000000000", "users=2000000000", "items=1000001", f"items={'9' * 30}", f"users={'9' * 200}"])
+def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, said: str) -> None:
+    table = tmp_path / "r.csv"
+    table.write_text("user,item,rating\n" + "".join(f"u{k % 7},i{k % 5},{k % 5 + 1}\n" for k in range(35)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match=r"At most|at most|are known"):
+            load(f"{table}?bounds=1,5&{said}")
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("said", ["image=2000000000,1&key=X", "image=100000,100000&key=X", "drop=2000000000&key=X"])
+def test_absurd_sizes_of_pictures_are_refused(tmp_path: Path, said: str) -> None:
+    file = tmp_path / "x.mat"
+    scipy.io.savemat(file, {"X": np.arange(64.0).reshape(4, 16)})
+    with pytest.raises(BadInput):
+        load(f"{file}?{said}")

@@ -1,0 +1,55 @@
+"""Known vulnerabilities of the locked versions: `python .ci/audit.py LOCK_FILE`. Says how many could be looked up, of how many.
+
+Exit code 1 where one is known; 0 otherwise, also where the service of the audit cannot be reached, which is said.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ARGUMENTS = ("--require-hashes", "--disable-pip", "--progress-spinner", "off", "--timeout", "10", "--format", "json")
+
+
+def main(lock: Path) -> int:
+    command = [sys.executable, "-m", "pip_audit", *ARGUMENTS, "-r", str(lock)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    locked = len(re.findall(r"^[\w.-]+==", lock.read_text("utf-8"), re.M))
+    lines, code = verdict(done.stdout, done.stderr, locked)
+    print("\n".join(lines))
+    return code
+
+
+def verdict(report: str, errors: str, locked: int) -> tuple[list[str], int]:
+    """What to say, and the exit code. `report` and `errors`: what pip-audit wrote; locked: how many versions the lock file holds."""
+    found = _dependencies(report)
+    audited = [it for it in found if "skip_reason" not in it]
+    vulnerable = [it for it in audited if it["vulns"]]
+    lines = []
+    for it in vulnerable:
+        names = ", ".join(known["id"] for known in it["vulns"])
+        fixed = ", ".join(sorted({version for known in it["vulns"] for version in known["fix_versions"]})) or "nowhere yet"
+        lines.append(f"{it['name']} {it['version']}: {names}; fixed in {fixed}")
+    if not audited:
+        lines.append("The vulnerability audit could look nothing up: " + _reason(found, errors))
+    lines.append(f"{len(audited)} of {len(found) or locked} locked packages audited; {len(vulnerable)} with known vulnerabilities")
+    return lines, int(bool(vulnerable))
+
+
+def _dependencies(report: str) -> list[dict[str, Any]]:
+    """What the audit says of each package; nothing where it did not come to a report."""
+    try:
+        return list(json.loads(report)["dependencies"])
+    except ValueError:
+        return []
+
+
+def _reason(found: list[dict[str, Any]], errors: str) -> str:
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    return f"e.g. {found[0]['skip_reason']}" if found else lines[-1] if lines else "it said nothing"
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

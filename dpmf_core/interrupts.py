@@ -1,0 +1,49 @@
+"""Ctrl-C at any moment: a sentence and exit code 130, no traceback.
+
+A program calls `exit_at_once` before it imports anything large, and runs what has to clean up after itself through `answered`.
+"""
+
+import _thread
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+CODE = 130
+SENTENCE = "Interrupted; nothing half-written is left."
+
+
+def exit_at_once() -> None:
+    """From now on Ctrl-C ends the process there and then: nothing is under way that would need an end of its own."""
+    signal.signal(signal.SIGINT, _exit)
+
+
+def raise_in_main_thread() -> None:
+    """From now on Ctrl-C raises KeyboardInterrupt, and again where a destructor or a callback of the interpreter has swallowed it."""
+    sys.unraisablehook = _again
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def answered(run: Callable[[], int]) -> int:
+    """The exit code of `run`, which cleans up after itself when KeyboardInterrupt is raised in it. Ctrl-C before and after ends the process there and then."""
+    try:
+        raise_in_main_thread()
+        code = run()
+    except KeyboardInterrupt:
+        os.write(2, f"{SENTENCE}\n".encode())
+        code = CODE
+    exit_at_once()
+    return code
+
+
+def _exit(*_: object) -> None:
+    os.write(2, f"{SENTENCE}\n".encode())
+    os._exit(CODE)
+
+
+def _again(swallowed: Any) -> None:
+    if issubclass(swallowed.exc_type, KeyboardInterrupt):
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(swallowed)

@@ -1,0 +1,98 @@
+"""Every version is locked with its hashes, within the declared ranges; the audit never calls unaudited packages safe."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+
+
+def _locked(name: str) -> dict[str, list[tuple[Requirement, int]]]:
+    """By package: each locked version with its number of hashes."""
+    found: dict[str, list[tuple[Requirement, int]]] = {}
+    for entry in re.split(r"\n(?=[a-z])", (ROOT / name).read_text("utf-8").strip()):
+        line = entry.split(" \\\n")[0]
+        requirement = Requirement(line)
+        found.setdefault(canonicalize_name(requirement.name), []).append((requirement, entry.count("--hash=sha256:")))
+    return found
+
+
+def _declared(name: str) -> list[str]:
+    lines = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    if name == "requirements-dev.lock":
+        lines += tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["dev"]
+    return lines
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_declared_package_is_locked_within_its_range(name: str) -> None:
+    locked = _locked(name)
+    for wanted in map(Requirement, _declared(name)):
+        for held, hashes in locked[canonicalize_name(wanted.name)]:
+            (version,) = held.specifier
+            assert version.operator == "==" and wanted.specifier.contains(version.version), (wanted, held)
+            assert hashes >= 1, held
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_version_has_hashes_and_no_address(name: str) -> None:
+    assert [str(held) for versions in _locked(name).values() for held, hashes in versions if hashes == 0 or held.url] == []
+    assert "://" not in (ROOT / name).read_text("utf-8")
+
+
+def test_the_app_and_its_tests_run_on_the_same_versions() -> None:
+    app, tests = map(_locked, LOCKS)
+    assert [name for name in app if {str(held) for held, _ in app[name]} != {str(held) for held, _ in tests[name]}] == []
+
+
+# ---- the audit -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def audit() -> ModuleType:
+    described = importlib.util.spec_from_file_location("audit_of_the_lock", ROOT / ".ci/audit.py")
+    assert described is not None and described.loader is not None
+    module = importlib.util.module_from_spec(described)
+    described.loader.exec_module(module)
+    return module
+
+
+SAFE = {"name": "click", "version": "8.1.0", "vulns": []}
+KNOWN = {"name": "pillow", "version": "10.0.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["10.0.1"], "aliases": [], "description": ""}]}
+SKIPPED = {"name": "numpy", "skip_reason": "not found"}
+
+
+@pytest.mark.parametrize(
+    ("found", "last", "code"),
+    [
+        ([SKIPPED, SKIPPED], "0 of 2 locked packages audited; 0 with known vulnerabilities", 0),
+        ([SAFE, SKIPPED], "1 of 2 locked packages audited; 0 with known vulnerabilities", 0),
+        ([SAFE, KNOWN, SKIPPED], "2 of 3 locked packages audited; 1 with known vulnerabilities", 1),
+    ],
+)
+def test_the_audit_says_how_many_it_looked_up(audit: ModuleType, found: list[dict[str, Any]], last: str, code: int) -> None:
+    lines, exit_code = audit.verdict(json.dumps({"dependencies": found, "fixes": []}), "", 9)
+    assert (lines[-1], exit_code) == (last, code)
+    assert ("pillow 10.0.0: PYSEC-1; fixed in 10.0.1" in lines) == (KNOWN in found)
+
+
+def test_an_audit_without_a_network_says_that_nothing_was_audited() -> None:
+    pytest.importorskip("pip_audit")
+    closed = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "NO_PROXY": "", "no_proxy": ""}
+    command = [sys.executable, ".ci/audit.py", "requirements.lock"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **closed}, capture_output=True, text=True, timeout=120, check=False)
+    first, last = done.stdout.splitlines()
+    assert done.returncode == 0 and first.startswith("The vulnerability audit could look nothing up: ")
+    assert last == f"0 of {sum(map(len, _locked('requirements.lock').values()))} locked packages audited; 0 with known vulnerabilities"
