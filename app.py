@@ -10,10 +10,12 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from pages.kit.caretaker import watching
 from pages.kit.entrance import BackToTheLink, first_page
 
 app = st.App(
     Path(__file__).parent / "pages/kit/shell.py",
     routes=[Route("/explore", first_page)],
     middleware=[Middleware(BackToTheLink)],
+    lifespan=watching,
 )

@@ -185,7 +185,7 @@ def fetch(id: str, *, accept_licence: bool, progress: Callable[[int, int], None]
     """Downloads the official archive, checks it and keeps its ratings. progress: a bar on the terminal, or a function of (bytes done, bytes in all)."""
     entry = _entry(id)
     if isinstance(entry, SampleEntry) and entry.kind == "download":
-        shelf.save(id, sample_sets.fetched(entry, shelf.writable_home(), accept_licence))
+        shelf.save(id, sample_sets.fetched(entry, accept_licence))
         return
     if entry.kind == "file":
         raise BadInput(f"{entry.title} has no checksum to download it by. Get it from {entry.home} and run `python -m dpmf_core import {id} PATH`.")

@@ -1,5 +1,9 @@
-"""Files that a person brings to a served page: kept apart from the catalogue under a name that nobody can guess, until removed or a day old."""
+"""Files that a person brings to a served page: kept apart from the catalogue under a name that nobody can guess, until removed or a day old.
 
+They lie in a folder of the server's process: it goes when the server ends, and what a crash left goes when the next one starts.
+"""
+
+import contextlib
 import gzip
 import io
 import secrets
@@ -24,6 +28,7 @@ from datasets.tables import NOTED, damage_told, open_table
 from datasets.upload import read_labelled
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_core.home import claimed, clear
 from dpmf_core.samples import Samples
 
 FOLDER = "uploads"
@@ -101,8 +106,8 @@ class _aside:  # noqa: N801  # reads like the function it stands for
 
 
 def _new_folder() -> Path:
-    folder = home() / secrets.token_urlsafe(24)
-    folder.mkdir(parents=True, mode=0o700)
+    folder = claimed(home()) / secrets.token_urlsafe(24)
+    folder.mkdir(mode=0o700)
     return folder
 
 
@@ -189,15 +194,19 @@ def origin_of(path: Path) -> str:
 def origins() -> frozenset[str]:
     """The fingerprints of all that was brought and is still here."""
     folder = shelf.home().absolute() / FOLDER
-    return frozenset(file.read_text() for file in folder.glob(f"*/{origin.FILE}"))
+    return frozenset(file.read_text() for file in folder.glob(f"*/*/{origin.FILE}"))
 
 
 def sweep(now: float | None = None) -> None:
-    """Remove what is older than a day."""
+    """Remove what is older than a day, and what servers brought here that are no more."""
     kept = shelf.home().absolute() / FOLDER
-    for folder in kept.iterdir() if kept.is_dir() else ():
-        if folder.is_dir() and folder.stat().st_mtime < (now or time.time()) - KEPT:
-            shutil.rmtree(folder, ignore_errors=True)
+    if not kept.is_dir():
+        return
+    clear(kept)
+    for folder in kept.glob("*/*/"):
+        with contextlib.suppress(FileNotFoundError):  # removed by its owner meanwhile
+            if folder.stat().st_mtime < (now or time.time()) - KEPT:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 __all__ = ["Brought", "is_own", "origin_of", "origins", "preview", "ratings", "remove", "samples", "sweep"]

@@ -16,6 +16,7 @@ from datasets.news import news
 from datasets.ratings_in import ratings_tables
 from datasets.report import Report
 from dpmf_core.errors import BadInput
+from dpmf_core.home import workplace
 from dpmf_core.samples import NUMBER_IS_PUBLIC, Samples
 
 Read = tuple[Samples, Report]
@@ -182,11 +183,11 @@ _READERS: dict[str, Callable[[SampleEntry, Path, bool], Read]] = {
 }  # fmt: skip
 
 
-def fetched(entry: SampleEntry, folder: Path, accept_licence: bool) -> Samples:
+def fetched(entry: SampleEntry, accept_licence: bool) -> Samples:
     """By scikit-learn's fetchers, which know addresses and checksums; their own copy goes, ours stays. Raises BadInput without network or consent."""
     if not accept_licence:
         raise BadInput(f"{terms(entry)}\nNothing was downloaded. If you accept these terms, repeat the command with --accept-licence.")
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as aside:
+    with tempfile.TemporaryDirectory(dir=workplace(), prefix="download-") as aside:
         try:
             return _FETCHERS[entry.id](aside)
         except OSError as error:  # what urllib and a checksum that differs raise

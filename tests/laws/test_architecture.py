@@ -17,7 +17,7 @@ ABOVE_EXPERIMENT = BASE | {f"{CORE}.experiment", f"{CORE}.metrics"}
 MAY: dict[str, set[str]] = {
     "app": {"pages", "datasets", CORE},
     "pages": {"pages", "datasets", CORE},
-    "datasets": {"datasets", f"{CORE}.data", f"{CORE}.samples", f"{CORE}.errors"},
+    "datasets": {"datasets", f"{CORE}.data", f"{CORE}.samples", f"{CORE}.errors", f"{CORE}.home"},
     f"{CORE}.errors": set(),
     f"{CORE}.kernels": {f"{CORE}.kernels"},
     f"{CORE}.data": {f"{CORE}.errors", f"{CORE}.kernels"},
@@ -62,9 +62,10 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.fresh": ABOVE_EXPERIMENT | {f"{CORE}.paired"},
     f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.home", f"{CORE}.paired", f"{CORE}.fresh"},
     f"{CORE}.selecting": ABOVE_EXPERIMENT | {f"{CORE}.tune", f"{CORE}.accounts"},
-    f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
+    f"{CORE}.schedulers": {f"{CORE}.errors"},
+    f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.schedulers"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
-    f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.workers"},
+    f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.schedulers", f"{CORE}.workers"},
     f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home"},
     CORE: {CORE},
 }
