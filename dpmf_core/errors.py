@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+LONGEST = 200  # characters of a refused value that a message repeats
+
 
 class BadInput(ValueError):
     """Something a person gave cannot be used; the message says what to do. Exit code 2."""
@@ -36,15 +38,22 @@ def _allowed(field: dict[str, object]) -> str:
     return f"{kind}in {opening}{low}, {high}{closing}" if (low, high) != ("-inf", "inf") else f"{kind}".strip()
 
 
+def _short(value: object) -> str:
+    """As Python writes it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
 def _sentence(problem: ErrorDetails, owner: str, schema: dict[str, dict[str, object]], depth: int) -> str:
     place = problem["loc"][depth:]
-    name = ".".join(str(part) for part in place) or "value"
+    name = ".".join(str(part) for part in place)[:60] or "value"
+    name = name if name.isprintable() else ascii(name)[1:-1]
     if problem["type"] == "extra_forbidden":
         known = ", ".join(schema) or "none"
         return f"There is no parameter '{name}' of {owner}.{closest(name, schema)} Its parameters: {known}."
     allowed = _allowed(schema.get(str(place[0]), {}) if place else {})
     wanted = f"must be {allowed}" if allowed else f"is not usable ({problem['msg']})"
-    return f"The '{name}' parameter of {owner} {wanted}. Got {problem['input']!r}."
+    return f"The '{name}' parameter of {owner} {wanted}. Got {_short(problem['input'])}."
 
 
 def explain(error: ValidationError, owner: str, schema: dict[str, dict[str, object]], depth: int = 0) -> BadInput:

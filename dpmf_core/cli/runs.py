@@ -18,6 +18,7 @@ from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.presets import PRESETS, find_preset
 from dpmf_core.privacy import default_delta
+from dpmf_core.spreadsheets import harmless_row
 from dpmf_core.store import Damaged, Store, to_json
 from dpmf_core.sweeps import METRICS, Method, Point, Summary, Sweep, rows, summaries, typed, typed_grid
 
@@ -150,6 +151,7 @@ def _swept(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
 
 def _write_csv(path: Path, table: list[dict[str, Any]]) -> None:
     """Every run as a row; the file is there in whole or not at all."""
+    table = [harmless_row(row) for row in table]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(dict.fromkeys(name for row in table for name in row)))
     writer.writeheader()

@@ -6,9 +6,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dpmf_core import spreadsheets
+
 READ = re.compile(r"([\\\[\]<>!$*_#~|])")
 KEPT = "Your settings are kept. Change the one named above."
-FORMULA = re.compile(r"[=+\-@\t\r](?![\d.,e-]*\s?%?$)")  # a lone dash or a number is none
 
 
 def harmless(text: str) -> str:
@@ -32,16 +33,12 @@ def error(problem: object, kept: str = KEPT) -> None:
 
 
 def spared(frame: pd.DataFrame) -> pd.DataFrame:
-    """Cells and headings that a spreadsheet would take for a formula get a quote before them."""
-    safe = frame.rename(columns=_quoted)
+    """The same, with nothing in cells or headings that a spreadsheet would take for a formula."""
+    safe = frame.rename(columns=spreadsheets.harmless)
     for place, kind in enumerate(safe.dtypes):
         if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind)):
-            safe.isetitem(place, safe.iloc[:, place].map(_quoted).array)
+            safe.isetitem(place, safe.iloc[:, place].map(spreadsheets.harmless).array)
     return safe
-
-
-def _quoted(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def csv_of(frame: pd.DataFrame) -> str:

@@ -77,28 +77,6 @@ def test_a_store_of_the_first_layout_learns_notes(tmp_path: Path, two: list[Run]
     again.close()
 
 
-def test_an_exported_run_is_looked_at_and_not_stored(two: list[Run]) -> None:
-    found = compared.imported(to_json(two[0].export()).encode())
-    assert found.record["metrics"] == two[0].record["metrics"]
-    assert found.key.startswith("imported-")
-    private = {name: value for name, value in two[0].record.items() if name not in ("metrics", "curves", "key")}
-    assert compared.imported(to_json(private).encode()).record["curves"] == []
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (b"not json", "no JSON"), (b"[1]", "lacks everything"), ({"spec": None}, "specification"), ({"metrics": {"rmse": "<b>"}}, "cannot be read"),
-        ({"curves": [{"test_rmse": 1}]}, "cannot be read"), ({"guarantee": {"status": "SURE", "words": ""}}, "cannot be read"),
-        ({"ledger": [1]}, "cannot be read"),
-    ],
-)  # fmt: skip
-def test_a_file_that_is_no_run_is_a_sentence(two: list[Run], change: Any, said: str) -> None:
-    content = change if isinstance(change, bytes) else to_json({**two[0].record, **change}).encode()
-    with pytest.raises(BadInput, match=said):
-        compared.imported(content)
-
-
 def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run]) -> None:
     hostile = Run({**two[1].record, "title": "<script>alert(1)</script>"}, two[1].arrays)
     page = report([two[0], hostile], "A & B")
