@@ -9,6 +9,7 @@ import io
 import secrets
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -24,7 +25,7 @@ from datasets.dates import Order
 from datasets.entry import Entry, SampleEntry
 from datasets.ratings_in import ratings_tables
 from datasets.report import Report
-from datasets.tables import NOTED, damage_told, open_table
+from datasets.tables import NOTED, called, damage_told, open_table
 from datasets.upload import read_labelled
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
@@ -76,12 +77,21 @@ def unpacked(content: bytes, name: str) -> bytes:
             return _whole(stream.read(MOST + 1), name)
     if content[:4] != b"PK\x03\x04":
         return content
-    with _aside(content, "upload.zip") as path, opened(path) as members:
+    with _aside(content, "upload.zip") as path, _named(path, name), opened(path) as members:
         inside = [member for member in members.names if member.lower().endswith(TABLES) and not Path(member).name.startswith((".", "__"))]
         if len(inside) != 1:
-            raise BadInput(f"{name} should hold one table ({', '.join(TABLES)}). Found: {', '.join(inside[:5]) or 'none'}.")
+            raise BadInput(f"{name} should hold one table ({', '.join(TABLES)}). Found: {', '.join(map(called, inside[:5])) or 'none'}.")
         with members.open(inside[0]) as stream:
             return _whole(stream.read(MOST + 1), name)
+
+
+@contextlib.contextmanager
+def _named(file: Path, name: str) -> Iterator[None]:
+    """What is wrong with a file is told under the name that it was brought by."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(str(error).replace(file.name, called(name))) from error
 
 
 def _whole(content: bytes, name: str) -> bytes:
@@ -143,9 +153,9 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
         file.write_bytes(content)
         (file.parent / origin.FILE).write_text(origin.of_bytes(content))
         _bounded(file, name)
-        with damage_told(name):
+        with _named(file, name), damage_told(name):
             if "text" not in facts and (tables := ratings_tables(file)):
-                table = "" if len(tables) == 1 and file.suffix == ".txt" else f", {tables[0]}"
+                table = "" if len(tables) == 1 and file.suffix == ".txt" else f", {called(tables[0])}"
                 raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
             made = sample_sets.at(file, facts)
         if made is None:
@@ -167,7 +177,7 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
 def _bounded(file: Path, name: str) -> None:
     """Raises BadInput where an archive unpacks to more than a page can hold."""
     if file.suffix in (".zip", ".tgz", ".tar"):
-        with opened(file) as members:
+        with _named(file, name), opened(file) as members:
             if members.size > MOST:
                 raise BadInput(f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for large files.")
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from dpmf_core import experiment
 from dpmf_core import workers as crew
-from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.jobs import Job, Task
 from dpmf_core.schedulers import Scheduler
@@ -174,7 +174,7 @@ class Engine:
         except BadInput as error:
             self._settle(task, error)
         except Exception as error:
-            self._settle(task, RuntimeError(f"The run could not be started: {error}."))
+            self._settle(task, RuntimeError(f"The run could not be started: {words_of(error)}."))
 
     def sweep(self, specs: Iterable[RunSpec]) -> Iterator[tuple[RunSpec, Run | Exception]]:
         """Every run as it finishes, or what went wrong with it. Stopping the iteration cancels what is left."""

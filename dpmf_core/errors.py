@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import PurePath
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -15,6 +16,13 @@ class BadInput(ValueError):
 
 class Cancelled(Exception):
     """A run was stopped between two steps; it leaves nothing behind and carries no epsilon."""
+
+
+def words_of(error: BaseException) -> str:
+    """An error that nobody foresaw: its kind and what it says, of files the last part of their path only."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{type(error).__name__}: {error.strerror}: {PurePath(str(error.filename)).name}"
+    return f"{type(error).__name__}: {error}"
 
 
 def closest(name: str, known: Iterable[str]) -> str:

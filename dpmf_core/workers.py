@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dpmf_core import experiment
-from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Report, RunSpec
 from dpmf_core.home import workplace
 from dpmf_core.schedulers import Scheduler, local_cluster, threads_cluster
@@ -79,7 +79,7 @@ def sentence(error: BaseException) -> str:
         return "Memory ran out while computing this run. Choose fewer ratings, items or factors."
     if isinstance(error, CancelledError):
         return "The workers went away while computing this run. Start it again."
-    return f"The run failed: {type(error).__name__}: {error}"
+    return f"The run failed: {words_of(error)}"
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import copy
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -259,10 +260,22 @@ def test_the_json_is_json(attack: tuple[str, dict[str, str]]) -> None:
     assert [record["title"] for record in json.loads(attack[1]["json"])] == [attack[0]] * 2
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+ADDRESS = re.compile(r"https?://|www\.|\w@\w")
+LURES = (
+    "Log in again at https://evil.example/login",
+    "see www.evil.example now",
+    "write to me@evil.example",
+    "`x`http://evil.example",
+    "a ` http://evil.example/`b",
+)
+
+
+@pytest.mark.parametrize("text", (*HOSTILE, *LURES), ids=range(len(HOSTILE) + len(LURES)))
 @pytest.mark.parametrize("shown", [said.harmless, said.plain])
 def test_markdown_has_no_link_image_or_tag_of_others(text: str, shown: Callable[[str], str]) -> None:
     """What is said on a page about other people's text."""
     tokens = MarkdownIt("commonmark", {"html": True}).parse(f"It says {shown(text)} here.")
-    kinds = {child.type for token in tokens for child in (token, *(token.children or []))}
+    held = [child for token in tokens for child in (token, *(token.children or []))]
+    assert not any(ADDRESS.search(child.content) for child in held if child.type in ("text", "text_special"))  # a screen links what looks like an address
+    kinds = {child.type for child in held}
     assert kinds <= {"paragraph_open", "paragraph_close", "inline", "text", "text_special", "softbreak", "code_inline", "hardbreak"}

@@ -151,3 +151,36 @@ def test_a_search_on_it_leaves_no_file(threads: Engine, tmp_path: Path) -> None:
         pass
     assert search.best is not None
     assert not (tmp_path / "journal").exists()
+
+
+SECRET = "ward-7-depression"
+REFUSED = {
+    "outside.zip": (zipped(**{f"____/{SECRET}/a__csv": TABLE}), "outside its own folder, 'a.csv'"),
+    "two.zip": (zipped(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "a.csv, b.csv"),
+    "one.zip": (zipped(**{f"{SECRET}/a__csv": TABLE}), "one.zip holds neither"),
+    "none.zip": (zipped(**{f"{SECRET}/a__exe": "x"}), "none.zip"),
+    "cut.zip": (zipped(**{f"{SECRET}/a__txt": TABLE})[:60], "cut.zip"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_archive_names_no_folder(name: str) -> None:
+    content, said = REFUSED[name]
+    told = []
+    for act in (lambda: own.samples(content, name, {}), lambda: own.preview(content, name)):
+        try:
+            act()
+        except BadInput as error:
+            told.append(str(error))
+    assert any(said in text for text in told)
+    for text in told:
+        assert SECRET not in text and str(own.home()) not in text and "samples.zip" not in text and "upload.zip" not in text
+
+
+def test_an_upload_that_is_gone_is_told_without_its_folder() -> None:
+    found = own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    folder = Path(found.entry.id.partition("?")[0]).parent
+    own.remove(found.entry)
+    with pytest.raises(BadInput) as caught:
+        datasets.load(found.entry.id)
+    assert folder.name not in str(caught.value) and str(own.home()) not in str(caught.value)

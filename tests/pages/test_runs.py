@@ -133,3 +133,13 @@ def test_the_page_survives_a_hostile_file(two: list[Run]) -> None:
     assert json.loads(to_json(two[0].record))["key"] == two[0].key
     names = compared.names_of([two[0], Run({**two[1].record, "title": "[x](javascript:alert(1))"}, {})])
     assert names[0].startswith("1. Private biases, ε = 2.00")
+
+
+def test_runs_come_from_a_file_with_one_or_many_and_a_bad_file_is_told(two: list[Run]) -> None:
+    app = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    both = to_json([run.export() for run in two]).encode()
+    hostile = to_json({**two[0].export(), "spec": {**two[0].record["spec"], "data": {"id": '"""\nimport os\n"""'}}}).encode()
+    app.file_uploader[0].upload("both.json", both).upload("hostile.json", hostile).run()
+    assert not app.exception
+    assert any("plain file name" in str(error.value) for error in app.error)
+    assert app.header[0].value.startswith("RMSE") and "1. Private biases" in app.header[0].value  # two runs of one file, compared
