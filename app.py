@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from dpmf_core.errors import BadInput
 from dpmf_core.home import data_folder, usable
+from pages.kit.caretaker import watching
 from pages.kit.entrance import BackToTheLink, Guard, doors, first_page
 
 try:
@@ -35,4 +36,5 @@ app = st.App(
     Path(__file__).parent / "pages/kit/shell.py",
     routes=[Route("/explore", first_page)],
     middleware=[guard, Middleware(BackToTheLink)],
+    lifespan=watching,
 )

@@ -23,6 +23,7 @@ from datasets.own import is_own
 from datasets.ratings_in import ratings_tables
 from datasets.report import Problem, Report
 from datasets.synthetic import BOUNDS, lowrank, rankone
+from datasets.tables import called
 from datasets.upload import read_labelled, read_table
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
@@ -185,7 +186,7 @@ def fetch(id: str, *, accept_licence: bool, progress: Callable[[int, int], None]
     """Downloads the official archive, checks it and keeps its ratings. progress: a bar on the terminal, or a function of (bytes done, bytes in all)."""
     entry = _entry(id)
     if isinstance(entry, SampleEntry) and entry.kind == "download":
-        shelf.save(id, sample_sets.fetched(entry, shelf.writable_home(), accept_licence))
+        shelf.save(id, sample_sets.fetched(entry, accept_licence))
         return
     if entry.kind == "file":
         raise BadInput(f"{entry.title} has no checksum to download it by. Get it from {entry.home} and run `python -m dpmf_core import {id} PATH`.")
@@ -210,8 +211,8 @@ def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # n
         data, report = sample_sets.read(entry, Path(path).expanduser())
     if not (replace or data.public) and shelf.is_published(id):
         raise BadInput(
-            f"{id} is on this machine as published, and {path} is not the whole of it: private data would take its place. Nothing was changed. "
-            "Name the file itself as the data set, or repeat with --replace (from Python: replace=True)."
+            f"{id} is on this machine as published, and {called(path)} is not the whole of it: private data would take its place. "
+            "Nothing was changed. Name the file itself as the data set, or repeat with --replace (from Python: replace=True)."
         )
     shelf.save(id, data if data.public else dataclasses.replace(data, origin=origin.of(Path(path).expanduser())))
     return report
@@ -246,7 +247,7 @@ def _table(path_and_facts: str) -> Ratings | Samples:
     if not (file.suffix or "/" in path or file.is_file()):
         _entry(path)  # neither a path nor an id: says which ids there are
     if not file.exists():
-        raise BadInput(f"There is no file {path}. Give the path of a ratings table, or one of {', '.join(entry.id for entry in _CATALOGUE)}.")
+        raise BadInput(f"There is no file {called(path)}. Give the path of a ratings table, or one of {', '.join(entry.id for entry in _CATALOGUE)}.")
     facts = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := set(facts) - set(FACTS):
         raise BadInput(f"After the '?' of a path {', '.join(FACTS)} are known. Got {', '.join(sorted(unknown))}.")
@@ -266,9 +267,12 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
     if not tables:
         return None
     if len(tables) > 1:
-        raise BadInput(f"{path} holds {len(tables)} tables of ratings: {', '.join(tables[:5])}. Name one of them itself, with its bounds.")
+        raise BadInput(f"{called(path)} holds {len(tables)} tables of ratings: {', '.join(map(called, tables[:5]))}. Name one of them itself, with its bounds.")
     if "bounds" not in facts:
-        raise BadInput(f"{path} holds a table of ratings, {tables[0]}. Declare its bounds, e.g. '{path}?bounds=1,5'; of documents give a folder of their own.")
+        raise BadInput(
+            f"{called(path)} holds a table of ratings, {called(tables[0])}. Declare its bounds, e.g. '{called(path)}?bounds=1,5'; "
+            "of documents give a folder of their own."
+        )
     with opened(path) as members, members.open(tables[0]) as stream:
         return _ratings(path, facts, io.BytesIO(stream.read()))
 

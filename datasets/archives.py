@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from datasets.tables import damage_told
+from datasets.tables import called, damage_told
 from dpmf_core.errors import BadInput
 
 LARGEST = 4 << 30  # bytes: four times the largest member of an official archive
@@ -33,7 +33,7 @@ class Members:
 def opened(path: Path) -> Iterator[Members]:
     """The members of a folder, zip or file. Raises BadInput for what is missing, unsafe, damaged or cut short."""
     if not path.exists():
-        raise BadInput(f"There is no file or folder {path}.")
+        raise BadInput(f"There is no file or folder {called(path)}.")
     with damage_told(path):
         if path.is_dir():
             names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
@@ -59,9 +59,11 @@ def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
     for member in archive.infolist():
         inside = PurePosixPath(member.filename.replace("\\", "/"))
         if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member.filename):
-            raise BadInput(f"{path} has a member outside its own folder, '{member.filename}': no official archive has. Nothing was taken from it.")
+            raise BadInput(
+                f"{called(path)} has a member outside its own folder, '{called(member.filename)}': no official archive has. Nothing was taken from it."
+            )
         if member.flag_bits & 1:
-            raise BadInput(f"{path} is encrypted: no official archive is. Unpack it and give the folder.")
+            raise BadInput(f"{called(path)} is encrypted: no official archive is. Unpack it and give the folder.")
         if member.file_size > LARGEST:
-            raise BadInput(f"'{member.filename}' in {path} claims {member.file_size:,} bytes. At most {LARGEST:,} are read.")
+            raise BadInput(f"'{called(member.filename)}' in {called(path)} claims {member.file_size:,} bytes. At most {LARGEST:,} are read.")
     return [member.filename for member in archive.infolist() if not member.is_dir()]

@@ -11,6 +11,7 @@ import requests
 from datasets.entry import Listed
 from datasets.shelf import writable_home
 from dpmf_core.errors import BadInput
+from dpmf_core.home import workplace
 
 Progress = Callable[[int, int], None]
 
@@ -44,7 +45,8 @@ def downloaded(entry: Listed, url: str, md5: str, *, accept_licence: bool, progr
     if not accept_licence:
         raise BadInput(f"{terms(entry)}\nNothing was downloaded. If you accept these terms, repeat the command with --accept-licence.")
     bar = progress if isinstance(progress, bool) else _Bar(progress)
-    with tempfile.TemporaryDirectory(dir=writable_home(), prefix=".download-") as aside:
+    writable_home()
+    with tempfile.TemporaryDirectory(dir=workplace(), prefix="download-") as aside:
         yield _retrieve(entry, url, md5, aside, bar)
 
 

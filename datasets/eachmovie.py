@@ -15,6 +15,7 @@ from datasets.columns import IMPORT
 from datasets.entry import Entry
 from datasets.movielens import judged
 from datasets.report import Report
+from datasets.tables import called
 from datasets.upload import read_labelled
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
@@ -35,7 +36,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     with opened(path) as members:
         member = _member(members, "vote") or (members.names[0] if path.is_file() and len(members.names) == 1 else None)
         if member is None:
-            raise BadInput(f"{path} has no vote.txt. Found: {', '.join(members.names[:5]) or 'nothing'}.")
+            raise BadInput(f"{called(path)} has no vote.txt. Found: {', '.join(map(called, members.names[:5])) or 'nothing'}.")
         votes = _table(members, member)
         titles = _titles(members)
     ratings, report, labels = read_labelled(io.BytesIO(_graded(votes, member)), name=entry.id, bounds=entry.bounds, way=IMPORT)

@@ -12,6 +12,7 @@ from datasets import decoding
 from datasets.archives import Members, opened
 from datasets.matlab import table
 from datasets.report import Problem, Report, Tally
+from datasets.tables import called
 from dpmf_core.errors import BadInput
 from dpmf_core.samples import WORDS_ARE_PUBLIC, Samples, is_sparse
 
@@ -127,7 +128,7 @@ def pictures(path: Path, *, name: str, image: tuple[int, int] | None = None, whi
     with opened(path) as members:
         names = sorted(member for member in members.names if not Path(member).name.startswith((".", "__")))
         if len(names) > MOST_FILES:
-            raise BadInput(f"{path} holds {len(names):,} files; at most {MOST_FILES:,} are read.")
+            raise BadInput(f"{called(path)} holds {len(names):,} files; at most {MOST_FILES:,} are read.")
         size = image or _commonest(members, names)
         if size is not None and size[0] * size[1] > LARGEST:
             raise BadInput(f"The pictures have {size[0]} x {size[1]} pixels; parts are found in at most {LARGEST:,}. Declare a smaller size: image=H,W.")
@@ -144,9 +145,9 @@ def pictures(path: Path, *, name: str, image: tuple[int, int] | None = None, whi
                 tally.add(kind, np.array([place]), member)
     lost = tally.counts.get(decoding.DAMAGED, 0)
     if len(rows) < 3 or size is None:
-        raise BadInput(f"{path} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are needed. Other files: {len(names) - len(rows)}.")
+        raise BadInput(f"{called(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are needed. Other files: {len(names) - len(rows)}.")
     if lost > len(rows):
-        raise BadInput(f"{lost:,} of the {lost + len(rows):,} pictures of {path} are cut short or damaged. Copy them again.")
+        raise BadInput(f"{lost:,} of the {lost + len(rows):,} pictures of {called(path)} are cut short or damaged. Copy them again.")
     problems = tuple(replace(problem, where="file") for problem in tally.problems(lambda place: place + 1))
     assumptions = () if image else (IMAGE_SIZE_IS_PUBLIC,)
     samples = Samples.of(np.stack(rows), image=size, unit="image", name=name, titles=tuple(titles), assumptions=assumptions)

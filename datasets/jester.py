@@ -17,6 +17,7 @@ from datasets.archives import Members, opened
 from datasets.entry import Entry
 from datasets.movielens import judged
 from datasets.report import CLAMPED, NOT_A_NUMBER, RAGGED, WRONG_COUNT, Report, Tally
+from datasets.tables import called
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 
@@ -36,8 +37,8 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     with opened(path) as members:
         names = sorted(name for name in members.names if name.lower().endswith(SUFFIXES) and not Path(name).name.startswith((".", "__")))
         if not names:
-            found = ", ".join(members.names[:5]) or "nothing"
-            raise BadInput(f"{path} has no table of jokes: {', '.join(SUFFIXES)} with a count and {JOKES} ratings a row. Found: {found}.")
+            found = ", ".join(map(called, members.names[:5])) or "nothing"
+            raise BadInput(f"{called(path)} has no table of jokes: {', '.join(SUFFIXES)} with a count and {JOKES} ratings a row. Found: {found}.")
         tally = Tally()
         tables: list[npt.NDArray[np.float64]] = []
         for name in names:

@@ -11,6 +11,7 @@ from datasets.archives import Members, opened
 from datasets.columns import IMPORT
 from datasets.entry import Entry
 from datasets.report import CLAMPED, Report
+from datasets.tables import called
 from datasets.upload import MOST_CLAMPED, read_labelled
 from dpmf_core.data import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
@@ -90,7 +91,9 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         member = members.find(name)
         if member is None:
             wanted = ", ".join(layout.ratings for layout in LAYOUTS)
-            raise BadInput(f"{path} has no file of ratings. {entry.title} is read from {wanted}, or from a table with a header. Found: {_some(members)}.")
+            raise BadInput(
+                f"{called(path)} has no file of ratings. {entry.title} is read from {wanted}, or from a table with a header. Found: {_some(members)}."
+            )
         with members.open(member) as stream:
             ratings, report, labels = read_labelled(stream, name=entry.id, bounds=entry.bounds, way=IMPORT)
         titles = _titles(members, layout) if layout else {}
@@ -127,4 +130,4 @@ def judged(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Rep
 
 def _some(members: Members) -> str:
     names = [name for name in members.names if not re.match(r"__MACOSX|\.", name)]
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") or "nothing"
+    return ", ".join(map(called, names[:5])) + (", ..." if len(names) > 5 else "") or "nothing"

@@ -18,6 +18,7 @@ from datasets.archives import Members, opened
 from datasets.entry import Entry
 from datasets.movielens import judged
 from datasets.report import CLAMPED, DUPLICATE, MISSING, NO_FILM, NOT_A_NUMBER, Report, Tally
+from datasets.tables import called
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
 
@@ -86,14 +87,14 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     with opened(path) as members:
         names = sorted(name for name in members.names if LAYOUT.search(name)) or ([members.names[0]] if path.is_file() and len(members.names) == 1 else [])
         if not names:
-            raise BadInput(f"{path} has no combined_data_1.txt to _4.txt. Found: {', '.join(members.names[:5]) or 'nothing'}.")
+            raise BadInput(f"{called(path)} has no combined_data_1.txt to _4.txt. Found: {', '.join(map(called, members.names[:5])) or 'nothing'}.")
         for name in names:
             for chunk in _chunks(members, name):
                 if len(chunk):
                     got.take(chunk)
         titles = _titles(members)
     if not sum(len(part[0]) for part in got.parts):
-        raise BadInput(f"{path} holds no rating. The layout is a line `MOVIE:`, then lines `user,rating,date`.")
+        raise BadInput(f"{called(path)} holds no rating. The layout is a line `MOVIE:`, then lines `user,rating,date`.")
     return _sorted(entry, got, titles)
 
 

@@ -1,10 +1,15 @@
-"""Files that a person brings to a served page: kept apart from the catalogue under a name that nobody can guess, until removed or a day old."""
+"""Files that a person brings to a served page: kept apart from the catalogue under a name that nobody can guess, until removed or a day old.
 
+They lie in a folder of the server's process: it goes when the server ends, and what a crash left goes when the next one starts.
+"""
+
+import contextlib
 import gzip
 import io
 import secrets
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -20,10 +25,11 @@ from datasets.dates import Order
 from datasets.entry import Entry, SampleEntry
 from datasets.ratings_in import ratings_tables
 from datasets.report import Report
-from datasets.tables import NOTED, damage_told, open_table
+from datasets.tables import NOTED, called, damage_told, open_table
 from datasets.upload import read_labelled
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_core.home import claimed, clear
 from dpmf_core.samples import Samples
 
 FOLDER = "uploads"
@@ -71,12 +77,21 @@ def unpacked(content: bytes, name: str) -> bytes:
             return _whole(stream.read(MOST + 1), name)
     if content[:4] != b"PK\x03\x04":
         return content
-    with _aside(content, "upload.zip") as path, opened(path) as members:
+    with _aside(content, "upload.zip") as path, _named(path, name), opened(path) as members:
         inside = [member for member in members.names if member.lower().endswith(TABLES) and not Path(member).name.startswith((".", "__"))]
         if len(inside) != 1:
-            raise BadInput(f"{name} should hold one table ({', '.join(TABLES)}). Found: {', '.join(inside[:5]) or 'none'}.")
+            raise BadInput(f"{name} should hold one table ({', '.join(TABLES)}). Found: {', '.join(map(called, inside[:5])) or 'none'}.")
         with members.open(inside[0]) as stream:
             return _whole(stream.read(MOST + 1), name)
+
+
+@contextlib.contextmanager
+def _named(file: Path, name: str) -> Iterator[None]:
+    """What is wrong with a file is told under the name that it was brought by."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(str(error).replace(file.name, called(name))) from error
 
 
 def _whole(content: bytes, name: str) -> bytes:
@@ -101,8 +116,8 @@ class _aside:  # noqa: N801  # reads like the function it stands for
 
 
 def _new_folder() -> Path:
-    folder = home() / secrets.token_urlsafe(24)
-    folder.mkdir(parents=True, mode=0o700)
+    folder = claimed(home()) / secrets.token_urlsafe(24)
+    folder.mkdir(mode=0o700)
     return folder
 
 
@@ -138,9 +153,9 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
         file.write_bytes(content)
         (file.parent / origin.FILE).write_text(origin.of_bytes(content))
         _bounded(file, name)
-        with damage_told(name):
+        with _named(file, name), damage_told(name):
             if "text" not in facts and (tables := ratings_tables(file)):
-                table = "" if len(tables) == 1 and file.suffix == ".txt" else f", {tables[0]}"
+                table = "" if len(tables) == 1 and file.suffix == ".txt" else f", {called(tables[0])}"
                 raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
             made = sample_sets.at(file, facts)
         if made is None:
@@ -162,7 +177,7 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
 def _bounded(file: Path, name: str) -> None:
     """Raises BadInput where an archive unpacks to more than a page can hold."""
     if file.suffix in (".zip", ".tgz", ".tar"):
-        with opened(file) as members:
+        with _named(file, name), opened(file) as members:
             if members.size > MOST:
                 raise BadInput(f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for large files.")
 
@@ -189,15 +204,19 @@ def origin_of(path: Path) -> str:
 def origins() -> frozenset[str]:
     """The fingerprints of all that was brought and is still here."""
     folder = shelf.home().absolute() / FOLDER
-    return frozenset(file.read_text() for file in folder.glob(f"*/{origin.FILE}"))
+    return frozenset(file.read_text() for file in folder.glob(f"*/*/{origin.FILE}"))
 
 
 def sweep(now: float | None = None) -> None:
-    """Remove what is older than a day."""
+    """Remove what is older than a day, and what servers brought here that are no more."""
     kept = shelf.home().absolute() / FOLDER
-    for folder in kept.iterdir() if kept.is_dir() else ():
-        if folder.is_dir() and folder.stat().st_mtime < (now or time.time()) - KEPT:
-            shutil.rmtree(folder, ignore_errors=True)
+    if not kept.is_dir():
+        return
+    clear(kept)
+    for folder in kept.glob("*/*/"):
+        with contextlib.suppress(FileNotFoundError):  # removed by its owner meanwhile
+            if folder.stat().st_mtime < (now or time.time()) - KEPT:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 __all__ = ["Brought", "is_own", "origin_of", "origins", "preview", "ratings", "remove", "samples", "sweep"]

@@ -15,7 +15,9 @@ from datasets.faces import faces
 from datasets.news import news
 from datasets.ratings_in import ratings_tables
 from datasets.report import Report
+from datasets.tables import called
 from dpmf_core.errors import BadInput
+from dpmf_core.home import workplace
 from dpmf_core.samples import NUMBER_IS_PUBLIC, Samples
 
 Read = tuple[Samples, Report]
@@ -124,7 +126,7 @@ def read(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
     What has not as many rows as the published set is private data under its name.
     """
     if not path.exists():
-        raise BadInput(f"There is no file or folder {path}.")
+        raise BadInput(f"There is no file or folder {called(path)}.")
     samples, report = _read(entry, path)
     if len(samples) == entry.n_samples and (entry.holds == "documents" or samples.X.shape[1] == entry.n_features):
         return samples, report
@@ -154,7 +156,7 @@ def _by_fetch_alone(entry: SampleEntry, path: Path, public: bool) -> Read:
 
 def _articles(entry: SampleEntry, path: Path, public: bool) -> Read:
     if tables := ratings_tables(path):
-        raise BadInput(f"{path} holds a table of ratings, {tables[0]}: that is not {entry.title}. Give a file or a folder of texts.")
+        raise BadInput(f"{called(path)} holds a table of ratings, {called(tables[0])}: that is not {entry.title}. Give a file or a folder of texts.")
     reader = Reader()
     if path.is_dir() or path.suffix.lower() in (".zip", ".gz", ".tar", ".xz", ".tgz"):
         texts = [content for _, content in text.files(path, reader)]
@@ -169,7 +171,7 @@ def _matlab(entry: SampleEntry, path: Path, public: bool) -> Read:
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
             found, report = images.pictures(path, name=entry.id, image=entry.image)
             return replace(found, public=public), report
-        raise BadInput(f"{file} is no MATLAB file. {entry.title} is read from one: a row for each of its {entry.holds}.")
+        raise BadInput(f"{called(file)} is no MATLAB file. {entry.title} is read from one: a row for each of its {entry.holds}.")
     drop: tuple[int, ...] = ()
     if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
         drop = (entry.n_features + 1, entry.n_features + 2)  # the class, and a column that nobody explains
@@ -182,11 +184,11 @@ _READERS: dict[str, Callable[[SampleEntry, Path, bool], Read]] = {
 }  # fmt: skip
 
 
-def fetched(entry: SampleEntry, folder: Path, accept_licence: bool) -> Samples:
+def fetched(entry: SampleEntry, accept_licence: bool) -> Samples:
     """By scikit-learn's fetchers, which know addresses and checksums; their own copy goes, ours stays. Raises BadInput without network or consent."""
     if not accept_licence:
         raise BadInput(f"{terms(entry)}\nNothing was downloaded. If you accept these terms, repeat the command with --accept-licence.")
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as aside:
+    with tempfile.TemporaryDirectory(dir=workplace(), prefix="download-") as aside:
         try:
             return _FETCHERS[entry.id](aside)
         except OSError as error:  # what urllib and a checksum that differs raise
@@ -269,7 +271,7 @@ def _folder(path: Path, facts: dict[str, str]) -> tuple[Samples, Report]:
         return images.pictures(path, name=path.name, image=_image(facts), white=_white(facts))
     if not texts:
         raise BadInput(
-            f"{path} holds neither pictures ({', '.join(images.PICTURES)}) nor text files (.txt). Of ratings name the table itself, or use `import`."
+            f"{called(path)} holds neither pictures ({', '.join(images.PICTURES)}) nor text files (.txt). Of ratings name the table itself, or use `import`."
         )
     reader = Reader(facts.get("encoding"), advice=ANOTHER_ENCODING)
     found = text.files(path, reader)

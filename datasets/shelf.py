@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from datasets.entry import Entry, SampleEntry
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_core.home import workplace
 from dpmf_core.samples import Samples, Texts, is_sparse
 
 FORMAT = 1
@@ -47,8 +48,8 @@ def place(id: str) -> Path:  # noqa: A002  # the word of the catalogue
 def save(id: str, data: Ratings | Samples) -> None:  # noqa: A002
     """Keeps a data set under an id; whoever reads meanwhile sees the old file or the new one."""
     facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
-    folder = writable_home()
-    handle, aside = tempfile.mkstemp(dir=folder, prefix=f".{id}-", suffix=".npz")
+    writable_home()
+    handle, aside = tempfile.mkstemp(dir=workplace(), prefix=f"{id}-", suffix=".npz")
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, facts=np.frombuffer(json.dumps({"format": FORMAT, **facts}).encode(), np.uint8), **arrays)

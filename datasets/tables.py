@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
@@ -30,10 +30,17 @@ NOTED = b"dpmf.assumptions"  # in the metadata of a Parquet file
 KNOWN_ASSUMPTIONS = (encodings.ENCODING_IS_PUBLIC, FORMAT_IS_PUBLIC)
 SAMPLED = 30  # rows from which a column is judged
 MOST_COLUMNS = 2000
+LONGEST_NAME = 80  # characters of a file's name in a message
 DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
     zipfile.BadZipFile, zlib.error, EOFError, gzip.BadGzipFile, tarfile.TarError, lzma.LZMAError, pa.ArrowException, csv.Error, struct.error,
     NotImplementedError, UnicodeError, IndexError, OverflowError, MemoryError, OSError,
 )  # fmt: skip
+
+
+def called(file: str | Path) -> str:
+    """A file, folder or member of an archive as a message names it: its last part, for the folders above may tell something."""
+    name = PurePosixPath(str(file).replace("\\", "/")).name or str(file)
+    return (name if name.isprintable() else ascii(name)[1:-1])[:LONGEST_NAME]
 
 
 @contextmanager
@@ -42,7 +49,7 @@ def damage_told(name: str | Path) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise BadInput(f"{name} is damaged or cut short ({_first_sentence(error)[:200]}) Download or save it again.") from error
+        raise BadInput(f"{called(name)} is damaged or cut short ({_first_sentence(error)[:200]}) Download or save it again.") from error
 
 
 class Table(Protocol):
@@ -185,7 +192,7 @@ def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
         return source
     path = Path(source).expanduser()
     if not path.is_file():
-        raise BadInput(f"There is no file {path}. Give the path of a ratings table (CSV, TSV or Parquet).")
+        raise BadInput(f"There is no file {called(path)}. Give the path of a ratings table (CSV, TSV or Parquet).")
     return BytesIO(path.read_bytes()) if path.stat().st_size < HEAD else path.open("rb")
 
 

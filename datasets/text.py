@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from datasets.archives import opened
 from datasets.encodings import Reader
 from datasets.report import Problem, Report
+from datasets.tables import called
 from dpmf_core.errors import BadInput
 from dpmf_core.samples import WORDS_ARE_PUBLIC, Samples, Texts
 
@@ -124,12 +125,13 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
                 content = stream.read(MOST_BYTES - size + 1)
             size += len(content)
             if size > MOST_BYTES:
-                raise BadInput(f"{path} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Take a part of it.")
+                raise BadInput(f"{called(path)} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Take a part of it.")
             names.append(name)
             read.append(content)
     if not read:
         raise BadInput(
-            f"{path} has no text file ({', '.join(suffix or 'no ending' for suffix in TEXT_FILES)}). Found: {', '.join(members.names[:5]) or 'nothing'}."
+            f"{called(path)} has no text file ({', '.join(suffix or 'no ending' for suffix in TEXT_FILES)}). "
+            f"Found: {', '.join(map(called, members.names[:5])) or 'nothing'}."
         )
     return list(zip(names, reader.texts(read), strict=True))
 
@@ -167,7 +169,7 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
     with opened(path) as members:
         names = [name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES] or list(members.names)
         if len(names) != 1:
-            raise BadInput(f"{path} has no {' or '.join(HEADLINES)}. Found: {', '.join(members.names[:5]) or 'nothing'}.")
+            raise BadInput(f"{called(path)} has no {' or '.join(HEADLINES)}. Found: {', '.join(map(called, members.names[:5])) or 'nothing'}.")
         with members.open(names[0]) as stream:
             text = reader.text(stream.read(MOST_BYTES))
     tabs = "\t" in text.partition("\n")[0]

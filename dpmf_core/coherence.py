@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.data import keyed_uniform
-from dpmf_core.home import data_folder, made
+from dpmf_core.home import data_folder, made, workplace
 from dpmf_core.samples import Samples, Texts
 
 Array = npt.NDArray[Any]
@@ -61,7 +61,7 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     if found is None:
         words, vectors = _learned(samples)
         made(path.parent)
-        handle, aside = tempfile.mkstemp(dir=path.parent, suffix=".npz")
+        handle, aside = tempfile.mkstemp(dir=workplace(), suffix=".npz")
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, words=np.array(words), vectors=vectors)
         Path(aside).replace(path)

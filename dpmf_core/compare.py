@@ -149,7 +149,7 @@ def differences(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def extremes(record: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Best and last value of each curve: smaller is better."""
+    """Best and last value of each curve: smaller is better. Points without a value are passed over."""
     curves = record["curves"]
-    names = [name for name in (curves[0] if curves else {}) if name != "step"]
-    return {name: (min(point[name] for point in curves), curves[-1][name]) for name in names}
+    lines = {name: [point[name] for point in curves if point[name] is not None] for name in (curves[0] if curves else {}) if name != "step"}
+    return {name: (min(line), line[-1]) for name, line in lines.items() if line}

@@ -20,9 +20,10 @@ from typing import Any
 
 from dpmf_core import experiment
 from dpmf_core import workers as crew
-from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.jobs import Job, Task
+from dpmf_core.schedulers import Scheduler
 from dpmf_core.store import Damaged, Store
 from dpmf_core.workers import Measurement, Outcome, Work
 
@@ -39,13 +40,13 @@ class NotKept(RuntimeError):
 class Engine:
     """Computes runs in worker processes and keeps them in `store`, which it alone writes.
 
-    address: of a running Dask scheduler whose workers have dpmf installed and see the same data; None starts workers here.
+    scheduler: a running Dask scheduler whose workers have dpmf installed and see the same data; None starts workers here.
     processes: False computes in threads of this process. workers: how many; one for each core, at most 8.
     """
 
-    def __init__(self, store: Store, address: str | None = None, processes: bool = True, workers: int | None = None) -> None:
+    def __init__(self, store: Store, scheduler: Scheduler | None = None, processes: bool = True, workers: int | None = None) -> None:
         self.store = store
-        self._address, self._processes = address, processes
+        self._scheduler, self._processes = scheduler, processes
         self._workers = workers or max(1, min(experiment.usable_threads(), crew.MOST))
         self._lock = threading.RLock()
         self._tasks: dict[str, Task] = {}  # unfinished, by identity
@@ -60,8 +61,8 @@ class Engine:
 
     @classmethod
     def from_environment(cls, store: Store) -> "Engine":
-        """DPMF_SCHEDULER: a scheduler's address; DPMF_ENGINE=threads: no worker processes."""
-        return cls(store, os.environ.get("DPMF_SCHEDULER") or None, processes=os.environ.get("DPMF_ENGINE") != "threads")
+        """DPMF_SCHEDULER: a scheduler's address (`Scheduler.from_environment`); DPMF_ENGINE=threads: no worker processes."""
+        return cls(store, Scheduler.from_environment(), processes=os.environ.get("DPMF_ENGINE") != "threads")
 
     def start(self) -> None:
         """Start the workers in the background, so that the first run need not wait for them. A failure shows with that run."""
@@ -173,7 +174,7 @@ class Engine:
         except BadInput as error:
             self._settle(task, error)
         except Exception as error:
-            self._settle(task, RuntimeError(f"The run could not be started: {error}."))
+            self._settle(task, RuntimeError(f"The run could not be started: {words_of(error)}."))
 
     def sweep(self, specs: Iterable[RunSpec]) -> Iterator[tuple[RunSpec, Run | Exception]]:
         """Every run as it finishes, or what went wrong with it. Stopping the iteration cancels what is left."""
@@ -227,12 +228,13 @@ class Engine:
         """The client, its workers started if need be. Called from the desk alone."""
         if self._client is None or self._client.status != "running":
             self._disconnect()
-            from distributed import Client
-
-            address = self._address or self._local.enter_context(crew.processes(self._workers) if self._processes else crew.threads(self._workers))
-            self._client = Client(address, set_as_default=False, name="dpmf")  # type: ignore[no-untyped-call]
+            self._client = self._new_client()
             self._client.subscribe_topic(self._topic, self._heard)
         return self._client
+
+    def _new_client(self) -> Any:
+        here = crew.processes if self._processes else crew.threads
+        return (self._scheduler or self._local.enter_context(here(self._workers))).client()
 
     def _heard(self, event: tuple[float, dict[str, Any]]) -> None:
         """A worker began a run (again), or finished a step of it."""

@@ -2,9 +2,12 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import PurePath
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+
+LONGEST = 200  # characters of a refused value that a message repeats
 
 
 class BadInput(ValueError):
@@ -13,6 +16,13 @@ class BadInput(ValueError):
 
 class Cancelled(Exception):
     """A run was stopped between two steps; it leaves nothing behind and carries no epsilon."""
+
+
+def words_of(error: BaseException) -> str:
+    """An error that nobody foresaw: its kind and what it says, of files the last part of their path only."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{type(error).__name__}: {error.strerror}: {PurePath(str(error.filename)).name}"
+    return f"{type(error).__name__}: {error}"
 
 
 def closest(name: str, known: Iterable[str]) -> str:
@@ -36,15 +46,22 @@ def _allowed(field: dict[str, object]) -> str:
     return f"{kind}in {opening}{low}, {high}{closing}" if (low, high) != ("-inf", "inf") else f"{kind}".strip()
 
 
+def _short(value: object) -> str:
+    """As Python writes it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
 def _sentence(problem: ErrorDetails, owner: str, schema: dict[str, dict[str, object]], depth: int) -> str:
     place = problem["loc"][depth:]
-    name = ".".join(str(part) for part in place) or "value"
+    name = ".".join(str(part) for part in place)[:60] or "value"
+    name = name if name.isprintable() else ascii(name)[1:-1]
     if problem["type"] == "extra_forbidden":
         known = ", ".join(schema) or "none"
         return f"There is no parameter '{name}' of {owner}.{closest(name, schema)} Its parameters: {known}."
     allowed = _allowed(schema.get(str(place[0]), {}) if place else {})
     wanted = f"must be {allowed}" if allowed else f"is not usable ({problem['msg']})"
-    return f"The '{name}' parameter of {owner} {wanted}. Got {problem['input']!r}."
+    return f"The '{name}' parameter of {owner} {wanted}. Got {_short(problem['input'])}."
 
 
 def explain(error: ValidationError, owner: str, schema: dict[str, dict[str, object]], depth: int = 0) -> BadInput:

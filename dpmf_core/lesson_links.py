@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dpmf_core.errors import BadInput
-from dpmf_core.home import data_folder, made
+from dpmf_core.home import data_folder, made, workplace
 
 CONTROLS = {
     "data": "data set", "top": "most rated items", "algo": "algorithm", "eps": "ε", "delta": "δ", "seed": "seed", "rule": "noise rule",
@@ -77,7 +77,9 @@ def keep(link: LessonLink) -> str:
     if sum(1 for _ in _folder().iterdir()) >= MOST:
         raise BadInput(f"This server keeps at most {MOST:,} lesson links. Ask who runs it to clear old ones.")
     ident = secrets.token_urlsafe(9)
-    (_folder() / f"{ident}.json").write_text(link.model_dump_json(), "utf-8")
+    aside = workplace() / ident
+    aside.write_text(link.model_dump_json(), "utf-8")
+    aside.replace(_folder() / f"{ident}.json")  # whole, or not at all
     return ident
 
 

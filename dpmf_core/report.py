@@ -28,9 +28,11 @@ def report(runs: Sequence[Run], title: str = "Runs") -> str:
     metrics = dict.fromkeys(name for record in records for name in record.get("metrics", {}))
     parts += ["<h2>Figures</h2>", _table(["figure", *names], ([name, *(record.get("metrics", {}).get(name) for record in records)] for name in metrics))]
     drawn = [(name, record["curves"]) for name, record in zip(names, records, strict=True) if record.get("curves")]
-    for metric in dict.fromkeys(name for _, curve in drawn for name in curve[0] if name in ("test_rmse", "objective")):
-        parts += [f"<h2>{_text(metric)} by step</h2>", _curves([(name, curve) for name, curve in drawn if metric in curve[0]], metric)]
-        parts.append(_table(["run", "best", "last"], ([name, *extremes({"curves": curve})[metric]] for name, curve in drawn if metric in curve[0])))
+    for metric in dict.fromkeys(name for _, curve in drawn for name in extremes({"curves": curve}) if name in ("test_rmse", "objective")):
+        lines = [(name, [point for point in curve if point.get(metric) is not None]) for name, curve in drawn]
+        lines = [(name, line) for name, line in lines if line]
+        parts += [f"<h2>{_text(metric)} by step</h2>", _curves(lines, metric)]
+        parts.append(_table(["run", "best", "last"], ([name, *extremes({"curves": line})[metric]] for name, line in lines)))
     for name, record in zip(names, records, strict=True):
         parts += [f"<h2>What was run: {_text(name)}</h2>", _table(["", ""], _facts(record))]
         parts += [f"<h2>Privacy: {_text(name)}</h2>", f"<p><b>{_text(record['guarantee']['status'])}</b> {_text(record['guarantee']['words'])}</p>"]

@@ -65,7 +65,7 @@ def summarise(record: dict[str, Any]) -> dict[str, Any]:
         "key": record["key"], "title": record["title"], "dataset": spec["data"]["id"], "algorithm": spec["algorithm"],
         "parameters": spec["parameters"], "epsilon": record["epsilon"].get("exact"), "nominal_epsilon": (spec["budget"] or {}).get("epsilon"),
         "delta": record["delta"], "seed": spec["seed"], "guarantee": record["guarantee"]["status"], "public": record["public"],
-        "rmse": record["metrics"].get("rmse"), "metrics": record["metrics"], "fit_seconds": record["seconds"]["fit"],
+        "rmse": record["metrics"].get("rmse"), "metrics": record["metrics"], "fit_seconds": record["seconds"].get("fit"),
     }  # fmt: skip
 
 

@@ -6,17 +6,21 @@ outlasts the engine, however it ends.
 """
 
 import contextlib
+import json
 import logging
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from dpmf_core import experiment
-from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Report, RunSpec
+from dpmf_core.home import workplace
+from dpmf_core.schedulers import Scheduler, local_cluster, threads_cluster
 
 
 class Measurement(Protocol):
@@ -32,10 +36,6 @@ class Measurement(Protocol):
 Work = RunSpec | Measurement
 Outcome = Any  # a Run, what a measurement found, or BadInput, Cancelled, RuntimeError
 MOST = 8  # workers; each holds its own copy of the data
-HERE = "127.0.0.1"
-LOOPBACK: dict[str, Any] = {  # no dashboard; the small HTTP servers that Dask starts all the same take any port of this machine alone
-    "dashboard_address": f"{HERE}:0", "worker_dashboard_address": f"{HERE}:0", "scheduler_kwargs": {"dashboard": False}, "silence_logs": 40,
-}  # fmt: skip
 NO_QUEUE = {"distributed.scheduler.worker-saturation": float("inf")}  # else runs wait where their priority is not looked at
 QUIET = ("-W", "ignore::UserWarning:multiprocessing.resource_tracker")  # it frees what a killed process held, and says so
 
@@ -79,33 +79,34 @@ def sentence(error: BaseException) -> str:
         return "Memory ran out while computing this run. Choose fewer ratings, items or factors."
     if isinstance(error, CancelledError):
         return "The workers went away while computing this run. Start it again."
-    return f"The run failed: {type(error).__name__}: {error}"
-
-
-def threads(workers: int) -> Any:
-    """A scheduler with its workers as threads of this process."""
-    import dask
-    from distributed import LocalCluster
-
-    dask.config.set(NO_QUEUE)
-    return LocalCluster(n_workers=1, threads_per_worker=workers, processes=False, **LOOPBACK)  # type: ignore[no-untyped-call]
+    return f"The run failed: {words_of(error)}"
 
 
 @contextlib.contextmanager
-def processes(workers: int) -> Iterator[str]:
-    """The address of a scheduler with worker processes, which end with this context or with this process."""
+def threads(workers: int) -> Iterator[Scheduler]:
+    """The way to a scheduler with its workers as threads of this process, which end with this context."""
+    import dask
+
+    dask.config.set(NO_QUEUE)
+    with threads_cluster(workers, workplace()) as cluster:
+        yield Scheduler(cluster.scheduler_address)
+
+
+@contextlib.contextmanager
+def processes(workers: int) -> Iterator[Scheduler]:
+    """The way to a scheduler with worker processes, which end with this context or with this process. Their temporary files go with this process too."""
     each = str(max(1, experiment.usable_threads() // workers))
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     bounded = dict.fromkeys(("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), each)
     command = [sys.executable, *QUIET, "-m", "dpmf_core.workers", str(workers)]
-    env = {**os.environ, **bounded, "PYTHONPATH": path}
+    env = {**os.environ, **bounded, "PYTHONPATH": path, "TMPDIR": str(workplace())}
     # a session of its own: Ctrl-C in the terminal is for us to answer
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env, start_new_session=True)
     with child:  # closes both pipes and waits
-        address = child.stdout.readline().strip() if child.stdout else ""
-        if not address:
+        said = child.stdout.readline().strip() if child.stdout else ""
+        if not said:
             raise RuntimeError("the worker processes did not start; see the messages above")
-        yield address
+        yield Scheduler(**json.loads(said))
         if child.stdin:
             child.stdin.close()
 
@@ -113,7 +114,6 @@ def processes(workers: int) -> Iterator[str]:
 def _serve(workers: int) -> None:
     """A scheduler and its workers on loopback, until standard input closes."""
     import dask
-    from distributed import LocalCluster
     from distributed.system import MEMORY_LIMIT
 
     bounded = {f"distributed.nanny.pre-spawn-environ.{name}": os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
@@ -122,8 +122,8 @@ def _serve(workers: int) -> None:
     os.nice(19)  # pages come first
     # whoever asked may end while an answer is under way (Ctrl-C), which is no news
     logging.getLogger("distributed.scheduler").addFilter(lambda record: not str(record.msg).startswith("Closed comm"))
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host=HERE, memory_limit=MEMORY_LIMIT, **LOOPBACK)  # type: ignore[no-untyped-call]
-    print(cluster.scheduler_address, flush=True)
+    _cluster, way = local_cluster(workers, Path(tempfile.gettempdir()), memory_limit=MEMORY_LIMIT)
+    print(json.dumps(way.as_dict()), flush=True)  # the key goes through this pipe and nowhere else
     sys.stdin.read()
     os._exit(0)  # workers see their parent end and follow at once
 

@@ -259,8 +259,8 @@ def test_the_store_is_not_written_when_it_cannot_be(threads: Engine, monkeypatch
 @pytest.mark.slow
 def test_a_scheduler_elsewhere_serves_two_engines_and_is_missed_in_words(tmp_path: Path) -> None:
     """Two servers share one scheduler; when it goes, runs fail in words."""
-    with workers.processes(1) as address:
-        one, other = (Engine(Store(tmp_path / name), address=address) for name in ("one", "other"))
+    with workers.processes(1) as scheduler:
+        one, other = (Engine(Store(tmp_path / name), scheduler) for name in ("one", "other"))
         pids = [worker_pids(made) for made in (one, other) if made.submit(spec(QUICK)).result(30)]
         assert pids[0] == pids[1] and pids[0] != [os.getpid()]
         job = started(one.submit(spec(LONG)))

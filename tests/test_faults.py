@@ -211,13 +211,13 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_scheduler_that_comes_back_is_used_again(tmp_path: Path) -> None:
-    with workers.processes(1) as address:
-        made = Engine(Store(tmp_path), address=address)
+    with workers.processes(1) as scheduler:
+        made = Engine(Store(tmp_path), scheduler)
         made.submit(spec()).result(60)
     with pytest.raises(RuntimeError):
         made.submit(spec(seed=1)).result(90)
-    with workers.processes(1) as address:
-        made._address = address  # a scheduler comes back at its own address; here the system gave it another
+    with workers.processes(1) as scheduler:
+        made._scheduler = scheduler  # a scheduler comes back at its own address; here the system gave it another
         assert made.submit(spec(seed=1)).result(90).record["cached"] is False
     made.close()
     made.store.close()

@@ -12,6 +12,7 @@ from dpmf_core import algorithms
 from dpmf_core.cli import show
 from dpmf_core.cli.options import json_option, pairs, param_option
 from dpmf_core.errors import BadInput
+from dpmf_core.spreadsheets import harmless_row
 from dpmf_core.store import Store, to_json
 from dpmf_core.sweeps import typed
 
@@ -68,9 +69,9 @@ def _all(epsilon: float | None, asked: dict[str, Any], out: Path | None, as_json
     rows = [_row(it) for it in records]
     if out is not None:
         with out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
+            writer = csv.DictWriter(file, list(harmless_row(rows[0])))
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows(map(harmless_row, rows))
     names = ["algorithm", "fault", "unit", "proven", "lost by canary", "pair test", "error rates", "at least"]
     cells = [[f"{row[name]:.2f}" if isinstance(row[name], float) else str(row[name] or "-") for name in names] for row in rows]
     click.echo(to_json(records) if as_json else show.table(names, cells))

@@ -19,6 +19,7 @@ from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.noisy_errors import release
 from dpmf_core.presets import PRESETS, find_preset
 from dpmf_core.privacy import default_delta
+from dpmf_core.spreadsheets import harmless_row
 from dpmf_core.store import Damaged, Store, to_json
 from dpmf_core.sweeps import METRICS, Method, Point, Summary, Sweep, rows, summaries, typed, typed_grid
 
@@ -162,6 +163,7 @@ def _swept(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
 
 def _write_csv(path: Path, table: list[dict[str, Any]]) -> None:
     """Every run as a row; the file is there in whole or not at all."""
+    table = [harmless_row(row) for row in table]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(dict.fromkeys(name for row in table for name in row)))
     writer.writeheader()

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from dpmf_core import algorithms
+from dpmf_core.experiment import RunSpec
 from dpmf_core.privacy import neighbours
 from dpmf_core.privacy.printed import epsilon_text
 
@@ -103,12 +105,13 @@ def run(record: Record) -> str:
 
 
 def script(record: Record) -> str:
-    """A Python script that does a run again, exactly on public data."""
-    spec = record["spec"]
+    """A Python script that does a run again, exactly on public data. Whatever the record holds enters it as literals alone."""
+    spec = RunSpec.model_validate(record["spec"])
+    title = algorithms.find(spec.algorithm).title
     note = "" if record["public"] else "# Private data: the noise comes from the operating system, so figures differ from run to run.\n"
     return (
-        f'"""{record["title"]} on {spec["data"]["id"]}, again. Needs dpmf_core and datasets on the path."""\n\n'
+        f'"""{title}, again. Needs dpmf_core and datasets on the path."""\n\n'
         f"from dpmf_core.cli import show\nfrom dpmf_core.experiment import RunSpec, run\n\n{note}spec = RunSpec.parse(\n"
-        + "".join(f"    {name}={value!r},\n" for name, value in spec.items())
+        + "".join(f"    {name}={value!r},\n" for name, value in spec.model_dump(mode="json").items())
         + ')\nresult = run(spec)\nprint(result.record["metrics"])\nprint(show.epsilon_words(result.record))\n'
     )

@@ -1,24 +1,18 @@
 """Stored runs as a table, and up to six of them side by side."""
 
-import json
 from typing import Any
 
 import pandas as pd
 import streamlit as st
-from pydantic import ValidationError
 
-from dpmf_core.algorithms import REGISTRY
 from dpmf_core.compare import differences, extremes
-from dpmf_core.errors import BadInput
-from dpmf_core.experiment import Run, RunSpec, data_of
+from dpmf_core.experiment import Run, data_of
 from dpmf_core.explain import basis, sheet, topics
-from dpmf_core.privacy import Relation
 from dpmf_core.privacy.printed import epsilon_number
 from dpmf_core.store import Store
 from pages.kit import charts, guarantee, said
 
 MOST = 6
-NEEDED = ("spec", "title", "parameters", "epsilon", "guarantee", "ledger")
 
 
 def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
@@ -49,46 +43,6 @@ def filtered(table: pd.DataFrame) -> pd.DataFrame:
         where = table["parameters"] + " " + table["tags"] + " " + table["note"] + " " + table["key"]
         table = table[where.str.lower().str.contains(text, regex=False)]
     return table
-
-
-def imported(content: bytes) -> Run:
-    """A run's JSON as a run to look at; it never enters the store. Raises BadInput."""
-    try:
-        record = json.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise BadInput(f"The file is no JSON: {error}. Give the JSON that a page or `runs export KEY --json` made.") from None
-    if not isinstance(record, dict) or (missing := [name for name in NEEDED if name not in record]):
-        raise BadInput(f"The file is no run: it lacks {', '.join(missing) if isinstance(record, dict) else 'everything'}. Export one and try again.")
-    try:
-        spec = RunSpec.model_validate(record["spec"])
-    except ValidationError as error:
-        raise BadInput(f"The run's specification cannot be read: {error.errors()[0]['msg']}.") from None
-    if spec.algorithm not in REGISTRY:
-        raise BadInput(f"The run is of an algorithm that is not known here, {spec.algorithm[:40]!r}.")
-    if not _sound(record):
-        raise BadInput("The run's figures cannot be read: its metrics should be numbers, its curves lists of numbers, its ledger a list of releases.")
-    record["title"] = REGISTRY[spec.algorithm].title
-    record.setdefault("metrics", {})
-    record.setdefault("curves", [])
-    return Run({**record, "key": f"imported-{abs(hash(content)) % 10**8}", "public": bool(record.get("public", False))})
-
-
-def _sound(record: dict[str, Any]) -> bool:
-    """Whether what the page draws has the shape it should."""
-
-    def numbers(part: Any) -> bool:
-        return isinstance(part, dict) and all(isinstance(value, int | float | None) for value in part.values())
-
-    entries = ("statistic", "mechanism", "sensitivity", "noise_multiplier", "count")
-    curves, ledger, promise = record.get("curves", []), record["ledger"], record["guarantee"]
-    return (
-        numbers(record.get("metrics", {})) and numbers(record["epsilon"]) and isinstance(record["parameters"], dict) and isinstance(record["title"], str)
-        and isinstance(curves, list) and all(numbers(point) and "step" in point and point.keys() == curves[0].keys() for point in curves)
-        and isinstance(ledger, list) and all(isinstance(entry, dict) and all(name in entry for name in entries) for entry in ledger)
-        and isinstance(promise, dict) and promise.get("status") in guarantee.BADGES and isinstance(promise.get("words"), str)
-        and isinstance(record.get("delta"), float | None) and str(promise.get("unit", "user")).replace(" ", "").isalpha()
-        and record.get("relation", "add-remove") in {*Relation, "another-value"}
-    )  # fmt: skip
 
 
 def names_of(runs: list[Run]) -> list[str]:
@@ -124,7 +78,7 @@ def _titled(metric: str) -> str:
 
 def finding(names: list[str], records: list[dict[str, Any]]) -> str:
     """The best of them, where they can be compared at all: on the same data, by the same measure."""
-    measure = next((name for name in ("rmse", "objective") if all(name in record["metrics"] for record in records)), None)
+    measure = next((name for name in ("rmse", "objective") if all(record["metrics"].get(name) is not None for record in records)), None)
     if len(records) < 2 or measure is None or len({str(record["spec"]["data"]) for record in records}) > 1:
         return f"{len(records)} run{'s' * (len(records) > 1)}"
     found = {name: float(record["metrics"][measure]) for name, record in zip(names, records, strict=True)}
@@ -151,7 +105,7 @@ def curves(names: list[str], runs: list[Run]) -> None:
     for name, run in zip(names, runs, strict=True):
         for point in run.record["curves"]:
             for part in ("test_rmse", "train_rmse", "objective"):
-                if part in point:
+                if point.get(part) is not None:
                     rows.append({"name": name, "id": run.spec.algorithm, "step": point["step"], "part": _titled(part), "value": point[part]})
     if not rows:
         return

@@ -6,8 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from datasets import own
-from dpmf_core import accounts
 from dpmf_core.lesson_links import PAGES as PAGES_OF_LESSONS
 from pages.kit import asked, lesson, sidebar
 
@@ -65,15 +63,7 @@ def _settle_in() -> None:
     gc.freeze()
 
 
-@st.cache_resource(ttl=3600)
-def _tidied() -> None:
-    """Once an hour, whichever page is open: uploads older than a day go, and the accounts of those that are gone."""
-    own.sweep()
-    accounts.sweep(own.origins())
-
-
 _let_in()
-_tidied()
 given = lesson.active()
 page = st.navigation(PLACES, position="top" if given is None else "hidden")
 if given is not None and (page.url_path or "explore") != given.page:  # a lesson shows its page alone

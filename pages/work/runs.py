@@ -7,6 +7,7 @@ from dpmf_core.cli import show as words
 from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
+from dpmf_core.records import imported
 from dpmf_core.report import report
 from dpmf_core.store import to_json
 from pages.kit import compared, said, seen
@@ -37,7 +38,7 @@ def brought() -> list[Run]:
     found = []
     for file in files or []:
         try:
-            found.append(compared.imported(file.getvalue()))
+            found += imported(file.getvalue())
         except BadInput as error:
             said.error(f"{file.name}: {error}", "")
     return found

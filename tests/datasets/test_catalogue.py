@@ -174,7 +174,7 @@ def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path: Path) ->
             own.samples(archive(where).read_bytes(), "mine.zip", {})
     with pytest.raises(BadInput, match=r"mine\.txt holds a table of ratings\. Choose Ratings above"):
         own.samples(TABLE.encode(), "mine.txt", {})
-    assert list(own.home().iterdir()) == []
+    assert list(own.home().glob("*/*/")) == []
 
 
 def test_titles_in_other_encodings_are_read(tmp_path: Path) -> None:

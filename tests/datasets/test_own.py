@@ -65,6 +65,11 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
     assert brought.entry.title == "shop (yours)"
 
 
+def brought_here() -> list[Path]:
+    """The folders of all that was brought."""
+    return sorted(own.home().glob("*/*/"))
+
+
 def test_a_zip_with_one_table_is_that_table() -> None:
     brought = own.ratings(zipped(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
     assert brought.data.n_users == 11  # type: ignore[union-attr]
@@ -72,8 +77,7 @@ def test_a_zip_with_one_table_is_that_table() -> None:
         own.preview(zipped(a__csv=TABLE, b__csv=TABLE), "two.zip")
     with pytest.raises(BadInput, match="one table"):
         own.preview(zipped(a__exe="x"), "none.zip")
-    left = [path for path in own.home().iterdir() if not (path / "ratings.parquet").exists()]
-    assert left == []  # nothing unpacked stays
+    assert [path.name for path in brought_here()] == [Path(brought.entry.id.partition("?")[0]).parent.name]  # nothing unpacked stays
 
 
 def test_documents_and_matrices() -> None:
@@ -86,10 +90,10 @@ def test_documents_and_matrices() -> None:
     pictures = own.samples(out.getvalue(), "faces.mat", {"key": "fea", "image": "4,4"})
     assert pictures.entry.holds == "images" and pictures.entry.image == (4, 4)  # type: ignore[union-attr]
     assert datasets.load(pictures.entry.id).shape == pictures.data.shape
-    before = set(own.home().iterdir())
+    before = brought_here()
     with pytest.raises(BadInput):
         own.samples(b"\x00\x01", "what.xyz", {})
-    assert set(own.home().iterdir()) == before
+    assert brought_here() == before
 
 
 def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
@@ -111,7 +115,7 @@ def test_what_is_removed_or_old_is_gone() -> None:
     own.sweep()
     assert isinstance(datasets.load(second.entry.id), Ratings)
     own.sweep(now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime + own.KEPT + 1)
-    assert list(own.home().iterdir()) == []
+    assert brought_here() == []
 
 
 @pytest.fixture
@@ -147,3 +151,36 @@ def test_a_search_on_it_leaves_no_file(threads: Engine, tmp_path: Path) -> None:
         pass
     assert search.best is not None
     assert not (tmp_path / "journal").exists()
+
+
+SECRET = "ward-7-depression"
+REFUSED = {
+    "outside.zip": (zipped(**{f"____/{SECRET}/a__csv": TABLE}), "outside its own folder, 'a.csv'"),
+    "two.zip": (zipped(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "a.csv, b.csv"),
+    "one.zip": (zipped(**{f"{SECRET}/a__csv": TABLE}), "one.zip holds neither"),
+    "none.zip": (zipped(**{f"{SECRET}/a__exe": "x"}), "none.zip"),
+    "cut.zip": (zipped(**{f"{SECRET}/a__txt": TABLE})[:60], "cut.zip"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_archive_names_no_folder(name: str) -> None:
+    content, said = REFUSED[name]
+    told = []
+    for act in (lambda: own.samples(content, name, {}), lambda: own.preview(content, name)):
+        try:
+            act()
+        except BadInput as error:
+            told.append(str(error))
+    assert any(said in text for text in told)
+    for text in told:
+        assert SECRET not in text and str(own.home()) not in text and "samples.zip" not in text and "upload.zip" not in text
+
+
+def test_an_upload_that_is_gone_is_told_without_its_folder() -> None:
+    found = own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    folder = Path(found.entry.id.partition("?")[0]).parent
+    own.remove(found.entry)
+    with pytest.raises(BadInput) as caught:
+        datasets.load(found.entry.id)
+    assert folder.name not in str(caught.value) and str(own.home()) not in str(caught.value)

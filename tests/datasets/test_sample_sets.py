@@ -281,7 +281,7 @@ def test_a_download_needs_consent_and_a_network(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(sample_sets._FETCHERS, "olivetti", offline)
     with pytest.raises(BadInput, match=r"could not be downloaded .*Name or service not known.*import olivetti"):
         datasets.fetch("olivetti", accept_licence=True)
-    assert list(tmp_path.iterdir()) == []
+    assert [file for file in tmp_path.rglob("*") if file.is_file() and file.name != ".lock"] == []
 
 
 # ---- real -------------------------------------------------------------------------------------------------------------

@@ -77,28 +77,6 @@ def test_a_store_of_the_first_layout_learns_notes(tmp_path: Path, two: list[Run]
     again.close()
 
 
-def test_an_exported_run_is_looked_at_and_not_stored(two: list[Run]) -> None:
-    found = compared.imported(to_json(two[0].export()).encode())
-    assert found.record["metrics"] == two[0].record["metrics"]
-    assert found.key.startswith("imported-")
-    private = {name: value for name, value in two[0].record.items() if name not in ("metrics", "curves", "key")}
-    assert compared.imported(to_json(private).encode()).record["curves"] == []
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (b"not json", "no JSON"), (b"[1]", "lacks everything"), ({"spec": None}, "specification"), ({"metrics": {"rmse": "<b>"}}, "cannot be read"),
-        ({"curves": [{"test_rmse": 1}]}, "cannot be read"), ({"guarantee": {"status": "SURE", "words": ""}}, "cannot be read"),
-        ({"ledger": [1]}, "cannot be read"),
-    ],
-)  # fmt: skip
-def test_a_file_that_is_no_run_is_a_sentence(two: list[Run], change: Any, said: str) -> None:
-    content = change if isinstance(change, bytes) else to_json({**two[0].record, **change}).encode()
-    with pytest.raises(BadInput, match=said):
-        compared.imported(content)
-
-
 def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run]) -> None:
     hostile = Run({**two[1].record, "title": "<script>alert(1)</script>"}, two[1].arrays)
     page = report([two[0], hostile], "A & B")
@@ -155,3 +133,13 @@ def test_the_page_survives_a_hostile_file(two: list[Run]) -> None:
     assert json.loads(to_json(two[0].record))["key"] == two[0].key
     names = compared.names_of([two[0], Run({**two[1].record, "title": "[x](javascript:alert(1))"}, {})])
     assert names[0].startswith("1. Private biases, ε = 2.00")
+
+
+def test_runs_come_from_a_file_with_one_or_many_and_a_bad_file_is_told(two: list[Run]) -> None:
+    app = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    both = to_json([run.export() for run in two]).encode()
+    hostile = to_json({**two[0].export(), "spec": {**two[0].record["spec"], "data": {"id": '"""\nimport os\n"""'}}}).encode()
+    app.file_uploader[0].upload("both.json", both).upload("hostile.json", hostile).run()
+    assert not app.exception
+    assert any("plain file name" in str(error.value) for error in app.error)
+    assert app.header[0].value.startswith("RMSE") and "1. Private biases" in app.header[0].value  # two runs of one file, compared
