@@ -65,7 +65,10 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
     f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.workers"},
-    f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home"},
+    f"{CORE}.artefacts": {f"{CORE}.experiment"},
+    f"{CORE}.run_folder": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.artefacts"},
+    f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.artefacts", f"{CORE}.run_folder"},
+    f"{CORE}.repair": {f"{CORE}.errors", f"{CORE}.home", f"{CORE}.run_folder", f"{CORE}.store"},
     CORE: {CORE},
 }
 SCREEN = {"streamlit", "plotly"}
