@@ -13,7 +13,7 @@ import re
 import zipfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -150,14 +150,19 @@ def write(path: Path, content: bytes, mode: int = 0o666) -> None:
     try:
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            flush(file)
         aside.replace(path)
     except OSError:
         with contextlib.suppress(OSError):  # the first error is the one to report
             aside.unlink(missing_ok=True)
         raise
     flush_folder(path.parent)
+
+
+def flush(file: IO[bytes]) -> None:
+    """All that was written is on disk. Raises OSError."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def flush_folder(folder: Path) -> None:

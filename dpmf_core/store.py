@@ -20,7 +20,7 @@ __all__ = ["SCHEMA", "Damaged", "Store", "summarise", "to_json"]
 NOTE, TAGS = 2000, 200  # characters
 
 
-class Damaged(RuntimeError):
+class Damaged(BadInput):
     """A stored run is not what was written, for a reason."""
 
     def __init__(self, key: str, reason: str) -> None:
@@ -58,7 +58,8 @@ class Store(RunFolder):
             except (OSError, Unreadable) as error:
                 if isinstance(error, FileNotFoundError) and not last:
                     continue
-                raise Damaged(key, str(error)) from error
+                missing = isinstance(error, FileNotFoundError)
+                raise Damaged(key, "its file is missing" if missing else str(error)) from error
             if kept.run.key != key:
                 raise Damaged(key, f"its file is that of another run, {kept.run.key}")
             return kept
@@ -67,7 +68,7 @@ class Store(RunFolder):
     def has(self, key: str) -> bool:
         return bool(self._all("SELECT 1 FROM stored WHERE key = ?", key))
 
-    def keys(self) -> list[str]:
+    def run_keys(self) -> list[str]:
         """Of all runs, those too that cannot be read; oldest first."""
         return [key for (key,) in self._all("SELECT key FROM stored ORDER BY created, rowid")]
 
@@ -117,14 +118,14 @@ class Store(RunFolder):
             self._tidy()
 
     def take(self, kept: Kept) -> bool:
-        """Keep a run with its label unless its key is here; whether it was not.
+        """Keep a run with its label unless it is here, whole; whether it was not.
 
         Raises OSError, sqlite3.Error.
         """
         with self._writing() as db:
-            select = "SELECT 1 FROM stored WHERE key = ?"
-            if db.execute(select, (kept.run.key,)).fetchone():
-                return False
+            with contextlib.suppress(Damaged):  # which is replaced
+                if self.kept(kept.run.key) is not None:
+                    return False
             self._insert(db, artefacts.pack(kept.run, kept.label))
         return True
 
@@ -137,10 +138,7 @@ class Store(RunFolder):
             raise BadInput(f"A note holds at most {NOTE:,} characters and all tags {TAGS}. Got {len(note):,} and {len(tags):,}.")
         plain = ", ".join(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
         with self._changing() as db:
-            try:
-                kept = self.kept(key)
-            except Damaged as error:
-                raise BadInput(str(error)) from error
+            kept = self.kept(key)
             if kept is None:
                 raise _unknown(key)
             label = replace(kept.label, note=note, tags=plain, changed=_now())
@@ -186,7 +184,7 @@ class Store(RunFolder):
         Returns what was done, in sentences. Raises BadInput where the disk refuses.
         """
         done = []
-        for key in self.keys():
+        for key in self.run_keys():
             with self._changing() as db:
                 done += self._repaired(db, key)
         return done

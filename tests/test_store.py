@@ -179,7 +179,7 @@ def test_an_index_that_is_lost_is_built_again_from_the_files(tmp_path: Path, con
     assert "3" in caplog.text and "index" in caplog.text
     again.delete("a")
     again.close()
-    assert Store(tmp_path).keys() == ["b", "c"]
+    assert Store(tmp_path).run_keys() == ["b", "c"]
 
 
 def test_an_index_that_knows_some_files_takes_in_the_others(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_an_index_that_knows_some_files_takes_in_the_others(tmp_path: Path) -> N
         db.execute("DELETE FROM stored WHERE key <> 'b'")
     store.close()
     again = Store(tmp_path)
-    assert sorted(again.keys()) == ["a", "b", "c"] and again.check() == []
+    assert sorted(again.run_keys()) == ["a", "b", "c"] and again.check() == []
 
 
 def test_of_two_files_of_one_run_the_later_one_counts(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_of_two_files_of_one_run_the_later_one_counts(tmp_path: Path) -> None:
     lost(tmp_path, b"")
     again = Store(tmp_path)
     assert len(artefacts(again)) == 3 and again.check() == []
-    assert sorted(again.keys()) == ["a", "b", "c"]
+    assert sorted(again.run_keys()) == ["a", "b", "c"]
     assert {row["key"]: row["note"] for row in again.rows()} == {"a": "later", "b": "look here", "c": ""}
 
 
@@ -216,7 +216,7 @@ def test_a_file_that_is_no_run_is_moved_aside_and_never_deleted(tmp_path: Path, 
     (tmp_path / "artefacts" / "notes.txt").write_text("somebody's")
     (tmp_path / "artefacts" / f"{'0' * 64}.npz").write_bytes(b"half of someth")
     again = Store(tmp_path)
-    assert again.check() == [] and len(again.keys()) == 3
+    assert again.check() == [] and len(again.run_keys()) == 3
     assert {path.name for path in again.aside()} == {f"{old}.npz", "notes.txt", f"{'0' * 64}.npz"}
     assert f"{old}.npz" in caplog.text and "no record" in caplog.text
     again.close()
@@ -268,7 +268,7 @@ def test_repair_moves_damaged_runs_aside_and_keeps_the_others(tmp_path: Path) ->
     tamper(harmed)
     (done,) = store.repair()
     assert "not those that were written" in done and str(tmp_path / "aside") in done
-    assert store.check() == [] and len(store.keys()) == 2 and store.repair() == []
+    assert store.check() == [] and len(store.run_keys()) == 2 and store.repair() == []
     assert [path.name for path in store.aside()] == [harmed.name] and store.aside()[0].stat().st_size == size
 
 
@@ -309,7 +309,7 @@ def as_version_2(folder: Path, runs: dict[str, Run], layout: int = 2) -> None:
         row = (key, f"2026-01-0{len(key)}", to_json(summarise(run.record)), to_json(run.record), name)
         db.execute("INSERT INTO runs (key, created, summary, record, artefact) VALUES (?, ?, ?, ?, ?)", row)
         if layout == 2:
-            db.execute("UPDATE runs SET note = ?, tags = 'old'", (f"of {key}",))
+            db.execute("UPDATE runs SET note = ?, tags = 'old' WHERE key = ?", (f"of {key}", key))
     db.execute(f"PRAGMA user_version = {layout}")
     db.commit()
     db.close()
@@ -320,14 +320,14 @@ def test_older_layouts_keep_their_runs(tmp_path: Path, layout: int) -> None:
     as_version_2(tmp_path, {key: made(key, fill=fill) for key, fill in (("a", 1), ("bb", 1), ("ccc", 2))}, layout)
     assert len(list((tmp_path / "artefacts").iterdir())) == 2  # a and bb have equal arrays
     store = Store(tmp_path)
-    assert store.keys() == ["a", "bb", "ccc"] and store.check() == [] and store.aside() == []
+    assert store.run_keys() == ["a", "bb", "ccc"] and store.check() == [] and store.aside() == []
     assert store.rows()[0]["note"] == ("of ccc" if layout == 2 else "") and store.rows()[0]["created"] == "2026-01-03"
     back = store.get("bb")
     assert back is not None and back.record == {**made("bb").record, "cached": True} and back.arrays["item_offsets"][0] == 1
     assert len(artefacts(store)) == 3
     store.close()
     lost(tmp_path, b"")
-    assert Store(tmp_path).keys() == ["a", "bb", "ccc"]
+    assert Store(tmp_path).run_keys() == ["a", "bb", "ccc"]
 
 
 def test_a_run_of_an_older_layout_that_cannot_be_read_is_moved_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -337,7 +337,7 @@ def test_a_run_of_an_older_layout_that_cannot_be_read_is_moved_aside(tmp_path: P
     with sqlite3.connect(tmp_path / "index.sqlite") as db:
         db.execute("UPDATE runs SET record = substr(record, 1, 30) WHERE key = 'ccc'")
     store = Store(tmp_path)
-    assert store.keys() == ["a"] and store.check() == []
+    assert store.run_keys() == ["a"] and store.check() == []
     assert len(store.aside()) == 4  # file and record of each
     assert "bb" in caplog.text and "ccc" in caplog.text
 

@@ -10,7 +10,6 @@ from dpmf_core.glossary import linked
 from dpmf_core.privacy import VALUE, Budget, Event, Gaussian, Guarantee, Relation, Repeat, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.claims import CLAIMS
-from dpmf_core.store import Damaged
 from pages.kit import charts, guarantee, ledgers, links, said, seen, sidebar
 
 SOURCES = {"hand": "By hand", "plan": "The sidebar's algorithm", "run": "A stored run", "claim": "A paper's claim"}
@@ -45,10 +44,7 @@ def from_run() -> tuple[Event, float, Guarantee]:
     if not kept:
         raise BadInput("No private run is stored yet. Explore makes one.")
     names = {key: f"{row['title']} on {row['dataset']}, ε = {guarantee.shown(row['epsilon'])}, seed {row['seed']}" for key, row in kept.items()}
-    try:
-        run = engine().store.get(st.selectbox("Run", list(kept), format_func=names.__getitem__, key="accountant.run"))
-    except Damaged as error:
-        raise BadInput(str(error)) from error
+    run = engine().store.get(st.selectbox("Run", list(kept), format_func=names.__getitem__, key="accountant.run"))
     if run is None:
         raise BadInput("This run was deleted meanwhile. Choose another.")
     return ledgers.event_of_record(run.record), float(run.record["delta"]), ledgers.guarantee_of_record(run.record)
