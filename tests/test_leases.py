@@ -42,6 +42,8 @@ def _catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
 def two(tmp_path: Path) -> Iterator[list[Engine]]:
     """Two engines with workers and handles of their own on one folder, as two servers have."""
     made = [Engine(Store(tmp_path), processes=False, workers=1) for _ in range(2)]
+    for seed, engine in enumerate(made, 1000):  # workers of one process cannot start at the same time
+        engine.submit(spec(QUICK, seed=seed)).result(120)
     yield made
     for engine in made:
         engine.close()
@@ -115,14 +117,14 @@ def test_a_run_that_another_server_computes_is_waited_for_and_found(two: list[En
     assert first.result(60).record["cached"] is False
     found = second.result(60)
     assert found.record["cached"] is True and found.record["curves"] == first.result().record["curves"]
-    assert [row["key"] for row in two[1].store.rows()] == [first.key]
+    assert [row["key"] for row in two[1].store.rows()].count(first.key) == 1
 
 
 def test_many_runs_that_both_ask_for_are_computed_once_each(two: list[Engine]) -> None:
     jobs = [engine.submit(spec(QUICK, seed=seed)) for seed in range(12) for engine in two]
     cached = [job.result(120).record["cached"] for job in jobs]
     assert sum(not it for it in cached) == 12
-    assert len(two[0].store.rows()) == 12 and two[0].store.check() == []
+    assert len({job.key for job in jobs}) == 12 and len(two[0].store.rows()) == 12 + 2 and two[0].store.check() == []
 
 
 def test_waiting_for_another_server_is_cancelled_at_once_and_harms_it_not(two: list[Engine]) -> None:
