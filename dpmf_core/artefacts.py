@@ -34,12 +34,15 @@ class Label:
     """What people and the store say of a run.
 
     created: when the run was kept, changed: when this file was written (ISO 8601, UTC);
-    tags: separated by commas.
+    tags: separated by commas; owner: whose run it is, '' where nobody is named; pinned: it is
+    never removed to make room.
     """
 
     created: str
     note: str = ""
     tags: str = ""
+    owner: str = ""
+    pinned: bool = False
     changed: str = ""
 
 
@@ -115,13 +118,18 @@ def arrays_of(content: bytes) -> dict[str, npt.NDArray[Any]]:
         raise Unreadable(f"its arrays cannot be read ({error})") from error
 
 
-def _record(content: bytes) -> tuple[dict[str, Any], Label]:
+def record_of(path: Path) -> dict[str, Any]:
+    """The record of a file, marked as cached, without reading its arrays. Raises Unreadable, OSError."""
+    with path.open("rb") as file:
+        return {**_record(file)[0], "cached": True}
+
+
+def _record(content: bytes | IO[bytes]) -> tuple[dict[str, Any], Label]:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as file:
+        with zipfile.ZipFile(io.BytesIO(content) if isinstance(content, bytes) else content) as file:
             held = json.loads(file.read(RECORD))
         record, label = held["record"], held["label"]
-        known = {field.name for field in fields(Label)}
-        label = Label(**{name: str(value) for name, value in label.items() if name in known})
+        label = _label(label)
     except KeyError as error:
         raise Unreadable("it holds no record") from error
     except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
@@ -131,6 +139,12 @@ def _record(content: bytes) -> tuple[dict[str, Any], Label]:
     except (KeyError, TypeError, AttributeError) as error:
         raise Unreadable("its record is incomplete") from error
     return record, label
+
+
+def _label(found: dict[str, Any]) -> Label:
+    """What is known of a label that this or another version wrote."""
+    texts = {field.name: str(found.get(field.name, "")) for field in fields(Label) if field.name != "pinned"}
+    return Label(**texts, pinned=bool(found.get("pinned", False)))
 
 
 def read(path: Path) -> bytes:
@@ -174,8 +188,9 @@ def flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def index_row(content: bytes) -> tuple[str, ...]:
-    """What the index says of a run's file: key, created, summary, artefact, note, tags. Raises Unreadable."""
+def index_row(content: bytes) -> tuple[str | int, ...]:
+    """What the index says of a run's file, in the order of its columns. Raises Unreadable."""
     record, label = _record(content)
     summary = to_json(summarise(record))
-    return record["key"], label.created, summary, name_of(content), label.note, label.tags
+    named = (record["key"], label.created, summary, name_of(content))
+    return (*named, label.note, label.tags, label.owner, int(label.pinned))

@@ -23,7 +23,7 @@ from dpmf_core.experiment import Run
 from dpmf_core.home import made
 
 log = logging.getLogger("dpmf.store")
-SCHEMA = 3  # 2: notes and tags; 3: each file holds its record
+SCHEMA = 3  # 2: notes and tags; 3: each file holds its record; owners and pins
 TABLES = (
     """CREATE TABLE IF NOT EXISTS stored (
     key TEXT PRIMARY KEY NOT NULL,
@@ -31,7 +31,9 @@ TABLES = (
     summary TEXT NOT NULL,   -- JSON: what a list of runs shows
     artefact TEXT NOT NULL,  -- SHA-256 of the file that holds the run
     note TEXT NOT NULL,
-    tags TEXT NOT NULL       -- comma-separated
+    tags TEXT NOT NULL,      -- comma-separated
+    owner TEXT NOT NULL,
+    pinned INTEGER NOT NULL  -- 1: never removed to make room
 )""",
     # files of deleted or replaced runs, which go next
     "CREATE TABLE IF NOT EXISTS doomed (artefact TEXT PRIMARY KEY NOT NULL)",
@@ -116,11 +118,11 @@ class RunFolder:
             db.execute("DELETE FROM runs WHERE rowid = ?", row[:1])
             return True
 
-    def _move(self, db: sqlite3.Connection, key: str, record: str, artefact: str, *label: str) -> None:
+    def _move(self, db: sqlite3.Connection, key: str, record: str, artefact: str, created: str, note: str, tags: str) -> None:
         """One run of an older layout: with its arrays into a file of its own, or aside."""
         try:
             arrays = artefacts.arrays_of(artefacts.read(self._path(artefact)))
-            content = artefacts.pack(Run(json.loads(record), arrays), Label(*label))
+            content = artefacts.pack(Run(json.loads(record), arrays), Label(created, note, tags))
             artefacts.index_row(content)  # raises where the record is not whole
         except (FileNotFoundError, ValueError, TypeError) as error:
             name = artefacts.name_of(key.encode())[:16]
@@ -179,7 +181,7 @@ class RunFolder:
                 return False
             return self._better(db, row)
 
-    def _better(self, db: sqlite3.Connection, row: tuple[str, ...]) -> bool:
+    def _better(self, db: sqlite3.Connection, row: tuple[Any, ...]) -> bool:
         """Whether the index lacked this run; of two files with one key the one that was written later stays."""
         found = db.execute("SELECT artefact FROM stored WHERE key = ?", row[:1]).fetchone()
         if found is not None and self._changed(found[0]) >= self._changed(row[3]):
@@ -248,12 +250,12 @@ class RunFolder:
         artefacts.write(self._path(row[3]), content)
         self._enter(db, row)
 
-    def _enter(self, db: sqlite3.Connection, row: tuple[str, ...]) -> None:
+    def _enter(self, db: sqlite3.Connection, row: tuple[Any, ...]) -> None:
         """A row in the place of what its key had; the file of that goes after the commit."""
         db.execute("INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?", row[:1])
         db.execute("DELETE FROM doomed WHERE artefact = ?", (row[3],))
         db.execute(
-            "INSERT OR REPLACE INTO stored (key, created, summary, artefact, note, tags) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO stored (key, created, summary, artefact, note, tags, owner, pinned) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         )
 

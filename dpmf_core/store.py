@@ -72,14 +72,40 @@ class Store(RunFolder):
         """Of all runs, those too that cannot be read; oldest first."""
         return [key for (key,) in self._all("SELECT key FROM stored ORDER BY created, rowid")]
 
+    def record(self, key: str) -> dict[str, Any] | None:
+        """A stored run's record, marked as cached, without its arrays; None where there is none. Raises Damaged."""
+        found = self._all("SELECT artefact FROM stored WHERE key = ?", key)
+        if not found:
+            return None
+        try:
+            return artefacts.record_of(self._path(found[0][0]))
+        except (OSError, Unreadable):
+            kept = self.kept(key)  # says what is wrong, or finds what has just been replaced
+            return kept.run.record if kept else None
+
     def rows(self) -> list[dict[str, Any]]:
-        """A line for every run, newest first: its summary, when it was made, note and tags.
+        """A line for every run, newest first: its summary, when it was made, note, tags, owner, whether it is pinned.
 
         A run that cannot be described is left out; `check` names it.
         """
-        found = self._all("SELECT key, created, summary, note, tags FROM stored ORDER BY created DESC, rowid DESC")
-        lines = [(created, self._summary(key, text), note, tags) for key, created, text, note, tags in found]
-        return [{"created": created, **summary, "note": note, "tags": tags} for created, summary, note, tags in lines if summary is not None]
+        found = self._all("SELECT key, summary, created, note, tags, owner, pinned FROM stored ORDER BY created DESC, rowid DESC")
+        lines = [(self._summary(key, text), created, note, tags, owner, pinned) for key, text, created, note, tags, owner, pinned in found]
+        return [
+            {"created": created, **summary, "note": note, "tags": tags, "owner": owner, "pinned": bool(pinned)}
+            for summary, created, note, tags, owner, pinned in lines
+            if summary is not None
+        ]
+
+    def count(self) -> int:
+        """Of all runs, those too that cannot be read."""
+        return int(self._all("SELECT COUNT(*) FROM stored")[0][0])
+
+    def owner(self, key: str) -> str:
+        """Whose a run is; '' where nobody is named. Raises BadInput when there is none of that key."""
+        found = self._all("SELECT owner FROM stored WHERE key = ?", key)
+        if not found:
+            raise _unknown(key)
+        return str(found[0][0])
 
     def _summary(self, key: str, text: Any) -> dict[str, Any] | None:
         """As the index has it, else from the run's file; None where neither can be read."""
@@ -102,17 +128,17 @@ class Store(RunFolder):
 
     # -- changing ----------------------------------------------------------------------------------
 
-    def put(self, run: Run) -> None:
-        """Keep a finished run; one with the same key is replaced, its note and tags stay.
+    def put(self, run: Run, owner: str = "") -> None:
+        """Keep a finished run; one with the same key is replaced, its note, tags, pin and owner stay.
 
         Raises OSError, sqlite3.Error.
         """
+        now = _now()
         with self._writing() as db:
-            select = "SELECT note, tags FROM stored WHERE key = ?"
+            select = "SELECT note, tags, owner, pinned FROM stored WHERE key = ?"
             found = db.execute(select, (run.key,)).fetchone()
-            note, tags = found or ("", "")
-            now = _now()
-            label = Label(now, note, tags, changed=now)
+            note, tags, owner, pinned = found or ("", "", owner, 0)
+            label = Label(now, note, tags, owner, bool(pinned), changed=now)
             self._insert(db, artefacts.pack(run, label))
         if found:
             self._tidy()
@@ -137,11 +163,18 @@ class Store(RunFolder):
         if len(note) > NOTE or len(tags) > TAGS:
             raise BadInput(f"A note holds at most {NOTE:,} characters and all tags {TAGS}. Got {len(note):,} and {len(tags):,}.")
         plain = ", ".join(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
+        self._relabel(key, note=note, tags=plain)
+
+    def pin(self, key: str, pinned: bool = True) -> None:
+        """Whether a run stays when older ones go to make room. Raises BadInput as `annotate`."""
+        self._relabel(key, pinned=pinned)
+
+    def _relabel(self, key: str, **changes: Any) -> None:
         with self._changing() as db:
             kept = self.kept(key)
             if kept is None:
                 raise _unknown(key)
-            label = replace(kept.label, note=note, tags=plain, changed=_now())
+            label = replace(kept.label, changed=_now(), **changes)
             self._insert(db, artefacts.pack(kept.run, label))
         self._tidy()
 
@@ -153,6 +186,22 @@ class Store(RunFolder):
             if not db.execute("DELETE FROM stored WHERE key = ?", (key,)).rowcount:
                 raise _unknown(key)
         self._tidy()
+
+    def keep_at_most(self, most: int, besides: str = "") -> int:
+        """Of more than `most` runs the oldest go that are not pinned, nor of the key `besides`; how many went.
+
+        Raises OSError, sqlite3.Error.
+        """
+        oldest = "SELECT key FROM stored WHERE NOT pinned AND key <> ? ORDER BY created, rowid LIMIT ?"
+        with self._writing() as db:
+            excess = db.execute("SELECT COUNT(*) FROM stored").fetchone()[0] - most
+            gone = db.execute(oldest, (besides, max(0, excess))).fetchall()
+            for key in gone:
+                db.execute("INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?", key)
+                db.execute("DELETE FROM stored WHERE key = ?", key)
+        if gone:
+            self._tidy()
+        return len(gone)
 
     def _tidy(self) -> None:
         """Remove files that are no longer wanted.

@@ -101,6 +101,34 @@ def test_objects_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     assert store.rows() == [] and artefacts(store) == []
 
 
+def test_owner_and_pin_stay_with_a_run_whatever_happens_to_the_index(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for key in "abcd":
+        store.put(made(key), owner=f"of {key}")
+    store.pin("a")
+    store.put(made("b", fill=3.0), owner="another")
+    assert [store.owner(key) for key in "ab"] == ["of a", "of b"]
+    assert store.keep_at_most(3, besides="c") == 1 and store.keep_at_most(3) == 0
+    assert sorted(store.run_keys()) == ["a", "b", "c"] and store.count() == 3 and len(artefacts(store)) == 3
+    before = store.rows()
+    store.close()
+    lost(tmp_path, b"")
+    again = Store(tmp_path)
+    assert again.rows() == before and {row["key"]: row["pinned"] for row in before} == {"a": True, "b": False, "c": False}
+    with pytest.raises(BadInput, match="no stored run 'd'"):
+        again.owner("d")
+
+
+def test_a_record_is_read_without_its_arrays(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put(made("a"))
+    assert store.record("a") == {**made("a").record, "cached": True} and store.record("b") is None
+    (path,) = artefacts(store)
+    path.write_bytes(b"no run")
+    with pytest.raises(Damaged, match="run a "):
+        store.record("a")
+
+
 # ---- damage -----------------------------------------------------------------------------------------------------------
 
 

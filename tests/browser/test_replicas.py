@@ -119,6 +119,6 @@ def test_a_session_stays_on_one_of_two_replicas_that_share_their_runs(site: Site
         store.close()
         browser.close()
     ports = {name: str(server.port) for name, server in site.servers.items()}
-    passed = [(port, cookie.removeprefix("-"), path) for port, cookie, path in site.requests()]
+    passed = [(port, cookie.lstrip("-"), path) for port, cookie, path in site.requests()]
     assert all(port == ports[cookie] for port, cookie, _ in passed if cookie)
     assert {cookie for _, cookie, path in passed if path.endswith("/_stcore/stream")} == {"one", "two"}
