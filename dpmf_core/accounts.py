@@ -26,7 +26,7 @@ from dpmf_core.privacy.odometer import Charge, Entry, Line, Total, check, lines,
 FILE = "accounts.sqlite"
 LEDGER = "DPMF_LEDGER"  # names the ledger file where none is given
 NAMED = "this ledger"  # the one account in a file that somebody names
-SCHEMA = 1
+SCHEMA = 2  # 2: entries have a name of their own, by which copies of an account are merged
 TABLES = (
     """CREATE TABLE IF NOT EXISTS accounts (
     key TEXT PRIMARY KEY,       -- the data's fingerprint
@@ -38,9 +38,11 @@ TABLES = (
     account TEXT NOT NULL,
     made TEXT NOT NULL,
     state TEXT NOT NULL,
-    charge TEXT NOT NULL        -- JSON
+    charge TEXT NOT NULL,       -- JSON
+    uid TEXT                    -- random, the same in every copy
 )""",
 )
+NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 State = Literal["finished", "cancelled", "failed"]
 
 
@@ -149,7 +151,7 @@ class Account:
                 check([entry.charge for entry in self._entries(db)], [charge], budget)
             self._there(db)
             row = (self.key, datetime.now(UTC).isoformat(timespec="seconds"), "running", json.dumps(_plain(charge)))
-            return int(db.execute("INSERT INTO entries (account, made, state, charge) VALUES (?, ?, ?, ?)", row).lastrowid or 0)
+            return int(db.execute(f"INSERT INTO entries (account, made, state, charge, uid) VALUES (?, ?, ?, ?, {NAMED_AT_RANDOM})", row).lastrowid or 0)
 
     def _settle(self, number: int, charge: Charge, drawn: Ledger, state: str) -> None:
         with _open(self.file) as db:
@@ -211,6 +213,82 @@ def sweep(there: Collection[str]) -> None:
             _remove(db, [key for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting") if key not in there])
 
 
+# ---- copies -----------------------------------------------------------------------------------------------------------
+
+
+def copied(file: Path) -> list[dict[str, Any]]:
+    """Every account of a file with all its entries, as plain values for JSON."""
+    if not file.exists():
+        return []
+    with _open(file) as db:
+        return [
+            {"key": key, "lasting": bool(lasting), "budget": budget, "entries": _copied_entries(db, key)}
+            for key, lasting, budget in db.execute("SELECT key, lasting, budget FROM accounts ORDER BY key").fetchall()
+        ]
+
+
+def _copied_entries(db: sqlite3.Connection, key: str) -> list[dict[str, str]]:
+    found = db.execute("SELECT uid, made, state, charge FROM entries WHERE account = ? ORDER BY id", (key,))
+    return [dict(zip(("uid", "made", "state", "charge"), row, strict=True)) for row in found]
+
+
+def check_copy(copy: Sequence[Any]) -> None:
+    """Raises ValueError, KeyError or TypeError where these are not accounts as `copied` gives them."""
+    for account in copy:
+        _text(account["key"])
+        bool(account["lasting"])
+        if account["budget"] is not None:
+            Budget.model_validate_json(account["budget"])
+        for entry in account["entries"]:
+            _charge(json.loads(entry["charge"]))
+            for name in ("uid", "made", "state"):
+                _text(entry[name])
+
+
+def _text(value: Any) -> None:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"a text is missing where {value!r} stands")
+
+
+def merge(file: Path, copy: Sequence[Any]) -> list[str]:
+    """Add what a copy knows and the file does not: accounts, charges, budgets; what was done, in sentences.
+
+    Nothing that the file holds is removed or made smaller: what was drawn since the copy was made stays charged.
+    Raises BadInput where the file cannot be written.
+    """
+    if not copy:
+        return []
+    with _open(file) as db:
+        added = {account["key"]: _merge_one(db, account) for account in copy}
+        since = _since(db, copy)
+    charges = sum(added.values())
+    said = [f"{charges} charges of {sum(map(bool, added.values()))} accounts of private data were added."] if charges else []
+    if since:
+        said.append(f"{since} charges that were made after the backup were kept: what was drawn stays drawn, so accounts are larger than in the backup.")
+    return said
+
+
+def _merge_one(db: sqlite3.Connection, account: dict[str, Any]) -> int:
+    """How many charges were added. A budget of the copy counts only where the file has none."""
+    db.execute(
+        "INSERT INTO accounts (key, lasting, budget) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+        "lasting = max(lasting, excluded.lasting), budget = coalesce(budget, excluded.budget)",
+        (account["key"], int(account["lasting"]), account["budget"]),
+    )
+    known = {uid for (uid,) in db.execute("SELECT uid FROM entries WHERE account = ?", (account["key"],))}
+    new = [entry for entry in account["entries"] if entry["uid"] not in known]
+    for entry in new:
+        row = (account["key"], entry["made"], entry["state"], entry["charge"], entry["uid"])
+        db.execute("INSERT INTO entries (account, made, state, charge, uid) VALUES (?, ?, ?, ?, ?)", row)
+    return len(new)
+
+
+def _since(db: sqlite3.Connection, copy: Sequence[Any]) -> int:
+    """How many charges of the file the copy does not know."""
+    known = {entry["uid"] for account in copy for entry in account["entries"]}
+    return sum(uid not in known for (uid,) in db.execute("SELECT uid FROM entries"))
+
+
 def _remove(db: sqlite3.Connection, keys: list[str]) -> None:
     for key in keys:
         db.execute("DELETE FROM entries WHERE account = ?", (key,))
@@ -240,10 +318,14 @@ def _laid_out(db: sqlite3.Connection, file: Path) -> None:
     found = db.execute("PRAGMA user_version").fetchone()[0]
     if found > SCHEMA:
         raise BadInput(f"{file} was written by a newer version (layout {found}; this one knows {SCHEMA}). Update dpmf, or name another file.")
-    if not found:
-        for table in TABLES:
-            db.execute(table)
-        db.execute(f"PRAGMA user_version = {SCHEMA}")
+    if found == SCHEMA:
+        return
+    for table in TABLES:
+        db.execute(table)
+    if found == 1:
+        db.execute("ALTER TABLE entries ADD COLUMN uid TEXT")
+        db.execute(f"UPDATE entries SET uid = {NAMED_AT_RANDOM}")
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 # ---- as JSON ----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from dpmf_core import workers as crew
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.jobs import Job, Task
+from dpmf_core.leases import Leases
 from dpmf_core.schedulers import Scheduler
 from dpmf_core.store import Damaged, Store
 from dpmf_core.workers import Measurement, Outcome, Work
@@ -58,6 +59,7 @@ class Engine:
         self._topic = f"dpmf-{uuid.uuid4().hex}"
         self._client: Any = None
         self._local = contextlib.ExitStack()
+        self._leases = Leases(store.folder)
 
     @classmethod
     def from_environment(cls, store: Store) -> "Engine":
@@ -158,14 +160,21 @@ class Engine:
     def _look_up(self, task: Task, known: "_Known") -> None:
         task.key = experiment.run_key(task.spec, known)
         task.named.set()
-        try:
-            stored = self.store.get(task.key)
-        except Damaged:
-            stored = None  # computed again, and written over
+        self._find(task)
+
+    def _find(self, task: Task) -> None:
+        """Done where the store has it; otherwise it is to be computed."""
+        stored = self._stored(task)
         if stored is not None:
             self._settle(task, stored)
         else:
             self._desk.submit(self._guarded, task, functools.partial(self._hand_out, task))
+
+    def _stored(self, task: Task) -> Run | None:
+        try:
+            return self.store.get(task.key)
+        except Damaged:
+            return None  # computed again, and written over
 
     def _guarded(self, task: Task, action: Callable[[], None]) -> None:
         """An action on a task; whatever goes wrong is the task's outcome."""
@@ -213,7 +222,7 @@ class Engine:
     # -- computing ---------------------------------------------------------------------------------------------------
 
     def _hand_out(self, task: Task) -> None:
-        if task.settled.is_set():
+        if task.settled.is_set() or not self._ours(task):
             return
         future = self._connected().submit(crew.work, task.spec, task.ticket, self._topic, key=f"run-{task.ticket}", pure=False, priority=task.priority)
         with self._lock:
@@ -223,6 +232,18 @@ class Engine:
             self._bell.submit(self._call_off, task.ticket, future)
         else:
             future.add_done_callback(functools.partial(self._finished, task))
+
+    def _ours(self, task: Task) -> bool:
+        """Whether this engine is to compute it. A run that another server computes is waited for, and one that it has finished is found."""
+        if not task.key or _own(task.spec):
+            return True
+        if not self._leases.claim(task.key):
+            self._leases.wait(task.key, functools.partial(self._guarded, task, functools.partial(self._find, task)), task.settled.is_set)
+            return False
+        stored = self._stored(task)
+        if stored is not None:
+            self._settle(task, stored)
+        return stored is None
 
     def _connected(self) -> Any:
         """The client, its workers started if need be. Called from the desk alone."""
@@ -280,6 +301,7 @@ class Engine:
                     self._answers.popitem(last=False)
             task.named.set()
             task.settled.set()
+        self._leases.release(task.key)  # after the run is in the store
         for tell in task.listeners:
             tell()
 
@@ -312,6 +334,7 @@ class Engine:
             self._settle(task, Cancelled())
         self._desk.shutdown(cancel_futures=True)
         self._bell.shutdown(cancel_futures=True)
+        self._leases.close()
         self._disconnect()
 
 

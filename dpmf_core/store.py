@@ -1,229 +1,272 @@
-"""Finished runs on disk: an SQLite index beside artefacts named by the hash of their bytes.
-
-Whatever moment a process is killed at, the index stays whole: a row is inserted after its artefact exists, an artefact is removed after its
-last row. All writing happens under SQLite's write lock, so several processes may share one folder; what a killed one left aside is swept
-away at the next start.
-"""
+"""Finished runs: kept, found, listed, annotated, deleted, checked. How they lie on disk is in `run_folder`."""
 
 import contextlib
-import hashlib
-import io
 import json
-import math
-import os
 import sqlite3
-import threading
-from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from dpmf_core import artefacts
+from dpmf_core.artefacts import SUMMARY, Kept, Label, Unreadable, summarise, to_json
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
-from dpmf_core.home import data_folder, made
+from dpmf_core.home import data_folder
+from dpmf_core.run_folder import REPAIR, SCHEMA, RunFolder
 
-SCHEMA = 2  # 2: notes and tags
-TABLE = """
-CREATE TABLE IF NOT EXISTS runs (
-    key TEXT PRIMARY KEY,
-    created TEXT NOT NULL,
-    summary TEXT NOT NULL,   -- JSON: what a list of runs shows
-    record TEXT NOT NULL,    -- JSON: Run.record
-    artefact TEXT NOT NULL,  -- sha256 of the npz file that holds Run.arrays
-    note TEXT NOT NULL DEFAULT '',
-    tags TEXT NOT NULL DEFAULT ''  -- comma-separated
-)"""
+__all__ = ["SCHEMA", "Damaged", "Store", "summarise", "to_json"]
+
 NOTE, TAGS = 2000, 200  # characters
 
 
-class Damaged(RuntimeError):
-    """A stored run is not what was written."""
+class Damaged(BadInput):
+    """A stored run is not what was written, for a reason."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"The stored run {key} cannot be used: {reason}. Delete it and run it again; {REPAIR} moves all such runs aside.")
+        self.reason = reason
 
 
-def to_json(value: Any, indent: int | None = None) -> str:
-    """JSON as the standard has it: what is not finite becomes null, numpy numbers plain ones."""
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+class Store(RunFolder):
+    """All finished runs in a folder; the data directory's `runs` unless another is given.
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic | np.ndarray):
-        return _plain(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def summarise(record: dict[str, Any]) -> dict[str, Any]:
-    """One line of a list of runs. `epsilon` is the exact one, null where nothing is proved."""
-    spec = record["spec"]
-    return {
-        "key": record["key"], "title": record["title"], "dataset": spec["data"]["id"], "algorithm": spec["algorithm"],
-        "parameters": spec["parameters"], "epsilon": record["epsilon"].get("exact"), "nominal_epsilon": (spec["budget"] or {}).get("epsilon"),
-        "delta": record["delta"], "seed": spec["seed"], "guarantee": record["guarantee"]["status"], "public": record["public"],
-        "rmse": record["metrics"].get("rmse"), "metrics": record["metrics"], "fit_seconds": record["seconds"].get("fit"),
-    }  # fmt: skip
-
-
-class Store:
-    """All finished runs in a folder; the data directory's `runs` unless another is given."""
+    Raises BadInput when the folder or its index cannot be opened.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder if folder is not None else data_folder() / "runs"
-        self._artefacts = self.folder / "artefacts"
-        self._lock = threading.RLock()
-        try:
-            made(self._artefacts)
-            self._db = sqlite3.connect(self.folder / "index.sqlite", timeout=30.0, isolation_level=None, check_same_thread=False)
-            self._prepare()
-        except (OSError, sqlite3.DatabaseError) as error:
-            raise BadInput(f"The run store in {self.folder} cannot be opened ({error}). Repair or move that folder, or set DPMF_DATA to another.") from error
+        super().__init__(folder if folder is not None else data_folder() / "runs")
 
-    def _prepare(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")
-        with self._writing() as db:
-            found = db.execute("PRAGMA user_version").fetchone()[0]
-            if found > SCHEMA:
-                raise BadInput(
-                    f"The run store in {self.folder} was written by a newer version (layout {found}; this one knows {SCHEMA}). "
-                    "Update dpmf, or set DPMF_DATA to another folder."
-                )
-            db.execute(TABLE)
-            if found == 1:
-                for column in ("note", "tags"):
-                    db.execute(f"ALTER TABLE runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
-            db.execute(f"PRAGMA user_version = {SCHEMA}")
-        self._sweep()
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """The index under its write lock: no other process is writing meanwhile, in the index or among the artefacts."""
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-
-    def _all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._db.execute(query, values).fetchall()
-
-    def _sweep(self) -> None:
-        """Remove files that no row refers to: deleted runs, and what a killed process had written aside."""
-        with self._writing() as db:
-            wanted = {f"{artefact}.npz" for (artefact,) in db.execute("SELECT artefact FROM runs")}
-            for path in self._artefacts.iterdir():
-                if path.name not in wanted:
-                    path.unlink()
-
-    def _path(self, artefact: str) -> Path:
-        return self._artefacts / f"{artefact}.npz"
-
-    def put(self, run: Run) -> None:
-        """Keep a finished run; one with the same key is replaced."""
-        content = _npz(run.arrays)
-        artefact = hashlib.sha256(content).hexdigest()
-        record = {**run.record, "cached": False}
-        row = (run.key, datetime.now(UTC).isoformat(), to_json(summarise(record)), to_json(record), artefact)
-        with self._writing() as db:
-            _write(self._path(artefact), content)
-            db.execute(
-                "INSERT INTO runs (key, created, summary, record, artefact) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
-                "created = excluded.created, summary = excluded.summary, record = excluded.record, artefact = excluded.artefact",
-                row,
-            )
+    # -- reading -----------------------------------------------------------------------------------
 
     def get(self, key: str) -> Run | None:
-        """The stored run, its record marked as cached; None where there is none. Raises Damaged when its bytes have changed."""
-        found = self._all("SELECT record, artefact FROM runs WHERE key = ?", key)
-        if not found:
-            return None
-        record, artefact = found[0]
-        try:
-            return Run({**json.loads(record), "cached": True}, self._load(artefact))
-        except (OSError, ValueError) as error:
-            raise Damaged(f"The stored run {key} cannot be used: {error}. Delete it and run it again.") from error
+        """The stored run, its record marked as cached; None where there is none.
 
-    def _load(self, artefact: str) -> dict[str, npt.NDArray[Any]]:
-        content = self._path(artefact).read_bytes()
-        if hashlib.sha256(content).hexdigest() != artefact:
-            raise ValueError("its arrays are not those that were written")
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        Raises Damaged when its bytes have changed.
+        """
+        kept = self.kept(key)
+        return kept.run if kept else None
+
+    def kept(self, key: str) -> Kept | None:
+        """As `get`, with the run's label."""
+        for last in (False, False, True):  # one that is replaced while it is read is read again
+            found = self._all("SELECT artefact FROM stored WHERE key = ?", key)
+            if not found:
+                return None
+            try:
+                kept = artefacts.unpack(artefacts.read(self._path(found[0][0])))
+            except (OSError, Unreadable) as error:
+                if isinstance(error, FileNotFoundError) and not last:
+                    continue
+                missing = isinstance(error, FileNotFoundError)
+                raise Damaged(key, "its file is missing" if missing else str(error)) from error
+            if kept.run.key != key:
+                raise Damaged(key, f"its file is that of another run, {kept.run.key}")
+            return kept
+        raise AssertionError("the last attempt returns or raises")
 
     def has(self, key: str) -> bool:
-        return bool(self._all("SELECT 1 FROM runs WHERE key = ?", key))
+        return bool(self._all("SELECT 1 FROM stored WHERE key = ?", key))
+
+    def run_keys(self) -> list[str]:
+        """Of all runs, those too that cannot be read; oldest first."""
+        return [key for (key,) in self._all("SELECT key FROM stored ORDER BY created, rowid")]
+
+    def record(self, key: str) -> dict[str, Any] | None:
+        """A stored run's record, marked as cached, without its arrays; None where there is none. Raises Damaged."""
+        found = self._all("SELECT artefact FROM stored WHERE key = ?", key)
+        if not found:
+            return None
+        try:
+            return artefacts.record_of(self._path(found[0][0]))
+        except (OSError, Unreadable):
+            kept = self.kept(key)  # says what is wrong, or finds what has just been replaced
+            return kept.run.record if kept else None
 
     def rows(self) -> list[dict[str, Any]]:
-        """A line for every run, newest first: what `summarise` says, when it was made, note and tags."""
-        found = self._all("SELECT created, summary, note, tags FROM runs ORDER BY created DESC, rowid DESC")
-        return [{"created": created, **json.loads(summary), "note": note, "tags": tags} for created, summary, note, tags in found]
+        """A line for every run, newest first: its summary, when it was made, note, tags, owner, whether it is pinned.
+
+        A run that cannot be described is left out; `check` names it.
+        """
+        found = self._all("SELECT key, summary, created, note, tags, owner, pinned FROM stored ORDER BY created DESC, rowid DESC")
+        lines = [(self._summary(key, text), created, note, tags, owner, pinned) for key, text, created, note, tags, owner, pinned in found]
+        return [
+            {"created": created, **summary, "note": note, "tags": tags, "owner": owner, "pinned": bool(pinned)}
+            for summary, created, note, tags, owner, pinned in lines
+            if summary is not None
+        ]
+
+    def count(self) -> int:
+        """Of all runs, those too that cannot be read."""
+        return int(self._all("SELECT COUNT(*) FROM stored")[0][0])
+
+    def owner(self, key: str) -> str:
+        """Whose a run is; '' where nobody is named. Raises BadInput when there is none of that key."""
+        found = self._all("SELECT owner FROM stored WHERE key = ?", key)
+        if not found:
+            raise _unknown(key)
+        return str(found[0][0])
+
+    def _summary(self, key: str, text: Any) -> dict[str, Any] | None:
+        """As the index has it, else from the run's file; None where neither can be read."""
+        with contextlib.suppress(ValueError, TypeError):
+            summary = json.loads(text)
+            if isinstance(summary, dict) and summary.keys() >= SUMMARY and summary["key"] == key:
+                return summary
+        with contextlib.suppress(Damaged):
+            kept = self.kept(key)
+            return summarise(kept.run.record) if kept else None
+        return None
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes on disk of each run, by key."""
+        sizes: dict[str, int] = {}
+        for key, artefact in self._all("SELECT key, artefact FROM stored"):
+            with contextlib.suppress(OSError, Unreadable):  # `check` names those
+                sizes[key] = self._path(artefact).stat().st_size
+        return sizes
+
+    # -- changing ----------------------------------------------------------------------------------
+
+    def put(self, run: Run, owner: str = "") -> None:
+        """Keep a finished run; one with the same key is replaced, its note, tags, pin and owner stay.
+
+        Raises OSError, sqlite3.Error.
+        """
+        now = _now()
+        with self._writing() as db:
+            select = "SELECT note, tags, owner, pinned FROM stored WHERE key = ?"
+            found = db.execute(select, (run.key,)).fetchone()
+            note, tags, owner, pinned = found or ("", "", owner, 0)
+            label = Label(now, note, tags, owner, bool(pinned), changed=now)
+            self._insert(db, artefacts.pack(run, label))
+        if found:
+            self._tidy()
+
+    def take(self, kept: Kept) -> bool:
+        """Keep a run with its label unless it is here, whole; whether it was not.
+
+        Raises OSError, sqlite3.Error.
+        """
+        with self._writing() as db:
+            with contextlib.suppress(Damaged):  # which is replaced
+                if self.kept(kept.run.key) is not None:
+                    return False
+            self._insert(db, artefacts.pack(kept.run, kept.label))
+        return True
 
     def annotate(self, key: str, note: str, tags: str) -> None:
-        """Set a run's note and its tags, which commas separate. Raises BadInput where they are too long or there is no such run."""
+        """Set a run's note and its tags, which commas separate.
+
+        Raises BadInput where they are too long, where there is no such run, or it is damaged.
+        """
         if len(note) > NOTE or len(tags) > TAGS:
             raise BadInput(f"A note holds at most {NOTE:,} characters and all tags {TAGS}. Got {len(note):,} and {len(tags):,}.")
         plain = ", ".join(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
-        with self._writing() as db:
-            if not db.execute("UPDATE runs SET note = ?, tags = ? WHERE key = ?", (note, plain, key)).rowcount:
-                raise BadInput(f"There is no stored run {key!r}. `runs` lists them.")
+        self._relabel(key, note=note, tags=plain)
 
-    def sizes(self) -> dict[str, int]:
-        """Bytes on disk of each run's arrays, by key."""
-        return {key: path.stat().st_size for key, artefact in self._all("SELECT key, artefact FROM runs") if (path := self._path(artefact)).exists()}
+    def pin(self, key: str, pinned: bool = True) -> None:
+        """Whether a run stays when older ones go to make room. Raises BadInput as `annotate`."""
+        self._relabel(key, pinned=pinned)
+
+    def _relabel(self, key: str, **changes: Any) -> None:
+        with self._changing() as db:
+            kept = self.kept(key)
+            if kept is None:
+                raise _unknown(key)
+            label = replace(kept.label, changed=_now(), **changes)
+            self._insert(db, artefacts.pack(kept.run, label))
+        self._tidy()
 
     def delete(self, key: str) -> None:
         """Forget a run. Raises BadInput when there is none of that key."""
+        with self._changing() as db:
+            doom = "INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?"
+            db.execute(doom, (key,))
+            if not db.execute("DELETE FROM stored WHERE key = ?", (key,)).rowcount:
+                raise _unknown(key)
+        self._tidy()
+
+    def keep_at_most(self, most: int, besides: str = "") -> int:
+        """Of more than `most` runs the oldest go that are not pinned, nor of the key `besides`; how many went.
+
+        Raises OSError, sqlite3.Error.
+        """
+        oldest = "SELECT key FROM stored WHERE NOT pinned AND key <> ? ORDER BY created, rowid LIMIT ?"
         with self._writing() as db:
-            if not db.execute("DELETE FROM runs WHERE key = ?", (key,)).rowcount:
-                raise BadInput(f"There is no stored run {key!r}. `runs` lists them.")
-        self._sweep()
+            excess = db.execute("SELECT COUNT(*) FROM stored").fetchone()[0] - most
+            gone = db.execute(oldest, (besides, max(0, excess))).fetchall()
+            for key in gone:
+                db.execute("INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?", key)
+                db.execute("DELETE FROM stored WHERE key = ?", key)
+        if gone:
+            self._tidy()
+        return len(gone)
+
+    def _tidy(self) -> None:
+        """Remove files that are no longer wanted.
+
+        What was asked for is done already: where this fails, the next start does it.
+        """
+        with contextlib.suppress(OSError, sqlite3.Error):
+            self._purge()
+
+    # -- looking after it --------------------------------------------------------------------------
 
     def check(self) -> list[str]:
         """Everything that is wrong in the store, in sentences; nothing when it is whole."""
-        problems = [f"The index is damaged: {line}." for (line,) in self._all("PRAGMA integrity_check") if line != "ok"]
-        for (key,) in self._all("SELECT key FROM runs"):
+        lines = self._all("PRAGMA integrity_check")
+        problems = [f"The index is damaged: {line}." for (line,) in lines if line != "ok"]
+        for key, summary in self._all("SELECT key, summary FROM stored"):
             try:
-                run = self.get(key)
-                if run is not None and run.key != key:
-                    problems.append(f"The record of run {key} carries another key, {run.key}.")
-            except (Damaged, KeyError) as error:
+                kept = self.kept(key)
+            except Damaged as error:
                 problems.append(str(error))
+            else:
+                if kept is not None and summary != _described(kept):
+                    problems.append(f"The index describes the stored run {key} wrongly. {REPAIR} describes it again.")
         return problems
 
-    def close(self) -> None:
-        with self._lock:
-            self._db.close()
+    def repair(self) -> list[str]:
+        """Move runs that cannot be read aside, describe wrongly described ones again.
+
+        Returns what was done, in sentences. Raises BadInput where the disk refuses.
+        """
+        done = []
+        for key in self.run_keys():
+            with self._changing() as db:
+                done += self._repaired(db, key)
+        return done
+
+    def _repaired(self, db: sqlite3.Connection, key: str) -> list[str]:
+        select = "SELECT artefact, summary FROM stored WHERE key = ?"
+        found = db.execute(select, (key,)).fetchone()
+        try:
+            kept = self.kept(key)
+        except Damaged as error:
+            return [self._given_up(db, key, found[0], error)]
+        if kept is None or found[1] == _described(kept):
+            return []
+        db.execute("UPDATE stored SET summary = ? WHERE key = ?", (_described(kept), key))
+        return [f"The stored run {key} is described again, from its file."]
+
+    def _given_up(self, db: sqlite3.Connection, key: str, artefact: Any, error: Damaged) -> str:
+        cause = error.__cause__
+        if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
+            return f"The stored run {key} cannot be read for now ({cause}); it was left as it is."
+        with contextlib.suppress(Unreadable):
+            self._set_aside(self._path(artefact))
+        db.execute("DELETE FROM stored WHERE key = ?", (key,))
+        return f"The stored run {key} could not be read ({error.reason}) and is no longer in the store; what is left of it lies in {self._aside}."
 
 
-def _npz(arrays: dict[str, npt.NDArray[Any]]) -> bytes:
-    """The arrays as one npz file; equal arrays give equal bytes."""
-    if objects := [name for name, array in arrays.items() if array.dtype.hasobject]:
-        raise TypeError(f"Arrays of Python objects are not stored: {', '.join(objects)}.")
-    out = io.BytesIO()
-    parts: dict[str, Any] = dict(sorted(arrays.items()))
-    np.savez(out, **parts)
-    return out.getvalue()
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
 
 
-def _write(path: Path, content: bytes) -> None:
-    """The whole file or none of it: written aside, flushed to disk, renamed."""
-    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with aside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+def _described(kept: Kept) -> str:
+    return to_json(summarise(kept.run.record))
+
+
+def _unknown(key: str) -> BadInput:
+    return BadInput(f"There is no stored run {key!r}. `runs` lists them.")

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from dpmf_core import artefacts, workers
 from dpmf_core import store as stores
-from dpmf_core import workers
 from dpmf_core.engine import Engine
 from dpmf_core.experiment import RunSpec, run
 from dpmf_core.store import Store
@@ -60,7 +60,7 @@ def in_a_child(act: Callable[[], str]) -> str:
 
 def test_a_full_disk_is_told_and_the_app_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Engine(Store(tmp_path), processes=False, workers=1)
-    write, full = stores._write, [True]
+    write, full = artefacts.write, [True]
 
     def no_room(path: Path, content: bytes) -> None:
         if full[0]:
@@ -68,7 +68,7 @@ def test_a_full_disk_is_told_and_the_app_goes_on(tmp_path: Path, monkeypatch: py
             raise OSError(errno.ENOSPC, "No space left on device")
         write(path, content)
 
-    monkeypatch.setattr(stores, "_write", no_room)
+    monkeypatch.setattr(artefacts, "write", no_room)
     try:
         job = made.submit(spec())
         with pytest.raises(RuntimeError, match=r"finished, but .* does not take it .*No space left.* Make room"):
@@ -134,23 +134,6 @@ def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_store_of_the_version_before_keeps_its_runs_and_gains_notes(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    made = run(spec())
-    store.put(made)
-    store.close()
-    with sqlite3.connect(tmp_path / "index.sqlite") as db:  # as version 1 had it
-        db.execute("ALTER TABLE runs DROP COLUMN note")
-        db.execute("ALTER TABLE runs DROP COLUMN tags")
-        db.execute("PRAGMA user_version = 1")
-    db.close()
-    again = Store(tmp_path)
-    assert again.get(made.key) is not None
-    again.annotate(made.key, "kept", "old")
-    assert again.rows()[0]["note"] == "kept" and again.check() == []
-    again.close()
-
-
 # ---- clocks -------------------------------------------------------------------------------------------------------------
 
 
@@ -188,7 +171,7 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
             return 0
         with sqlite3.connect(index) as db:
             try:
-                return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
+                return int(db.execute("SELECT count(*) FROM stored").fetchone()[0])
             except sqlite3.OperationalError:  # not made yet
                 return 0
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from dpmf_core import interrupts
-from dpmf_core.cli import accounting, attack, data, kept, runs, spent, tuning
+from dpmf_core.cli import accounting, attack, data, kept, runs, spent, storage, tuning
 from dpmf_core.errors import BadInput, Cancelled
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -39,6 +39,8 @@ for command in (
     spent.spent,
 ):
     program.add_command(command)
+for command in (storage.check, storage.repair, storage.backup, storage.restore):
+    kept.runs.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

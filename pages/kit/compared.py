@@ -9,7 +9,7 @@ from dpmf_core.compare import differences, extremes
 from dpmf_core.experiment import Run, data_of
 from dpmf_core.explain import basis, sheet, topics
 from dpmf_core.privacy.printed import epsilon_number
-from dpmf_core.store import Store
+from dpmf_core.store import Damaged, Store
 from pages.kit import charts, guarantee, said
 
 MOST = 6
@@ -161,5 +161,14 @@ def words_and_pictures(names: list[str], runs: list[Run]) -> None:
 
 
 def chosen(store: Store, keys: list[str]) -> list[Run]:
-    """The stored runs of these keys; one that was deleted meanwhile is left out."""
-    return [run for key in keys if (run := store.get(key)) is not None]
+    """The stored runs of these keys; one that was deleted meanwhile is left out, and so, with a sentence, is one that is damaged."""
+    found = []
+    for key in keys:
+        try:
+            run = store.get(key)
+        except Damaged as error:
+            st.warning(str(error))
+            continue
+        if run is not None:
+            found.append(run)
+    return found

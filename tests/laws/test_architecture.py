@@ -68,8 +68,13 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.schedulers": {f"{CORE}.errors"},
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.schedulers"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
-    f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.schedulers", f"{CORE}.workers"},
-    f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home"},
+    f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.schedulers", f"{CORE}.workers", f"{CORE}.leases"},
+    f"{CORE}.leases": set(),
+    f"{CORE}.backup": {f"{CORE}.accounts", f"{CORE}.artefacts", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.store"},
+    f"{CORE}.artefacts": {f"{CORE}.experiment"},
+    f"{CORE}.run_folder": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.artefacts"},
+    f"{CORE}.store": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.artefacts", f"{CORE}.run_folder"},
+    f"{CORE}.repair": {f"{CORE}.errors", f"{CORE}.home", f"{CORE}.run_folder", f"{CORE}.store"},
     CORE: {CORE},
 }
 SCREEN = {"streamlit", "plotly"}

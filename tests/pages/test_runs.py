@@ -59,24 +59,6 @@ def test_notes_stay_when_a_run_is_made_again(tmp_path: Path, two: list[Run]) -> 
     store.close()
 
 
-def test_a_store_of_the_first_layout_learns_notes(tmp_path: Path, two: list[Run]) -> None:
-    import sqlite3
-
-    store = Store(tmp_path)
-    store.put(two[0])
-    store.close()
-    db = sqlite3.connect(tmp_path / "index.sqlite")
-    db.execute("ALTER TABLE runs DROP COLUMN note")
-    db.execute("ALTER TABLE runs DROP COLUMN tags")
-    db.execute("PRAGMA user_version = 1")
-    db.commit()
-    db.close()
-    again = Store(tmp_path)
-    again.annotate(two[0].key, "kept", "")
-    assert again.rows()[0]["note"] == "kept" and again.check() == []
-    again.close()
-
-
 def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run]) -> None:
     hostile = Run({**two[1].record, "title": "<script>alert(1)</script>"}, two[1].arrays)
     page = report([two[0], hostile], "A & B")
