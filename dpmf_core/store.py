@@ -25,7 +25,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.home import data_folder, made
 
-SCHEMA = 2  # 2: notes and tags
+SCHEMA = 3  # 2: notes and tags; 3: owners and pins
 TABLE = """
 CREATE TABLE IF NOT EXISTS runs (
     key TEXT PRIMARY KEY,
@@ -34,8 +34,11 @@ CREATE TABLE IF NOT EXISTS runs (
     record TEXT NOT NULL,    -- JSON: Run.record
     artefact TEXT NOT NULL,  -- sha256 of the npz file that holds Run.arrays
     note TEXT NOT NULL DEFAULT '',
-    tags TEXT NOT NULL DEFAULT ''  -- comma-separated
+    tags TEXT NOT NULL DEFAULT '',  -- comma-separated
+    owner TEXT NOT NULL DEFAULT '',  -- Asker.owner; '': nobody's
+    pinned INTEGER NOT NULL DEFAULT 0  -- 1: never removed to make room
 )"""
+ADDED = {"note": "TEXT NOT NULL DEFAULT ''", "tags": "TEXT NOT NULL DEFAULT ''", "owner": "TEXT NOT NULL DEFAULT ''", "pinned": "INTEGER NOT NULL DEFAULT 0"}
 NOTE, TAGS = 2000, 200  # characters
 
 
@@ -94,9 +97,10 @@ class Store:
                     "Update dpmf, or set DPMF_DATA to another folder."
                 )
             db.execute(TABLE)
-            if found == 1:
-                for column in ("note", "tags"):
-                    db.execute(f"ALTER TABLE runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+            had = {name for _, name, *_ in db.execute("PRAGMA table_info(runs)")}
+            for column, kind in ADDED.items():
+                if column not in had:
+                    db.execute(f"ALTER TABLE runs ADD COLUMN {column} {kind}")
             db.execute(f"PRAGMA user_version = {SCHEMA}")
         self._sweep()
 
@@ -127,16 +131,16 @@ class Store:
     def _path(self, artefact: str) -> Path:
         return self._artefacts / f"{artefact}.npz"
 
-    def put(self, run: Run) -> None:
-        """Keep a finished run; one with the same key is replaced."""
+    def put(self, run: Run, owner: str = "") -> None:
+        """Keep a finished run; one with the same key is replaced and stays its owner's."""
         content = _npz(run.arrays)
         artefact = hashlib.sha256(content).hexdigest()
         record = {**run.record, "cached": False}
-        row = (run.key, datetime.now(UTC).isoformat(), to_json(summarise(record)), to_json(record), artefact)
+        row = (run.key, datetime.now(UTC).isoformat(), to_json(summarise(record)), to_json(record), artefact, owner)
         with self._writing() as db:
             _write(self._path(artefact), content)
             db.execute(
-                "INSERT INTO runs (key, created, summary, record, artefact) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+                "INSERT INTO runs (key, created, summary, record, artefact, owner) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
                 "created = excluded.created, summary = excluded.summary, record = excluded.record, artefact = excluded.artefact",
                 row,
             )
@@ -163,9 +167,39 @@ class Store:
         return bool(self._all("SELECT 1 FROM runs WHERE key = ?", key))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A line for every run, newest first: what `summarise` says, when it was made, note and tags."""
-        found = self._all("SELECT created, summary, note, tags FROM runs ORDER BY created DESC, rowid DESC")
-        return [{"created": created, **json.loads(summary), "note": note, "tags": tags} for created, summary, note, tags in found]
+        """A line for every run, newest first: what `summarise` says, when it was made, note, tags, owner, whether it is pinned."""
+        found = self._all("SELECT created, summary, note, tags, owner, pinned FROM runs ORDER BY created DESC, rowid DESC")
+        return [
+            {"created": created, **json.loads(summary), "note": note, "tags": tags, "owner": owner, "pinned": bool(pinned)}
+            for created, summary, note, tags, owner, pinned in found
+        ]
+
+    def count(self) -> int:
+        return int(self._all("SELECT COUNT(*) FROM runs")[0][0])
+
+    def owner(self, key: str) -> str:
+        """Whose a run is; '' where nobody is named. Raises BadInput when there is none of that key."""
+        found = self._all("SELECT owner FROM runs WHERE key = ?", key)
+        if not found:
+            raise BadInput(f"There is no stored run {key!r}. `runs` lists them.")
+        return str(found[0][0])
+
+    def pin(self, key: str, pinned: bool = True) -> None:
+        """Whether a run stays when older ones go to make room. Raises BadInput when there is none of that key."""
+        with self._writing() as db:
+            if not db.execute("UPDATE runs SET pinned = ? WHERE key = ?", (int(pinned), key)).rowcount:
+                raise BadInput(f"There is no stored run {key!r}. `runs` lists them.")
+
+    def keep_at_most(self, most: int, besides: str = "") -> int:
+        """Of more than `most` runs the oldest go that are not pinned, nor of the key `besides`; how many went."""
+        with self._writing() as db:
+            excess = db.execute("SELECT COUNT(*) FROM runs").fetchone()[0] - most
+            if excess <= 0:
+                return 0
+            oldest = "SELECT key FROM runs WHERE NOT pinned AND key != ? ORDER BY created, rowid LIMIT ?"
+            gone = int(db.execute(f"DELETE FROM runs WHERE key IN ({oldest})", (besides, excess)).rowcount)
+        self._sweep()
+        return gone
 
     def annotate(self, key: str, note: str, tags: str) -> None:
         """Set a run's note and its tags, which commas separate. Raises BadInput where they are too long or there is no such run."""

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from dpmf_core.cli import accounting, attack, data, kept, runs, spent, tuning
+from dpmf_core.askers import OPERATOR, asking
+from dpmf_core.cli import accounting, admin, attack, data, kept, runs, spent, tuning
 from dpmf_core.errors import BadInput, Cancelled
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -33,6 +34,8 @@ for command in (
     tuning.tune,
     kept.runs,
     spent.spent,
+    admin.admin,
+    admin.settings,
 ):
     program.add_command(command)
 
@@ -40,7 +43,8 @@ for command in (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Nothing that a person can cause ends in a traceback."""
     try:
-        return program.main(arguments, prog_name="python -m dpmf_core", standalone_mode=False) or DONE
+        with asking(OPERATOR):  # whoever has the machine's command line runs what is on it
+            return program.main(arguments, prog_name="python -m dpmf_core", standalone_mode=False) or DONE
     except click.ClickException as error:
         error.show()
         return BAD_INPUT
