@@ -14,6 +14,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state import SessionState
 
 from datasets import own
 from dpmf_core import accounts
@@ -35,6 +36,7 @@ class Session:
     began: float = field(default_factory=time.monotonic)
     left: float | None = None  # when its connection was lost
     brought: dict[str, Any] = field(default_factory=dict)
+    state: SessionState | None = None  # all that Streamlit keeps for it
 
 
 _sessions: dict[str, Session] = {}
@@ -46,17 +48,24 @@ def _this() -> str:
     return context.session_id if context is not None else ""
 
 
-def here() -> Session:
-    """The session of the page that is being drawn."""
+def here() -> Session | None:
+    """The session of the page that is being drawn; None where it has ended meanwhile, or never began."""
     with _lock:
-        return _sessions.setdefault(_this(), Session(_this()))
+        return _sessions.get(_this())
 
 
 def note(page: str) -> None:
     """This session looks at a page."""
-    session = here()
+    with _lock:
+        session = _sessions.setdefault(_this(), Session(_this()))
     session.owner, session.label, session.page = visitor.asker().owner, visitor.label(), page
+    session.state = _state(session.id)
     session.brought = dict(st.session_state.get("data.own", {}))
+
+
+def _state(ident: str) -> SessionState | None:
+    found = Runtime.instance().get_app_session(ident) if Runtime.exists() else None
+    return None if found is None else found.session_state
 
 
 def visits() -> list[Visit]:
@@ -107,16 +116,18 @@ def lost() -> None:
             session.left = None if active else now if session.left is None else session.left
 
 
-def close_gone(after: float = GONE) -> list[Session]:
-    """Close the sessions that have had no connection for `after` seconds; what they brought is for `release`. Call it on the server's event loop."""
+def close_gone() -> list[Session]:
+    """Close the sessions that have had no connection for `GONE` seconds; what they brought is for `release`. Call it on the server's event loop."""
     runtime, now = Runtime.instance(), time.monotonic()
     lost()
     with _lock:
-        gone = [it for it in _sessions.values() if it.left is not None and now - it.left >= after]
+        gone = [it for it in _sessions.values() if it.left is not None and now - it.left >= GONE]
         for session in gone:
             del _sessions[session.id]
     for session in gone:
         runtime.close_session(session.id)
+        if session.state is not None:
+            session.state.clear()  # the runtime's own loop may hold on to the last session that it served
         runtime.uploaded_file_mgr.remove_session_files(session.id)
     return gone
 
@@ -135,7 +146,9 @@ def release(gone: list[Session]) -> None:
 
 def give_back() -> None:
     """Memory that nothing uses any more goes back to the system, as far as the libraries can."""
+    gc.unfreeze()  # else a session that was open when the shell froze everything would stay for ever
     gc.collect()
+    gc.freeze()
     pa.default_memory_pool().release_unused()
     _trim()
 

@@ -47,12 +47,16 @@ def must_be_there(file: Any) -> None:
 
 
 def must_keep(entry: Any) -> None:
-    """What was made of a file stays, if there is room for it in this session. Raises BadInput, and removes it, where there is none."""
+    """What was made of a file stays, if there is room for it in this session. Raises BadInput, and removes it, where there is none or nobody is there."""
+    session = sessions.here()
     try:
-        must_fit(sessions.here().id, own.size([entry.id]))
+        if session is None:
+            raise BadInput("This session has ended. Open the page anew and bring the file again.")
+        must_fit(session.id, own.size([entry.id]))
     except BadInput:
         own.remove(entry)
         raise
+    session.brought[entry.id] = entry
 
 
 class Guard:
@@ -86,6 +90,7 @@ class Guard:
         except BadInput as error:
             await self._refuse(str(error), file, scope, receive, send)
             return
+        _refused.pop(file, None)
         _coming[ident] = _coming.get(ident, 0) + int(size)
         try:
             await self.app(scope, receive, send)
