@@ -92,7 +92,8 @@ def words(spec: Any) -> str:
     name = "" if data is None else "a file of her own" if experiment.is_own(data.id) else data.id
     if isinstance(spec, RunSpec):
         epsilon = "" if spec.budget is None else f", epsilon {spec.budget.epsilon:g}"
-        return f"{spec.algorithm} on {name}{epsilon}, seed {spec.seed}"
+        given = "".join(f", {parameter} {value}" for parameter, value in spec.parameters.items())
+        return f"{spec.algorithm} on {name}{epsilon}, seed {spec.seed}{given}"
     size = getattr(spec, "size", None)
     return f"{type(spec).__name__.removesuffix('Spec').lower()}" + (f" of {size:,g}" if size else "") + (f" on {name}" if name else "")
 

@@ -243,7 +243,7 @@ def test_the_queue_names_owner_and_age_and_a_stop_ends_it_for_everybody(engine: 
     seen = overview(engine, (), 3_000_000)
     (queued,) = seen.queue
     assert queued.owner == ADA.owner and 0 <= queued.age < 60
-    assert queued.words == "als on medium, seed 0"
+    assert queued.words == "als on medium, seed 0, rank 32, steps 200"
     assert seen.mb_server > 50 and seen.mb_uploads == 3 and seen.runs == 0
     with pytest.raises(BadInput, match="No run in the queue begins"):
         stop(engine, "nothing")

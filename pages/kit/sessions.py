@@ -39,6 +39,8 @@ class Session:
     state: SessionState | None = None  # all that Streamlit keeps for it
 
 
+pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps what threads that have ended allocated; what this one frees can be given back
+
 _sessions: dict[str, Session] = {}
 _lock = threading.Lock()
 
@@ -149,7 +151,6 @@ def give_back() -> None:
     gc.unfreeze()  # else a session that was open when the shell froze everything would stay for ever
     gc.collect()
     gc.freeze()
-    pa.default_memory_pool().release_unused()
     _trim()
 
 

@@ -197,12 +197,13 @@ def _units(entry: Any) -> int:
 def _usable_data() -> list[str]:
     """Those on this machine that may be computed on here; the usual one where there is none, of which the page then says so."""
     found = [entry.id for entry in _entries() if datasets.is_own(entry.id) or (datasets.present(entry.id) and limits.allowed_here(entry.id))]
-    return found or [_first()["data"]]
+    return found or [FIRST.get(holds(), DEFAULTS)["data"]]
 
 
 def _first() -> dict[str, Any]:
-    """The values of a session that has not had any."""
-    return DEFAULTS | FIRST.get(holds(), {})
+    """The values of a session that has not had any; of the data sets the usual one, where that may be computed on."""
+    first, usable = DEFAULTS | FIRST.get(holds(), {}), _usable_data()
+    return first if first["data"] in usable else first | {"data": usable[0]}
 
 
 def _data_set(text: str) -> str:
@@ -251,8 +252,6 @@ def _start_from_url() -> None:
         if _key(name) in st.session_state:
             continue
         value = first[name]
-        if name == "data" and value not in _usable_data():
-            value = _usable_data()[0]
         if name in st.query_params:
             try:
                 value = read(st.query_params[name])
@@ -444,6 +443,8 @@ def draw(page_holds: Holds = "ratings", idle: Collection[str] = (), instead: str
     if any(_key(name) not in st.session_state for name in _READERS):
         _start_from_url()
     _enforce()
+    if st.session_state[_key("data")] not in _usable_data():  # removed meanwhile, or not allowed here
+        st.session_state[_key("data")] = _first()["data"]
     if instead:
         st.sidebar.info(instead)
     else:

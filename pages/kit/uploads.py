@@ -21,6 +21,7 @@ from pages.kit import sessions
 PATH = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
 STREAM = "/_stcore/stream"
 MB = 1_000_000
+LATER = 10.0  # seconds after which Streamlit has let go of an ended session's last objects
 REMEMBERED = 1_000  # refusals
 
 _coming: dict[str, int] = {}  # bytes on their way, by session
@@ -130,3 +131,4 @@ def tidy() -> None:
     gone = sessions.close_gone()
     if gone:
         threading.Thread(target=sessions.release, args=(gone,), name="dpmf-release", daemon=True).start()
+        asyncio.get_running_loop().call_later(LATER, threading.Thread(target=sessions.give_back, name="dpmf-release", daemon=True).start)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,7 +23,8 @@ LIARS = (
     {"sub": "teacher@example.org", "name": "A Teacher", "email": "teacher@example.org"},  # says so, and nobody has verified it
     {"sub": "s-3", "email": "teacher@example.org", "email_verified": False},
 )
-LONG = "explore?data=cinema&algo=dpals&eps=1&p.rank=64&p.steps=100"
+WANTED = "dpals on cinema, epsilon 1, seed 0, rank 64, steps 50"
+LONG = "explore?data=cinema&algo=dpals&eps=1&p.rank=64&p.steps=50"
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def test_an_operator_sees_and_stops_what_a_student_asked_for(browser: Any, issue
 
     teacher = logged_in(browser, issuer, TEACHER, "operator")
     teacher.wait_for_selector("h1:has-text('What goes on here')")
-    expect(teacher.get_by_text("dpals on cinema, epsilon 1, seed 0")).to_be_visible()
+    expect(teacher.get_by_text(WANTED, exact=True)).to_be_visible()
     seen = json.loads(admin(tmp_path, "--json"))[0]
     assert {visit["label"] for visit in seen["sessions"]} == {"student@example.org", "teacher@example.org"}
-    queued = next(it for it in seen["queue"] if it["words"] == "dpals on cinema, epsilon 1, seed 0")
+    queued = next(it for it in seen["queue"] if it["words"] == WANTED)
     assert queued["owner"] == next(visit["owner"] for visit in seen["sessions"] if visit["label"] == "student@example.org")
     text = admin(tmp_path)
     assert "student@example.org" in text and "2 of 2 sessions are connected" in text and "worker processes" in text
@@ -83,7 +83,7 @@ def test_an_operator_sees_and_stops_what_a_student_asked_for(browser: Any, issue
     expect(teacher.get_by_test_id("stDataFrame")).to_be_visible()
 
     teacher.locator(f".st-key-operator-stop-{queued['ticket']} button").click()
-    teacher.get_by_text(re.compile("^Stopped dpals on cinema")).wait_for()
+    teacher.get_by_text(f"Stopped {WANTED}.").wait_for()
     student.get_by_text("Cancelled. What had finished is shown").wait_for()
 
     while left := [it["ticket"] for it in json.loads(admin(tmp_path, "--json"))[0]["queue"]]:
