@@ -13,7 +13,7 @@ from dpmf_core.experiment import RunSpec
 from dpmf_core.lesson_links import LessonLink, keep
 from dpmf_core.settings import settings
 from pages.kit import visitor
-from tests.pages.driving import behind_sidebar, settled, words
+from tests.pages.driving import behind_sidebar, words
 
 ROOT = Path(__file__).parents[2]
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
@@ -128,13 +128,10 @@ def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put: Put,
     app = shell().run()
     assert app.title[0].value == "Open a lesson link"
     assert "Whoever runs this server set that" in words(app) and not app.sidebar.selectbox
-    name = keep(LessonLink.parse(page="explore", query={"data": "cinema-small", "algo": "private-bias"}, locked=("data",)))
     app = shell()
-    app.query_params["class"] = name
-    app = settled(app)
-    assert "Private biases" in app.title[0].value
-    at(TEACHER)
-    assert settled(shell()).title[0].value != "Open a lesson link"
+    app.query_params["class"] = keep(LessonLink.parse(page="accountant", query={"data": "cinema-small"}, locked=("data",), title="The lesson"))
+    app.run()
+    assert not app.exception and "The lesson" in words(app) and "Open a lesson link" not in words(app)
 
 
 def test_a_data_set_that_is_not_allowed_is_in_no_list_and_no_link(put: Put, at: Any) -> None:
@@ -151,20 +148,30 @@ def test_a_lesson_does_not_bring_a_data_set_that_is_not_allowed(put: Put, at: An
     put(data_sets="cinema-small")
     at(BOB)
     app = shell()
-    app.query_params["class"] = keep(LessonLink.parse(page="explore", query={"data": "cinema", "algo": "private-bias"}, locked=("data",)))
-    app = settled(app)
-    assert "Nothing is computed on 'cinema'" in words(app) or app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
-    assert not [row for row in engine().store.rows() if row["dataset"] == "cinema"]
+    app.query_params["class"] = keep(LessonLink.parse(page="accountant", query={"data": "cinema"}, locked=("data",)))
+    app.run()
+    assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
 
 
-def test_a_session_state_that_was_edited_is_refused_by_the_engine(put: Put, at: Any) -> None:
+def test_a_session_state_that_was_edited_asks_for_nothing_else(put: Put, at: Any) -> None:
     put(data_sets="cinema-small")
     at(BOB)
-    app = AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=60).run()
-    app.session_state["sidebar.data"] = "cinema"
-    app = settled(app)
-    assert "Nothing is computed on 'cinema' on this server" in words(app) or app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
-    assert not [row for row in engine().store.rows() if row["dataset"] == "cinema"]
+    app = AppTest.from_string("from pages.kit import sidebar\nimport streamlit as st\nst.session_state['sidebar.data'] = 'cinema'\nsidebar.draw()").run()
+    assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
+
+
+RUNS = """
+from dpmf_core.experiment import RunSpec
+from pages.kit import runs
+runs.wanted("x", {"x": RunSpec.parse(data={"id": "cinema"}, algorithm="global-mean")})
+"""
+
+
+def test_a_page_that_asks_all_the_same_is_refused_by_the_engine(put: Put, at: Any) -> None:
+    put(data_sets="cinema-small")
+    at(BOB)
+    app = AppTest.from_string(RUNS, default_timeout=60).run()
+    assert "Nothing is computed on 'cinema' on this server" in app.error[0].value.replace("\\", "")
 
 
 def test_downloads_are_not_offered_where_they_are_the_operators(put: Put, at: Any) -> None:
