@@ -22,11 +22,14 @@ from starlette.routing import Route
 
 from dpmf_core.errors import BadInput
 from dpmf_core.home import data_folder, usable
-from pages.kit.caretaker import watching
+from dpmf_core.settings import settings
+from pages.kit import uploads
 from pages.kit.entrance import BackToTheLink, Guard, doors, first_page
+from pages.kit.operating import lifespan
 
 try:
     usable(data_folder())
+    settings()
     guard = Middleware(Guard, doors=doors())
 except BadInput as error:
     print(error, file=sys.stderr)
@@ -35,6 +38,6 @@ except BadInput as error:
 app = st.App(
     Path(__file__).parent / "pages/kit/shell.py",
     routes=[Route("/explore", first_page)],
-    middleware=[guard, Middleware(BackToTheLink)],
-    lifespan=watching,
+    middleware=[guard, Middleware(BackToTheLink), Middleware(uploads.Guard)],
+    lifespan=lifespan,
 )

@@ -9,7 +9,7 @@ import io
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -190,9 +190,27 @@ def _titled(name: str) -> str:
 
 def remove(entry: Entry | SampleEntry) -> None:
     """Forget a file that was brought."""
-    path = Path(entry.id.rpartition("?")[0] or entry.id)
     if is_own(entry.id):
-        shutil.rmtree(path.parent, ignore_errors=True)
+        shutil.rmtree(_folder(entry.id), ignore_errors=True)
+
+
+def _folder(data_id: str) -> Path:
+    return Path(data_id.rpartition("?")[0] or data_id).parent
+
+
+def size(data_ids: Collection[str] | None = None) -> int:
+    """Bytes on disk of these data sets, or of all that was brought and is still here."""
+    everything = (shelf.home().absolute() / FOLDER).glob("*/*/")
+    folders = everything if data_ids is None else [_folder(data_id) for data_id in data_ids if is_own(data_id)]
+    return sum(_bytes(file) for folder in folders for file in folder.glob("*"))
+
+
+def _bytes(file: Path) -> int:
+    """0 where the file has just been removed."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def origin_of(path: Path) -> str:
@@ -219,4 +237,4 @@ def sweep(now: float | None = None) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-__all__ = ["Brought", "is_own", "origin_of", "origins", "preview", "ratings", "remove", "samples", "sweep"]
+__all__ = ["Brought", "is_own", "origin_of", "origins", "preview", "ratings", "remove", "samples", "size", "sweep"]

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -36,6 +36,8 @@ class AuditSpec(BaseModel):
     """One audit, complete: the same specification measures the same."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    limit: ClassVar[str] = "largest_audit"
+    counted: ClassVar[str] = "trainings of an audit"
 
     algorithm: str
     epsilon: float | None = Field(None, ge=1e-4, le=1000, allow_inf_nan=False, description="total privacy loss of every attacked run")
@@ -55,6 +57,10 @@ class AuditSpec(BaseModel):
             return cls(**parts)
         except ValidationError as error:
             raise explain(error, "the audit", cls.model_json_schema().get("properties", {})) from None
+
+    @property
+    def size(self) -> int:
+        return self.runs
 
     def check(self) -> None:
         """Raises BadInput where the audit could not start."""

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from dpmf_core import experiment
+from dpmf_core import experiment, limits
 from dpmf_core import workers as crew
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Run, RunSpec
 from dpmf_core.jobs import Job, Task
 from dpmf_core.leases import Leases
 from dpmf_core.schedulers import Scheduler
+from dpmf_core.settings import settings
 from dpmf_core.store import Damaged, Store
 from dpmf_core.workers import Measurement, Outcome, Work
 
@@ -76,6 +77,7 @@ class Engine:
         """A handle at once: done if the store has the run, shared if it is being computed, otherwise waiting."""
         try:
             stamp = experiment.catalogue().stamp(spec.data.id)
+            limits.check(spec, _own(spec))
             identity = f"{stamp} {spec.canonical().model_dump_json()}"
         except BadInput as error:
             return self._refused(spec, error)
@@ -104,9 +106,10 @@ class Engine:
     def measure(self, asked: Measurement, priority: int = 0) -> Job:
         """As `submit`, for what is no run; of the latest answers some are remembered."""
         try:
-            asked.check()
             data = getattr(asked, "data", None)
             stamp = experiment.catalogue().stamp(data.id) if data is not None else ""
+            limits.check(asked, data is not None and experiment.is_own(data.id))
+            asked.check()
         except BadInput as error:
             return self._refused(asked, error)
         identity = f"{type(asked).__name__} {stamp} {asked.model_dump_json()}"
@@ -272,16 +275,18 @@ class Engine:
         try:
             outcome = _collected(task, future)
             if isinstance(outcome, Run) and task.state != "cancelled" and not _own(task.spec):
-                self._keep(outcome)
+                self._keep(outcome, task.owner)
         except NotKept as error:
             outcome = error
         except Exception as error:
             outcome = RuntimeError(crew.sentence(error))
         self._settle(task, outcome)
 
-    def _keep(self, run: Run) -> None:
+    def _keep(self, run: Run, owner: str) -> None:
         try:
-            self.store.put(run)
+            self.store.put(run, owner)
+            if (most := settings().most_runs) is not None:
+                self.store.keep_at_most(most, besides=run.key)
         except (OSError, sqlite3.Error) as error:
             raise NotKept(
                 f"The run is finished, but {self.store.folder} does not take it ({error}). Make room there, or set DPMF_DATA to another folder; run it again."

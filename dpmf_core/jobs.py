@@ -1,12 +1,14 @@
 """Handles on runs that are being computed: what a page holds, and the shared task behind it."""
 
 import threading
+import time
 import uuid
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from dpmf_core.askers import owner_now
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress
 from dpmf_core.workers import Outcome
@@ -32,6 +34,8 @@ class Task:
     named: threading.Event = field(default_factory=threading.Event)  # the key is known, or never will be
     settled: threading.Event = field(default_factory=threading.Event)
     listeners: list[Callable[[], None]] = field(default_factory=list)
+    owner: str = field(default_factory=owner_now)  # of whoever asked first
+    asked: float = field(default_factory=time.monotonic)
 
     @property
     def place(self) -> tuple[int, int]:
@@ -72,6 +76,21 @@ class Job:
         return "cancelled" if self._left else self._task.state
 
     @property
+    def ticket(self) -> str:
+        """Names the run among all that this server computes."""
+        return self._task.ticket
+
+    @property
+    def owner(self) -> str:
+        """Whose the run is, as the store keeps it; '' where nobody is named."""
+        return self._task.owner
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was first asked for."""
+        return time.monotonic() - self._task.asked
+
+    @property
     def progress(self) -> Progress | None:
         return self._task.progress
 
@@ -99,6 +118,11 @@ class Job:
         if self.state in ("waiting", "running"):
             self._left = True
             self._desk.leave(self._task, self)
+
+    def stop(self) -> None:
+        """End the run for everybody who waits for it."""
+        for handle in (*list(self._task.handles), self):
+            handle.cancel()
 
     def result(self, timeout: float | None = None) -> Any:
         """The finished Run, or what a measurement found. Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError."""

@@ -1,6 +1,7 @@
 """A teacher's link: what a page shows, what is locked or hidden, a title and a question. The server keeps it, so that editing the link unlocks nothing."""
 
 import json
+import os
 import re
 import secrets
 from pathlib import Path
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dpmf_core.errors import BadInput
 from dpmf_core.home import data_folder, made, workplace
+from dpmf_core.settings import WHOSE, settings
 
 CONTROLS = {
     "data": "data set", "top": "most rated items", "algo": "algorithm", "eps": "ε", "delta": "δ", "seed": "seed", "rule": "noise rule",
@@ -17,12 +19,11 @@ CONTROLS = {
     "parameters": "parameters", "page": "the page's own controls",
 }  # fmt: skip
 PAGES = ("explore", "trade-off", "sketch", "retention", "topics", "faces", "accountant", "audit", "tune")
-MOST = 10_000  # links kept
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
 
 
 class LessonLink(BaseModel):
-    """page: its address. query: what its link says. locked: shown and fixed; hidden: fixed and not shown."""
+    """page: its address. query: what its link says. locked: shown and fixed; hidden: fixed and not shown. pinned: stays when older ones go."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,6 +33,7 @@ class LessonLink(BaseModel):
     hidden: tuple[str, ...] = ()
     title: str = Field("", max_length=120)
     question: str = Field("", max_length=600)
+    pinned: bool = False
 
     @field_validator("page")
     @classmethod
@@ -72,15 +74,56 @@ def _folder() -> Path:
 
 
 def keep(link: LessonLink) -> str:
-    """Its name for the address. Raises BadInput where there are too many."""
+    """Its name for the address. Beyond so many as a setting says the oldest that are not pinned go; raises BadInput where all are."""
     made(_folder())
-    if sum(1 for _ in _folder().iterdir()) >= MOST:
-        raise BadInput(f"This server keeps at most {MOST:,} lesson links. Ask who runs it to clear old ones.")
+    _make_room(settings().most_lessons)
     ident = secrets.token_urlsafe(9)
+    _write(ident, link)
+    return ident
+
+
+def _write(ident: str, link: LessonLink) -> None:
+    """The whole link or none of it."""
     aside = workplace() / ident
     aside.write_text(link.model_dump_json(), "utf-8")
-    aside.replace(_folder() / f"{ident}.json")  # whole, or not at all
-    return ident
+    aside.replace(_folder() / f"{ident}.json")
+
+
+def _make_room(most: int) -> None:
+    """Room for one more."""
+    files = sorted(_folder().glob("*.json"), key=lambda file: file.stat().st_mtime)
+    excess = len(files) + 1 - most
+    for file in files if excess > 0 else ():
+        if not _pinned(file):
+            file.unlink(missing_ok=True)
+            excess -= 1
+        if excess <= 0:
+            return
+    if excess > 0:
+        raise BadInput(f"This server keeps at most {most:,} lesson links, and all of them are pinned. {WHOSE} Ask the operator to unpin old ones.")
+
+
+def _pinned(file: Path) -> bool:
+    try:
+        return LessonLink.model_validate_json(file.read_text("utf-8")).pinned
+    except (OSError, ValidationError):
+        return False
+
+
+def exists(ident: str) -> bool:
+    return bool(IDENT.fullmatch(ident)) and (_folder() / f"{ident}.json").is_file()
+
+
+def count() -> int:
+    return len(list(_folder().glob("*.json")))
+
+
+def pin(ident: str, pinned: bool = True) -> None:
+    """Whether a link stays when older ones go to make room. Raises BadInput where there is none."""
+    file = _folder() / f"{ident}.json"
+    link, made_at = opened(ident), file.stat()
+    _write(ident, link.model_copy(update={"pinned": pinned}))
+    os.utime(file, ns=(made_at.st_atime_ns, made_at.st_mtime_ns))  # as old as before
 
 
 def opened(ident: str) -> LessonLink:

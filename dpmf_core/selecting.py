@@ -8,7 +8,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -33,6 +33,8 @@ class SelectionSpec(BaseModel):
     """One private selection, complete. trials: their mean number; score_noise: noise multiplier of each trial's validation score."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    limit: ClassVar[str] = "largest_search"
+    counted: ClassVar[str] = "trials of a search"
 
     search: TuneSpec
     distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = "logarithmic"
@@ -63,6 +65,10 @@ class SelectionSpec(BaseModel):
             raise BadInput("The price of a private selection is that of Gaussian releases: take continuous noise.")
         if self.search.sampler == "grid":
             raise BadInput("A private selection draws parameters at random: give ranges or lists for a sampler, not a grid.")
+
+    @property
+    def size(self) -> float:
+        return self.trials
 
     @property
     def data(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dpmf_core import algorithms, noisy_errors
+from dpmf_core import algorithms, limits, noisy_errors
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import Shape, SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
@@ -112,6 +112,7 @@ class Sweep(BaseModel):
         count = len(self.methods) * max(len(self.epsilons), 1) * len(self.seeds) * math.prod(len(values) for values in self.grid.values())
         if count > MOST_RUNS:
             raise BadInput(f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons, seeds or grid values.")
+        limits.at_most("largest_sweep", count, "runs of a sweep")
         known = sorted({name for method in self.methods for name in method.kind.model_fields})
         if unknown := [name for name in self.grid if name not in known]:
             raise BadInput(f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)} They have: {', '.join(known) or 'none'}.")

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dpmf_core import algorithms
+from dpmf_core import algorithms, limits
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import SplitSpec
 from dpmf_core.errors import BadInput, closest, explain
@@ -181,6 +181,7 @@ class Search:
         self._study = _study(spec, folder or data_folder() / "tune")
         self._running: dict[int, tuple[Any, list[Any]]] = {}  # number: (optuna's trial, a job for each draw)
         self._told: dict[int, int] = {}  # number: points of its curve that the pruner has seen
+        limits.at_most("largest_search", self.asked, "trials of a search")
         self._left_over()
         self.failure: str | None = None
 

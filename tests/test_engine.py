@@ -246,7 +246,7 @@ def test_a_run_whose_worker_dies_twice_fails_in_words(engine: Engine) -> None:
 
 
 def test_the_store_is_not_written_when_it_cannot_be(threads: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(run: Run) -> None:
+    def full(run: Run, owner: str) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(threads.store, "put", full)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core import lesson_links
 from dpmf_core.errors import BadInput
 from dpmf_core.lesson_links import LessonLink, keep, opened
 
@@ -46,11 +45,3 @@ def test_a_file_of_another_version_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "lessons" / f"{ident}.json").write_text('{"page": "explore", "locks": 7}')
     with pytest.raises(BadInput, match="another version"):
         opened(ident)
-
-
-def test_there_is_an_end_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lesson_links, "MOST", 2)
-    for _ in range(2):
-        keep(LessonLink.parse(page="explore"))
-    with pytest.raises(BadInput, match="at most 2"):
-        keep(LessonLink.parse(page="explore"))

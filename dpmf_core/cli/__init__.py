@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import click
 
 from dpmf_core import interrupts
-from dpmf_core.cli import accounting, attack, data, kept, runs, spent, storage, tuning
+from dpmf_core.askers import OPERATOR, asking
+from dpmf_core.cli import accounting, admin, attack, data, kept, runs, spent, storage, tuning
 from dpmf_core.errors import BadInput, Cancelled
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -37,6 +38,8 @@ for command in (
     tuning.tune,
     kept.runs,
     spent.spent,
+    admin.admin,
+    admin.settings,
 ):
     program.add_command(command)
 for command in (storage.check, storage.repair, storage.backup, storage.restore):
@@ -46,7 +49,8 @@ for command in (storage.check, storage.repair, storage.backup, storage.restore):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Nothing that a person can cause ends in a traceback."""
     try:
-        code = program.main(arguments, prog_name="python -m dpmf_core", standalone_mode=False) or DONE
+        with asking(OPERATOR):  # whoever has the machine's command line runs what is on it
+            code = program.main(arguments, prog_name="python -m dpmf_core", standalone_mode=False) or DONE
         _flush()
         return code
     except click.ClickException as error:

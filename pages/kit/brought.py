@@ -11,7 +11,7 @@ from dpmf_core import accounts
 from dpmf_core.data import Ratings
 from dpmf_core.engine import engine
 from dpmf_core.skew import shares
-from pages.kit import charts, said, sidebar
+from pages.kit import charts, said, sessions, sidebar
 
 SHOWN, LONGEST = 3, 24  # values of a column, and letters of each
 
@@ -66,4 +66,5 @@ def remove(entry: Any) -> None:
     engine().forget(entry.id)
     accounts.sweep(own.origins())
     sidebar.drop(entry)
+    sessions.give_back()
     st.rerun()

@@ -15,13 +15,14 @@ from pages.kit import charts, guarantee, said
 MOST = 6
 
 
-def listed(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
-    """What the list shows of every run."""
+def listed(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = "") -> pd.DataFrame:
+    """What the list shows of every run. owner: whose runs are called yours; others are nobody's in particular."""
     table = pd.DataFrame(
         [
             {"made": pd.Timestamp(row["created"]), "algorithm": row["title"], "data": row["dataset"], "ε": epsilon_number(row["epsilon"]), "seed": row["seed"],
              "RMSE": row["metrics"].get("rmse"), "objective": row["metrics"].get("objective"), "status": row["guarantee"],
              "parameters": ", ".join(f"{name} {value}" for name, value in row["parameters"].items()), "tags": row["tags"], "note": row["note"],
+             "whose": "yours" if owner and row["owner"] == owner else "",
              "seconds": row["fit_seconds"], "MB": sizes.get(row["key"], 0) / 1e6, "key": row["key"]}
             for row in rows
         ]

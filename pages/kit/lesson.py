@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.errors import BadInput
 from dpmf_core.lesson_links import CONTROLS, LessonLink, keep, opened
-from pages.kit import said
+from pages.kit import said, visitor
 from pages.kit.said import plain
 
 NAME = "class"  # of the parameter in the address
@@ -75,7 +75,15 @@ def maker(page: str, place: DeltaGenerator) -> None:
         unseen = st.multiselect("Hidden", list(CONTROLS), key="lesson.hidden", format_func=CONTROLS.__getitem__)
         if st.button("Make it", key="lesson.make", type="primary"):
             try:
-                link = LessonLink.parse(page=page, query=dict(st.query_params), locked=tuple(locked), hidden=tuple(unseen), title=title, question=question)
+                link = LessonLink.parse(
+                    page=page,
+                    query=dict(st.query_params),
+                    locked=tuple(locked),
+                    hidden=tuple(unseen),
+                    title=title,
+                    question=question,
+                    pinned=visitor.asker().operator,
+                )
                 base = (st.context.url or "").split("?")[0].rstrip("/")
                 st.code(f"{base}?{urlencode({NAME: keep(link)})}", language=None, wrap_lines=True)
             except BadInput as error:

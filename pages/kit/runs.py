@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_core import limits
 from dpmf_core.engine import engine
 from dpmf_core.experiment import RunSpec
 from dpmf_core.jobs import Job
-from pages.kit import odometer, said
+from pages.kit import odometer, said, visitor
 
 POLL, SLOWEST = 0.4, 2.0  # seconds between looks at unfinished runs
 MOMENT = 0.2  # seconds for stored runs to be read
@@ -37,7 +38,8 @@ def _jobs(page: str, specs: Mapping[str, Any]) -> tuple[dict[str, Job], bool]:
 
 def _asked(spec: Any, place: int) -> Job:
     """The run that a page is about goes before those that it is compared with, of every session, and early ones of each before late ones of any."""
-    ask = engine().submit if isinstance(spec, RunSpec) else engine().measure
+    here = visitor.Asked(visitor.asker())
+    ask = here.submit if isinstance(spec, RunSpec) else here.measure
     return ask(spec, -min(-LAST, -(-place // ROUND)))
 
 
@@ -51,8 +53,10 @@ def again(page: str) -> None:
 def wanted(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[str, Any]:
     """The finished ones of the wanted runs or measurements, by name. The rest shows its progress here and the page is drawn again as they finish.
 
-    On data that are not public only what was asked for is computed; the rest has a button here, with its price.
+    On data that are not public only what was asked for is computed; the rest has a button here, with its price. Raises BadInput on too many.
     """
+    with visitor.here():
+        limits.at_most("largest_sweep", len(specs), "runs of a page")
     held = {name: spec for name, (spec, _) in st.session_state.get(f"{page}.jobs", {}).items()}
     through, bought = odometer.let_through(specs, held)
     withheld = {name: spec for name, spec in specs.items() if name not in through}

@@ -6,8 +6,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_core.askers import asking
 from dpmf_core.lesson_links import PAGES as PAGES_OF_LESSONS
-from pages.kit import asked, lesson, sidebar
+from dpmf_core.settings import WHOSE, settings
+from pages.kit import asked, lesson, sessions, sidebar, visitor
 
 PAGES = Path(__file__).parents[1]
 
@@ -39,6 +41,7 @@ PLACES: dict[str, list[Any]] = {
     ],
 }
 
+HOLDS: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
 IDLE = {  # controls of the sidebar that play no part on a page
     "trade-off": ("algo", "eps", "rule", "noise_kind", "shape"),
     "sketch": ("algo", "rule", "noise_kind", "shape"),
@@ -50,7 +53,7 @@ IDLE = {  # controls of the sidebar that play no part on a page
 
 def _let_in() -> None:
     """Where the server's secrets describe a login, nothing but its button is shown to whoever has not used it."""
-    if st.secrets.load_if_toml_exists() and "auth" in st.secrets and not st.user.is_logged_in:
+    if visitor.login_needed() and not visitor.logged_in():
         st.title("What privacy costs", anchor=False)
         st.button("Log in", type="primary", on_click=st.login)
         st.stop()
@@ -63,21 +66,40 @@ def _settle_in() -> None:
     gc.freeze()
 
 
+def _hidden(name: str) -> bool:
+    """Whether a page opens by a lesson link alone, and this session has none."""
+    free = settings().pages_without_lesson
+    return free is not None and name not in free and given is None and not who.operator
+
+
+def _draw(name: str) -> None:
+    """The sidebar, where the page has a use for it, and the page."""
+    apart = name in ("audit", "runs", "lessons", "glossary", "data", "operator")  # what these show does not hang on the sidebar
+    if not apart:
+        if given is None:
+            st.sidebar.caption(next(f"{section} › {page.title}" for section, pages in PLACES.items() if page in pages))
+        sidebar.draw(HOLDS.get(name, "ratings"), IDLE.get(name, ()), asked.instead() if name == "trade-off" else "")
+    st.set_page_config(page_title=f"{page.title} · dpmf: what privacy costs")
+    lesson.heading()
+    page.run()
+    _settle_in()
+    if given is None and name in PAGES_OF_LESSONS:
+        lesson.maker(name, st.container() if apart else st.sidebar)
+
+
 _let_in()
 given = lesson.active()
+who = visitor.asker()
+if who.operator:
+    PLACES["Work"].append(st.Page(PAGES / "work/operator.py", title="Operator", icon=":material/monitoring:", url_path="operator"))
 page = st.navigation(PLACES, position="top" if given is None else "hidden")
 if given is not None and (page.url_path or "explore") != given.page:  # a lesson shows its page alone
     st.switch_page(next(it for section in PLACES.values() for it in section if (it.url_path or "explore") == given.page))
-holds: dict[str, sidebar.Holds] = {"topics": "documents", "faces": "images"}
-name = page.url_path or "explore"
-apart = name in ("audit", "runs", "lessons", "glossary", "data")  # what these show does not hang on the sidebar
-if not apart:
-    if given is None:
-        st.sidebar.caption(next(f"{section} › {page.title}" for section, pages in PLACES.items() if page in pages))
-    sidebar.draw(holds.get(name, "ratings"), IDLE.get(name, ()), asked.instead() if name == "trade-off" else "")
-st.set_page_config(page_title=f"{page.title} · dpmf: what privacy costs")
-lesson.heading()
-page.run()
-_settle_in()
-if given is None and name in PAGES_OF_LESSONS:
-    lesson.maker(name, st.container() if apart else st.sidebar)
+opened = page.url_path or "explore"
+sessions.note(opened)
+if _hidden(opened):
+    st.title("Open a lesson link", anchor=False)
+    st.write(f"On this server this page is opened by a lesson link. {WHOSE} Ask whoever teaches here for one.")
+    st.stop()
+with asking(who):
+    _draw(opened)

@@ -12,9 +12,10 @@ from typing import Any, Literal
 import streamlit as st
 
 import datasets
-from dpmf_core import algorithms
+from dpmf_core import algorithms, limits
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import ITEM_SET_IS_PUBLIC, Shape
+from dpmf_core.errors import BadInput
 from dpmf_core.experiment import RunSpec
 from dpmf_core.glossary import linked
 from dpmf_core.privacy import default_delta
@@ -194,7 +195,24 @@ def _units(entry: Any) -> int:
 
 
 def _usable_data() -> list[str]:
-    return [entry.id for entry in _entries() if datasets.is_own(entry.id) or datasets.present(entry.id)]
+    """Those on this machine that may be computed on here; the usual one where there is none, of which the page then says so."""
+    found = [entry.id for entry in _entries() if datasets.is_own(entry.id) or (datasets.present(entry.id) and limits.allowed_here(entry.id))]
+    return found or [FIRST.get(holds(), DEFAULTS)["data"]]
+
+
+def _first() -> dict[str, Any]:
+    """The values of a session that has not had any; of the data sets the usual one, where that may be computed on."""
+    first, usable = DEFAULTS | FIRST.get(holds(), {}), _usable_data()
+    return first if first["data"] in usable else first | {"data": usable[0]}
+
+
+def _data_set(text: str) -> str:
+    """Raises ValueError, and BadInput where whoever runs the server does not allow it."""
+    if text not in _usable_data():
+        if any(entry.id == text for entry in _entries()):
+            limits.data_set(text)
+        raise ValueError
+    return text
 
 
 # ---- from the URL -----------------------------------------------------------------------------------------------------
@@ -214,7 +232,7 @@ def _one_of(text: str, allowed: list[str]) -> str:
 
 
 _READERS: dict[str, tuple[Any, str]] = {
-    "data": (lambda text: _one_of(text, _usable_data()), "a data set on this machine"),
+    "data": (_data_set, "a data set on this machine"),
     "top": (lambda text: int(_number(text, 2, 1e6)), "a whole number from 2"),
     "algo": (lambda text: _one_of(text, private_algorithms()), "a private algorithm"),
     "eps": (lambda text: _number(text, 1e-4, 1000), "a number from 0.0001 to 1000"),
@@ -229,7 +247,7 @@ _READERS: dict[str, tuple[Any, str]] = {
 def _start_from_url() -> None:
     """Values from the link, or first ones, for what this session has not had before."""
     complaints = []
-    first = DEFAULTS | FIRST.get(holds(), {})
+    first = _first()
     for name, (read, allowed) in _READERS.items():
         if _key(name) in st.session_state:
             continue
@@ -237,6 +255,8 @@ def _start_from_url() -> None:
         if name in st.query_params:
             try:
                 value = read(st.query_params[name])
+            except BadInput as error:
+                complaints.append(str(error))
             except (ValueError, OverflowError):
                 complaints.append(f"'{name}' in the link must be {allowed}; got '{st.query_params[name][:40]}'. The default is used instead.")
         st.session_state[_key(name)] = value
@@ -248,7 +268,7 @@ def _start_from_url() -> None:
 
 def _enforce() -> None:
     """What a lesson fixes is set anew in every run, whatever the address or the browser says."""
-    first = DEFAULTS | FIRST.get(holds(), {})
+    first = _first()
     for name, (read, allowed) in _READERS.items():
         text = lesson.fixed(name)
         if text is None:
@@ -423,6 +443,8 @@ def draw(page_holds: Holds = "ratings", idle: Collection[str] = (), instead: str
     if any(_key(name) not in st.session_state for name in _READERS):
         _start_from_url()
     _enforce()
+    if st.session_state[_key("data")] not in _usable_data():  # removed meanwhile, or not allowed here
+        st.session_state[_key("data")] = _first()["data"]
     if instead:
         st.sidebar.info(instead)
     else:

@@ -8,14 +8,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.cli import show as words
-from dpmf_core.engine import engine
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.fresh import FRESH
 from dpmf_core.glossary import linked
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.store import to_json
 from dpmf_core.tune import Interval, Search, Trial, TuneSpec, price
-from pages.kit import charts, guarantee, links, said
+from pages.kit import charts, guarantee, links, said, visitor
 from pages.kit.frames import ANY, framed
 from pages.kit.sidebar import Choice
 from pages.kit.swept import parameter
@@ -35,7 +34,8 @@ def shared(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
     with lock:
         search = held.get(spec.key)
         if begin and (search is None or (search.trials_asked < trials and not search.busy)):
-            search = held[spec.key] = Search(spec, trials, engine())
+            with visitor.here() as who:
+                search = held[spec.key] = Search(spec, trials, visitor.Asked(who))
         while len(held) > KEPT:
             held.pop(next(iter(held)))
         return search

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 import datasets
@@ -11,7 +10,7 @@ from datasets.columns import LABELS, NEEDED
 from datasets.people import FOLDER
 from dpmf_core.data import Ratings
 from dpmf_core.errors import BadInput
-from pages.kit import brought, odometer, said, seen, sidebar
+from pages.kit import brought, listed, odometer, said, seen, sidebar, uploads
 
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
 NOBODYS = "none: all of different people"
@@ -76,6 +75,7 @@ def samples_form(content: bytes, name: str) -> None:
 
 
 def keep(found: own.Brought) -> None:
+    uploads.must_keep(found.entry)
     sidebar.bring(found.entry)
     st.session_state["data.report"] = (found.entry.id, found.report)
     st.rerun()
@@ -87,7 +87,9 @@ def yours() -> None:
     for entry in list(held.values()):
         with st.container(border=True):
             left, right = st.columns([5, 1], vertical_alignment="center")
-            left.markdown(f"**{said.plain(entry.title)}** is a data set on every page of this session: in no link, not in the store, gone after a day.")
+            left.markdown(
+                f"**{said.plain(entry.title)}** is a data set on every page of this session: in no link, not in the store, gone when the session ends."
+            )
             if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
                 brought.remove(entry)
             odometer.panel(entry.id, f"data.{entry.id}", entry.n_users if isinstance(entry, datasets.Entry) else entry.n_samples)
@@ -103,33 +105,6 @@ def yours() -> None:
                 brought.summary(data)
 
 
-def catalogue() -> None:
-    """Real sets with their licences; downloads with progress."""
-    st.header("The catalogue", anchor=False)
-    said.table(
-        pd.DataFrame(
-            [{"id": it.id, "data": it.title, "here": datasets.present(it.id), "what": it.words, "licence": it.licence} for it in datasets.catalogue()]
-        ),
-    )
-    missing = {it.id: it for it in datasets.catalogue() if it.kind == "download" and not datasets.present(it.id)}
-    if not missing:
-        return
-    chosen = st.selectbox("Download", list(missing), index=None, format_func=lambda it: f"{missing[it].title}, {missing[it].size_mb:g} MB", key="data.download")
-    if chosen:
-        st.write(f"{missing[chosen].licence} {missing[chosen].citation}")
-        accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{chosen}")
-        if not accepted:
-            st.caption("**Download** waits for your consent.")
-        if st.button("Download", disabled=not accepted, key="data.fetch"):
-            bar = st.progress(0.0, "Asking the publisher")
-
-            def told(done: int, total: int) -> None:
-                bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB")
-
-            datasets.fetch(chosen, accept_licence=True, progress=told)
-            st.rerun()
-
-
 def main() -> None:
     st.title("Bring your own data", anchor=False)
     st.write("A file is read, checked and told about. It stays in this session: nobody else sees it, and what is computed on it is not kept.")
@@ -138,9 +113,11 @@ def main() -> None:
     endings = ["csv", "tsv", "txt", "dat", "data", "parquet", "gz", "zip"] if kind == "ratings" else ["txt", "csv", "tsv", "zip", "mat"]
     file = st.file_uploader("File", type=endings, key=f"data.file.{kind}")
     if file is not None:
-        (ratings_form if kind == "ratings" else samples_form)(file.getvalue(), file.name)
+        uploads.must_be_there(file)
+        with uploads.reading:
+            (ratings_form if kind == "ratings" else samples_form)(file.getvalue(), file.name)
     yours()
-    catalogue()
+    listed.draw()
 
 
 try:

@@ -1,8 +1,12 @@
 """What have I tried? Every stored run, up to six side by side, notes, exports."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
+from dpmf_core import rights
+from dpmf_core.askers import may_delete, may_note
 from dpmf_core.cli import show as words
 from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
@@ -10,7 +14,7 @@ from dpmf_core.experiment import Run
 from dpmf_core.records import imported
 from dpmf_core.report import report
 from dpmf_core.store import to_json
-from pages.kit import compared, said, seen
+from pages.kit import compared, said, seen, visitor
 
 COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"), "ε": st.column_config.NumberColumn(format="%.4g"),
@@ -54,24 +58,27 @@ def exports(runs: list[Run], table: pd.DataFrame) -> None:
         fourth.download_button("Scripts", lambda: "\n\n".join(words.script(run.record) for run in runs), "runs.py", "text/x-python", width="stretch")
 
 
-def notes(keys: list[str], rows: dict[str, dict[str, str]]) -> None:
-    """Note and tags of one run; deleting the chosen ones."""
-    store = engine().store
-    if len(keys) == 1:
+def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
+    """Note and tags of one run; deleting the chosen ones; each where the visitor may."""
+    store, who = engine().store, visitor.asker()
+    if len(keys) == 1 and not may_note(who, rows[keys[0]]["owner"]):
+        st.caption("Somebody else had this run computed: notes, tags and deleting are hers. You may read it, compare it and take it away.")
+    elif len(keys) == 1:
         row = rows[keys[0]]
         with st.form("runs.notes", border=False):
             left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
             note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{keys[0]}")
             tags = right.text_input("Tags, with commas between", row["tags"], max_chars=200, key=f"runs.tags.{keys[0]}")
             if button.form_submit_button("Keep", width="stretch"):
-                store.annotate(keys[0], note, tags)
+                with visitor.here():
+                    rights.annotate(store, keys[0], note, tags)
                 st.rerun()
-    if keys:
+    if keys and all(may_delete(who, rows[key]["owner"]) for key in keys):
         with st.popover(f"Delete {len(keys)} run{'s' * (len(keys) > 1)}"):
             st.write("Whoever uses this server shares its store. What is deleted is computed again when somebody asks for it.")
             if st.button("Delete", key="runs.delete", type="primary"):
-                for key in keys:
-                    store.delete(key)
+                with visitor.here():
+                    rights.delete(store, keys)
                 st.rerun()
 
 
@@ -89,7 +96,7 @@ def main() -> None:
     with head:
         seen.draw(seen.STORE)
     with head:
-        table = compared.filtered(compared.listed(rows, sizes)) if rows else pd.DataFrame()
+        table = compared.filtered(compared.listed(rows, sizes, visitor.asker().owner)) if rows else pd.DataFrame()
         keys = picked(table) if len(table) else []
     runs = [*compared.chosen(store, keys), *brought_runs][: compared.MOST]
     if runs:

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider on loopback (authorization code flow): everybody who asks is let in as the same teacher."""
+"""An OpenID Connect provider on loopback (authorization code flow): whoever asks is let in as the person that `person` describes."""
 
 import base64
 import json
@@ -18,12 +18,13 @@ CLIENT, SECRET = "dpmf-class", "a secret of the client"
 
 
 class Provider(ThreadingHTTPServer):
-    """What it knows: its key, the codes that it gave out, and how often a token was asked for."""
+    """What it knows: its key, who logs in next, the codes that it gave out, and how often a token was asked for."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answers)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+        self.person: dict[str, Any] = {"sub": "1", "name": "A Teacher"}
         self.codes: dict[str, dict[str, str]] = {}
         self.tokens = 0
 
@@ -45,7 +46,7 @@ class Provider(ThreadingHTTPServer):
             raise KeyError("client")
         self.tokens += 1
         now = int(time.time())
-        claims = {"iss": self.url, "sub": "1", "aud": CLIENT, "iat": now, "exp": now + 600, "nonce": given["nonce"], "name": "A Teacher"}
+        claims = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 600, "nonce": given["nonce"], **self.person}
         return {"access_token": secrets.token_hex(), "token_type": "Bearer", "id_token": jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.key)}
 
 

@@ -41,14 +41,20 @@ def issuer() -> Iterator[Provider]:
 
 
 @pytest.fixture
-def port(tmp_path: Path, issuer: Provider) -> Iterator[int]:
+def more() -> dict[str, str]:
+    """Further environment of the server."""
+    return {}
+
+
+@pytest.fixture
+def port(tmp_path: Path, issuer: Provider, more: dict[str, str]) -> Iterator[int]:
     """Of nginx, before a server that asks for a login."""
     if not (NGINX and OPENSSL and CHROMIUM):
         pytest.skip("nginx, openssl or Chromium is not on this machine")
     secrets = tmp_path / "secrets.toml"
     metadata = ('"https://login.example.org/', f'"{issuer.url}/')
     secrets.write_text(put(block("toml"), ('client_id = "..."', f'client_id = "{CLIENT}"'), ('client_secret = "..."', f'client_secret = "{SECRET}"'), metadata))
-    server = Server(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), DPMF_HOSTS=NAME)
+    server = Server(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), DPMF_HOSTS=NAME, **more)
     server.start()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

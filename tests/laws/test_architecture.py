@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 CORE = "dpmf_core"
 PRIVACY, ALGORITHMS = f"{CORE}.privacy", f"{CORE}.algorithms"
 BASE = {f"{CORE}.data", f"{CORE}.samples", f"{CORE}.errors", PRIVACY, ALGORITHMS, f"{CORE}.kernels"}
+SERVING = {f"{CORE}.errors", f"{CORE}.settings", f"{CORE}.askers", f"{CORE}.limits"}
 ABOVE_EXPERIMENT = BASE | {f"{CORE}.experiment", f"{CORE}.metrics"}
 
 # What each module may import of this project; the longest matching prefix decides.
@@ -23,6 +24,12 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.kernels": {f"{CORE}.kernels", f"{CORE}.home"},
     f"{CORE}.data": {f"{CORE}.errors", f"{CORE}.kernels"},
     f"{CORE}.home": {f"{CORE}.errors"},
+    f"{CORE}.settings": {f"{CORE}.errors", f"{CORE}.home"},
+    f"{CORE}.askers": {f"{CORE}.errors", f"{CORE}.settings"},
+    f"{CORE}.limits": SERVING,
+    f"{CORE}.rights": SERVING | {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.lesson_links"},
+    f"{CORE}.overview": SERVING | {f"{CORE}.engine", f"{CORE}.experiment", f"{CORE}.home", f"{CORE}.jobs", f"{CORE}.lesson_links"},
+    f"{CORE}.control": {f"{CORE}.errors", f"{CORE}.home"},
     f"{CORE}.samples": {f"{CORE}.data", f"{CORE}.errors"},
     f"{PRIVACY}.events": {f"{CORE}.kernels"},
     f"{PRIVACY}.guarantee": set(),
@@ -40,14 +47,14 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.partition_selection": BASE,
     f"{CORE}.experiment": BASE | {f"{CORE}.judging", f"{CORE}.coherence", f"{CORE}.partition_selection", f"{CORE}.accounts"},
     f"{CORE}.noisy_errors": ABOVE_EXPERIMENT | {f"{CORE}.accounts"},
-    f"{CORE}.sweeps": ABOVE_EXPERIMENT | {f"{CORE}.noisy_errors"},
+    f"{CORE}.sweeps": ABOVE_EXPERIMENT | {f"{CORE}.limits", f"{CORE}.noisy_errors"},
     f"{CORE}.figures": ABOVE_EXPERIMENT | {f"{CORE}.sweeps"},
     f"{CORE}.part_presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures"},
     f"{CORE}.other_roads": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures"},
     f"{CORE}.presets": ABOVE_EXPERIMENT | {f"{CORE}.sweeps", f"{CORE}.figures", f"{CORE}.part_presets", f"{CORE}.other_roads"},
     f"{CORE}.explain": ABOVE_EXPERIMENT | {f"{CORE}.part_metrics", f"{CORE}.coherence"},
     f"{CORE}.glossary": set(),
-    f"{CORE}.lesson_links": {f"{CORE}.errors", f"{CORE}.home"},
+    f"{CORE}.lesson_links": SERVING | {f"{CORE}.home"},
     f"{CORE}.lessons": {f"{CORE}.data", PRIVACY},
     f"{CORE}.records": ABOVE_EXPERIMENT,
     f"{CORE}.report": ABOVE_EXPERIMENT | {f"{CORE}.compare"},
@@ -64,12 +71,13 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.audit": ABOVE_EXPERIMENT | {f"{CORE}.bounds", f"{CORE}.canaries", f"{CORE}.canary_worlds"},
     f"{CORE}.paired": set(),
     f"{CORE}.fresh": ABOVE_EXPERIMENT | {f"{CORE}.paired"},
-    f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.home", f"{CORE}.paired", f"{CORE}.fresh", f"{CORE}.noisy_errors"},
+    f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.limits", f"{CORE}.home", f"{CORE}.paired", f"{CORE}.fresh", f"{CORE}.noisy_errors"},
     f"{CORE}.selecting": ABOVE_EXPERIMENT | {f"{CORE}.tune", f"{CORE}.accounts", f"{CORE}.noisy_errors"},
     f"{CORE}.schedulers": {f"{CORE}.errors"},
     f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.schedulers"},
-    f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers"},
-    f"{CORE}.engine": {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.schedulers", f"{CORE}.workers", f"{CORE}.leases"},
+    f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers", f"{CORE}.askers"},
+    f"{CORE}.engine": SERVING
+    | {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.schedulers", f"{CORE}.workers", f"{CORE}.leases"},
     f"{CORE}.leases": set(),
     f"{CORE}.backup": {f"{CORE}.accounts", f"{CORE}.artefacts", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.store"},
     f"{CORE}.artefacts": {f"{CORE}.experiment"},

@@ -1,0 +1,134 @@
+"""Quota for uploads: before a file's content is kept the server looks whether there is room for it, for this session and for all."""
+
+import asyncio
+import re
+import threading
+from collections import OrderedDict
+from typing import Any
+from uuid import uuid4
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from datasets import own
+from dpmf_core.errors import BadInput
+from dpmf_core.settings import WHOSE, settings
+from pages.kit import sessions
+
+PATH = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
+STREAM = "/_stcore/stream"
+MB = 1_000_000
+LATER = 10.0  # seconds after which Streamlit has let go of an ended session's last objects
+REMEMBERED = 1_000  # refusals
+
+_coming: dict[str, int] = {}  # bytes on their way, by session
+_refused: OrderedDict[str, str] = OrderedDict()  # sentence by file
+reading = threading.BoundedSemaphore(1)  # files are read one at a time: each takes several times its size
+
+
+def must_fit(ident: str, size: int) -> None:
+    """Raises BadInput where `size` more bytes exceed what the session or all may upload and keep."""
+    now = settings()
+    own, everybody = sessions.uploaded_by(ident) + _coming.get(ident, 0), sessions.uploaded_in_all() + sum(_coming.values())
+    for held, most, whose in ((own, now.upload_mb_per_session, "One session"), (everybody, now.upload_mb_total, "All sessions together")):
+        if held + size > most * MB:
+            raise BadInput(
+                f"There is no room for this file of {size / MB:,.1f} MB. {whose} may upload and keep {most:,} MB, and {held / MB:,.1f} MB are taken. {WHOSE} "
+                "Remove a file that you brought, or take a part of the data."
+            )
+
+
+def must_be_there(file: Any) -> None:
+    """Raises BadInput, the sentence with which an uploaded file was refused."""
+    if sentence := _refused.get(file.file_id):
+        raise BadInput(sentence)
+
+
+def must_keep(entry: Any) -> None:
+    """What was made of a file stays, if there is room for it in this session. Raises BadInput, and removes it, where there is none or nobody is there."""
+    session = sessions.here()
+    try:
+        if session is None:
+            raise BadInput("This session has ended. Open the page anew and bring the file again.")
+        must_fit(session.id, own.size([entry.id]))
+    except BadInput:
+        own.remove(entry)
+        raise
+    session.brought[entry.id] = entry
+
+
+class Guard:
+    """Refuses uploads beyond the quota without keeping their content, and closes sessions whose connection has been gone for long."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and scope["path"].endswith(STREAM):
+            await self._connection(scope, receive, send)
+        elif scope["type"] == "http" and scope["method"] == "PUT" and (found := PATH.match(scope["path"])):
+            await self._upload(found["session"], found["file"], scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _connection(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            sessions.lost()
+            asyncio.get_running_loop().call_later(sessions.GONE + 1, tidy)
+
+    async def _upload(self, ident: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
+        size = Headers(scope=scope).get("content-length", "")
+        if not size.isdecimal():
+            await PlainTextResponse("The size of an upload must be declared.", 411)(scope, receive, send)
+            return
+        try:
+            must_fit(ident, int(size))
+        except BadInput as error:
+            await self._refuse(str(error), file, scope, receive, send)
+            return
+        _refused.pop(file, None)
+        _coming[ident] = _coming.get(ident, 0) + int(size)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            _coming[ident] -= int(size)
+
+    async def _refuse(self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """The content is passed over piece by piece; an empty file goes on in its place, so that the page is drawn and can say why."""
+        passed, most = 0, (int(st.get_option("server.maxUploadSize")) + 1) << 20
+        async for piece in Request(scope, receive).stream():
+            passed += len(piece)
+            if passed > most:
+                await PlainTextResponse(sentence, 413)(scope, receive, send)
+                return
+        _refused[file] = sentence
+        while len(_refused) > REMEMBERED:
+            _refused.popitem(last=False)
+        await self.app(*_empty(scope), send)
+
+
+def _empty(scope: Scope) -> tuple[Scope, Receive]:
+    """The same request with a file of no content."""
+    boundary = uuid4().hex
+    body = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="refused"\r\n\r\n\r\n--{boundary}--\r\n'.encode()
+    changed = {**scope, "headers": list(scope["headers"])}
+    headers = MutableHeaders(scope=changed)
+    headers["content-length"], headers["content-type"] = str(len(body)), f"multipart/form-data; boundary={boundary}"
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return changed, receive
+
+
+def tidy() -> None:
+    """Close the sessions whose connection has been gone for long, and release what they brought. On the server's event loop."""
+    gone = sessions.close_gone()
+    if gone:
+        threading.Thread(target=sessions.release, args=(gone,), name="dpmf-release", daemon=True).start()
+        asyncio.get_running_loop().call_later(LATER, threading.Thread(target=sessions.give_back, name="dpmf-release", daemon=True).start)

@@ -1,0 +1,102 @@
+"""Two people before the README's nginx, one of them the operator: what each sees and may do; the command says the same as the page."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.conftest import QUIET, ROOT
+from tests.browser.provider import Provider
+from tests.browser.test_class_server import NAME, issuer, port
+
+__all__ = ["issuer", "port"]  # fixtures
+pytestmark = pytest.mark.browser
+TEACHER = {"sub": "t-1", "name": "A Teacher", "email": "teacher@example.org", "email_verified": True}
+LIARS = (
+    {"sub": "s-2", "name": "teacher@example.org", "email": "student@example.org", "email_verified": True},
+    {"sub": "teacher@example.org", "name": "A Teacher", "email": "teacher@example.org"},  # says so, and nobody has verified it
+    {"sub": "s-3", "email": "teacher@example.org", "email_verified": False},
+)
+WANTED = "dpals on cinema, epsilon 1, seed 0, rank 64, steps 50"
+LONG = "explore?data=cinema&algo=dpals&eps=1&p.rank=64&p.steps=50"
+
+
+@pytest.fixture
+def more() -> dict[str, str]:
+    return {"DPMF_PROFILE": "class", "DPMF_OPERATORS": "teacher@example.org", "DPMF_DELETES": "owner"}
+
+
+@pytest.fixture
+def browser(port: int) -> Iterator[Any]:
+    with sync_playwright() as playwright:
+        at = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{port}"
+        opened = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*QUIET, at])
+        yield opened
+        opened.close()
+
+
+def logged_in(browser: Any, issuer: Provider, person: dict[str, Any], path: str) -> Any:
+    """A page of a new browser profile, at a path of the server."""
+    issuer.person = person
+    page = browser.new_context(ignore_https_errors=True, viewport={"width": 1280, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(f"https://{NAME}/{path}")
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_selector("[data-testid=stTopNavSection]")
+    return page
+
+
+def admin(data: Path, *words: str) -> str:
+    known = {**os.environ, "DPMF_DATA": str(data)}
+    done = subprocess.run([sys.executable, "-m", "dpmf_core", "admin", *words], cwd=ROOT, env=known, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def operators_entry(page: Any) -> Any:
+    page.get_by_test_id("stTopNavSection").filter(has_text="Work").click()
+    page.get_by_role("menuitem", name="Runs").wait_for()
+    return page.get_by_role("menuitem", name="Operator")
+
+
+def test_an_operator_sees_and_stops_what_a_student_asked_for(browser: Any, issuer: Provider, tmp_path: Path) -> None:
+    student = logged_in(browser, issuer, LIARS[0], LONG)
+    student.get_by_role("button", name="Cancel").wait_for()
+    expect(operators_entry(student)).to_have_count(0)
+
+    teacher = logged_in(browser, issuer, TEACHER, "operator")
+    teacher.wait_for_selector("h1:has-text('What goes on here')")
+    expect(teacher.get_by_text(WANTED, exact=True)).to_be_visible()
+    seen = json.loads(admin(tmp_path, "--json"))[0]
+    assert {visit["label"] for visit in seen["sessions"]} == {"student@example.org", "teacher@example.org"}
+    queued = next(it for it in seen["queue"] if it["words"] == WANTED)
+    assert queued["owner"] == next(visit["owner"] for visit in seen["sessions"] if visit["label"] == "student@example.org")
+    text = admin(tmp_path)
+    assert "student@example.org" in text and "2 of 2 sessions are connected" in text and "worker processes" in text
+    expect(teacher.get_by_text("student@example.org")).to_have_count(1)
+    expect(teacher.get_by_test_id("stDataFrame")).to_be_visible()
+
+    teacher.locator(f".st-key-operator-stop-{queued['ticket']} button").click()
+    teacher.get_by_text(f"Stopped {WANTED}.").wait_for()
+    student.get_by_text("Cancelled. What had finished is shown").wait_for()
+
+    last = json.loads(admin(tmp_path, "--json"))[0]["queue"][-1]
+    assert admin(tmp_path, "stop", last["ticket"]) == f"Stopped {last['words']}.\n"
+    assert last["ticket"] not in admin(tmp_path, "--json")
+
+
+@pytest.mark.parametrize("person", LIARS, ids=["by-name", "unverified", "denied"])
+def test_the_operators_address_answers_others_nothing(browser: Any, issuer: Provider, person: dict[str, Any]) -> None:
+    """As any address at which there is no page."""
+    page = logged_in(browser, issuer, person, "operator")
+    page.get_by_text("Page not found").wait_for()
+    expect(page.get_by_text("What goes on here")).to_have_count(0)
+    expect(page.get_by_text("Memory, server")).to_have_count(0)
+    page.goto(f"https://{NAME}/nothing-at-all")
+    page.get_by_text("Page not found").wait_for()

@@ -1,0 +1,152 @@
+"""Uploads beyond the quota are refused in a sentence before they are parsed; what an ended session brought goes."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from datasets import own
+from dpmf_core.errors import BadInput
+from dpmf_core.settings import settings
+from pages.kit import sessions, uploads
+from pages.kit.sessions import Session
+
+MB = 1_000_000
+Send = Callable[..., Any]
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MemoryUploadedFileManager]:
+    """Streamlit's own keeper of uploads, with a quota of 3 MB a session and 5 MB in all."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    monkeypatch.setenv("DPMF_UPLOAD_MB_PER_SESSION", "3")
+    monkeypatch.setenv("DPMF_UPLOAD_MB_TOTAL", "5")
+    settings.cache_clear()
+    manager = MemoryUploadedFileManager("/_stcore/upload_file")
+    monkeypatch.setattr(sessions, "_files", lambda: manager.file_storage)
+    monkeypatch.setattr(sessions, "_sessions", {})
+    yield manager
+    settings.cache_clear()
+
+
+@pytest.fixture
+def send(held: MemoryUploadedFileManager) -> Send:
+    """send(session, file, bytes): an upload as a browser makes it, through the guard to an endpoint that keeps files as Streamlit's does."""
+
+    async def put(request: Request) -> Response:
+        form = await request.form()
+        (file,) = form.values()
+        assert not isinstance(file, str)
+        held.add_file(request.path_params["session"], UploadedFileRec(request.path_params["file"], file.filename or "", "", await file.read()))
+        return Response(status_code=204)
+
+    app = Starlette(routes=[Route("/_stcore/upload_file/{session}/{file}", put, methods=["PUT"])], middleware=[Middleware(uploads.Guard)])
+    client = TestClient(app)
+
+    def sent(session: str, file: str, size: int) -> Any:
+        return client.put(f"/_stcore/upload_file/{session}/{file}", files={"file": ("big.csv", io.BytesIO(b"x" * size))})
+
+    return sent
+
+
+class File:
+    """What a page gets from the uploader."""
+
+    def __init__(self, file_id: str) -> None:
+        self.file_id, self.name = file_id, "big.csv"
+
+
+def test_a_session_that_has_its_share_is_refused_in_a_sentence(held: MemoryUploadedFileManager, send: Send) -> None:
+    assert send("ada", "one", 2 * MB).status_code == 204
+    uploads.must_be_there(File("one"))
+    assert send("ada", "two", 2 * MB).status_code == 204  # the page is drawn, and says why there is nothing
+    assert len(held.file_storage["ada"]["two"].data) == 0
+    with pytest.raises(BadInput, match=r"no room for this file of 2\.0 MB. One session may upload and keep 3 MB.*Whoever runs this server set that"):
+        uploads.must_be_there(File("two"))
+    assert sessions.uploaded_by("ada") == 2 * MB
+    assert send("bob", "three", 2 * MB).status_code == 204
+    uploads.must_be_there(File("three"))
+
+
+def test_all_sessions_together_have_an_end(held: MemoryUploadedFileManager, send: Send) -> None:
+    for name in ("ada", "bob", "eve"):
+        send(name, f"of-{name}", 2 * MB)
+    with pytest.raises(BadInput, match="All sessions together may upload and keep 5 MB"):
+        uploads.must_be_there(File("of-eve"))
+    assert sessions.uploaded_in_all() == 4 * MB
+
+
+def test_a_file_that_was_taken_back_makes_room(held: MemoryUploadedFileManager, send: Send) -> None:
+    send("ada", "one", 2 * MB)
+    held.remove_file("ada", "one")
+    send("ada", "two", 2 * MB)
+    uploads.must_be_there(File("two"))
+
+
+def test_uploads_on_their_way_count_and_are_forgotten_afterwards(held: MemoryUploadedFileManager, send: Send) -> None:
+    uploads._coming["ada"] = 2 * MB
+    try:
+        send("ada", "one", 2 * MB)
+        with pytest.raises(BadInput, match=r"2\.0 MB are taken"):
+            uploads.must_be_there(File("one"))
+    finally:
+        uploads._coming.clear()
+    send("ada", "two", 2 * MB)
+    uploads.must_be_there(File("two"))
+    assert sum(uploads._coming.values()) == 0
+
+
+def test_an_upload_of_no_declared_size_is_refused(send: Send) -> None:
+    app = Starlette(middleware=[Middleware(uploads.Guard)])
+    answer = TestClient(app).put("/_stcore/upload_file/ada/one", content=iter([b"x" * 1000]))
+    assert answer.status_code == 411 and "must be declared" in answer.text
+
+
+def table() -> bytes:
+    rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
+    return ("user,item,rating\n" + "\n".join(rows) + "\n").encode()
+
+
+@pytest.fixture
+def brought(held: MemoryUploadedFileManager) -> own.Brought:
+    return own.ratings(table(), "mine.csv", {}, (1.0, 5.0))
+
+
+def test_what_was_made_of_a_file_counts_too(held: MemoryUploadedFileManager, brought: own.Brought, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions._sessions["ada"] = Session("ada")
+    monkeypatch.setattr(sessions, "_this", lambda: "ada")
+    uploads.must_keep(brought.entry)
+    size = own.size([brought.entry.id])
+    assert size > 0 and sessions.uploaded_by("ada") == size == own.size()
+    held.add_file("ada", UploadedFileRec("one", "a", "", b"x" * 3 * MB))
+    another = own.ratings(table(), "again.csv", {}, (1.0, 5.0))
+    with pytest.raises(BadInput, match="no room"):
+        uploads.must_keep(another.entry)
+    assert own.size() == size  # it has gone again
+
+
+def test_what_is_read_after_its_session_has_ended_does_not_stay(brought: own.Brought) -> None:
+    with pytest.raises(BadInput, match="session has ended"):
+        uploads.must_keep(brought.entry)
+    assert own.size() == 0
+
+
+def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(brought: own.Brought) -> None:
+    from dpmf_core import experiment
+    from dpmf_core.experiment import DataSpec
+
+    experiment.open_data(DataSpec(id=brought.entry.id))
+    assert experiment._raw.cache_info().currsize == 1
+    sessions.release([Session("ada", brought={brought.entry.id: brought.entry})])
+    assert own.size() == 0 and own.origins() == frozenset()
+    assert experiment._raw.cache_info().currsize == 0

@@ -1,0 +1,184 @@
+"""Who is at a page, and what she finds there: runs of others, the Operator page, pages that need a lesson link."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.askers import Asker, asking
+from dpmf_core.engine import engine
+from dpmf_core.experiment import RunSpec
+from dpmf_core.lesson_links import LessonLink, keep
+from dpmf_core.settings import settings
+from pages.kit import visitor
+from tests.pages.driving import behind_sidebar, words
+
+ROOT = Path(__file__).parents[2]
+ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
+TEACHER = Asker.of_login("https://login.example.org", "1", operator=True)
+Put = Callable[..., None]
+
+
+@pytest.fixture
+def put(monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
+    """put(name=value): the class profile with these settings."""
+
+    def chosen(**values: object) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
+        settings.cache_clear()
+
+    chosen(profile="class", deletes="owner")
+    yield chosen
+    settings.cache_clear()
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[Asker], None]:
+    """at(who): she is at the page from now on."""
+    return lambda who: monkeypatch.setattr(visitor, "asker", lambda: who)
+
+
+def hers(seed: int = 0) -> str:
+    spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm="private-bias", budget={"epsilon": 2.0, "delta": 1e-5}, seed=seed)
+    with asking(ADA):
+        return str(engine().submit(spec).result(60).key)
+
+
+def runs_page(key: str) -> AppTest:
+    """The Runs page with one run ticked."""
+    app = AppTest.from_file(str(ROOT / "pages/work/runs.py"), default_timeout=60)
+    app.session_state["runs.text"] = key
+    app.run()
+    app.session_state["runs.table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    return app.run()
+
+
+def labels(app: AppTest) -> set[str]:
+    return {element.label for element in (*app.button, *app.text_input)}
+
+
+def test_anothers_run_is_read_and_not_annotated_or_deleted(put: Put, at: Any) -> None:
+    key = hers()
+    at(BOB)
+    app = runs_page(key)
+    assert not app.exception
+    assert "Somebody else had this run computed" in words(app)
+    assert not {"Note", "Delete"} & labels(app)
+    at(ADA)
+    assert {"Note", "Delete"} <= labels(runs_page(key))
+
+
+def test_what_a_page_showed_gives_no_right_later(put: Put, at: Any) -> None:
+    """The button was drawn for its owner; whoever presses it is asked again."""
+    key = hers()
+    at(ADA)
+    app = runs_page(key)
+    at(BOB)
+    app.button(key="runs.delete").click().run()
+    assert engine().store.has(key)
+
+
+def test_the_operator_may_and_a_stranger_is_named_nowhere(put: Put, at: Any) -> None:
+    key = hers()
+    at(TEACHER)
+    app = runs_page(key)
+    assert {"Note", "Delete"} <= labels(app)
+    assert ADA.owner not in words(app) + app.dataframe[0].value.to_csv()
+    app.button(key="runs.delete").click().run()
+    assert not engine().store.has(key)
+
+
+def test_the_operators_page_is_empty_for_everybody_else(put: Put, at: Any) -> None:
+    page = str(ROOT / "pages/work/operator.py")
+    for who in (ADA, Asker(), Asker.of_session("x", alone=True)):
+        at(who)
+        app = AppTest.from_file(page, default_timeout=60).run()
+        assert not app.exception and not words(app) and not app.metric
+    at(TEACHER)
+    app = AppTest.from_file(page, default_timeout=60).run()
+    assert not app.exception
+    assert app.title[0].value == "What goes on here" and "Nothing waits" in words(app)
+    assert [metric.label for metric in app.metric] == ["Sessions connected", "Runs in the queue", "Memory, server + workers", "Store"]
+
+
+def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put: Put) -> None:
+    script = "import streamlit as st\nfrom pages.kit import visitor\nwho = visitor.asker()\nst.write(f'{who.alone} {who.operator} {who.owner}')"
+    app = AppTest.from_string(script).run()
+    assert words(app).startswith("False False session:")  # a class is nobody's own machine
+    put(profile="local")
+    app = AppTest.from_string(script).run()
+    assert words(app).startswith("True False session:")
+    token = app.session_state[visitor.TOKEN]
+    assert len(token) >= 32 and token not in words(app)
+    assert words(AppTest.from_string(script).run()) != words(app)
+    put(operators="teacher@example.org")
+    assert words(AppTest.from_string(script).run()).startswith("False False")
+
+
+def shell() -> AppTest:
+    return AppTest.from_file(str(ROOT / "pages/kit/shell.py"), default_timeout=60)
+
+
+def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put: Put, at: Any) -> None:
+    put(pages_without_lesson="lessons,glossary", data_sets="cinema-small")
+    at(BOB)
+    app = shell().run()
+    assert app.title[0].value == "Open a lesson link"
+    assert "Whoever runs this server set that" in words(app) and not app.sidebar.selectbox
+    app = shell()
+    app.query_params["class"] = keep(LessonLink.parse(page="accountant", query={"data": "cinema-small"}, locked=("data",), title="The lesson"))
+    app.run()
+    assert not app.exception and "The lesson" in words(app) and "Open a lesson link" not in words(app)
+
+
+def test_a_data_set_that_is_not_allowed_is_in_no_list_and_no_link(put: Put, at: Any) -> None:
+    put(data_sets="cinema-small,lowrank-5k")
+    at(BOB)
+    app = AppTest.from_string(behind_sidebar("privacy/accountant.py"), default_timeout=60)
+    app.query_params["data"] = "cinema"
+    app.run()
+    assert app.sidebar.selectbox(key="sidebar.data").options == ["Cinema, 2,000 people", "Low rank, 5,000 users"]
+    assert any("Nothing is computed on 'cinema' on this server" in it.value for it in app.warning)
+
+
+def test_a_lesson_does_not_bring_a_data_set_that_is_not_allowed(put: Put, at: Any) -> None:
+    put(data_sets="cinema-small")
+    at(BOB)
+    app = shell()
+    app.query_params["class"] = keep(LessonLink.parse(page="accountant", query={"data": "cinema"}, locked=("data",)))
+    app.run()
+    assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
+
+
+def test_a_session_state_that_was_edited_asks_for_nothing_else(put: Put, at: Any) -> None:
+    put(data_sets="cinema-small")
+    at(BOB)
+    app = AppTest.from_string("from pages.kit import sidebar\nimport streamlit as st\nst.session_state['sidebar.data'] = 'cinema'\nsidebar.draw()").run()
+    assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
+
+
+RUNS = """
+from dpmf_core.experiment import RunSpec
+from pages.kit import runs
+runs.wanted("x", {"x": RunSpec.parse(data={"id": "cinema"}, algorithm="global-mean")})
+"""
+
+
+def test_a_page_that_asks_all_the_same_is_refused_by_the_engine(put: Put, at: Any) -> None:
+    put(data_sets="cinema-small")
+    at(BOB)
+    app = AppTest.from_string(RUNS, default_timeout=60).run()
+    assert "Nothing is computed on 'cinema' on this server" in app.error[0].value.replace("\\", "")
+
+
+def test_downloads_are_not_offered_where_they_are_the_operators(put: Put, at: Any) -> None:
+    page = str(ROOT / "pages/work/data.py")
+    at(BOB)
+    app = AppTest.from_file(page, default_timeout=60).run()
+    assert "Downloads are for the operator of this server alone" in words(app)
+    assert not [box for box in app.selectbox if box.key == "data.download"]
+    at(TEACHER)
+    assert [box for box in AppTest.from_file(page, default_timeout=60).run().selectbox if box.key == "data.download"]
