@@ -19,6 +19,8 @@ import mpmath
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.driving import held
+
 ROOT = Path(__file__).parents[1]
 DELTA = 1e-5
 SCRIPT = f"""
@@ -90,7 +92,7 @@ class Person:
         return self.waits()
 
     def moves_epsilon(self, epsilon: float) -> "Person":
-        self.app.sidebar.number_input(key="sidebar.eps").set_value(epsilon)
+        held(self.app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
         return self.waits()
 
     def turns_on(self, toggle: str) -> "Person":

@@ -13,6 +13,7 @@ from websockets.asyncio.client import connect
 
 PATIENCE = 600.0  # seconds for a result
 SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\* with privacy")
+FOLLOWS = re.compile(r"\.\d+$")  # numbers the widgets that have stood for one value
 TITLE = re.compile(r"At ε = ([\d.]+),")
 
 
@@ -25,7 +26,8 @@ class Student:
         self.drawn: list[float] = []
         self.whole = self.parts = 0  # drawings of the page, and of fragments of it
         self.messages: list[str] = []  # exceptions and progress texts that were shown
-        self._ids: dict[str, str] = {}  # widget key: id
+        self._ids: dict[str, str] = {}  # widget key: id of the widget that stands there now
+        self._states: dict[str, float | list[str]] = {}  # by id: values of boxes and sliders, all of which a browser repeats with whatever it asks for
         self._texts: dict[tuple[int, ...], str] = {}
         self._reruns: dict[str, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
@@ -55,8 +57,9 @@ class Student:
             message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True
         else:
             self._idle.clear()
-        for key, value in widgets.items():
-            state = message.rerun_script.widget_states.widgets.add(id=self._ids[key])
+        self._states |= {self._ids[key]: value for key, value in widgets.items()}
+        for ident, value in self._states.items():
+            state = message.rerun_script.widget_states.widgets.add(id=ident)
             if isinstance(value, list):
                 state.string_array_value.data.extend(value)
             else:
@@ -121,13 +124,22 @@ class Student:
             return
         body = getattr(element, kind)
         if (ident := str(getattr(body, "id", ""))).startswith("$$ID-"):
-            self._ids[ident.split("-", 2)[2]] = ident
+            self._ids[FOLLOWS.sub("", ident.split("-", 2)[2])] = ident
+            self._hold(ident, body)
         if kind == "exception":
             self.messages.append(f"exception: {body.type}: {body.message}")
         elif kind == "progress":
             self.messages.append(body.text)
         elif text := str(getattr(body, "body", "")):
             self._texts[tuple(message.metadata.delta_path)] = text
+
+    def _hold(self, ident: str, body: Any) -> None:
+        """What a box or a slider shows: its first value, or one that the server sets."""
+        kind = type(body).__name__
+        if kind == "NumberInput" and (body.set_value or ident not in self._states):
+            self._states[ident] = body.value if body.set_value else body.default
+        elif kind == "Slider" and body.options and (body.set_value or ident not in self._states):
+            self._states[ident] = list(body.raw_value) if body.set_value else [body.options[int(place)] for place in body.default]
 
     async def _again(self, fragment: str, interval: float) -> None:
         while True:
