@@ -152,6 +152,11 @@ class Store:
         except (OSError, ValueError) as error:
             raise Damaged(f"The stored run {key} cannot be used: {error}. Delete it and run it again.") from error
 
+    def record(self, key: str) -> dict[str, Any] | None:
+        """A stored run's record, marked as cached, without its arrays; None where there is none."""
+        found = self._all("SELECT record FROM runs WHERE key = ?", key)
+        return {**json.loads(found[0][0]), "cached": True} if found else None
+
     def _load(self, artefact: str) -> dict[str, npt.NDArray[Any]]:
         content = self._path(artefact).read_bytes()
         if hashlib.sha256(content).hexdigest() != artefact:

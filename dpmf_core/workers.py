@@ -10,6 +10,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from typing import Any, Protocol
 from dpmf_core import experiment
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.experiment import Progress, Report, RunSpec
+from dpmf_core.limits import duration
 
 
 class Measurement(Protocol):
@@ -46,23 +48,62 @@ def stop(ticket: str) -> None:
     _stopped.add(ticket)
 
 
-def work(spec: Work, ticket: str, topic: str) -> Outcome:
-    """Do one run or measurement, telling `topic` after each step. What a person can cause is returned, not raised: it is no failure of the worker."""
+def too_long(seconds: float) -> BadInput:
+    return BadInput(f"This run took longer than {duration(seconds)}, which is the most that one run may take here. Choose fewer steps, trainings or ratings.")
+
+
+def _too_large(megabytes: float) -> BadInput:
+    return BadInput(
+        f"This run needed more than {megabytes / 1000:.1f} GB of memory, which is the most that one run may take here. Choose fewer ratings, items or factors."
+    )
+
+
+def resident() -> float:
+    """Memory of this process, in MB; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except (OSError, ValueError):
+        return 0.0
+
+
+class Bounds:
+    """Asked between two steps of a run: whether it has to stop. exceeded: the limit that it broke, if it broke one."""
+
+    def __init__(self, ticket: str, seconds: float, megabytes: float) -> None:
+        self._ticket, self._seconds, self._megabytes = ticket, seconds, megabytes
+        self._end = time.monotonic() + seconds
+        self.exceeded: BadInput | None = None
+
+    def stopped(self) -> bool:
+        if time.monotonic() > self._end:
+            self.exceeded = too_long(self._seconds)
+        elif resident() > self._megabytes:
+            self.exceeded = _too_large(self._megabytes)
+        return self.exceeded is not None or self._ticket in _stopped
+
+
+def work(spec: Work, ticket: str, topic: str, seconds: float = float("inf"), megabytes: float = float("inf")) -> Outcome:
+    """Do one run or measurement, telling `topic` after each step. What a person can cause is returned, not raised: it is no failure of the worker.
+
+    seconds, megabytes: a run that needs more ends between two steps, with a sentence.
+    """
     from distributed import get_worker
 
-    worker, sent = get_worker(), 0
+    worker, sent, bounds = get_worker(), 0, Bounds(ticket, seconds, megabytes)
 
     def tell(progress: Progress) -> None:
         nonlocal sent
         new, sent = progress.curves[sent:], len(progress.curves)
         worker.log_event(topic, {"ticket": ticket, "step": progress.step, "steps": progress.steps, "seconds": progress.seconds, "new": list(new)})
 
-    worker.log_event(topic, {"ticket": ticket})
+    worker.log_event(topic, {"ticket": ticket, "worker": worker.address})
     try:
         if isinstance(spec, RunSpec):
-            return experiment.run(spec, report=tell, stopped=lambda: ticket in _stopped)
-        return spec.measure(tell, lambda: ticket in _stopped)
-    except (BadInput, Cancelled) as outcome:
+            return experiment.run(spec, report=tell, stopped=bounds.stopped)
+        return spec.measure(tell, bounds.stopped)
+    except Cancelled as outcome:
+        return bounds.exceeded or outcome
+    except BadInput as outcome:
         return outcome
     finally:
         _stopped.discard(ticket)

@@ -9,7 +9,7 @@ import streamlit as st
 from datasets import own
 from dpmf_core import accounts
 from dpmf_core.lesson_links import PAGES as PAGES_OF_LESSONS
-from pages.kit import asked, lesson, sidebar
+from pages.kit import asked, lesson, runs, sidebar
 
 PAGES = Path(__file__).parents[1]
 
@@ -87,7 +87,9 @@ if not apart:
     sidebar.draw(holds.get(name, "ratings"), IDLE.get(name, ()), asked.instead() if name == "trade-off" else "")
 st.set_page_config(page_title=f"{page.title} · dpmf: what privacy costs")
 lesson.heading()
+runs.begin()
 page.run()
+runs.leave()
 _settle_in()
 if given is None and name in PAGES_OF_LESSONS:
     lesson.maker(name, st.container() if apart else st.sidebar)

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,6 @@ def everything_asked(app: AppTest) -> AppTest:
     raise AssertionError("there are buttons without end")
 
 
-def held(widgets: Sequence[Any], key: str) -> Any:
+def held(widgets: Iterable[Any], key: str) -> Any:
     """The widget that shows the session's value under a key: one that follows others has a number after it."""
     return next(it for it in widgets if re.fullmatch(rf"{re.escape(key)}\.\d+", str(it.key)))
