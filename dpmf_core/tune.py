@@ -180,7 +180,7 @@ class Search:
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(f"The number of trials must lie from 1 to {MOST_TRIALS:,}. Got {trials}.")
         self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
-        self._asker, self._cost = asker, cost
+        self._asking: dict[str, Any] = {"asker": asker, "cost": cost} if asker else {}
         self._study = _study(spec, folder or data_folder() / "tune")
         self._running: dict[int, tuple[Any, list[Any]]] = {}  # number: (optuna's trial, a job for each draw)
         self._told: dict[int, int] = {}  # number: points of its curve that the pruner has seen
@@ -214,7 +214,7 @@ class Search:
             trial = self._study.ask()
             moved = _suggested(trial, self.spec)
             specs = [self.spec.trial(moved, draw) for draw in range(self.spec.draws)]
-            self._running[trial.number] = (trial, [self._engine.submit(spec, -5, self._asker, self._cost) for spec in specs])
+            self._running[trial.number] = (trial, [self._engine.submit(spec, priority=-5, **self._asking) for spec in specs])
         return bool(self._running)
 
     def _watch(self, trial: Any, jobs: Sequence[Any]) -> None:

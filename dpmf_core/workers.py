@@ -34,6 +34,7 @@ class Measurement(Protocol):
 Work = RunSpec | Measurement
 Outcome = Any  # a Run, what a measurement found, or BadInput, Cancelled, RuntimeError
 MOST = 8  # workers; each holds its own copy of the data
+NICE = 5  # beside one busy page a worker has a quarter of a core, and so it has beside a neighbour; at 19 it would have a seventieth
 HERE = "127.0.0.1"
 LOOPBACK: dict[str, Any] = {  # no dashboard; the small HTTP servers that Dask starts all the same take any port of this machine alone
     "dashboard_address": f"{HERE}:0", "worker_dashboard_address": f"{HERE}:0", "scheduler_kwargs": {"dashboard": False}, "silence_logs": 40,
@@ -160,7 +161,7 @@ def _serve(workers: int) -> None:
     bounded = {f"distributed.nanny.pre-spawn-environ.{name}": os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     memory = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill", "pause")}
     dask.config.set({"distributed.scheduler.allowed-failures": 1, **NO_QUEUE, **bounded, **memory})
-    os.nice(19)  # pages come first
+    os.nice(NICE)
     # whoever asked may end while an answer is under way (Ctrl-C), which is no news
     logging.getLogger("distributed.scheduler").addFilter(lambda record: not str(record.msg).startswith("Closed comm"))
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host=HERE, memory_limit=MEMORY_LIMIT, **LOOPBACK)  # type: ignore[no-untyped-call]

@@ -113,9 +113,10 @@ def wanted(
     withheld = {name: spec for name, spec in specs.items() if name not in through}
     st.session_state[f"{page}.withheld"] = next(iter(specs), None) in withheld
     early = set(list(through)[:FIRST] if first is None else first)
-    begin = [name for name, spec in through.items() if name in early or odometer.private(spec)]
+    secret = odometer.private_among(through)
+    begin = [name for name in through if name in early or name in secret]
     jobs, new = _jobs(page, through, begin, light)
-    _hold(page, jobs, asked or any(odometer.private(spec) for spec in through.values()))
+    _hold(page, jobs, asked or bool(secret))
     place = st.empty()
     if jobs and new:  # once, so that a widget's answer does not wait for runs that go on
         _answer(place, list(jobs.values()), len(through))

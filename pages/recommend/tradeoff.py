@@ -18,7 +18,7 @@ def _go(signature: str) -> None:
 def wanted(question: Asked) -> Finished:
     """The finished runs. A question with many that are not stored waits for its button, and shows the stored ones meanwhile."""
     distinct = {point.key: point.spec for point in question.points}
-    unasked = any(odometer.private(spec) for spec in distinct.values())  # these have buttons of their own
+    unasked = bool(odometer.private_among(distinct))  # these have buttons of their own
     if not unasked and st.session_state.get("tradeoff.go") != question.signature:
         known = forecast.stored(distinct)
         left = {key: spec for key, spec in distinct.items() if key not in known}
