@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 
 Value = float | str | list[str]
 PATIENCE = 600.0  # seconds for a result
-SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\* with privacy")
+SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\*(?: \([^)]*\))? with privacy")  # of one draw, or of several with their range
 FOLLOWS = re.compile(r"\.\d+$")  # numbers the widgets that have stood for one value
 PLACE = re.compile(r"runs finished|your turn")  # what a page says of runs that are not finished
 TITLE = re.compile(r"At ε = ([\d.]+),")
@@ -178,7 +178,7 @@ class Student:
     def _hold(self, ident: str, body: Any) -> None:
         """What a box or a slider shows: its first value, or one that the server sets."""
         kind = type(body).__name__
-        if kind == "NumberInput" and (body.set_value or ident not in self._states):
+        if kind == "NumberInput" and (body.set_value or (ident not in self._states and body.HasField("default"))):  # an empty box says nothing
             self._states[ident] = body.value if body.set_value else body.default
         elif kind == "Slider" and body.options and (body.set_value or ident not in self._states):
             self._states[ident] = list(body.raw_value) if body.set_value else [body.options[int(place)] for place in body.default]

@@ -107,7 +107,9 @@ class Lanes:
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def ahead(self, task: Task) -> int:
-        """How many waiting tasks go before this one."""
+        """How many waiting tasks go before this one; all of them before one whose data are still being opened."""
+        if task.ticket in self._handed:
+            return 0
         return self._turns.ahead(task) if task.lined else len(self._turns)
 
     @property

@@ -243,7 +243,8 @@ def _progress(jobs: Sequence[Handle], open_jobs: Sequence[Job], count: int) -> t
         left = max(left, now.seconds / max(now.step, 1) * (now.steps - now.step))
         words += f"; step {now.step} of {now.steps} of one"
     elif open_jobs[0].state == "waiting":
-        words += f"; your turn: {ordinal(open_jobs[0].ahead + 1)} of {max(open_jobs[0].waiting, 1)}"
+        place = open_jobs[0].ahead + 1
+        words += f"; your turn: {ordinal(place)} of {max(open_jobs[0].waiting, place):,}"
     return min(share, 1.0), words + (f", about {forecast.words(left)}" if left >= 1 else "")
 
 
