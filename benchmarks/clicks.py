@@ -20,6 +20,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.home import data_folder
+from tests.pages.driving import held
 
 ROOT = Path(__file__).parents[1]
 DELTA = 1e-5
@@ -92,7 +93,7 @@ class Person:
         return self.waits()
 
     def moves_epsilon(self, epsilon: float) -> "Person":
-        self.app.sidebar.number_input(key="sidebar.eps").set_value(epsilon)
+        held(self.app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
         return self.waits()
 
     def turns_on(self, toggle: str) -> "Person":

@@ -11,24 +11,32 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 
+Value = float | str | list[str]
 PATIENCE = 600.0  # seconds for a result
-SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\* with privacy")
+SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\*(?: \([^)]*\))? with privacy")  # of one draw, or of several with their range
+FOLLOWS = re.compile(r"\.\d+$")  # numbers the widgets that have stood for one value
+PLACE = re.compile(r"runs finished|your turn")  # what a page says of runs that are not finished
 TITLE = re.compile(r"At ε = ([\d.]+),")
 
 
 class Student:
-    """One session. Seconds from each touch of a widget: `answers` until the privacy card spoke of it, `drawn` until the page stood again."""
+    """One session. Seconds from each touch of a widget: `answers` until the page said the new epsilon with its figure or, where that is being computed,
+    its place in the queue; `drawn` until the page stood again."""
 
-    def __init__(self, base: str, query: str) -> None:
-        self._base, self._query = base, query
+    def __init__(self, base: str, query: str, page: str = "") -> None:
+        self._base, self._query, self._page = base, query, page
         self.answers: list[float] = []
         self.drawn: list[float] = []
         self.whole = self.parts = 0  # drawings of the page, and of fragments of it
         self.messages: list[str] = []  # exceptions and progress texts that were shown
-        self._ids: dict[str, str] = {}  # widget key: id
+        self._ids: dict[str, str] = {}  # widget key: id of the widget that stands there now
+        self._states: dict[str, Value] = {}  # by id: values of boxes and sliders, all of which a browser repeats with whatever it asks for
         self._texts: dict[tuple[int, ...], str] = {}
         self._reruns: dict[str, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
+        self._waiting = ""  # what the page says of its runs, since it was last drawn
+        self._addresses: asyncio.Queue[str] = asyncio.Queue()  # for uploads
+        self._session = ""
 
     async def __aenter__(self) -> "Student":
         url = self._base.replace("http", "ws", 1) + "/_stcore/stream"
@@ -46,8 +54,9 @@ class Student:
 
     # -- speaking ----------------------------------------------------------------------------------------------------
 
-    async def _rerun(self, fragment: str = "", **widgets: Any) -> None:
+    async def _rerun(self, fragment: str = "", button: str = "", **widgets: Any) -> None:
         message = BackMsg()
+        message.rerun_script.page_name = self._page
         message.rerun_script.query_string = self._query
         message.rerun_script.context_info.url = f"{self._base}/?{self._query}"
         message.rerun_script.context_info.timezone = "UTC"
@@ -55,22 +64,52 @@ class Student:
             message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True
         else:
             self._idle.clear()
-        for key, value in widgets.items():
-            state = message.rerun_script.widget_states.widgets.add(id=self._ids[key])
+        self._states |= {self._ids[key]: value for key, value in widgets.items()}
+        for ident, value in self._states.items():
+            state = message.rerun_script.widget_states.widgets.add(id=ident)
             if isinstance(value, list):
                 state.string_array_value.data.extend(value)
+            elif isinstance(value, str):
+                state.string_value = value
             else:
                 state.double_value = value
+        if button:
+            message.rerun_script.widget_states.widgets.add(id=self._ids[button]).trigger_value = True
         await self._socket.send(message.SerializeToString())
 
     async def touch(self, key: str, value: float | list[str], epsilon: float) -> None:
-        """Move a widget, and wait until the card says the epsilon and the page has been drawn once."""
+        """Move a widget, and wait until the page answers and has been drawn once."""
         began, told = time.perf_counter(), f"ε = {epsilon:.2f} ("
         await self._rerun(**{key: value})
-        await self._until(lambda: any(told in text for text in self._texts.values()), told)
+        await self._until(lambda: any(told in text for text in self._texts.values()) and bool(self._waiting or self._figure(epsilon)), told)
         self.answers.append(time.perf_counter() - began)
         await self._until(self._idle.is_set, "the page's end")
         self.drawn.append(time.perf_counter() - began)
+
+    async def set(self, key: str, value: Value) -> None:
+        """Give a widget a value, and wait until the page has been drawn."""
+        await self._rerun(**{key: value})
+        await self._until(self._idle.is_set, "the page's end")
+
+    async def press(self, key: str) -> None:
+        """Press a button, and wait until the page has been drawn."""
+        await self._rerun(button=key)
+        await self._until(self._idle.is_set, "the page's end")
+
+    def has(self, key: str) -> bool:
+        """Whether the page has, or had, a widget of this key."""
+        return key in self._ids
+
+    async def until_widget(self, key: str) -> None:
+        await self._until(lambda: self.has(key), key)
+
+    async def upload_address(self, name: str) -> str:
+        """Where the server wants a file of this name; '' where it does not."""
+        message = BackMsg()
+        message.file_urls_request.request_id, message.file_urls_request.session_id = name, self._session
+        message.file_urls_request.file_names.append(name)
+        await self._socket.send(message.SerializeToString())
+        return await asyncio.wait_for(self._addresses.get(), PATIENCE)
 
     async def _until(self, there: Callable[[], bool], what: str) -> None:
         until = time.monotonic() + PATIENCE
@@ -89,6 +128,7 @@ class Student:
             message.ParseFromString(raw if isinstance(raw, bytes) else raw.encode())
             kind = message.WhichOneof("type")
             if kind == "new_session":
+                self._session = message.new_session.initialize.session_id
                 self._begin(bool(message.metadata.run.fragment_ids))
             elif kind == "delta":
                 self._draw(message)
@@ -96,6 +136,9 @@ class Student:
                 self._poll(message.auto_rerun.fragment_id, message.auto_rerun.interval)
             elif kind == "stop_auto_rerun":
                 self._quit(message.stop_auto_rerun.fragment_id)
+            elif kind == "file_urls_response":
+                urls = message.file_urls_response.file_urls
+                self._addresses.put_nowait(urls[0].upload_url if urls else "")
             elif kind == "page_info_changed":
                 self._query = message.page_info_changed.query_string
             elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
@@ -109,6 +152,7 @@ class Student:
         self.whole += 1
         self._stop_reruns()
         self._texts.clear()
+        self._waiting = ""
 
     def _poll(self, fragment: str, interval: float) -> None:
         if fragment not in self._reruns:
@@ -121,13 +165,23 @@ class Student:
             return
         body = getattr(element, kind)
         if (ident := str(getattr(body, "id", ""))).startswith("$$ID-"):
-            self._ids[ident.split("-", 2)[2]] = ident
+            self._ids[FOLLOWS.sub("", ident.split("-", 2)[2])] = ident
+            self._hold(ident, body)
         if kind == "exception":
             self.messages.append(f"exception: {body.type}: {body.message}")
         elif kind == "progress":
             self.messages.append(body.text)
+            self._waiting = body.text if PLACE.search(body.text) else ""
         elif text := str(getattr(body, "body", "")):
             self._texts[tuple(message.metadata.delta_path)] = text
+
+    def _hold(self, ident: str, body: Any) -> None:
+        """What a box or a slider shows: its first value, or one that the server sets."""
+        kind = type(body).__name__
+        if kind == "NumberInput" and (body.set_value or (ident not in self._states and body.HasField("default"))):  # an empty box says nothing
+            self._states[ident] = body.value if body.set_value else body.default
+        elif kind == "Slider" and body.options and (body.set_value or ident not in self._states):
+            self._states[ident] = list(body.raw_value) if body.set_value else [body.options[int(place)] for place in body.default]
 
     async def _again(self, fragment: str, interval: float) -> None:
         while True:
@@ -151,14 +205,15 @@ class Student:
 
     async def result(self, epsilon: float, whole: bool = False) -> str:
         """The private RMSE that the page says for this epsilon; whole: once nothing is left to be computed."""
-        found = ""
+        await self._until(lambda: bool(self._figure(epsilon)) and not (whole and self._reruns), f"a result for epsilon {epsilon:g}")
+        return self._figure(epsilon)
 
-        def there() -> bool:
-            nonlocal found
-            told = "\n".join(text for _, text in sorted(self._texts.items()))
-            title, sentence = TITLE.search(told), SENTENCE.search(told)
-            found = sentence[1] if title and sentence and float(title[1]) == epsilon else ""
-            return bool(found) and not (whole and self._reruns)
+    def said(self, words: str) -> str:
+        """The text on the page that holds these words, '' where none does."""
+        return next((text for text in self._texts.values() if words in text), "")
 
-        await self._until(there, f"a result for epsilon {epsilon:g}")
-        return found
+    def _figure(self, epsilon: float) -> str:
+        """The RMSE that the page says now, if it is for this epsilon; else ''."""
+        told = "\n".join(text for _, text in sorted(self._texts.items()))
+        title, sentence = TITLE.search(told), SENTENCE.search(told)
+        return sentence[1] if title and sentence and float(title[1]) == epsilon else ""

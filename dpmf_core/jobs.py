@@ -22,8 +22,15 @@ class Task:
 
     identity: str
     spec: Any  # Work
-    priority: int
     number: int = 0
+    cost: float = 0.0  # estimated seconds; 0 where nobody estimated
+    askers: dict[str, int] = field(default_factory=dict)  # sessions that want it, '' for none, and with which priority
+    debtor: str = ""  # the session that its cost counts for
+    turn_of: str = ""  # the session in whose turn a worker has it
+    lined: bool = False  # whether it waits for a worker, its data being open
+    light: bool = False  # whether nobody needs a stored run's arrays
+    began: float | None = None  # when a worker began, on the monotonic clock
+    worker: str = ""  # where
     ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
     key: str = ""
     state: State = "waiting"
@@ -37,10 +44,9 @@ class Task:
     owner: str = field(default_factory=owner_now)  # of whoever asked first
     asked: float = field(default_factory=time.monotonic)
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Tasks start in this order."""
-        return -self.priority, self.number
+    def place(self, asker: str) -> tuple[int, float, int]:
+        """The tasks of an asker start in this order: by her priority, then the cheap ones."""
+        return -self.askers[asker], self.cost, self.number
 
 
 class Desk(Protocol):
@@ -48,14 +54,17 @@ class Desk(Protocol):
 
     def ahead(self, task: Task) -> int: ...
 
+    def waiting(self) -> int: ...
+
     def leave(self, task: Task, job: "Job") -> None: ...
 
 
 class Job:
     """One caller's handle on a run; cheap to ask. A handle that is dropped does not cancel its run."""
 
-    def __init__(self, desk: Desk, task: Task) -> None:
+    def __init__(self, desk: Desk, task: Task, asker: str = "") -> None:
         self._desk, self._task, self._left = desk, task, False
+        self.asker = asker
 
     @property
     def spec(self) -> Any:
@@ -98,6 +107,16 @@ class Job:
     def ahead(self) -> int:
         """How many waiting runs start before this one."""
         return self._desk.ahead(self._task) if self.state == "waiting" else 0
+
+    @property
+    def waiting(self) -> int:
+        """How many runs wait in all, this one among them."""
+        return self._desk.waiting()
+
+    @property
+    def cost(self) -> float:
+        """Estimated seconds; 0 where nobody estimated."""
+        return self._task.cost
 
     @property
     def error(self) -> str | None:

@@ -84,9 +84,10 @@ class Settings(BaseSettings):
     upload_mb_per_session: int = Field(400, ge=1, description="megabytes that one session may upload and keep")
     upload_mb_total: int = Field(1_600, ge=1, description="megabytes that all sessions may upload and keep")
     runs_in_flight: Limit = Field(None, ge=1, description="runs of one session that compute at the same time, at most")
-    estimated_seconds: Limit = Field(None, ge=1, description="estimated seconds of computing that one session may have waiting, at most")
-    seconds_per_run: Limit = Field(None, ge=1, description="seconds after which one run is stopped")
-    memory_per_run: Limit = Field(None, ge=100, description="megabytes of one worker, above which its run is stopped")
+    estimated_seconds: Limit = Field(7_200, ge=1, description="estimated seconds of computing that one session may have waiting, at most")
+    seconds_per_run: Limit = Field(1_800, ge=1, description="seconds after which one run that a page asked for is stopped")
+    memory_per_run: Limit = Field(None, ge=100, description="megabytes of one worker, above which its run is stopped; half of the memory where none is set")
+    confirm_seconds: int = Field(120, ge=1, description="estimated seconds from which an audit, a sweep or a search is confirmed by a button first")
 
     @model_validator(mode="before")
     @classmethod

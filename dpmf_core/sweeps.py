@@ -1,5 +1,6 @@
 """Many runs as one question: methods x epsilons x seeds x a grid of one or two parameters, and what comes out of them."""
 
+import functools
 import itertools
 import math
 import statistics
@@ -74,7 +75,7 @@ class Point:
     epsilon: float | None
     grid: Mapping[str, Value] = field(default_factory=dict)
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """The specification as text: equal runs have equal keys."""
         return self.spec.model_dump_json()
@@ -109,13 +110,18 @@ class Sweep(BaseModel):
 
     def _sized(self) -> None:
         """Raises BadInput on too many runs, or on a grid that none of the methods has."""
-        count = len(self.methods) * max(len(self.epsilons), 1) * len(self.seeds) * math.prod(len(values) for values in self.grid.values())
+        count = len(self.seeds) * sum(self._runs_of(method) for method in self.methods)
         if count > MOST_RUNS:
             raise BadInput(f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons, seeds or grid values.")
         limits.at_most("largest_sweep", count, "runs of a sweep")
         known = sorted({name for method in self.methods for name in method.kind.model_fields})
         if unknown := [name for name in self.grid if name not in known]:
             raise BadInput(f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)} They have: {', '.join(known) or 'none'}.")
+
+    def _runs_of(self, method: Method) -> int:
+        """How many runs a method has with one seed: at every epsilon, and at every place of the part of the grid that it knows."""
+        places = math.prod(len(values) for name, values in self.grid.items() if name in method.kind.model_fields)
+        return places * (max(len(self.epsilons), 1) if method.is_private else 1)
 
     def _places(self, method: Method) -> Iterator[dict[str, Value]]:
         own = {name: values for name, values in self.grid.items() if name in method.kind.model_fields}

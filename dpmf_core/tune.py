@@ -168,16 +168,18 @@ class Trial:
 class Jobs(Protocol):
     """What a search asks of the engine."""
 
-    def submit(self, spec: RunSpec, priority: int = 0) -> Any: ...
+    def submit(self, spec: RunSpec, priority: int = 0, asker: str = "", cost: float = 0.0) -> Any: ...
 
 
 class Search:
     """A search that goes on: call `advance` until it says that it has ended. Several may not share a specification at a time."""
 
-    def __init__(self, spec: TuneSpec, trials: int, engine: Jobs, width: int = 2, folder: Path | None = None) -> None:
+    def __init__(self, spec: TuneSpec, trials: int, engine: Jobs, width: int = 2, folder: Path | None = None, asker: str = "", cost: float = 0.0) -> None:
+        """asker, cost: the session that it is made for, and estimated seconds of a training."""
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(f"The number of trials must lie from 1 to {MOST_TRIALS:,}. Got {trials}.")
         self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
+        self._asking: dict[str, Any] = {"asker": asker, "cost": cost} if asker else {}
         self._study = _study(spec, folder or data_folder() / "tune")
         self._running: dict[int, tuple[Any, list[Any]]] = {}  # number: (optuna's trial, a job for each draw)
         self._told: dict[int, int] = {}  # number: points of its curve that the pruner has seen
@@ -211,7 +213,8 @@ class Search:
         while self.failure is None and len(self._running) < self._width and self._settled + len(self._running) < self.asked:
             trial = self._study.ask()
             moved = _suggested(trial, self.spec)
-            self._running[trial.number] = (trial, [self._engine.submit(self.spec.trial(moved, draw), priority=-5) for draw in range(self.spec.draws)])
+            specs = [self.spec.trial(moved, draw) for draw in range(self.spec.draws)]
+            self._running[trial.number] = (trial, [self._engine.submit(spec, priority=-5, **self._asking) for spec in specs])
         return bool(self._running)
 
     def _watch(self, trial: Any, jobs: Sequence[Any]) -> None:

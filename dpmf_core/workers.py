@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Report, RunSpec
 from dpmf_core.home import workplace
 from dpmf_core.schedulers import Scheduler, local_cluster, threads_cluster
+from dpmf_core.session_limits import duration
 
 
 class Measurement(Protocol):
@@ -36,6 +38,7 @@ class Measurement(Protocol):
 Work = RunSpec | Measurement
 Outcome = Any  # a Run, what a measurement found, or BadInput, Cancelled, RuntimeError
 MOST = 8  # workers; each holds its own copy of the data
+NICE = 5  # beside one busy page a worker has a quarter of a core, and so it has beside a neighbour; at 19 it would have a seventieth
 NO_QUEUE = {"distributed.scheduler.worker-saturation": float("inf")}  # else runs wait where their priority is not looked at
 QUIET = ("-W", "ignore::UserWarning:multiprocessing.resource_tracker")  # it frees what a killed process held, and says so
 
@@ -46,23 +49,62 @@ def stop(ticket: str) -> None:
     _stopped.add(ticket)
 
 
-def work(spec: Work, ticket: str, topic: str) -> Outcome:
-    """Do one run or measurement, telling `topic` after each step. What a person can cause is returned, not raised: it is no failure of the worker."""
+def too_long(seconds: float) -> BadInput:
+    return BadInput(f"This run took longer than {duration(seconds)}, which is the most that one run may take here. Choose fewer steps, trainings or ratings.")
+
+
+def _too_large(megabytes: float) -> BadInput:
+    return BadInput(
+        f"This run needed more than {megabytes / 1000:.1f} GB of memory, which is the most that one run may take here. Choose fewer ratings, items or factors."
+    )
+
+
+def resident() -> float:
+    """Memory of this process, in MB; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except (OSError, ValueError):
+        return 0.0
+
+
+class Bounds:
+    """Asked between two steps of a run: whether it has to stop. exceeded: the limit that it broke, if it broke one."""
+
+    def __init__(self, ticket: str, seconds: float, megabytes: float) -> None:
+        self._ticket, self._seconds, self._megabytes = ticket, seconds, megabytes
+        self._end = time.monotonic() + seconds
+        self.exceeded: BadInput | None = None
+
+    def stopped(self) -> bool:
+        if time.monotonic() > self._end:
+            self.exceeded = too_long(self._seconds)
+        elif resident() > self._megabytes:
+            self.exceeded = _too_large(self._megabytes)
+        return self.exceeded is not None or self._ticket in _stopped
+
+
+def work(spec: Work, ticket: str, topic: str, seconds: float = float("inf"), megabytes: float = float("inf")) -> Outcome:
+    """Do one run or measurement, telling `topic` after each step. What a person can cause is returned, not raised: it is no failure of the worker.
+
+    seconds, megabytes: a run that needs more ends between two steps, with a sentence.
+    """
     from distributed import get_worker
 
-    worker, sent = get_worker(), 0
+    worker, sent, bounds = get_worker(), 0, Bounds(ticket, seconds, megabytes)
 
     def tell(progress: Progress) -> None:
         nonlocal sent
         new, sent = progress.curves[sent:], len(progress.curves)
         worker.log_event(topic, {"ticket": ticket, "step": progress.step, "steps": progress.steps, "seconds": progress.seconds, "new": list(new)})
 
-    worker.log_event(topic, {"ticket": ticket})
+    worker.log_event(topic, {"ticket": ticket, "worker": worker.address})
     try:
         if isinstance(spec, RunSpec):
-            return experiment.run(spec, report=tell, stopped=lambda: ticket in _stopped)
-        return spec.measure(tell, lambda: ticket in _stopped)
-    except (BadInput, Cancelled) as outcome:
+            return experiment.run(spec, report=tell, stopped=bounds.stopped)
+        return spec.measure(tell, bounds.stopped)
+    except Cancelled as outcome:
+        return bounds.exceeded or outcome
+    except BadInput as outcome:
         return outcome
     finally:
         _stopped.discard(ticket)
@@ -119,7 +161,7 @@ def _serve(workers: int) -> None:
     bounded = {f"distributed.nanny.pre-spawn-environ.{name}": os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     memory = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill", "pause")}
     dask.config.set({"distributed.scheduler.allowed-failures": 1, **NO_QUEUE, **bounded, **memory})
-    os.nice(19)  # pages come first
+    os.nice(NICE)
     # whoever asked may end while an answer is under way (Ctrl-C), which is no news
     logging.getLogger("distributed.scheduler").addFilter(lambda record: not str(record.msg).startswith("Closed comm"))
     _cluster, way = local_cluster(workers, Path(tempfile.gettempdir()), memory_limit=MEMORY_LIMIT)

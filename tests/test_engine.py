@@ -186,8 +186,7 @@ def test_single_runs_go_before_a_sweep(engine: Engine) -> None:
     running = started(engine.submit(spec(LONG, seed=32)))
     low, high = engine.submit(spec(LONG, seed=33), priority=-10), engine.submit(spec(QUICK, seed=34))
     assert (low.ahead, high.ahead) == (1, 0)
-    wait_for(lambda: low._task.future and high._task.future)
-    time.sleep(0.5)  # both have reached the scheduler
+    wait_for(lambda: low._task.lined and high._task.lined)
     seen: list[tuple[str, int]] = []
     engine._when_settled(high, lambda _: seen.append((low.state, low.progress.step if low.progress else 0)))
     running.cancel()

@@ -8,7 +8,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.explain import Explained, basis, explained, pairs, sheet
 from dpmf_core.privacy import Budget
-from pages.kit import forms, guarantee, parts, runs, said, seen, sidebar, takeaway
+from pages.kit import comparison, forms, guarantee, parts, runs, said, seen, sidebar, takeaway
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig5", "saha-fig6", "saha-fig8", "faces-table")
@@ -126,7 +126,7 @@ def main() -> None:
     with head:
         place = st.container()
         asked = part_comparison(spec, choice.shape)
-        done = runs.wanted("faces", asked.runs)
+        done = runs.wanted("faces", asked.runs, first=comparison.first_draw(asked))
         with place:
             parts.finding(choice, asked, done, "parts")
             seen.draw(seen.IMAGES)

@@ -9,7 +9,7 @@ from dpmf_core.experiment import Run, prepare
 from dpmf_core.explain import Pair, pairs, topics, typical
 from dpmf_core.privacy import Budget
 from dpmf_core.samples import WEIGHTS_ARE_PUBLIC
-from pages.kit import charts, forms, guarantee, parts, runs, said, seen, sidebar, takeaway
+from pages.kit import charts, comparison, forms, guarantee, parts, runs, said, seen, sidebar, takeaway
 from pages.kit.sidebar import SampleChoice
 
 FIGURES = ("saha-fig2", "saha-fig3", "saha-table3", "saha-fig10", "topics-table")
@@ -99,7 +99,7 @@ def main() -> None:
     with head:
         place = st.container()
         asked = part_comparison(spec, choice.shape)
-        done = runs.wanted("topics", asked.runs)
+        done = runs.wanted("topics", asked.runs, first=comparison.first_draw(asked))
         with place:
             parts.finding(choice, asked, done, "topics")
             seen.draw(seen.DOCUMENTS)

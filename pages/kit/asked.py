@@ -222,7 +222,16 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
 
 
 def _own(choice: Choice) -> Asked:
+    """What the widgets ask for; thought out anew when they say something else, for it may be thousands of runs. Raises BadInput."""
     held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
+    said = f"{choice} {held}"
+    last: tuple[str, Asked] | None = st.session_state.get("tradeoff.question")
+    if last is None or last[0] != said:
+        last = st.session_state["tradeoff.question"] = (said, _thought_out(choice, held))
+    return last[1]
+
+
+def _thought_out(choice: Choice, held: dict[str, Any]) -> Asked:
     methods = _methods(held["methods"], held["noise"], choice)
     grid = typed_grid(methods, _grid(held["grid"] or ""))
     validated = bool(grid) or held["judge"] == "validation"

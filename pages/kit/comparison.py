@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from dpmf_core import machine
 from dpmf_core.compare import PLAIN, Comparison, clearly_better, split_name
 from dpmf_core.experiment import Run
 from pages.kit import swept
 from pages.kit.frames import Columns, framed
 
+BESIDE = ("main", "twin", "trivial", "user-mean")
 NAMES = {PLAIN: "DPALS without biases"}
 STEP: Columns = {"name": str, "id": str, "draw": int, "step": int, "part": str}
 Draws = Sequence[tuple[float, ...]]  # private, twin, trivial: of one draw each
@@ -53,6 +55,12 @@ def ladder(done: Mapping[str, Run], metric: str) -> pd.DataFrame:
         label = title(who, run, unit) + (", your parameters" if who == "main" and again else "")
         rows.append({"name": label, "id": who if who in NAMES else spec["algorithm"], "draw": draw, metric: float(run.record["metrics"][metric])})
     return framed(rows, {"name": str, "id": str, "draw": int, metric: float})
+
+
+def first_draw(asked: Comparison) -> list[str]:
+    """What a page is begun with: the first draw; where there is little memory, of the chosen run and what stands beside it alone."""
+    first = [name for name in asked.runs if split_name(name)[1] == 0]
+    return [name for name in first if name in BESIDE] if machine.is_small() else first
 
 
 def heading(asked: Comparison) -> str:

@@ -43,6 +43,13 @@ def private(work: Work) -> bool:
     return data is not None and not is_public(data.id)
 
 
+def private_among(works: Mapping[str, Work]) -> set[str]:
+    """Names of those that are on private data; each data set is looked up once, for there may be thousands on one."""
+    ids = {name: data.id for name, work in works.items() if (data := getattr(work, "data", None)) is not None}
+    secret = {data_id for data_id in set(ids.values()) if not is_public(data_id)}
+    return {name for name, data_id in ids.items() if data_id in secret}
+
+
 # ---- asking -----------------------------------------------------------------------------------------------------------
 
 
@@ -62,7 +69,8 @@ def let_through(specs: Mapping[str, Work], held: Mapping[str, Any]) -> tuple[dic
     held: what this session has a handle on already, by name.
     """
     bought: frozenset[str] = st.session_state.get(BOUGHT, frozenset())
-    through = {name: work for name, work in specs.items() if not private(work) or held.get(name) == work or _identity(work) in bought or engine().had(work)}
+    secret = private_among(specs)
+    through = {name: work for name, work in specs.items() if name not in secret or held.get(name) == work or _identity(work) in bought or engine().had(work)}
     left = bought - {_identity(work) for work in through.values()} if bought else bought
     st.session_state[BOUGHT] = left
     return through, left != bought

@@ -12,6 +12,7 @@ from pages.kit.sidebar import Choice
 VARIANTS = ("rated", "new", "online", "static")
 SHARES = (0.15, 0.3, 0.5, 0.7, 0.9)
 MIDDLE, BY_ACTIVITY = 0.5, 0.3
+FIRST = ("baseline", f"rated {MIDDLE:g}")  # what the first sentence needs
 WINDOWS, START = 6, 2
 TINTS = {"rated": "spectral", "new": "dpfw", "online": "dpals", "static": "user-mean", "baseline": "als", "slope one": "private-svd"}
 TIMES = SplitSpec(kind="time")

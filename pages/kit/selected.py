@@ -68,7 +68,7 @@ def _asked(search: TuneSpec, trials: int) -> SelectionSpec:
 
 def _draw(spec: SelectionSpec) -> None:
     """The selection once it is asked for: sentence, what it cost, what the same epsilon buys without choosing."""
-    found: Selected | None = runs.wanted("tune.selection", {"selection": spec}).get("selection")
+    found: Selected | None = runs.wanted("tune.selection", {"selection": spec}, asked=True).get("selection")
     if found is None:
         st.title("Choosing in private", anchor=False)
         return

@@ -9,7 +9,7 @@ import streamlit as st
 from dpmf_core.askers import asking
 from dpmf_core.lesson_links import PAGES as PAGES_OF_LESSONS
 from dpmf_core.settings import WHOSE, settings
-from pages.kit import asked, lesson, sessions, sidebar, visitor
+from pages.kit import asked, lesson, runs, sessions, sidebar, visitor
 
 PAGES = Path(__file__).parents[1]
 
@@ -81,7 +81,9 @@ def _draw(name: str) -> None:
         sidebar.draw(HOLDS.get(name, "ratings"), IDLE.get(name, ()), asked.instead() if name == "trade-off" else "")
     st.set_page_config(page_title=f"{page.title} · dpmf: what privacy costs")
     lesson.heading()
+    runs.begin()
     page.run()
+    runs.leave()
     _settle_in()
     if given is None and name in PAGES_OF_LESSONS:
         lesson.maker(name, st.container() if apart else st.sidebar)

@@ -22,7 +22,7 @@ from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.printed import budget_text
 from dpmf_core.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from pages.kit import lesson, links, said
-from pages.kit.tied import tied
+from pages.kit.tied import followed, tied
 
 EPSILONS = tuple(round(0.1 * 10 ** (step / 20), 2 if step < 20 else 1) for step in range(51))  # 0.1 to 31.6
 DEFAULTS: dict[str, Any] = {
@@ -353,8 +353,7 @@ def _loss(fixed: bool) -> None:
     st.select_slider(
         "Privacy loss ε, total",
         EPSILONS,
-        **tied("sidebar.slider"),
-        on_change=_type,
+        **followed("sidebar.slider", _type),
         format_func=budget_text,
         help=linked(DEPLOYED),
         disabled=fixed,
@@ -364,12 +363,12 @@ def _loss(fixed: bool) -> None:
     left, right = st.columns(2)
     left.caption("← more private")
     right.caption("more accurate →", text_alignment="right")
-    st.number_input("ε, exactly", 1e-4, 1000.0, **tied("sidebar.eps"), on_change=_slide, format="%g", step=0.5, disabled=fixed)
+    st.number_input("ε, exactly", 1e-4, 1000.0, **followed("sidebar.eps", _slide), format="%g", step=0.5, disabled=fixed)
 
 
 def _failing(fixed: bool) -> None:
     st.number_input(
-        "δ", 1e-15, 0.49, **tied(_key("delta")), format="%.1e", step=1e-6, disabled=fixed,
+        "δ", 1e-15, 0.49, **followed(_key("delta")), format="%.1e", step=1e-6, disabled=fixed,
         help=linked("δ is the probability with which the promise may fail. Default 1/(10 n)."),
     )  # fmt: skip
 

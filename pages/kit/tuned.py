@@ -1,6 +1,7 @@
 """A search on a page: one object a specification, however many sessions look at it; its figures and its price."""
 
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,8 +15,9 @@ from dpmf_core.glossary import linked
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.store import to_json
 from dpmf_core.tune import Interval, Search, Trial, TuneSpec, price
-from pages.kit import charts, guarantee, links, said, visitor
+from pages.kit import charts, forecast, guarantee, links, said, visitor
 from pages.kit.frames import ANY, framed
+from pages.kit.presence import session
 from pages.kit.sidebar import Choice
 from pages.kit.swept import parameter
 
@@ -35,10 +37,28 @@ def shared(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
         search = held.get(spec.key)
         if begin and (search is None or (search.trials_asked < trials and not search.busy)):
             with visitor.here() as who:
-                search = held[spec.key] = Search(spec, trials, visitor.Asked(who))
+                search = held[spec.key] = Search(spec, trials, visitor.Asked(who), asker=session(), cost=forecast.cost(spec.trial({})))
         while len(held) > KEPT:
             held.pop(next(iter(held)))
         return search
+
+
+@dataclass(frozen=True)
+class Searching:
+    """A search that goes on, as long as somebody who began it, or joined it, is there."""
+
+    search: Search
+
+    @property
+    def busy(self) -> bool:
+        return self.search.busy
+
+    def advance(self) -> bool:
+        return advanced(self.search)
+
+    def cancel(self) -> None:
+        with _searches()[1]:
+            self.search.cancel()
 
 
 def advanced(search: Search) -> bool:

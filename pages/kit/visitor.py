@@ -75,10 +75,10 @@ class Asked:
 
     who: Asker
 
-    def submit(self, spec: RunSpec, priority: int = 0) -> Job:
+    def submit(self, spec: RunSpec, priority: int = 0, asker: str = "", cost: float = 0.0, light: bool = False) -> Job:
         with asking(self.who):
-            return engine().submit(spec, priority)
+            return engine().submit(spec, priority, asker, cost, light)
 
-    def measure(self, asked: Measurement, priority: int = 0) -> Job:
+    def measure(self, asked: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0) -> Job:
         with asking(self.who):
-            return engine().measure(asked, priority)
+            return engine().measure(asked, priority, asker, cost)

@@ -4,10 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core import algorithms
-from dpmf_core.audit import FAULTS, Audit, rates
+from dpmf_core.audit import FAULTS, Audit, AuditSpec, rates
 from dpmf_core.canaries import COLUMNS, UNITS, rounded
+from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
-from pages.kit import charts, guarantee, runs, said, seen
+from pages.kit import charts, forecast, guarantee, runs, said, seen
 from pages.kit.attacked import controls
 
 
@@ -100,11 +101,19 @@ def explained() -> None:
         )
 
 
+def _measured(spec: AuditSpec) -> dict[str, Audit]:
+    """The audit, once it has ended; a long one waits for its button."""
+    long = forecast.cost(spec)
+    if not engine().had(spec) and not runs.confirmed("audit", long, f"{spec.runs:,} trainings", spec.model_dump_json()):
+        return {}
+    return runs.wanted("audit", {"audit": spec}, asked=long > engine().limits.ask_seconds)
+
+
 def main() -> None:
     head = st.container()
     spec, secret = controls()
     with head:
-        done = runs.wanted("audit", {"audit": spec})
+        done = _measured(spec)
         if "audit" not in done:
             st.title("Does an attack beat the claim?", anchor=False)
             st.write("Training again and again, with and without the canary.")

@@ -124,7 +124,7 @@ def main() -> None:
     with head:
         place = st.container()
         asked = compared_with(spec, choice.shape, every=bool(st.session_state.get(EVERY)))
-        done = runs.wanted("explore", asked.runs)
+        done = runs.wanted("explore", asked.runs, first=comparison.first_draw(asked))
         with place:
             finding(choice, asked, done)
             seen.draw(seen.of(choice.algorithm))

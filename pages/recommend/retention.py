@@ -100,7 +100,7 @@ def main() -> None:
     left, right = st.columns(2)
     arrival = left.selectbox("Ratings arrive", list(ORDERS), key="retention.arrival", format_func=ORDERS.__getitem__)
     epochs = right.number_input("Epochs over what is known from the start", 1, 2000, 30, key="retention.epochs", help="The source takes 200.") or 30
-    done = runs.wanted("retention", retained.by_share(choice, arrival, epochs))
+    done = runs.wanted("retention", retained.by_share(choice, arrival, epochs), first=retained.FIRST)
     with head:
         finding(choice, done)
         st.info(

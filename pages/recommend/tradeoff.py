@@ -12,13 +12,13 @@ AT_ONCE = 24  # runs that are made without being asked for
 
 def _go(signature: str) -> None:
     """As a callback it is not lost where the page is just being drawn anew."""
-    st.session_state["tradeoff.go"] = signature
+    st.session_state["tradeoff.go"] = st.session_state["tradeoff.asked"] = signature
 
 
 def wanted(question: Asked) -> Finished:
     """The finished runs. A question with many that are not stored waits for its button, and shows the stored ones meanwhile."""
     distinct = {point.key: point.spec for point in question.points}
-    unasked = any(odometer.private(spec) for spec in distinct.values())  # these have buttons of their own
+    unasked = bool(odometer.private_among(distinct))  # these have buttons of their own
     if not unasked and st.session_state.get("tradeoff.go") != question.signature:
         known = forecast.stored(distinct)
         left = {key: spec for key, spec in distinct.items() if key not in known}
@@ -26,12 +26,20 @@ def wanted(question: Asked) -> Finished:
             amount = forecast.words(forecast.seconds(left))
             words, button = st.columns([3, 1], vertical_alignment="center")
             words.write(
-                f"These are **{len(distinct)} runs**, of which {len(known)} are stored. The other {len(left)} take roughly {amount} and appear as they finish."
+                f"These are **{len(distinct):,} runs**, of which {len(known):,} are stored. The other {len(left):,} take roughly {amount} and appear as they "
+                f"finish. {runs.queue()}"
             )
             button.button("Run", key="tradeoff.run", type="primary", width="stretch", on_click=_go, args=(question.signature,))
-            return runs.wanted("tradeoff", {key: distinct[key] for key in distinct if key in known})
-        _go(question.signature)
-    return runs.wanted("tradeoff", distinct, patience=0.7)
+            return runs.wanted("tradeoff", {key: distinct[key] for key in distinct if key in known}, light=True)
+        st.session_state["tradeoff.go"] = question.signature
+    asked = st.session_state.get("tradeoff.asked") == question.signature
+    return runs.wanted("tradeoff", distinct, patience=0.7, first=_first(question), asked=asked, light=True)
+
+
+def _first(question: Asked) -> list[str]:
+    """The first draw of each method, of a few places of the grid."""
+    seed = min((point.spec.seed for point in question.points), default=0)
+    return [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]
 
 
 def verdict(question: Asked, finished: Finished) -> None:

@@ -15,6 +15,7 @@ from dpmf_core.records import imported
 from dpmf_core.report import report
 from dpmf_core.store import to_json
 from pages.kit import compared, said, seen, visitor
+from pages.kit.presence import Runs, presence, session
 
 COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"), "ε": st.column_config.NumberColumn(format="%.4g"),
@@ -82,7 +83,18 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
                 st.rerun()
 
 
+@st.fragment(run_every=2.0)
+def going_on() -> None:
+    """What this session began and goes on though its page is not shown; each with a way to stop it."""
+    for page, (work, _) in presence().going(session()).items():
+        words, button = st.columns([5, 1], vertical_alignment="center")
+        left = f": {work.open} of {len(work.jobs)} runs to go" if isinstance(work, Runs) else ""
+        words.markdown(f"**{page.partition('.')[0].capitalize()} goes on**{left}. It stops two minutes after you have left this site.")
+        button.button("Stop", key=f"runs.stop.{page}", width="stretch", on_click=presence().let_go, args=(session(), page))
+
+
 def main() -> None:
+    going_on()
     store = engine().store
     rows, sizes = [row for row in store.rows() if row["public"]], store.sizes()  # of private data, the command line's are for its user
     head = st.container()

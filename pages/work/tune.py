@@ -3,11 +3,13 @@
 import streamlit as st
 
 from dpmf_core import algorithms
+from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run, prepare
 from dpmf_core.fresh import outcome
 from dpmf_core.tune import MOST_DRAWS, Search, TuneSpec, default_range
-from pages.kit import odometer, runs, said, seen, selected, sidebar, target, tuned
+from pages.kit import forecast, odometer, runs, said, seen, selected, sidebar, target, tuned
+from pages.kit.presence import presence, session
 from pages.kit.sidebar import Choice
 from pages.kit.swept import level, parameter
 
@@ -65,6 +67,10 @@ def main() -> None:
         return
     st.button(odometer.label("Search", spec.trial({}), trials * spec.draws), type="primary", key="tune.go", on_click=_go, args=(spec.key, trials))
     wanted = st.session_state.get("tune.asked")
+    seconds = forecast.cost(spec.trial({})) * trials * spec.draws / engine().width
+    st.caption(f"{trials * spec.draws} trainings, about {forecast.words(seconds)} (an estimate). {runs.queue()}")
+    if wanted is not None and wanted[0] == spec.key and not runs.confirmed("tune", seconds, "This search", f"{spec.key} {trials}"):
+        wanted = None
     search = None if wanted is None or wanted[0] != spec.key else tuned.shared(spec, wanted[1], begin=not odometer.private(spec) or _asked_now())
     if search is None:
         head.title("Which parameters?")
@@ -74,6 +80,7 @@ def main() -> None:
         )
         return
     if tuned.advanced(search):
+        presence().hold(session(), "tune", tuned.Searching(search), asked=True)
         with head:
             _watch(search)
     if search.failure:
@@ -89,7 +96,7 @@ def main() -> None:
         st.write(f"With {moved}; trial {best.number + 1} of {search.asked}{between}, on {choice.entry.title}. The best of many is partly luck.")
     done: dict[str, Run] = {}
     if not search.busy:
-        done = runs.wanted("tune.final", spec.fresh(best.moved))
+        done = runs.wanted("tune.final", spec.fresh(best.moved), asked=True)
         if found := outcome(done, spec.metric):
             (head.success if found.verdict == "better" else head.info)(f"On test ratings: {found.words}")
     tuned.figures(search, table, SCORE)

@@ -74,10 +74,18 @@ MAY: dict[str, set[str]] = {
     f"{CORE}.tune": ABOVE_EXPERIMENT | {f"{CORE}.limits", f"{CORE}.home", f"{CORE}.paired", f"{CORE}.fresh", f"{CORE}.noisy_errors"},
     f"{CORE}.selecting": ABOVE_EXPERIMENT | {f"{CORE}.tune", f"{CORE}.accounts", f"{CORE}.noisy_errors"},
     f"{CORE}.schedulers": {f"{CORE}.errors"},
-    f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.schedulers"},
+    f"{CORE}.workers": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.schedulers", f"{CORE}.session_limits"},
     f"{CORE}.jobs": {f"{CORE}.experiment", f"{CORE}.errors", f"{CORE}.workers", f"{CORE}.askers"},
+    f"{CORE}.machine": set(),
+    f"{CORE}.session_limits": {f"{CORE}.machine", f"{CORE}.settings"},
+    f"{CORE}.turns": set(),
+    f"{CORE}.opening": {f"{CORE}.turns"},
+    f"{CORE}.lanes": {f"{CORE}.turns", f"{CORE}.session_limits", f"{CORE}.jobs", f"{CORE}.errors"},
     f"{CORE}.engine": SERVING
-    | {f"{CORE}.experiment", f"{CORE}.store", f"{CORE}.errors", f"{CORE}.jobs", f"{CORE}.schedulers", f"{CORE}.workers", f"{CORE}.leases"},
+    | {
+        f"{CORE}.{name}"
+        for name in ("experiment", "store", "errors", "jobs", "lanes", "leases", "machine", "opening", "schedulers", "session_limits", "workers")
+    },
     f"{CORE}.leases": set(),
     f"{CORE}.backup": {f"{CORE}.accounts", f"{CORE}.artefacts", f"{CORE}.errors", f"{CORE}.home", f"{CORE}.store"},
     f"{CORE}.artefacts": {f"{CORE}.experiment"},

@@ -2,7 +2,9 @@
 
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -46,3 +48,8 @@ def everything_asked(app: AppTest) -> AppTest:
         button.click()
         settled(app)
     raise AssertionError("there are buttons without end")
+
+
+def held(widgets: Iterable[Any], key: str) -> Any:
+    """The widget that shows the session's value under a key: one that follows others has a number after it."""
+    return next(it for it in widgets if re.fullmatch(rf"{re.escape(key)}\.\d+", str(it.key)))

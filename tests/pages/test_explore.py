@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core import algorithms
 from dpmf_core.compare import DRAWS
 from dpmf_core.experiment import RunSpec, run
-from tests.pages.driving import words
+from tests.pages.driving import held, words
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = f"""
@@ -98,14 +98,14 @@ def test_a_selection_is_called_one_and_every_method_is_shown_on_request() -> Non
 def test_the_card_shows_epsilon_in_full_and_follows_the_box() -> None:
     app = page(eps="5")
     assert "ε = 5.00 (δ = 5e-5, per user, add/remove, exact)" in words(app)
-    app.number_input(key="sidebar.eps").set_value(1.0)
+    held(app.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
     assert "ε = 1.00 (δ = 5e-5" in words(app)
     assert app.title[0].value.startswith("At ε = 1,")
-    assert app.select_slider(key="sidebar.slider").value == 1.0
-    app.select_slider(key="sidebar.slider").set_value(2.0)
+    assert held(app.select_slider, "sidebar.slider").value == 1.0
+    held(app.select_slider, "sidebar.slider").set_value(2.0)
     settled(app)
-    assert app.number_input(key="sidebar.eps").value == 2.0
+    assert held(app.number_input, "sidebar.eps").value == 2.0
     assert "ε = 2.00 (δ = 5e-5" in words(app)
 
 
@@ -118,7 +118,7 @@ def test_a_parameter_enters_the_run_and_an_impossible_one_is_named() -> None:
     app.number_input(key="explore.dpals.rank").set_value(300)
     settled(app)
     assert "The 'rank' parameter of DPALS must be at most the number of items, 200. Got 300." in words(app)
-    assert app.number_input(key="sidebar.eps").value == 5.0
+    assert held(app.number_input, "sidebar.eps").value == 5.0
 
 
 def test_the_sources_rule_shows_what_it_truly_costs() -> None:

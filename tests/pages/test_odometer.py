@@ -11,7 +11,7 @@ from datasets import own
 from dpmf_core.engine import engine
 from dpmf_core.experiment import RunSpec
 from dpmf_core.spending import account_of
-from tests.pages.driving import behind_sidebar, settled, words
+from tests.pages.driving import behind_sidebar, held, settled, words
 from tests.privacy.test_odometer import independently
 
 DELTA = 1e-5
@@ -70,7 +70,7 @@ def test_nothing_is_trained_unasked(page: str, mine: Any) -> None:
     assert entries(mine) == 0
     assert "Drawn from these data so far: ε = 0.00" in words(app)
     assert bool(buttons(app)) is (page not in ("work/tune.py", "privacy/accountant.py"))
-    app.sidebar.number_input(key="sidebar.eps").set_value(1.0)
+    held(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
     assert entries(mine) == 0
 
@@ -91,7 +91,7 @@ def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
     buttons(app)["Other private methods"].click()
     settled(app)
     assert spent(mine) == pytest.approx(promised, abs=0.005)
-    app.sidebar.number_input(key="sidebar.eps").set_value(1.0)
+    held(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
     assert spent(mine) == pytest.approx(promised, abs=0.005)  # moving epsilon trains nothing
     assert buttons(app)["This run"].label.startswith(f"This run: total ε {promised:.2f} → ")
