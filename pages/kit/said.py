@@ -9,7 +9,9 @@ import streamlit as st
 from dpmf_core import spreadsheets
 
 READ = re.compile(r"([\\\[\]<>!$*_#~|])")
-ADDRESS = re.compile(r"((?:https?://|www\.)[^\s`]+|[-.\w+]+@[-\w]+(?:\.[-\w]+)+)", re.I)  # the screen would make a link of it, escaped or not
+ADDRESS = re.compile(
+    r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]+@[-\w]+(?:\.[-\w]+)+)", re.I
+)  # the screen would make a link of it, escaped or not
 KEPT = "Your settings are kept. Change the one named above."
 
 

@@ -9,8 +9,8 @@ from pages.kit.said import csv_of, harmless, spared
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("![x](http://a.b/c.png)", r"\!\[x\](`http://a.b/c.png)`"), ("Use `python -m x [--y]` now", "Use `python -m x [--y]` now"),
-        ("plain, with ε = 1.", "plain, with ε = 1."),
+        ("![x](http://a.b/c.png)", r"\!\[x\](`http://a.b/c.png`)"), ("Use `python -m x [--y]` now", "Use `python -m x [--y]` now"),
+        ("plain, with ε = 1.", "plain, with ε = 1."), ("got 'www.a.b'. So", "got '`www.a.b`'. So"),
         ("`![x](u)", r"\`\!\[x\](u)"), ("``![x](u)`", "`![x](u)`"), ("<script>", r"\<script\>"),
         ("$x$ *b* _i_", r"\$x\$ \*b\* \_i\_"), ("a ` b `c` d", "a ` b `c\\` d"),
     ],
