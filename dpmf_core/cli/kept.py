@@ -22,6 +22,8 @@ def runs(context: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(to_json(rows))
         return
+    if hidden := Store().count() - len(rows):
+        click.echo(f"{hidden} stored runs cannot be read: `runs check` says why.", err=True)
     click.echo(
         show.table(["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"], [_line(row) for row in rows]) if rows else "No run is stored yet."
     )
