@@ -18,7 +18,10 @@ def runs(context: click.Context, as_json: bool) -> None:
     """The finished runs; without a command, a list of them."""
     if context.invoked_subcommand is not None:
         return
-    rows = Store().rows()
+    store = Store()
+    rows = store.rows()
+    if hidden := store.count() - len(rows):
+        click.echo(f"Stored runs that cannot be read: {hidden}. `runs check` says why.", err=True)
     if as_json:
         click.echo(to_json(rows))
         return
@@ -34,7 +37,7 @@ def _line(row: dict[str, Any]) -> list[Any]:
 
 def _key(store: Store, start: str) -> str:
     """The one stored key that begins with `start`."""
-    found = [row["key"] for row in store.rows() if row["key"].startswith(start)] if start else []
+    found = [key for key in store.run_keys() if key.startswith(start)] if start else []
     if len(found) != 1:
         what = f"{len(found)} stored runs begin" if found else "No stored run begins"
         raise BadInput(f"{what} with the key {start!r}. `python -m dpmf_core runs` lists them.")
