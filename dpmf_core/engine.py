@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from dpmf_core import experiment, limits, machine
+from dpmf_core import experiment, machine
+from dpmf_core import limits as allowed
 from dpmf_core import workers as crew
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.experiment import Progress, Run, RunSpec
@@ -48,13 +49,13 @@ class Engine:
     """Computes runs in worker processes and keeps them in `store`, which it alone writes.
 
     scheduler: a running Dask scheduler whose workers have dpmf installed and see the same data; None starts workers here.
-    processes: False computes in threads of this process. workers: how many; one for each core, at most 8. bounds: of what sessions ask for.
+    processes: False computes in threads of this process. workers: how many; one for each core, at most 8. limits: of what sessions ask for.
     """
 
     def __init__(
-        self, store: Store, scheduler: Scheduler | None = None, processes: bool = True, workers: int | None = None, bounds: Limits | None = None
+        self, store: Store, scheduler: Scheduler | None = None, processes: bool = True, workers: int | None = None, limits: Limits | None = None
     ) -> None:
-        self.store, self.limits = store, bounds or Limits.from_settings()
+        self.store, self.limits = store, limits or Limits.from_settings()
         self._scheduler, self._processes = scheduler, processes
         self._workers = workers or max(1, min(experiment.usable_threads(), crew.MOST))
         self._lock = threading.RLock()
@@ -97,7 +98,7 @@ class Engine:
         """
         try:
             stamp = experiment.catalogue().stamp(spec.data.id)
-            limits.check(spec, _own(spec))
+            allowed.check(spec, _own(spec))
             identity = f"{stamp} {spec.canonical().model_dump_json()}"
         except BadInput as error:
             return self._refused(spec, error)
@@ -129,7 +130,7 @@ class Engine:
         try:
             data = getattr(asked, "data", None)
             stamp = experiment.catalogue().stamp(data.id) if data is not None else ""
-            limits.check(asked, data is not None and experiment.is_own(data.id))
+            allowed.check(asked, data is not None and experiment.is_own(data.id))
             asked.check()
         except BadInput as error:
             return self._refused(asked, error)

@@ -191,6 +191,7 @@ def test_single_runs_go_before_a_sweep(engine: Engine) -> None:
     engine._when_settled(high, lambda _: seen.append((low.state, low.progress.step if low.progress else 0)))
     running.cancel()
     high.result(30)
+    wait_for(lambda: seen != [])
     ((state, step),) = seen
     assert state != "done" and step < 100  # of 200: it came after
     low.cancel()
