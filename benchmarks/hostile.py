@@ -59,7 +59,7 @@ def put(url: str, size: int) -> int:
     place = urlsplit(url)
     host = http.client.HTTPConnection(place.netloc, timeout=300)
     try:
-        host.request("GET", "/_stcore/host-config")
+        host.request("GET", "/_stcore/health")
         first = host.getresponse()
         first.read()
         cookies = SimpleCookie(first.getheader("Set-Cookie") or "")

@@ -412,10 +412,18 @@ class Engine:
                 if not any(other.asker == job.asker for other in task.handles):
                     self._lanes.quit(task, job.asker)
                 return
+            self._stop(task)
+
+    def stop(self, job: Job) -> None:
+        """End a run for everybody who waits for it."""
+        self._stop(job._task)
+
+    def _stop(self, task: Task) -> None:
+        with self._lock:
             future = task.future
             self._settle(task, Cancelled())
-        if future is not None:
-            self._bell.submit(self._call_off, task, future)
+            if future is not None and not self._over.is_set():
+                self._bell.submit(self._call_off, task, future)
 
     def _watch_the_clock(self) -> None:
         if self._clock is None:

@@ -103,6 +103,13 @@ def test_what_one_asker_leaves_goes_on_for_the_other(engine: Engine) -> None:
     assert other.result(60).key
 
 
+def test_an_operator_stops_a_run_for_everybody(engine: Engine) -> None:
+    jobs = [started(engine.submit(spec(LONG, seed=1), asker=name)) for name in ("one", "other")]
+    engine.stop(engine.jobs()[0])
+    assert [job.state for job in jobs] == ["cancelled", "cancelled"]
+    assert engine.submit(spec(QUICK), asker="one").result(60).key  # the worker is free again
+
+
 # ---- the machine --------------------------------------------------------------------------------------------------------
 
 GROUPS = {

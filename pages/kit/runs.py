@@ -240,7 +240,8 @@ def _progress(jobs: Sequence[Handle], open_jobs: Sequence[Job], count: int) -> t
     done = len(jobs) - len(open_jobs)
     running = next((job for job in open_jobs if job.progress), None)
     share, words = done / count, f"{done} of {count} runs finished"
-    left = sum(job.cost for job in open_jobs) / engine().width
+    costs = [job.cost for job in open_jobs]
+    left = max(sum(costs) / engine().width, *costs)
     if running and running.progress and running.progress.steps:
         now = running.progress
         share += now.step / now.steps / count

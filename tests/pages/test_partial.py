@@ -49,8 +49,8 @@ def test_whatever_has_finished_is_shown(name: str, monkeypatch: pytest.MonkeyPat
     whole, asked = runs.wanted, []
     for subset, chosen in SUBSETS.items():
 
-        def some(page: str, specs: Mapping[str, Any], patience: float = 1.5, chosen: Any = chosen) -> dict[str, Any]:
-            found = whole(page, specs, patience)
+        def some(page: str, specs: Mapping[str, Any], patience: float = 1.5, chosen: Any = chosen, **more: Any) -> dict[str, Any]:
+            found = whole(page, specs, patience, **more)
             asked.append(page)
             return {key: found[key] for key in chosen(list(found))}
 
@@ -69,7 +69,7 @@ def only(name: str, monkeypatch: pytest.MonkeyPatch, *kept: str) -> AppTest:
         app.query_params[key] = value
     whole = runs.wanted
 
-    def some(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[str, Any]:
+    def some(page: str, specs: Mapping[str, Any], patience: float = 1.5, **more: Any) -> dict[str, Any]:
         return whole(page, {key: spec for key, spec in specs.items() if key in kept}, patience)
 
     monkeypatch.setattr(runs, "wanted", some)

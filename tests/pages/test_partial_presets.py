@@ -87,7 +87,7 @@ def test_frames_of_parts_hold_in_every_state(preset: Preset) -> None:
 def shown(script: str, monkeypatch: pytest.MonkeyPatch, chosen: Any, **link: str) -> AppTest:
     """A page, of whose runs those that `chosen` picks have finished; none is computed."""
 
-    def some(page: str, specs: Mapping[str, Any], patience: float = 1.5) -> dict[str, Any]:
+    def some(page: str, specs: Mapping[str, Any], patience: float = 1.5, **more: Any) -> dict[str, Any]:
         kept = chosen(list(specs))
         return {name: made_up(spec) for name, spec in specs.items() if name in kept and hasattr(spec, "algorithm") and hasattr(spec, "budget")}
 
