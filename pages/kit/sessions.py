@@ -50,6 +50,11 @@ def _this() -> str:
     return context.session_id if context is not None else ""
 
 
+def served() -> bool:
+    """Whether there is a server: a page can also be drawn without one."""
+    return Runtime.exists()
+
+
 def here() -> Session | None:
     """The session of the page that is being drawn; None where it has ended meanwhile, or never began."""
     with _lock:

@@ -136,7 +136,8 @@ def test_what_was_made_of_a_file_counts_too(held: MemoryUploadedFileManager, bro
     assert own.size() == size  # it has gone again
 
 
-def test_what_is_read_after_its_session_has_ended_does_not_stay(brought: own.Brought) -> None:
+def test_what_is_read_after_its_session_has_ended_does_not_stay(brought: own.Brought, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "served", lambda: True)
     with pytest.raises(BadInput, match="session has ended"):
         uploads.must_keep(brought.entry)
     assert own.size() == 0
