@@ -51,8 +51,6 @@ def must_be_there(file: Any) -> None:
 def must_keep(entry: Any) -> None:
     """What was made of a file stays, if there is room for it in this session. Raises BadInput, and removes it, where there is none or nobody is there."""
     session = sessions.here()
-    if session is None and not sessions.served():
-        return
     try:
         if session is None:
             raise BadInput("This session has ended. Open the page anew and bring the file again.")

@@ -137,7 +137,7 @@ def test_what_was_made_of_a_file_counts_too(held: MemoryUploadedFileManager, bro
 
 
 def test_what_is_read_after_its_session_has_ended_does_not_stay(brought: own.Brought, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "served", lambda: True)
+    monkeypatch.setattr(sessions, "_closed", [sessions._this()])
     with pytest.raises(BadInput, match="session has ended"):
         uploads.must_keep(brought.entry)
     assert own.size() == 0
