@@ -147,6 +147,7 @@ def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(brought: 
     from dpmf_core import experiment
     from dpmf_core.experiment import DataSpec
 
+    experiment.forget()
     experiment.open_data(DataSpec(id=brought.entry.id))
     assert experiment._raw.cache_info().currsize == 1
     sessions.release([Session("ada", brought={brought.entry.id: brought.entry})])
