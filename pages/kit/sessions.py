@@ -7,6 +7,7 @@ giving its files back. Here it is closed a little earlier, and what it brought g
 import gc
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,7 @@ class Session:
 pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps what threads that have ended allocated; what this one frees can be given back
 
 _sessions: dict[str, Session] = {}
+_closed: deque[str] = deque(maxlen=1_000)  # the latest that were closed
 _lock = threading.Lock()
 
 
@@ -50,10 +52,15 @@ def _this() -> str:
     return context.session_id if context is not None else ""
 
 
+def ended() -> bool:
+    """Whether the session of the page that is still being drawn has been closed."""
+    return _this() in _closed
+
+
 def here() -> Session | None:
-    """The session of the page that is being drawn; None where it has ended meanwhile, or never began."""
+    """The session of the page that is being drawn; None where it has ended meanwhile."""
     with _lock:
-        return _sessions.get(_this())
+        return None if ended() else _sessions.setdefault(_this(), Session(_this()))
 
 
 def note(page: str) -> None:
@@ -126,6 +133,7 @@ def close_gone() -> list[Session]:
         gone = [it for it in _sessions.values() if it.left is not None and now - it.left >= GONE]
         for session in gone:
             del _sessions[session.id]
+            _closed.append(session.id)
     for session in gone:
         runtime.close_session(session.id)
         if session.state is not None:

@@ -22,6 +22,7 @@ PATH = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
 STREAM = "/_stcore/stream"
 MB = 1_000_000
 LATER = 10.0  # seconds after which Streamlit has let go of an ended session's last objects
+HEAD = 8_192  # bytes in which the name of an uploaded file stands
 REMEMBERED = 1_000  # refusals
 
 _coming: dict[str, int] = {}  # bytes on their way, by session
@@ -100,22 +101,24 @@ class Guard:
 
     async def _refuse(self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
         """The content is passed over piece by piece; an empty file goes on in its place, so that the page is drawn and can say why."""
-        passed, most = 0, (int(st.get_option("server.maxUploadSize")) + 1) << 20
+        head, passed, most = b"", 0, (int(st.get_option("server.maxUploadSize")) + 1) << 20
         async for piece in Request(scope, receive).stream():
             passed += len(piece)
+            head += piece[: HEAD - len(head)]
             if passed > most:
                 await PlainTextResponse(sentence, 413)(scope, receive, send)
                 return
         _refused[file] = sentence
         while len(_refused) > REMEMBERED:
             _refused.popitem(last=False)
-        await self.app(*_empty(scope), send)
+        await self.app(*_empty(scope, head), send)
 
 
-def _empty(scope: Scope) -> tuple[Scope, Receive]:
-    """The same request with a file of no content."""
+def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:
+    """The same request with a file of the same name and no content. head: its first bytes: a boundary, and what is said of the file, up to an empty line."""
     boundary = uuid4().hex
-    body = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="refused"\r\n\r\n\r\n--{boundary}--\r\n'.encode()
+    said = head.partition(b"\r\n\r\n")[0].partition(b"\r\n")[2]
+    body = b"--%b\r\n%b\r\n\r\n\r\n--%b--\r\n" % (boundary.encode(), said, boundary.encode())
     changed = {**scope, "headers": list(scope["headers"])}
     headers = MutableHeaders(scope=changed)
     headers["content-length"], headers["content-type"] = str(len(body)), f"multipart/form-data; boundary={boundary}"

@@ -105,6 +105,16 @@ def yours() -> None:
                 brought.summary(data)
 
 
+def uploaded(file: Any) -> bool:
+    """Whether the file is there; where there was no room for it, why, above what can be removed."""
+    try:
+        uploads.must_be_there(file)
+    except BadInput as error:
+        said.error(error, "")
+        return False
+    return True
+
+
 def main() -> None:
     st.title("Bring your own data", anchor=False)
     st.write("A file is read, checked and told about. It stays in this session: nobody else sees it, and what is computed on it is not kept.")
@@ -112,8 +122,7 @@ def main() -> None:
     kind = st.segmented_control("It holds", list(KINDS), default="ratings", required=True, key="data.kind", format_func=KINDS.__getitem__) or "ratings"
     endings = ["csv", "tsv", "txt", "dat", "data", "parquet", "gz", "zip"] if kind == "ratings" else ["txt", "csv", "tsv", "zip", "mat"]
     file = st.file_uploader("File", type=endings, key=f"data.file.{kind}")
-    if file is not None:
-        uploads.must_be_there(file)
+    if file is not None and uploaded(file):
         with uploads.reading:
             (ratings_form if kind == "ratings" else samples_form)(file.getvalue(), file.name)
     yours()

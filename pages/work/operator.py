@@ -31,11 +31,12 @@ def _stop(ticket: str) -> None:
         st.session_state["operator.done"] = "That run had ended before."
 
 
-def line(queued: Queued) -> None:
+def line(queued: Queued, logins: dict[str, str]) -> None:
     what, state, owner, button = st.columns([5, 2, 2, 1], vertical_alignment="center")
     what.markdown(said.plain(queued.words))
     state.markdown(f"{queued.step or queued.state}" + (f", {queued.ahead} ahead" if queued.ahead else ""))
-    owner.markdown(f"{queued.owner.partition(':')[2][:8] or 'nobody'}, {lasting(queued.age)} old")
+    whose = logins.get(queued.owner) or queued.owner.partition(":")[2][:8] or "nobody"
+    owner.markdown(f"{said.plain(whose)}, {lasting(queued.age)} old")
     button.button("Stop", key=f"operator.stop.{queued.ticket}", on_click=_stop, args=(queued.ticket,), width="stretch")
 
 
@@ -52,7 +53,7 @@ def watched() -> None:
     if not found.queue:
         st.write("Nothing waits and nothing is computed.")
     for queued in found.queue[:SHOWN]:
-        line(queued)
+        line(queued, {visit.owner: visit.label for visit in found.sessions})
     if len(found.queue) > SHOWN:
         st.caption(f"And {len(found.queue) - SHOWN:,} more. `python -m dpmf_core admin` lists all.")
     st.header("Sessions", anchor=False)

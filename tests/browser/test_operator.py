@@ -79,7 +79,7 @@ def test_an_operator_sees_and_stops_what_a_student_asked_for(browser: Any, issue
     assert queued["owner"] == next(visit["owner"] for visit in seen["sessions"] if visit["label"] == "student@example.org")
     text = admin(tmp_path)
     assert "student@example.org" in text and "2 of 2 sessions are connected" in text and "worker processes" in text
-    expect(teacher.get_by_text("student@example.org")).to_have_count(1)
+    expect(teacher.get_by_text("student@example.org").first).to_be_visible()
     expect(teacher.get_by_test_id("stDataFrame")).to_be_visible()
 
     teacher.locator(f".st-key-operator-stop-{queued['ticket']} button").click()

@@ -70,7 +70,8 @@ def test_a_session_that_has_its_share_is_refused_in_a_sentence(held: MemoryUploa
     assert send("ada", "one", 2 * MB).status_code == 204
     uploads.must_be_there(File("one"))
     assert send("ada", "two", 2 * MB).status_code == 204  # the page is drawn, and says why there is nothing
-    assert len(held.file_storage["ada"]["two"].data) == 0
+    refused = held.file_storage["ada"]["two"]
+    assert (refused.name, len(refused.data)) == ("big.csv", 0)
     with pytest.raises(BadInput, match=r"no room for this file of 2\.0 MB. One session may upload and keep 3 MB.*Whoever runs this server set that"):
         uploads.must_be_there(File("two"))
     assert sessions.uploaded_by("ada") == 2 * MB
@@ -135,7 +136,8 @@ def test_what_was_made_of_a_file_counts_too(held: MemoryUploadedFileManager, bro
     assert own.size() == size  # it has gone again
 
 
-def test_what_is_read_after_its_session_has_ended_does_not_stay(brought: own.Brought) -> None:
+def test_what_is_read_after_its_session_has_ended_does_not_stay(brought: own.Brought, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_closed", [sessions._this()])
     with pytest.raises(BadInput, match="session has ended"):
         uploads.must_keep(brought.entry)
     assert own.size() == 0
@@ -145,6 +147,7 @@ def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(brought: 
     from dpmf_core import experiment
     from dpmf_core.experiment import DataSpec
 
+    experiment.forget()
     experiment.open_data(DataSpec(id=brought.entry.id))
     assert experiment._raw.cache_info().currsize == 1
     sessions.release([Session("ada", brought={brought.entry.id: brought.entry})])
