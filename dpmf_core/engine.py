@@ -397,9 +397,9 @@ class Engine:
                     self._answers.popitem(last=False)
             task.named.set()
             task.settled.set()
-        self._leases.release(task.key)  # after the run is in the store
         for tell in task.listeners:
             tell()
+        self._leases.release(task.key)  # after the run is in the store
 
     # -- stopping ----------------------------------------------------------------------------------------------------
 
