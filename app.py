@@ -23,13 +23,14 @@ from starlette.routing import Route
 from dpmf_core.errors import BadInput
 from dpmf_core.home import data_folder, usable
 from dpmf_core.settings import settings
-from pages.kit import uploads
-from pages.kit.entrance import BackToTheLink, Guard, doors, first_page
-from pages.kit.operating import lifespan
 
 try:
     usable(data_folder())
     settings()
+    from pages.kit import uploads
+    from pages.kit.entrance import BackToTheLink, Guard, doors, first_page
+    from pages.kit.operating import lifespan
+
     guard = Middleware(Guard, doors=doors())
 except BadInput as error:
     print(error, file=sys.stderr)

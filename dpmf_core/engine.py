@@ -277,7 +277,8 @@ class Engine:
         """Whenever a worker may have become free, or work for it may have come."""
         with self._lock:
             if not self._over.is_set():
-                self._hand.submit(self._hand_out)
+                with contextlib.suppress(RuntimeError):  # the interpreter is ending: nothing is begun any more
+                    self._hand.submit(self._hand_out)
 
     def _hand_out(self) -> None:
         """Give free workers what is next."""

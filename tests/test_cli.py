@@ -162,7 +162,7 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     "export of what": (("runs", "export", "abc"), "--script or --json"),
     "delete of nothing": (("runs", "delete", ""), "No stored run begins"),
     "fetch of an unknown": (("fetch", "ml-1n"), "Did you mean 'ml-1m'?"),
-    "import of nothing": (("import", "ml-1m", "/no/where"), "/no/where"),
+    "import of nothing": (("import", "ml-1m", "/no/where"), "no file or folder where"),
 }
 
 

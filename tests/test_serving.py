@@ -173,21 +173,6 @@ def test_the_one_person_at_a_machine_may_do_everything(engine: Engine) -> None:
         rights.delete(engine.store, [key])
 
 
-def test_a_store_of_the_second_layout_learns_owners(engine: Engine, tmp_path: Path) -> None:
-    import sqlite3
-
-    key = kept(engine, ADA)
-    engine.store.close()
-    db = sqlite3.connect(tmp_path / "runs" / "index.sqlite")
-    for change in ("ALTER TABLE runs DROP COLUMN owner", "ALTER TABLE runs DROP COLUMN pinned", "PRAGMA user_version = 2"):
-        db.execute(change)
-    db.commit()
-    db.close()
-    again = Store(tmp_path / "runs")
-    assert again.owner(key) == "" and again.check() == [] and not again.rows()[0]["pinned"]
-    again.close()
-
-
 # ---- how much is kept ---------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpmf_core import noisy_errors
 from dpmf_core.cli import show as words
+from dpmf_core.engine import engine
 from dpmf_core.errors import BadInput
 from dpmf_core.experiment import Run
 from dpmf_core.spending import account_of
@@ -89,12 +90,20 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
     return {key: held[run.key, epsilon] for key, run in fitting.items() if (run.key, epsilon) in held}, epsilon
 
 
+def _whole(run: Run) -> Run:
+    """With its arrays, of which the page holds none. Raises BadInput where they are gone: training again would draw, and cost, anew."""
+    if not engine().had(run.spec):
+        raise BadInput("This run is no longer held here with its factors. Run it again, as a new release, and then release its error.")
+    found: Run = engine().submit(run.spec).result(60)
+    return found
+
+
 def _release(runs: Mapping[str, Run], epsilon: float) -> None:
     """As a callback: before the page is drawn."""
     held = st.session_state.setdefault(NOISY, {})
     try:
         for key, run in runs.items():
-            held[run.key, epsilon] = noisy_errors.release({key: run}, epsilon)[key]
+            held[run.key, epsilon] = noisy_errors.release({key: _whole(run)}, epsilon)[key]
     except BadInput as error:
         st.session_state[REFUSED] = str(error)
 
