@@ -138,7 +138,7 @@ def created() -> dict[str, str]:
 
 
 def served(folder: str, port: int, log: Any) -> subprocess.Popen[bytes]:
-    env = {**os.environ, "DPMF_DATA": folder, "STREAMLIT_SERVER_HEADLESS": "true"}
+    env = {**os.environ, "DPMF_DATA": folder, "DPMF_PROFILE": os.environ.get("DPMF_PROFILE", "class"), "STREAMLIT_SERVER_HEADLESS": "true"}
     child = subprocess.Popen([sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)], env=env, stdout=log, stderr=log)
     for _ in range(300):
         with socket.socket() as trying:
