@@ -7,6 +7,7 @@ import _thread
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ def answered(run: Callable[[], int]) -> int:
         raise_in_main_thread()
         code = run()
     except KeyboardInterrupt:
+        warnings.simplefilter("ignore")  # what was cut off in its middle is no news
         os.write(2, f"{SENTENCE}\n".encode())
         code = CODE
     exit_at_once()
