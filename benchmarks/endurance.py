@@ -7,6 +7,7 @@ part. Growth is what the last half of each adds to the first: what is compiled, 
 import argparse
 import asyncio
 import json
+import math
 import os
 import tempfile
 import time
@@ -46,12 +47,12 @@ async def train(base: str, wanted: int, watch: Watch) -> list[dict[str, Any]]:
 
 async def reload(base: str, wanted: int, watch: Watch) -> list[dict[str, Any]]:
     """New sessions that see the whole first page, which is stored, and go."""
-    seen = []
+    seen, rounds = [], math.ceil(wanted / PARTS / AT_ONCE)
     for part in range(1, PARTS + 1):
-        for _ in range(round(wanted / PARTS / AT_ONCE)):
+        for _ in range(rounds):
             await asyncio.gather(*(visit(base, QUERY) for _ in range(AT_ONCE)))
         await asyncio.sleep(LEFT)
-        seen.append({"reloads": part * AT_ONCE * round(wanted / PARTS / AT_ONCE), "mb": round(watch.now())})
+        seen.append({"reloads": part * AT_ONCE * rounds, "mb": round(watch.now())})
         print(seen[-1], flush=True)
     return seen
 

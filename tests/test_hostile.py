@@ -13,7 +13,15 @@ from tests.hostile import BOMBS, BYTES, SOUND, harms
 
 EACH = 200
 FAILED = sorted((Path(__file__).parent / "hostile_files").iterdir())
-HEAVY = ("a zip of 3 GB", "a zip of 3 GB called a table", "a gzip of 3 GB", "a matrix of 3 GB")
+HEAVY = (
+    "a zip of 3 GB",
+    "a zip of 3 GB called a table",
+    "a gzip of 3 GB",
+    "a matrix of 3 GB",
+    "ten million lines",
+    "ten million columns",
+    "ten million columns, named",
+)
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork, so thousands of MATLAB files would take hours")
 
 

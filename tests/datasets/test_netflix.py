@@ -85,6 +85,7 @@ def test_a_file_without_ratings_is_refused(tmp_path: Path, content: str) -> None
         datasets.import_("netflix", tmp_path / "combined_data_1.txt")
 
 
+@pytest.mark.slow
 def test_memory_grows_by_a_bounded_number_of_bytes_a_rating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice the ratings cost at most 60 bytes more for each; the text alone has 25 and its objects far more."""
     monkeypatch.setattr(netflix, "CHUNK", 5_000)

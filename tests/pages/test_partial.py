@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages.kit import runs
 from tests.pages.driving import behind_sidebar, settled
 
+pytestmark = pytest.mark.slow  # states of presets are gone through without pages in test_partial_presets
 SMALL = {"data": "cinema-small"}
 TWO = {**SMALL, "methods": "spectral,private-bias", "epsilons": "1, 5"}
 HELD: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {

@@ -77,6 +77,7 @@ def test_a_start_from_private_data_has_no_epsilon() -> None:
     assert app.title[0].value.startswith("With nothing proved")
 
 
+@pytest.mark.slow
 def test_a_figure_of_the_source_is_made_again() -> None:
     app = page("topics")
     app.selectbox(key="topics.figure").set_value("saha-fig3")
@@ -94,6 +95,7 @@ def test_faces_show_parts_side_by_side_and_one_image_rebuilt() -> None:
     assert not app.error
 
 
+@pytest.mark.slow
 def test_planted_outliers_are_told_and_set_apart() -> None:
     app = page("faces", data="digits", algo="dp-nmf", **{"p.outliers": "True"})
     app.toggle(key="faces.outliers").set_value(True)
