@@ -53,7 +53,7 @@ CLASS: dict[str, Any] = {
         "ml-1m", "jester", "news", "faces", "digits", "olivetti", "20newsgroups", "tdt2", "yaleb",
         "cbcl", "orl", "guardian", "uci-news",
     ),
-    "largest_audit": 5_000, "largest_sweep": 4_096, "largest_search": 100,
+    "largest_audit": 5_000, "largest_sweep": 5_000, "largest_search": 100,
     "downloads": "operator", "deletes": "operator", "most_runs": 20_000, "most_lessons": 1_000,
     "upload_mb_per_session": 200, "upload_mb_total": 600, "runs_in_flight": 8,
     "estimated_seconds": 1_800, "seconds_per_run": 600, "memory_per_run": 1_500,

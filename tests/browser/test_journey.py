@@ -20,6 +20,7 @@ Visit = Callable[..., Any]
 def all_finished(page: Any) -> None:
     """The headline with its range: every draw is there."""
     page.wait_for_selector(FINISHED)
+    page.wait_for_selector("h1:not(:has-text('first draw'))")
     page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
     page.wait_for_selector("[data-test-script-state=notRunning]")
 
@@ -217,5 +218,5 @@ def test_a_killed_server_keeps_what_was_finished_and_loses_what_was_not(visit: V
     assert not any(record["parameters"].get("steps") == 50 for record in kept)
     server.start()
     page = visit(SMALL + "&eps=6")
-    page.wait_for_selector(FINISHED)
+    all_finished(page)
     expect(page.locator("h1")).to_have_text(sentence)

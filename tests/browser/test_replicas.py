@@ -48,7 +48,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         servers = {}
         for name in ("one", "two"):
             (tmp_path / name).mkdir()
-            server = servers[name] = Server(tmp_path / name, DPMF_DATA=str(tmp_path / "data"), DPMF_ENGINE="threads")
+            server = servers[name] = Server(tmp_path / name, DPMF_DATA=str(tmp_path / "data"), DPMF_ENGINE="threads", DPMF_HOSTS=NAME)
             ended.callback(server.kill)
             server.start()
         yield _before(tmp_path, servers, ended)

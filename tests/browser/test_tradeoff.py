@@ -32,7 +32,7 @@ def at_rest(page: Any) -> None:
     """Every run is done and the page drawn to its end."""
     page.get_by_role("button", name="Share link").wait_for()  # the last thing drawn
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
-    page.wait_for_selector("h1:not(:has-text('so far'))")
+    page.wait_for_selector("h1:not(:has-text('runs have finished'))")
     page.wait_for_selector("[data-test-script-state=notRunning]")
 
 
@@ -74,12 +74,12 @@ def test_a_long_question_streams_answers_meanwhile_and_is_cancelled(visit: Visit
     page = visit(LONG)
     page.wait_for_selector("text=/These are 80 runs, of which 0 are stored. The other 80 take roughly/")
     begun(page, server, 10)
-    page.wait_for_selector("h1:has-text('so far')")
+    page.wait_for_selector("h1:has-text('runs have finished')")
     page.get_by_test_id("stButtonGroup").get_by_text("MAE", exact=True).click()
-    page.wait_for_selector("h1:has-text('MAE')")  # a widget answers while runs go on
+    page.get_by_text("The numbers: MAE against").wait_for()  # a widget answers while runs go on
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("text=Cancelled. What had finished is shown")
-    page.wait_for_selector("h1:has-text('so far')")
+    page.wait_for_selector("h1:has-text('runs have finished')")
     time.sleep(3)  # a run whose last step was under way may still have ended
     kept = stored(server)
     time.sleep(3)
@@ -92,7 +92,7 @@ def test_a_killed_server_goes_on_where_it_was(visit: Visit, server: Server) -> N
     server.start()
     page = visit(LONG)
     page.wait_for_selector("text=/These are 80 runs, of which [1-9]\\d* are stored/")
-    page.wait_for_selector("h1:has-text('so far')")  # what is stored is shown before anything is made
+    page.wait_for_selector("h1:has-text('runs have finished')")  # what is stored is shown before anything is made
     assert before < begun(page, server, 2)
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("text=Cancelled. What had finished is shown")
