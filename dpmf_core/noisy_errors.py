@@ -82,8 +82,9 @@ def release(runs: Mapping[str, Run], epsilon: float, ledger: str | Path | None =
     return out
 
 
-def words(run: Run, epsilon: float | None) -> str:
-    """What a table says of the errors of a run on private data."""
-    if epsilon is None:
-        return NONE
-    return f"none: {why}" if (why := refusal(run)) else f"with noise, epsilon {budget_text(epsilon)} each, by user"
+def words(run: Run, epsilon: float | None, released: bool) -> str:
+    """What a table says of the errors of a run on private data. epsilon: at which errors were asked for; released: whether this one was."""
+    if released and epsilon is not None:
+        return f"with noise, epsilon {budget_text(epsilon)} each, by user"
+    why = refusal(run) if epsilon is not None else ""
+    return f"none: {why}" if why else NONE

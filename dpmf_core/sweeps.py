@@ -198,7 +198,7 @@ def rows(
 ) -> list[dict[str, Any]]:
     """A row for every point whose run, by `Point.key`, has finished. noisy: errors on private data as `noisy_errors.release` gives them."""
     return [
-        row(point, made.record, noisy_errors.words(made, noisy_epsilon), (noisy or {}).get(point.key))
+        row(point, made.record, noisy_errors.words(made, noisy_epsilon, point.key in (noisy or {})), (noisy or {}).get(point.key))
         for point in points if (made := finished.get(point.key))
     ]  # fmt: skip
 

@@ -15,6 +15,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.experiment import RunSpec, run, split_of
 from dpmf_core.noisy_errors import charge, noisy_score, refusal, release, score_event
 from dpmf_core.privacy import Noise
+from dpmf_core.sweeps import rows
 
 DELTA = 1e-5
 DRAWS = 4000
@@ -116,6 +117,12 @@ def test_no_error_where_nothing_is_proved_or_needed(clinic: str) -> None:
     for epsilon in (0.0, -1.0, 1e9, math.nan):
         with pytest.raises(BadInput, match="above 0 and at most 100"):
             charge(fitted(clinic), epsilon)
+
+
+def test_a_table_claims_no_error_that_was_not_released(clinic: str) -> None:
+    swept = sweep(clinic, ["private-bias"], epsilons=[1.0], delta=DELTA)
+    (row,) = rows(swept.points, swept.runs, {}, 0.5)
+    assert "without noise" in row["errors"] and "noisy_rmse" not in row
 
 
 def test_the_command(clinic: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
