@@ -1,13 +1,21 @@
 # Two commands do everything: `make app` and `make test`. Both set up .venv first.
+# While writing: `make check`.
 PYTHON ?= python3
 BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --quiet
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: app test test-all lint lock bench clean
+.PHONY: app check test test-all lint lock bench clean
 
-app: .venv/app-ready  ## set up, compile the kernels once, serve and open the browser
+app: .venv/app-ready  ## set up, serve and open the browser
 	@exec $(BIN)/python app.py
+
+check: .venv/dev-ready  ## style, types, laws, and the tests of what differs from SINCE or main
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not browser" \
+	  $$($(BIN)/python .ci/changed.py $(SINCE))
 
 test: .venv/dev-ready  ## the fast suite
 	$(PYTEST) -m "not slow and not browser"
@@ -32,15 +40,17 @@ bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where i
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.nmf
 	.venv/bench/bin/python -m benchmarks.als
+	$(BIN)/python -m benchmarks.peers .venv/bench/bin/python .venv/bench-surprise/bin/python
 	$(BIN)/python -m benchmarks.sgd .venv/bench-surprise/bin/python
 	$(BIN)/python -m benchmarks.roads .venv/bench-surprise/bin/python
+	$(BIN)/python -m benchmarks.start
+	$(BIN)/python -m benchmarks.tables
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
 .venv/app-ready: requirements.lock | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/python -m dpmf_core warm
 	touch $@
 
 .venv/dev-ready: requirements-dev.lock | .venv/bin/python

@@ -1,6 +1,8 @@
-"""Known vulnerabilities of the locked versions: `python .ci/audit.py LOCK_FILE`. Says how many could be looked up, of how many.
+"""Known vulnerabilities of the locked versions: `python .ci/audit.py LOCK_FILE`. Says how many
+could be looked up, of how many.
 
-Exit code 1 where one is known; 0 otherwise, also where the service of the audit cannot be reached, which is said.
+Exit code 1 where one is known; 0 otherwise, also where the service of the audit cannot be reached,
+which is said.
 """
 
 import json
@@ -10,7 +12,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ARGUMENTS = ("--require-hashes", "--disable-pip", "--progress-spinner", "off", "--timeout", "10", "--format", "json")
+ARGUMENTS = (
+    "--require-hashes",
+    "--disable-pip",
+    "--progress-spinner",
+    "off",
+    "--timeout",
+    "10",
+    "--format",
+    "json",
+)
 
 
 def main(lock: Path) -> int:
@@ -23,18 +34,29 @@ def main(lock: Path) -> int:
 
 
 def verdict(report: str, errors: str, locked: int) -> tuple[list[str], int]:
-    """What to say, and the exit code. `report` and `errors`: what pip-audit wrote; locked: how many versions the lock file holds."""
+    """What to say, and the exit code.
+
+    `report` and `errors`: what pip-audit wrote; locked: how many versions the lock file holds.
+    """
     found = _dependencies(report)
     audited = [it for it in found if "skip_reason" not in it]
     vulnerable = [it for it in audited if it["vulns"]]
     lines = []
     for it in vulnerable:
         names = ", ".join(known["id"] for known in it["vulns"])
-        fixed = ", ".join(sorted({version for known in it["vulns"] for version in known["fix_versions"]})) or "nowhere yet"
+        fixed = (
+            ", ".join(
+                sorted({version for known in it["vulns"] for version in known["fix_versions"]})
+            )
+            or "nowhere yet"
+        )
         lines.append(f"{it['name']} {it['version']}: {names}; fixed in {fixed}")
     if not audited:
         lines.append("The vulnerability audit could look nothing up: " + _reason(found, errors))
-    lines.append(f"{len(audited)} of {len(found) or locked} locked packages audited; {len(vulnerable)} with known vulnerabilities")
+    lines.append(
+        f"{len(audited)} of {len(found) or locked} locked packages audited; {len(vulnerable)} with"
+        " known vulnerabilities"
+    )
     return lines, int(bool(vulnerable))
 
 

@@ -1,4 +1,6 @@
-"""Latency of accounting, beside dp_accounting on the same plans: `python -m benchmarks.accounting`."""
+"""Latency of accounting, beside dp_accounting on the same plans: `python -m
+benchmarks.accounting`.
+"""
 
 import statistics
 import time
@@ -6,9 +8,10 @@ from collections.abc import Callable
 
 from benchmarks.report import save
 from dpmf_core.algorithms import build
-from dpmf_core.data import Shape
+from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Event, Relation, calibrate, normal_form
-from dpmf_core.privacy.accounting import epsilon, every_epsilon
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.rules import every_epsilon
 
 SHAPE, BUDGET = Shape(20_000, 400, (0.5, 5.0)), Budget(epsilon=2, delta=1e-6)
 
@@ -39,11 +42,18 @@ def main() -> None:
     ours, theirs = epsilon(event, BUDGET.delta), pld(event)
     rows = {
         "epsilon of a plan, exact": median_ms(lambda: epsilon(event, BUDGET.delta), 200),
-        "epsilon of a plan, every rule": median_ms(lambda: every_epsilon(event, BUDGET.delta, Relation.ADD_REMOVE), 200),
-        "calibration of a plan": median_ms(lambda: calibrate(lambda at: algorithm.plan(SHAPE, at), BUDGET), 100),
+        "epsilon of a plan, every rule": median_ms(
+            lambda: every_epsilon(event, BUDGET.delta, Relation.ADD_REMOVE), 200
+        ),
+        "calibration of a plan": median_ms(
+            lambda: calibrate(lambda at: algorithm.plan(SHAPE, at), BUDGET), 100
+        ),
         "epsilon of the same plan, dp_accounting PLD": median_ms(lambda: pld(event), 5),
     }
-    save("accounting", {"milliseconds": rows, "epsilon": {"exact": ours, "dp_accounting PLD": theirs}})
+    save(
+        "accounting",
+        {"milliseconds": rows, "epsilon": {"exact": ours, "dp_accounting PLD": theirs}},
+    )
     print("| work | median |\n|---|---|")
     for name, value in rows.items():
         print(f"| {name} | {value:.3f} ms |")

@@ -1,9 +1,15 @@
-"""A class on one server: thirty students open a teacher's link within ten seconds, move epsilon five times and start a training each. Five of them are
-those of `benchmarks.hostile`: a sweep of 4,096 cells and an audit of 100,000 trainings, six uploads of 90 MB, three who leave in mid-training.
+"""A class on one server: thirty students open a teacher's link within ten seconds, move epsilon
+five times and start a training each. Five of them are those of `benchmarks.hostile`: a sweep of
+4,096 cells and an audit of 100,000 trainings, six uploads of 90 MB, three who leave in
+mid-training.
 
-`python -m benchmarks.classroom [--students 30] [--data cinema-small] [--browsers 2] [--kind]`: starts a server of its own on an empty data directory,
-looks at its memory and its log all the while, and checks every result against a training in this process. Two of the students have a real browser.
-Everybody looks at a result for 2 to 8 seconds; students, browsers and server share this machine. --kind: nobody is hostile.
+`python -m benchmarks.classroom [--students 30] [--data cinema-small] [--browsers 2]
+[--processes 1] [--kind]`:
+starts a server of its own on an empty data directory, looks at its memory and its log all the
+while, and checks every result against a training in this process. Two of the students have a real
+browser.
+Everybody looks at a result for 2 to 8 seconds; students, browsers and server share this machine.
+--kind: nobody is hostile.
 """
 
 import argparse
@@ -28,12 +34,14 @@ import psutil
 from benchmarks import hostile
 from benchmarks.report import save
 from benchmarks.student import Student
-from dpmf_core.compare import DRAWS
-from dpmf_core.experiment import RunSpec, run
-from dpmf_core.home import data_folder
+from dpmf_core.paths import data_folder
+from dpmf_core.runs.comparison import DRAWS
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import RunSpec
 
 PRESETS = (0.5, 1.0, 2.0, 5.0, 10.0)
-OPENING, THINKING = 10.0, (2.0, 8.0)  # seconds within which all come; for which each looks at a result
+# seconds within which all come; for which each looks at a result
+OPENING, THINKING = 10.0, (2.0, 8.0)
 AFTER = 60.0  # seconds until memory is looked at again
 LEAVERS, OTHERS = 3, 2  # who leave in mid-training; who sweep, or upload
 ALGORITHM = "dpals"
@@ -62,23 +70,37 @@ class Watch(threading.Thread):
                 continue
         return total
 
+    def servers(self) -> list[psutil.Process]:
+        """What draws pages: the server itself, or those that `serve` has started."""
+        below = self.root.children()
+        found = [it for it in below if any(part.endswith("app.py") for part in it.cmdline())]
+        return found or [self.root]
+
+    @property
+    def server_mb(self) -> float:
+        """Of the servers themselves, without their workers."""
+        return sum(float(it.memory_info().rss) for it in self.servers()) / 1e6
+
+    @property
+    def processor_seconds(self) -> float:
+        """Of the servers themselves, without their workers."""
+        return sum(float(sum(it.cpu_times()[:2])) for it in self.servers())
+
     def run(self) -> None:
         while not self.over.wait(0.5):
             self.most = max(self.most, self.now())
 
 
-def preset_mark(epsilon: float) -> list[str]:
-    return [f"{epsilon:g}"]
-
-
-async def one(base: str, query: str, number: int, rng: random.Random) -> tuple[Student, list[tuple[float, str]]]:
+async def one(
+    base: str, query: str, number: int, rng: random.Random
+) -> tuple[Student, list[tuple[float, str]]]:
     await asyncio.sleep(rng.uniform(0, OPENING))
     said = []
     async with Student(base, query) as student:
         await student.opened()
         for epsilon in rng.sample(PRESETS, 5):
             await asyncio.sleep(rng.uniform(*THINKING))
-            await student.touch("sidebar.slider", preset_mark(epsilon), epsilon)
+            await student.touch("sidebar.eps", epsilon, epsilon)
             said.append((epsilon, await student.result(epsilon)))
         own = round(3 + 0.01 * number, 2)
         await student.touch("sidebar.eps", own, own)
@@ -92,10 +114,12 @@ def witness(base: str, query: str, number: int, out: list[Any]) -> None:
 
     rng = random.Random(1000 + number)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
         page = browser.new_page()
         page.set_default_timeout(120_000)
-        page.goto(f"{base}/?{query}")
+        page.goto(f"{base}/explore?{query}")
         page.wait_for_selector("h1:has-text('At ε =')")
         waits, said = [], []
         for epsilon in rng.sample(PRESETS, 5):
@@ -104,31 +128,43 @@ def witness(base: str, query: str, number: int, out: list[Any]) -> None:
             box.fill(f"{epsilon:g}")
             began = time.perf_counter()
             box.press("Enter")
-            page.wait_for_selector(f"strong:has-text('ε = {epsilon:.2f} (')")  # the card, which needs no training
+            # the card, which needs no training
+            page.wait_for_selector(f"strong:has-text('ε = {epsilon:.2f} (')")
             waits.append(time.perf_counter() - began)
             page.wait_for_selector(f"h1:has-text('At ε = {epsilon:g},')")
             page.wait_for_selector("[data-test-script-state=notRunning]")
-            said.append((epsilon, page.locator("p:has-text('Held-out RMSE') strong").first.inner_text()))
+            said.append(
+                (epsilon, page.locator("p:has-text('Held-out RMSE') strong").first.inner_text())
+            )
         faults = page.get_by_test_id("stException").count()
         browser.close()
     out.append((waits, said, faults))
 
 
 def expected(data: str, epsilons: set[float], delta: float, seed: int) -> dict[float, set[str]]:
-    """What a page may say of each epsilon: the median of the draws that have finished, whichever these are."""
+    """What a page may say of each epsilon: the median of the draws that have finished,
+    whichever these are.
+    """
     found = {}
     for epsilon in epsilons:
         budget = {"epsilon": epsilon, "delta": delta}
-        specs = [RunSpec.parse(data={"id": data}, algorithm=ALGORITHM, budget=budget, seed=seed + draw) for draw in range(DRAWS)]
-        errors = [float(run(spec).record["metrics"]["rmse"]) for spec in specs]
-        several = itertools.chain.from_iterable(itertools.combinations(errors, count) for count in range(1, DRAWS + 1))
+        specs = [
+            RunSpec.parse(data={"id": data}, algorithm=ALGORITHM, budget=budget, seed=seed + draw)
+            for draw in range(DRAWS)
+        ]
+        errors = [float(run(spec).record.metrics["rmse"]) for spec in specs]
+        several = itertools.chain.from_iterable(
+            itertools.combinations(errors, count) for count in range(1, DRAWS + 1)
+        )
         found[epsilon] = {f"{statistics.median(some):.3f}" for some in several}
     return found
 
 
 def created() -> dict[str, str]:
-    """When each stored run was made: one that is trained twice would be stored twice, with another moment."""
-    from dpmf_core.store import Store
+    """When each stored run was made: one that is trained twice would be stored twice, with
+    another moment.
+    """
+    from dpmf_core.runs.store import Store
 
     store = Store()
     try:
@@ -137,10 +173,23 @@ def created() -> dict[str, str]:
         store.close()
 
 
-def served(folder: str, port: int, log: Any) -> subprocess.Popen[bytes]:
-    env = {**os.environ, "DPMF_DATA": folder, "DPMF_PROFILE": os.environ.get("DPMF_PROFILE", "class"), "STREAMLIT_SERVER_HEADLESS": "true"}
-    child = subprocess.Popen([sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)], env=env, stdout=log, stderr=log)
-    for _ in range(300):
+def served(folder: str, port: int, log: Any, processes: int) -> subprocess.Popen[bytes]:
+    alone = ["streamlit", "run", "app.py", "--server.port", str(port)]
+    several = ["dpmf_core", "serve", "--processes", str(processes), "--port", str(port)]
+    env = {
+        **os.environ,
+        "DPMF_DATA": folder,
+        "DPMF_PROFILE": os.environ.get("DPMF_PROFILE", "class"),
+        "STREAMLIT_SERVER_HEADLESS": "true",
+        "DPMF_WARM": "false",  # what is measured is what visitors cost
+    }
+    child = subprocess.Popen(
+        [sys.executable, "-m", *(several if processes > 1 else alone)],
+        env=env,
+        stdout=log,
+        stderr=log,
+    )
+    for _ in range(900):
         with socket.socket() as trying:
             if trying.connect_ex(("127.0.0.1", port)) == 0:
                 return child
@@ -148,38 +197,67 @@ def served(folder: str, port: int, log: Any) -> subprocess.Popen[bytes]:
     raise RuntimeError("the server did not start")
 
 
-async def whole_class(base: str, query: str, students: int, kind: bool) -> tuple[list[tuple[Student, list[tuple[float, str]]]], dict[str, Any]]:
+async def whole_class(
+    base: str, query: str, students: int, kind: bool
+) -> tuple[list[tuple[Student, list[tuple[float, str]]]], dict[str, Any]]:
     """Everybody who learns, and what came of the others. kind: there are no others."""
     over = asyncio.Event()
-    others = {} if kind else {"sweep": hostile.sweeps(base, over), "audit": hostile.audits(base, over), "uploads": hostile.uploads(base, over)}
+    others = (
+        {}
+        if kind
+        else {
+            "sweep": hostile.sweeps(base, over),
+            "audit": hostile.audits(base, over),
+            "uploads": hostile.uploads(base, over),
+        }
+    )
     tasks = {name: asyncio.create_task(doing) for name, doing in others.items()}
-    leaving = [] if kind else [asyncio.create_task(hostile.leaves(base, query, random.Random(500 + number))) for number in range(LEAVERS)]
+    leaving = (
+        []
+        if kind
+        else [
+            asyncio.create_task(hostile.leaves(base, query, random.Random(500 + number)))
+            for number in range(LEAVERS)
+        ]
+    )
     count = students if kind else students - LEAVERS - OTHERS
-    told = await asyncio.gather(*(one(base, query, number, random.Random(number)) for number in range(count)))
+    told = await asyncio.gather(
+        *(one(base, query, number, random.Random(number)) for number in range(count))
+    )
     over.set()
     await asyncio.gather(*leaving)
     return told, {name: await task for name, task in tasks.items()}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--data", default="cinema-small")
+    parser.add_argument("--processes", type=int, default=1, help="servers, by `serve`")
     parser.add_argument("--browsers", type=int, default=2)
-    parser.add_argument("--after", type=float, default=AFTER, help="seconds until memory is looked at again")
-    parser.add_argument("--kind", action="store_true", help="nobody sweeps, audits, uploads or leaves")
+    parser.add_argument(
+        "--after", type=float, default=AFTER, help="seconds until memory is looked at again"
+    )
+    parser.add_argument(
+        "--kind", action="store_true", help="nobody sweeps, audits, uploads or leaves"
+    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))  # a class starts with compiled kernels
+        # a class starts with compiled kernels
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
         os.environ["DPMF_DATA"] = folder
-        from dpmf_core.lesson_links import LessonLink, keep
+        from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, signed
 
         link = {"data": asked.data, "algo": ALGORITHM, "seed": "0"}
-        query = f"class={keep(LessonLink.parse(page='explore', query=link, locked=('data', 'algo', 'seed'), title='A class'))}"
+        locked = ("data", "algo", "seed")
+        shared = LessonLink.parse(page="explore", query=link, locked=locked, title="A class")
+        query = f"class={signed(LessonSequence.parse(steps=(shared,)))}"
         port = free_port()
         base, path = f"http://127.0.0.1:{port}", Path(folder) / "server.log"
         with path.open("wb") as log:
-            child = served(folder, port, log)
+            child = served(folder, port, log, asked.processes)
             try:
                 found = lesson(asked, base, query, child.pid)
             finally:
@@ -198,40 +276,79 @@ def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[s
     """The class itself; what was seen of it."""
     watch = Watch(pid)
     asyncio.run(visit(base, query))  # the teacher looks first
-    before = watch.now()
+    before, spent, alone = watch.now(), watch.processor_seconds, watch.server_mb
     watch.start()
     seen: list[Any] = []
-    browsers = [threading.Thread(target=witness, args=(base, query, number, seen)) for number in range(asked.browsers)]
+    browsers = [
+        threading.Thread(target=witness, args=(base, query, number, seen))
+        for number in range(asked.browsers)
+    ]
     began = time.perf_counter()
     for thread in browsers:
         thread.start()
-    told, others = asyncio.run(whole_class(base, query, asked.students - asked.browsers, asked.kind))
+    told, others = asyncio.run(
+        whole_class(base, query, asked.students - asked.browsers, asked.kind)
+    )
     took = time.perf_counter() - began
     for thread in browsers:
         thread.join()
+    spent = watch.processor_seconds - spent
     left = asyncio.run(unfinished(base))
     first = created()
-    said = [pair for _, pairs in told for pair in pairs] + [pair for _, pairs, _ in seen for pair in pairs]
-    right = expected(asked.data, {epsilon for epsilon, _ in said}, 5e-5 if asked.data == "cinema-small" else 5e-6, 0)
-    waits, drawn = (np.array([wait for student, _ in told for wait in held(student)]) for held in (lambda it: it.answers, lambda it: it.drawn))
+    said = [pair for _, pairs in told for pair in pairs] + [
+        pair for _, pairs, _ in seen for pair in pairs
+    ]
+    right = expected(
+        asked.data,
+        {epsilon for epsilon, _ in said},
+        5e-5 if asked.data == "cinema-small" else 5e-6,
+        0,
+    )
+    waits, drawn = (
+        np.array([wait for student, _ in told for wait in held(student)])
+        for held in (lambda it: it.answers, lambda it: it.drawn)
+    )
     messages = [text for student, _ in told for text in student.messages]
     time.sleep(asked.after)
     asyncio.run(visit(base, query))  # whoever comes next
     after = watch.now()
     watch.over.set()
     return {
-        "students": asked.students, "data": asked.data, "browsers": len(seen), "seconds": round(took, 1), "widgets": len(waits),
-        "answer_median": round(float(np.median(waits)), 3), "answer_95th": round(float(np.quantile(waits, 0.95)), 3),
+        "students": asked.students,
+        "processes": asked.processes,
+        "data": asked.data,
+        "browsers": len(seen),
+        "seconds": round(took, 1),
+        "server_processor_seconds": round(spent, 1),
+        "widgets": len(waits),
+        "answer_median": round(float(np.median(waits)), 3),
+        "answer_95th": round(float(np.quantile(waits, 0.95)), 3),
         "answer_most": round(float(waits.max()), 3),
-        "drawn_median": round(float(np.median(drawn)), 3), "drawn_95th": round(float(np.quantile(drawn, 0.95)), 3),
-        "pages_drawn": sum(student.whole for student, _ in told), "fragments_drawn": sum(student.parts for student, _ in told),
-        "browser_card_median": round(float(np.median([wait for waits_, _, _ in seen for wait in waits_])), 3) if seen else None,
-        "results": len(said), "wrong_results": [pair for pair in said if pair[1] not in right[pair[0]]],
-        "exceptions_on_pages": sum("exception" in text for text in messages) + sum(faults for _, _, faults in seen),
+        "drawn_median": round(float(np.median(drawn)), 3),
+        "drawn_95th": round(float(np.quantile(drawn, 0.95)), 3),
+        "pages_drawn": sum(student.whole for student, _ in told),
+        "fragments_drawn": sum(student.parts for student, _ in told),
+        "browser_card_median": (
+            round(float(np.median([wait for waits_, _, _ in seen for wait in waits_])), 3)
+            if seen
+            else None
+        ),
+        "results": len(said),
+        "wrong_results": [pair for pair in said if pair[1] not in right[pair[0]]],
+        "exceptions_on_pages": (
+            sum("exception" in text for text in messages) + sum(faults for _, _, faults in seen)
+        ),
         "queue_told": sum("your turn" in text for text in messages),
-        "others": others, "still_said": left, "runs_stored": len(first), "trained_twice": twice(first, created()),
-        "memory_before_mb": round(before), "memory_most_mb": round(watch.most), "memory_after_mb": round(after),
-    }  # fmt: skip
+        "others": others,
+        "still_said": left,
+        "runs_stored": len(first),
+        "trained_twice": twice(first, created()),
+        "server_before_mb": round(alone),
+        "server_after_mb": round(watch.server_mb),
+        "memory_before_mb": round(before),
+        "memory_most_mb": round(watch.most),
+        "memory_after_mb": round(after),
+    }
 
 
 def twice(first: dict[str, str], second: dict[str, str]) -> int:
@@ -240,7 +357,9 @@ def twice(first: dict[str, str], second: dict[str, str]) -> int:
 
 async def unfinished(base: str) -> str:
     """What the Trade-off page says of the queue just after the class."""
-    async with Student(base, "data=cinema-small&epsilons=1,2,3,4,5,6,7,8,9,10&draws=3", "trade-off") as student:
+    async with Student(
+        base, "data=cinema-small&epsilons=1,2,3,4,5,6,7,8,9,10&draws=3", "trade-off"
+    ) as student:
         await student.opened()
         return student.said("runs wait here now")
 

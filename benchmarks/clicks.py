@@ -1,8 +1,10 @@
-"""An hour of a person's clicks on private ratings that she brought, against the real pages: what the odometer says beside what was really drawn.
+"""An hour of a person's clicks on private ratings that she brought, against the real pages: what
+the odometer says beside what was really drawn.
 
-`python -m benchmarks.clicks [--users 300] [--quick]`: drives Explore, Trade-off and Tune in one session and then in a second one, on an empty data
-directory. Every release of noise is logged where it is published, apart from plans, ledgers and accounts, by what its noise was scaled to; these are composed
-by the Gaussian formula with 40 digits. After every click both figures must agree.
+`python -m benchmarks.clicks [--users 300] [--quick]`: drives Explore, Trade-off and Tune in one
+session and then in a second one, on an empty data directory. Every release of noise is logged where
+it is published, apart from plans, ledgers and accounts, by what its noise was scaled to; these are
+composed by the Gaussian formula with 40 digits. After every click both figures must agree.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import mpmath
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.home import data_folder
+from dpmf_core.paths import data_folder
 from tests.pages.driving import held
 
 ROOT = Path(__file__).parents[1]
@@ -27,16 +29,20 @@ DELTA = 1e-5
 SCRIPT = f"""
 import runpy
 import streamlit as st
-from pages.kit import sidebar
+from pages.kit import run_progress, sidebar
 sidebar.draw()
+run_progress.begin()
 runpy.run_path({str(ROOT / "pages")!r} + "/" + st.session_state["page"])
+run_progress.leave()
 """
 PATIENCE = 120.0  # seconds for the runs of a click
 
 
 @dataclass
 class Log:
-    """Every release that was published: noise scale over sensitivity, once for each however many parts it was published in."""
+    """Every release that was published: noise scale over sensitivity, once for each however
+    many parts it was published in.
+    """
 
     pens: list[Any] = field(default_factory=list)
 
@@ -64,7 +70,9 @@ class Log:
 
 
 def composed(multipliers: list[float], delta: float = DELTA) -> float:
-    """Epsilon of Gaussian releases together: the root of delta = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle & Wang 2018), by bisection."""
+    """Epsilon of Gaussian releases together: the root of delta = Phi(mu/2 - eps/mu) - e^eps
+    Phi(-mu/2 - eps/mu) (Balle & Wang 2018), by bisection.
+    """
     if not multipliers:
         return 0.0
     with mpmath.workdps(40):
@@ -72,7 +80,10 @@ def composed(multipliers: list[float], delta: float = DELTA) -> float:
         low, high = mpmath.mpf(0), mu**2 / 2 + mu * mpmath.sqrt(-2 * mpmath.log(delta)) + 1
         for _ in range(100):
             eps = (low + high) / 2
-            more = mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu) > delta
+            more = (
+                mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
+                > delta
+            )
             low, high = (eps, high) if more else (low, eps)
         return float(high)
 
@@ -85,7 +96,14 @@ class Person:
         self.app = AppTest.from_string(SCRIPT, default_timeout=PATIENCE)
         state = self.app.session_state
         state["data.own"] = {self.entry.id: self.entry}
-        for name, value in (("data", self.entry.id), ("algo", "dpals"), ("eps", 2.0), ("slider", 2.0), ("delta", DELTA), ("top", None)):
+        for name, value in (
+            ("data", self.entry.id),
+            ("algo", "dpals"),
+            ("eps", 2.0),
+            ("slider", 2.0),
+            ("delta", DELTA),
+            ("top", None),
+        ):
             state[f"sidebar.{name}"] = value
 
     def goes_to(self, page: str) -> "Person":
@@ -133,31 +151,43 @@ class Person:
         return self.waits()
 
     def _step(self) -> int:
-        from dpmf_core.engine import engine
+        from dpmf_core.engine.executor import engine
 
         return max((job.progress.step for job in engine().jobs() if job.progress), default=0)
 
     def _computing(self) -> bool:
-        from dpmf_core.engine import engine
-        from dpmf_core.spending import account_of
+        from dpmf_core.engine.executor import engine
+        from dpmf_core.runs.spending import account_of
 
         account = account_of(self.entry.id)
-        return bool(engine().jobs()) or (account is not None and any(entry.state == "running" for entry in account.entries))
+        return bool(engine().jobs()) or (
+            account is not None and any(entry.state == "running" for entry in account.entries)
+        )
 
     def _searching(self) -> bool:
-        return self.app.session_state["page"] == "work/tune.py" and any("running" in str(getattr(it, "text", "")) for it in self.app.get("progress"))
+        return self.app.session_state["page"] == "tune/page.py" and any(
+            "running" in str(getattr(it, "text", "")) for it in self.app.get("progress")
+        )
 
     def _busy(self) -> bool:
-        return self._computing() or self._searching() or any(str(button.key).endswith(".cancel") for button in self.app.button)
+        return (
+            self._computing()
+            or self._searching()
+            or any(str(button.key).endswith(".cancel") for button in self.app.button)
+        )
 
     @property
     def figure(self) -> str:
         """What the page says was drawn."""
-        return next(it.value for it in self.app.sidebar.markdown if "so far" in it.value).partition("ε = ")[2].rstrip("*")
+        return (
+            next(it.value for it in self.app.sidebar.markdown if "so far" in it.value)
+            .partition("ε = ")[2]
+            .rstrip("*")
+        )
 
     @property
     def odometer(self) -> float:
-        from dpmf_core.spending import account_of
+        from dpmf_core.runs.spending import account_of
 
         account = account_of(self.entry.id)
         return account.total.epsilon if account else 0.0
@@ -166,41 +196,48 @@ class Person:
 @contextlib.contextmanager
 def slowly(seconds: float) -> Iterator[None]:
     """Every step of a training takes so much longer, so that it can be cancelled."""
-    from dpmf_core.experiment import _Watcher
+    from dpmf_core.runs.execution import _Watcher
 
-    quick = _Watcher.__call__
+    quick = _Watcher._judge
 
-    def slow(watcher: Any, step: int, steps: int, model: Any) -> None:
+    def slow(watcher: Any, step: int, model: Any) -> None:
         time.sleep(seconds)
-        quick(watcher, step, steps, model)
+        quick(watcher, step, model)
 
-    setattr(_Watcher, "__call__", slow)  # noqa: B010
+    setattr(_Watcher, "_judge", slow)  # noqa: B010
     try:
         yield
     finally:
-        setattr(_Watcher, "__call__", quick)  # noqa: B010
+        setattr(_Watcher, "_judge", quick)  # noqa: B010
 
 
 def ratings(users: int) -> bytes:
     """A ratings table in which there is something to learn."""
     rng = np.random.default_rng(0)
     taste = 3 + rng.standard_normal((users, 2)) @ rng.standard_normal((2, 24))
-    rows = [f"p{u},thing {i},{min(max(round(taste[u, i]), 1), 5)}" for u in range(users) for i in range(24) if rng.random() < 0.5]
+    rows = [
+        f"p{u},thing {i},{min(max(round(taste[u, i]), 1), 5)}"
+        for u in range(users)
+        for i in range(24)
+        if rng.random() < 0.5
+    ]
     return ("user,item,rating\n" + "\n".join(rows) + "\n").encode()
 
 
 def hour(users: int, quick: bool, told: Callable[[str, float, float, str, int], None]) -> None:
-    """All clicks; after each, `told` is called with what was clicked, the odometer, the independent composition, the page's figure and releases so far."""
-    from datasets import own
+    """All clicks; after each, `told` is called with what was clicked, the odometer, the
+    independent composition, the page's figure and releases so far.
+    """
+    from dpmf_datasets import session_files
 
-    brought, log = own.ratings(ratings(users), "clinic.csv", {}, (1.0, 5.0)), Log()
+    brought, log = session_files.ratings(ratings(users), "clinic.csv", {}, (1.0, 5.0)), Log()
     with log.kept():
         person = Person(brought)
 
         def did(what: str) -> None:
             told(what, person.odometer, composed(log.multipliers), person.figure, len(log.pens))
 
-        person.goes_to("recommend/explore.py")
+        person.goes_to("explore/page.py")
         did("opens Explore")
         person.presses("explore.buy.This run")
         did("asks for the run at ε = 2")
@@ -216,23 +253,24 @@ def hour(users: int, quick: bool, told: Callable[[str, float, float, str, int], 
         did("moves back to ε = 2, which is there")
         person.presses("explore.buy.Other private methods")
         did("asks for the other private methods")
-        person.presses("explore.buy.Without privacy").turns_on("explore.lists")
-        did("looks at the twin, and turns on lists over ε")
-        person.presses("explore.lists.buy.Run")
-        did("asks for the lists")
+        person.presses("explore.buy.Without privacy")
+        did("looks at the twin")
+        for epsilon in (0.5, 1.0, 5.0):
+            person.moves_epsilon(epsilon).presses("explore.buy.This run")
+        did("asks for points of the figure")
         if not quick:
             person.presses("explore.buy.Further draws of each")
             did("asks for further draws")
             person.turns_on("explore.target").presses("explore.target.runs.buy.Run")
             did("asks which ε reaches an error")
-            person.goes_to("recommend/tradeoff.py").presses("tradeoff.buy.Run")
+            person.goes_to("tradeoff/page.py").presses("tradeoff.buy.Run")
             did("asks for a trade-off")
-        person.goes_to("work/tune.py")
+        person.goes_to("tune/page.py")
         person.app.number_input(key="tune.trials").set_value(3).run()
         person.presses("tune.go")
         did("searches over parameters")
         again = Person(brought)
-        again.goes_to("recommend/explore.py")
+        again.goes_to("explore/page.py")
         person = again
         did("opens the same file's page in a new session")
 
@@ -241,22 +279,29 @@ def main() -> None:
     """The table of an hour."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=300)
-    parser.add_argument("--quick", action="store_true", help="leave out further draws, the target and the trade-off")
+    parser.add_argument(
+        "--quick", action="store_true", help="leave out further draws, the target and the trade-off"
+    )
     asked = parser.parse_args()
     os.environ["DPMF_ENGINE"] = "threads"
     with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))  # as a server that has been warmed
+        # as a server that has been warmed
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
         os.environ["DPMF_DATA"] = folder
         worst = 0.0
 
         def told(what: str, odometer: float, drawn: float, shown: str, releases: int) -> None:
             nonlocal worst
             worst = max(worst, abs(odometer - drawn))
-            print(f"{what:58} odometer {odometer:8.4f}  drawn {drawn:8.4f} in {releases:4} releases  page: {shown}", flush=True)
+            print(
+                f"{what:58} odometer {odometer:8.4f}  drawn {drawn:8.4f} in {releases:4} releases "
+                f" page: {shown}",
+                flush=True,
+            )
 
         hour(asked.users, asked.quick, told)
         print(f"largest difference {worst:.1e}")
-        from dpmf_core.engine import engine
+        from dpmf_core.engine.executor import engine
 
         engine().close()
 

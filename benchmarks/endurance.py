@@ -1,7 +1,9 @@
-"""Does a server grow? 300 trainings asked for by one session, then 200 sessions that open a page and go: `python -m benchmarks.endurance`.
+"""Does a server grow? 300 trainings asked for by one session, then 200 sessions that open a page
+and go: `python -m benchmarks.endurance`.
 
-It starts a server of its own with the settings of a class, on an empty data directory, and looks at the memory of the server and its workers after every
-part. Growth is what the last half of each adds to the first: what is compiled, read and kept once comes in the first.
+It starts a server of its own with the settings of a class, on an empty data directory, and looks at
+the memory of the server and its workers after every part. Growth is what the last half of each adds
+to the first: what is compiled, read and kept once comes in the first.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from typing import Any
 from benchmarks.classroom import Watch, created, free_port, served, visit
 from benchmarks.report import save
 from benchmarks.student import Student
-from dpmf_core.home import data_folder
+from dpmf_core.paths import data_folder
 
 PARTS = 4  # of the trainings, and of the reloads
 AT_ONCE = 4  # sessions that open the page side by side
@@ -63,7 +65,9 @@ def growth(seen: list[dict[str, Any]]) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trainings", type=int, default=300)
     parser.add_argument("--reloads", type=int, default=200)
     asked = parser.parse_args()
@@ -83,9 +87,13 @@ def main() -> None:
                 child.wait(30)
         text = path.read_text(errors="replace")
     found = {
-        "trainings": trained, "reloads": reloaded, "growth_by_trainings_mb": growth(trained), "growth_by_reloads_mb": growth(reloaded),
-        "seconds": round(time.perf_counter() - began), "exceptions_in_the_log": text.count("Traceback"),
-    }  # fmt: skip
+        "trainings": trained,
+        "reloads": reloaded,
+        "growth_by_trainings_mb": growth(trained),
+        "growth_by_reloads_mb": growth(reloaded),
+        "seconds": round(time.perf_counter() - began),
+        "exceptions_in_the_log": text.count("Traceback"),
+    }
     save("endurance", found)
     print(json.dumps(found, indent=1))
 

@@ -1,6 +1,8 @@
-"""Ten thousand damaged files of each kind through everything that a page does with a file: `python -m benchmarks.fuzz [COUNT]`.
+"""Ten thousand damaged files of each kind through everything that a page does with a file: `python
+-m benchmarks.fuzz [COUNT]`.
 
-What did harm (a traceback, a crash, 5 s, 1 GB) is written to `tests/hostile_files`, where the tests read it ever after.
+What did harm (a traceback, a crash, 5 s, 1 GB) is written to `tests/hostile_files`, where the tests
+read it ever after.
 """
 
 import json
@@ -10,7 +12,7 @@ import time
 from pathlib import Path
 
 from benchmarks.report import save
-from tests.hostile import SOUND, harms
+from tests.support.hostile import SOUND, harms
 
 CORPUS = Path(__file__).parents[1] / "tests" / "hostile_files"
 
@@ -24,8 +26,19 @@ def main() -> None:
             harmful, peak = harms(kind, count, Path(home), seed=1, fork=True)
         for harm in harmful[:20]:
             (CORPUS / f"{kind}-1-{harm.number}-{harm.name}").write_bytes(harm.content)
-        found[kind] = {"files": count, "harmful": len(harmful), "peak_mb": round(peak / 1e6), "seconds": round(time.perf_counter() - began, 1)}
-        print(kind, json.dumps(found[kind]), *dict.fromkeys(harm.what.strip().splitlines()[-1] for harm in harmful), sep="\n  ", flush=True)
+        found[kind] = {
+            "files": count,
+            "harmful": len(harmful),
+            "peak_mb": round(peak / 1e6),
+            "seconds": round(time.perf_counter() - began, 1),
+        }
+        print(
+            kind,
+            json.dumps(found[kind]),
+            *dict.fromkeys(harm.what.strip().splitlines()[-1] for harm in harmful),
+            sep="\n  ",
+            flush=True,
+        )
     save("fuzz", {"kinds": found})
 
 

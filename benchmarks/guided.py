@@ -1,6 +1,8 @@
-"""Files bred by what code they reach (atheris), through everything that a page does with a file: `python -m benchmarks.guided [COUNT]`.
+"""Files bred by what code they reach (atheris), through everything that a page does with a file:
+`python -m benchmarks.guided [COUNT]`.
 
-Needs `pip install "atheris>=3,<4"`. What did harm is written to `tests/hostile_files`, where the tests read it ever after.
+Needs `pip install "atheris>=3,<4"`. What did harm is written to `tests/hostile_files`, where the
+tests read it ever after.
 """
 
 import contextlib
@@ -15,10 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import save
-from tests.hostile import BYTES, SECONDS, SOUND, TOKENS, forked, read
+from tests.support.hostile import BYTES, SECONDS, SOUND, TOKENS, forked, read
 
 CORPUS = Path(__file__).parents[1] / "tests" / "hostile_files"
-FACTS: tuple[dict[str, str], ...] = ({}, {"image": "4,4"}, {"drop": "1,99"}, {"text": "title"}, {"key": "fea"})
+FACTS: tuple[dict[str, str], ...] = (
+    {},
+    {"image": "4,4"},
+    {"drop": "1,99"},
+    {"text": "title"},
+    {"key": "fea"},
+)
 
 
 def names(kind: str) -> list[str]:
@@ -32,8 +40,10 @@ def asked(kind: str, data: bytes) -> tuple[str, bytes, dict[str, str]]:
 
 
 def in_this_process(path: Path, key: str, out: Path) -> tuple[int, str]:
-    """As `datasets.matlab._apart`, where what is reached can be seen; apart first, for scipy's reader can be made to crash."""
-    from datasets import matlab
+    """As `datasets.readers.matlab._apart`, where what is reached can be seen; apart first, for
+    scipy's reader can be made to crash.
+    """
+    from dpmf_datasets.readers import matlab
 
     code, text = forked(path, key, out)
     if code not in (0, matlab.REFUSED):
@@ -48,8 +58,11 @@ def breed(kind: str, arguments: list[str]) -> None:
     """In a process of its own, which libFuzzer ends."""
     import atheris
 
-    with atheris.instrument_imports(include=["datasets", "dpmf_core", "scipy.io"], enable_loader_override=False):
-        from datasets import matlab, own  # noqa: F401
+    with atheris.instrument_imports(
+        include=["dpmf_datasets", "dpmf_core", "scipy.io"], enable_loader_override=False
+    ):
+        from dpmf_datasets import session_files  # noqa: F401
+        from dpmf_datasets.readers import matlab
     matlab._limit_memory = lambda: None
     matlab._apart = in_this_process
 
@@ -70,15 +83,33 @@ def bred(kind: str, count: int, folder: Path) -> dict[str, Any]:
     of = names(kind)
     for place, (name, content) in enumerate(SOUND[kind]()):
         for fact in range(len(FACTS)):
-            (seeds / f"{place}-{fact}").write_bytes(bytes([of.index(name) + len(of) * fact]) + content)
-    words.write_text("".join('"' + "".join(f"\\x{byte:02x}" for byte in token[:64]) + '"\n' for token in TOKENS))
+            (seeds / f"{place}-{fact}").write_bytes(
+                bytes([of.index(name) + len(of) * fact]) + content
+            )
+    words.write_text(
+        "".join('"' + "".join(f"\\x{byte:02x}" for byte in token[:64]) + '"\n' for token in TOKENS)
+    )
     arguments = [
-        f"-runs={count}", f"-timeout={SECONDS}", f"-rss_limit_mb={2 * BYTES >> 20}", "-max_len=16384", f"-dict={words}", f"-artifact_prefix={harmful}/",
-        "-seed=1", "-print_final_stats=1", str(seeds),
-    ]  # fmt: skip
+        f"-runs={count}",
+        f"-timeout={SECONDS}",
+        f"-rss_limit_mb={2 * BYTES >> 20}",
+        "-max_len=16384",
+        f"-dict={words}",
+        f"-artifact_prefix={harmful}/",
+        "-seed=1",
+        "-print_final_stats=1",
+        str(seeds),
+    ]
     began = time.perf_counter()
     command = [sys.executable, "-m", "benchmarks.guided", "--breed", kind, *arguments]
-    done = subprocess.run(command, env={**os.environ, "DPMF_DATA": str(folder)}, capture_output=True, text=True, errors="replace", check=False)
+    done = subprocess.run(
+        command,
+        env={**os.environ, "DPMF_DATA": str(folder)},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
     for harm in harmful.iterdir():
         name, content, _ = asked(kind, harm.read_bytes())
         (CORPUS / f"{kind}-{harm.name[:16]}-{name}").write_bytes(content)
@@ -87,11 +118,14 @@ def bred(kind: str, count: int, folder: Path) -> dict[str, Any]:
     if not told or len(list(harmful.iterdir())):
         print(done.stderr[-3000:], file=sys.stderr)
     return {
-        "files": int(told.get("number_of_executed_units", 0)), "harmful": len(list(harmful.iterdir())),
+        "files": int(told.get("number_of_executed_units", 0)),
+        "harmful": len(list(harmful.iterdir())),
         "kept_for_new_code": int(told.get("new_units_added", 0)),
-        "branches_at_first": int(reached[0]) if reached else 0, "branches": int(reached[-1]) if reached else 0,
-        "peak_mb": int(told.get("peak_rss_mb", 0)), "seconds": round(time.perf_counter() - began, 1),
-    }  # fmt: skip
+        "branches_at_first": int(reached[0]) if reached else 0,
+        "branches": int(reached[-1]) if reached else 0,
+        "peak_mb": int(told.get("peak_rss_mb", 0)),
+        "seconds": round(time.perf_counter() - began, 1),
+    }
 
 
 def main() -> None:

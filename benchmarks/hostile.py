@@ -1,4 +1,6 @@
-"""Students who stop a class, or try: one sweeps 4,096 cells and audits with 100,000 trainings, one uploads 90 MB six times, some leave in mid-training."""
+"""Students who stop a class, or try: one sweeps 4,096 cells and audits with 100,000 trainings,
+one uploads 90 MB six times, some leave in mid-training.
+"""
 
 import asyncio
 import http.client
@@ -16,14 +18,19 @@ CANCEL_AFTER = 2.0  # seconds in which somebody leaves again
 
 
 def grid() -> str:
-    """64 by 64 places of the one-shot spectral method."""
+    """64 by 64 places of the spectral method."""
     ridges = ", ".join(f"{0.1 + 0.01 * place:.2f}" for place in range(CELLS))
-    return f"prediction_ridge = {ridges}; shrinkage = {', '.join(f'{place / 40:.3f}' for place in range(CELLS))}"
+    return (
+        f"prediction_ridge = {ridges}; shrinkage ="
+        f" {', '.join(f'{place / 40:.3f}' for place in range(CELLS))}"
+    )
 
 
 async def sweeps(base: str, over: asyncio.Event) -> str:
     """Ask for a sweep and stay until the class is over; what the page says of it in the end."""
-    async with Student(base, "data=cinema-small&methods=spectral&epsilons=1&draws=1", "trade-off") as student:
+    async with Student(
+        base, "data=cinema-small&methods=spectral&epsilons=1&draws=1", "trade-off"
+    ) as student:
         await student.opened()
         await student.set("tradeoff.grid", grid())
         await student.until_widget("tradeoff.run")
@@ -55,7 +62,9 @@ async def uploads(base: str, over: asyncio.Event) -> list[int]:
 
 
 def put(url: str, size: int) -> int:
-    """Send a table of about so many bytes, as the page's uploader does; the status of the answer, 0 where the connection was cut."""
+    """Send a table of about so many bytes, as the page's uploader does; the status of the
+    answer, 0 where the connection was cut.
+    """
     place = urlsplit(url)
     host = http.client.HTTPConnection(place.netloc, timeout=300)
     try:
@@ -65,9 +74,21 @@ def put(url: str, size: int) -> int:
         cookies = SimpleCookie(first.getheader("Set-Cookie") or "")
         token = cookies["_streamlit_xsrf"].value if "_streamlit_xsrf" in cookies else ""
         edge, line = secrets.token_hex(12), b"12345,678,4.5\n"
-        head = f'--{edge}\r\nContent-Disposition: form-data; name="large.csv"; filename="large.csv"\r\nContent-Type: text/csv\r\n\r\n'.encode()
-        body = head + b"user,item,rating\n" + line * (size // len(line)) + f"\r\n--{edge}--\r\n".encode()
-        headers = {"Content-Type": f"multipart/form-data; boundary={edge}", "X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
+        head = (
+            f'--{edge}\r\nContent-Disposition: form-data; name="large.csv";'
+            ' filename="large.csv"\r\nContent-Type: text/csv\r\n\r\n'.encode()
+        )
+        body = (
+            head
+            + b"user,item,rating\n"
+            + line * (size // len(line))
+            + f"\r\n--{edge}--\r\n".encode()
+        )
+        headers = {
+            "Content-Type": f"multipart/form-data; boundary={edge}",
+            "X-Xsrftoken": token,
+            "Cookie": f"_streamlit_xsrf={token}",
+        }
         host.request("PUT", place.path, body, headers)
         return host.getresponse().status
     except OSError:

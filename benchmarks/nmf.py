@@ -1,6 +1,8 @@
-"""Non-negative factorisation: a robust step, plain factorisation beside scikit-learn's in the same run, and a whole corpus.
+"""Non-negative factorisation: a robust step, plain factorisation beside scikit-learn's in the same
+run, and a whole corpus.
 
-`python -m benchmarks.nmf`. Extended Yale B and TDT2 where they are in the data directory (`import yaleb PATH`, `import tdt2 PATH`), else data of their size.
+`python -m benchmarks.nmf`. Extended Yale B and TDT2 where they are in the data directory (`import
+yaleb PATH`, `import tdt2 PATH`), else data of their size.
 """
 
 import json
@@ -12,13 +14,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import random as sparse_random
 
-import datasets
+import dpmf_datasets as datasets
 from benchmarks.report import machine, median_of
-from dpmf_core.algorithms import Streams
+from dpmf_core.algorithms import Streams, train
 from dpmf_core.algorithms.nmf import NMF
+from dpmf_core.data.preparation import Preparation, prepared
+from dpmf_core.data.samples import Samples
 from dpmf_core.kernels.parts import robust_coefficients
 from dpmf_core.privacy import NOTHING, Noise
-from dpmf_core.samples import Preparation, Samples, prepared
 
 OUT = Path(__file__).parent / "results" / "nmf.json"
 
@@ -38,7 +41,10 @@ def robust_step(samples: Samples) -> dict[str, float]:
     X = samples.scaled(samples.X)
     W = np.ascontiguousarray(X[np.random.default_rng(1).choice(len(X), 38, replace=False)])
     robust_coefficients(X, W, 0.02, 1.0, passes=2)
-    few, many = (median_of(lambda passes=passes: robust_coefficients(X, W, 0.02, 1.0, passes=passes)) for passes in (5, 25))
+    few, many = (
+        median_of(lambda passes=passes: robust_coefficients(X, W, 0.02, 1.0, passes=passes))
+        for passes in (5, 25)
+    )
     return {"ms_a_step": 1000 * (many - few) / 20}
 
 
@@ -50,25 +56,41 @@ def beside_scikit_learn(samples: Samples, K: int, iterations: int) -> dict[str, 
     ours_model = NMF(n_components=K, iterations=iterations)
 
     def ours() -> Any:
-        return ours_model.fit(samples, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model
+        return train(ours_model, samples, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
 
     def theirs() -> Any:
         return Theirs(K, init="nndsvda", max_iter=iterations, random_state=0).fit(X)
 
-    from dpmf_core.part_metrics import objective
+    from dpmf_core.evaluation.part_metrics import objective
 
     mine, other = objective(ours(), samples), 0.5 * theirs().reconstruction_err_ ** 2 / len(samples)
-    return {"seconds": median_of(ours), "scikit_learn_seconds": median_of(theirs), "objective": mine, "scikit_learn_objective": float(other)}
+    return {
+        "seconds": median_of(ours),
+        "scikit_learn_seconds": median_of(theirs),
+        "objective": mine,
+        "scikit_learn_objective": float(other),
+    }
 
 
 def main() -> None:
     images = faces()
-    found: dict[str, Any] = {"machine": machine(), "robust": robust_step(images), "dense 2414 x 1024, K 38": beside_scikit_learn(images, 38, 20)}
+    found: dict[str, Any] = {
+        "machine": machine(),
+        "robust": robust_step(images),
+        "dense 2414 x 1024, K 38": beside_scikit_learn(images, 38, 20),
+    }
     found["sparse 10,000 x 4,500, K 8"] = beside_scikit_learn(corpus(10_000, 4_500), 8, 20)
-    news = prepared(datasets.load("tdt2"), Preparation()) if datasets.present("tdt2") else corpus(9_394, 36_771)  # type: ignore[arg-type]
+    news = (
+        prepared(datasets.load("tdt2"), Preparation())
+        if datasets.present("tdt2")
+        else corpus(9_394, 36_771)
+    )  # type: ignore[arg-type]
     began = time.perf_counter()
-    NMF(n_components=30).fit(news, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1))
-    found["9,394 x 36,771, K 30"] = {"seconds": time.perf_counter() - began, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    train(NMF(n_components=30), news, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
+    found["9,394 x 36,771, K 30"] = {
+        "seconds": time.perf_counter() - began,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
     OUT.write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found, indent=1))
 

@@ -1,4 +1,6 @@
-"""Nanoseconds a draw of each source and kind of noise, on one thread, chunk by chunk as a run draws it: `python -m benchmarks.noise`."""
+"""Nanoseconds a draw of each source and kind of noise, on one thread, chunk by chunk as a run
+draws it: `python -m benchmarks.noise`.
+"""
 
 import time
 
@@ -7,7 +9,7 @@ from randomgen import ChaCha
 
 from benchmarks.report import save
 from dpmf_core.privacy import DiscreteGaussian, Gaussian, Noise
-from dpmf_core.privacy.events import Mechanism
+from dpmf_core.privacy.mechanisms import Mechanism
 
 SIZE, REPEATS = 1 << 20, 7
 

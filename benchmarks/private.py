@@ -1,7 +1,8 @@
-"""Where DPALS spends its time, and how time and memory grow with the data: `python -m benchmarks.private [--full]`.
+"""Where DPALS spends its time, and how time and memory grow with the data: `python -m
+benchmarks.private [--full]`.
 
-Shares of one item step at the size of MovieLens 10M's catalogue; growth from 0.1 M to 20 M simulated ratings (--full; else to 2 M),
-each size in a process of its own.
+Shares of one item step at the size of MovieLens 10M's catalogue; growth from 0.1 M to 20 M
+simulated ratings (--full; else to 2 M), each size in a process of its own.
 """
 
 import argparse
@@ -16,23 +17,40 @@ import numpy as np
 
 from benchmarks.report import save
 from dpmf_core import kernels
-from dpmf_core.algorithms import Streams, build
-from dpmf_core.algorithms.als import GRAMS, RIGHT_SIDES
-from dpmf_core.data import Ratings
-from dpmf_core.experiment import peak_mb, usable_threads
+from dpmf_core.algorithms import Streams, build, train
+from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.kernels import usable_threads
 from dpmf_core.privacy import Budget, Gaussian, Noise, calibrate, sequence
+from dpmf_core.runs.memory import peak_mb
 
-SIZES = {100_000: (700, 3_700), 1_000_000: (6_900, 9_000), 2_000_000: (13_800, 12_000), 5_000_000: (34_600, 16_000), 20_000_000: (138_493, 26_744)}
+SIZES = {
+    100_000: (700, 3_700),
+    1_000_000: (6_900, 9_000),
+    2_000_000: (13_800, 12_000),
+    5_000_000: (34_600, 16_000),
+    20_000_000: (138_493, 26_744),
+}
 
 
 def skewed(count: int, n_users: int, n_items: int) -> Ratings:
-    """About `count` distinct ratings with log-normal activity and a long tail of items, as on MovieLens 20M."""
+    """About `count` distinct ratings with log-normal activity and a long tail of items, as on
+    MovieLens 20M.
+    """
     random = np.random.default_rng(0)
     drawn = int(count * 1.25)
     activity = random.lognormal(0, 1.1, n_users)
     users = random.choice(n_users, drawn, p=activity / activity.sum()).astype(np.int32)
     items = np.minimum(n_items * random.random(drawn) ** 3.2, n_items - 1).astype(np.int32)
-    return Ratings.of(users, items, random.integers(1, 11, drawn) / 2, n_users=n_users, n_items=n_items, bounds=(0.5, 5.0), public=True)
+    return Ratings.of(
+        users,
+        items,
+        random.integers(1, 11, drawn) / 2,
+        n_users=n_users,
+        n_items=n_items,
+        bounds=(0.5, 5.0),
+        public=True,
+    )
 
 
 @contextmanager
@@ -48,12 +66,21 @@ def shares(rank: int) -> dict[str, float]:
     starts, order = data.by_item
     U = np.random.default_rng(1).standard_normal((data.n_users, rank))
     U /= np.linalg.norm(U, axis=1, keepdims=True)
-    noise = Noise(sequence(Gaussian(100.0, GRAMS), Gaussian(100.0, RIGHT_SIDES)), np.random.SeedSequence(0), usable_threads())
+    noise = Noise(
+        sequence(Gaussian(100.0, GRAMS), Gaussian(100.0, RIGHT_SIDES)),
+        np.random.SeedSequence(0),
+        usable_threads(),
+    )
     parts: dict[str, float] = {}
     with timed(parts, "Grams"):
-        H, w = kernels.normal_equations(starts, data.users[order], data.values[order], U, 0, data.n_items)
+        raters = data.users[order]
+        H = kernels.weighted_grams(starts, raters, U, 0, data.n_items)
+        w = kernels.right_sides(starts, raters, data.values[order], U, 0, data.n_items)
     with timed(parts, "noise"):
-        H, w = noise.symmetric(GRAMS, H, sensitivity=1.0), noise.vector(RIGHT_SIDES, w, sensitivity=1.0)
+        H, w = (
+            noise.symmetric(GRAMS, H, sensitivity=1.0),
+            noise.vector(RIGHT_SIDES, w, sensitivity=1.0),
+        )
     with timed(parts, "projection and solve"):
         kernels.solve_psd(H.astype(np.float32), w.astype(np.float32), 10.0)
     return parts
@@ -64,12 +91,19 @@ def one_size(count: int) -> dict[str, float]:
     n_users, n_items = SIZES[count]
     data = skewed(count, n_users, n_items)
     budget = Budget(epsilon=1, delta=1e-7)
-    algorithm = build("dpals", {"rank": 32, "steps": 1, "frequent_fraction": 1.0}, data.shape, budget)
+    algorithm = build(
+        "dpals", {"rank": 32, "steps": 1, "frequent_fraction": 1.0}, data.shape, budget
+    )
     level = calibrate(lambda at: algorithm.plan(data.shape, at), budget)
     made, start = peak_mb(), time.perf_counter()
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0), usable_threads())
-    algorithm.fit(data, noise=noise, rng=Streams(np.random.default_rng(0), 0))
-    return {"ratings": len(data), "seconds": time.perf_counter() - start, "peak_mb": peak_mb(), "peak_mb_before_fit": made}
+    train(algorithm, data, noise, Streams(np.random.default_rng(0), 0))
+    return {
+        "ratings": len(data),
+        "seconds": time.perf_counter() - start,
+        "peak_mb": peak_mb(),
+        "peak_mb_before_fit": made,
+    }
 
 
 def main() -> None:
@@ -85,14 +119,22 @@ def main() -> None:
     steps = {f"r {rank}": shares(rank) for rank in (16, 32, 64)}
     sizes = [size for size in SIZES if given.full or size <= 2_000_000]
     command = [sys.executable, "-m", "benchmarks.private", "--size"]
-    growth = [json.loads(subprocess.run([*command, str(size)], check=True, capture_output=True, text=True).stdout) for size in sizes]
+    growth = [
+        json.loads(
+            subprocess.run([*command, str(size)], check=True, capture_output=True, text=True).stdout
+        )
+        for size in sizes
+    ]
     save("private", {"item_step_seconds": steps, "growth": growth})
     print("| item step, 10,677 items | Grams | noise | projection and solve |\n|---|---|---|---|")
     for name, parts in steps.items():
         print(f"| {name} | " + " | ".join(f"{value:.2f} s" for value in parts.values()) + " |")
     print("\n| ratings | one step of DPALS, r 32 | µs a rating | peak memory |\n|---|---|---|---|")
     for row in growth:
-        print(f"| {row['ratings']:,} | {row['seconds']:.2f} s | {row['seconds'] / row['ratings'] * 1e6:.2f} | {row['peak_mb']:,.0f} MB |")
+        print(
+            f"| {row['ratings']:,} | {row['seconds']:.2f} s |"
+            f" {row['seconds'] / row['ratings'] * 1e6:.2f} | {row['peak_mb']:,.0f} MB |"
+        )
 
 
 if __name__ == "__main__":

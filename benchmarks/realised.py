@@ -1,9 +1,14 @@
-"""How much of each declared sensitivity somebody can use: `python -m benchmarks.realised [ALGORITHM ...]`.
+"""How much of each declared sensitivity somebody can use: `python -m benchmarks.realised [ALGORITHM
+...]`.
 
-For every private algorithm, with the parameters it recommends and with options changed, a row is searched whose coming moves an exact statistic furthest
-while all releases are held fixed; crafted rows first, then the best of them changed at random. Printed is the furthest move over the declared one (1: tight;
-more: a fault), the same for replacing one row by another, and the mu that a single row realises over all releases together, over the mu that is paid for.
-Below 1 is noise that nobody needs, or a search that did not find the worst row; where a bound stays loose on purpose, the table says why.
+For every private algorithm, with the parameters it recommends and with options changed, a row is
+searched whose coming moves an exact statistic furthest while all releases are held fixed; crafted
+rows first, then the best of them changed at random. Printed is the furthest move over the declared
+one (1: tight;
+more: a fault), the same for replacing one row by another, and the mu that a single row realises
+over all releases together, over the mu that is paid for.
+Below 1 is noise that nobody needs, or a search that did not find the worst row; where a bound stays
+loose on purpose, the table says why.
 """
 
 import argparse
@@ -16,12 +21,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from benchmarks.report import save
-from dpmf_core.algorithms import REGISTRY, Algorithm, build
-from dpmf_core.data import Ratings
+from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm, build
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import VALUE, Budget, calibrate
-from dpmf_core.samples import Samples
-from tests.contract.probes import Outcome, pairs, record, replay
+from dpmf_core.testing.probes import Outcome, pairs, record, replay
 
 Row = np.ndarray  # of all items or features, NaN where she has none
 LOW, HIGH = 1.0, 5.0
@@ -54,24 +59,38 @@ class World(Protocol):
 
 
 class RatingsWorld:
-    """kind: "mixed" tastes, "alike" (everybody rates all items, one high, one low) or "empty"; half of the users have no rating."""
+    """kind: "mixed" tastes, "alike" (everybody rates all items, one high, one low) or "empty";
+    half of the users have no rating.
+    """
 
     def __init__(self, kind: str, users: int, columns: int) -> None:
         self.columns, self.users = columns, users
         rng = np.random.default_rng(7)
-        filled = {"mixed": rng.random((users, columns)) < np.linspace(0.9, 0.1, columns), "alike": np.ones((users, columns), bool)}.get(kind)
+        filled = {
+            "mixed": rng.random((users, columns)) < np.linspace(0.9, 0.1, columns),
+            "alike": np.ones((users, columns), bool),
+        }.get(kind)
         filled = np.zeros((users, columns), bool) if filled is None else filled
         filled[::2] = False
-        values = np.where(np.arange(columns) % 2, LOW, HIGH) + np.zeros((users, 1)) if kind == "alike" else rng.uniform(LOW, HIGH, (users, columns))
+        values = (
+            np.where(np.arange(columns) % 2, LOW, HIGH) + np.zeros((users, 1))
+            if kind == "alike"
+            else rng.uniform(LOW, HIGH, (users, columns))
+        )
         self.others = (*np.nonzero(filled), values[filled])
 
     def given(self, row: Row) -> Ratings:
         own = np.flatnonzero(np.isfinite(row))
         users, items, values = self.others
         return Ratings.of(
-            np.concatenate([np.zeros(len(own), int), users]), np.concatenate([own, items]), np.concatenate([row[own], values]),
-            n_users=self.users, n_items=self.columns, bounds=(LOW, HIGH), public=True,
-        )  # fmt: skip
+            np.concatenate([np.zeros(len(own), int), users]),
+            np.concatenate([own, items]),
+            np.concatenate([row[own], values]),
+            n_users=self.users,
+            n_items=self.columns,
+            bounds=(LOW, HIGH),
+            public=True,
+        )
 
     def rows(self, rng: np.random.Generator) -> Iterator[Row]:
         every = np.arange(self.columns)
@@ -86,7 +105,11 @@ class RatingsWorld:
             yield np.where(every < few, np.where(every % 2, LOW, HIGH), np.nan)
             yield np.where(every >= self.columns - few, np.where(every % 2, LOW, HIGH), np.nan)
         for _ in range(4):
-            yield np.where(rng.random(self.columns) < rng.random(), rng.choice([LOW, HIGH], self.columns), np.nan)
+            yield np.where(
+                rng.random(self.columns) < rng.random(),
+                rng.choice([LOW, HIGH], self.columns),
+                np.nan,
+            )
 
     def along(self, model: Any) -> Iterator[Row]:
         for factor in model.item_factors.T[:3].astype(float):
@@ -96,7 +119,9 @@ class RatingsWorld:
 
     def changed(self, row: Row, rng: np.random.Generator) -> Row:
         touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
-        return np.where(touched, rng.choice([LOW, HIGH, np.nan, rng.uniform(LOW, HIGH)], self.columns), row)
+        return np.where(
+            touched, rng.choice([LOW, HIGH, np.nan, rng.uniform(LOW, HIGH)], self.columns), row
+        )
 
     def exchanges(self) -> Iterator[tuple[Row, Row]]:
         every = np.arange(self.columns)
@@ -114,7 +139,11 @@ class SamplesWorld:
     def __init__(self, kind: str, samples: int, image: tuple[int, int]) -> None:
         self.columns, self.image = math.prod(image), image
         rng = np.random.default_rng(7)
-        X = rng.gamma(0.4, 1.0, (samples, self.columns)) if kind == "mixed" else np.full((samples, self.columns), float(kind == "alike"))
+        X = (
+            rng.gamma(0.4, 1.0, (samples, self.columns))
+            if kind == "mixed"
+            else np.full((samples, self.columns), float(kind == "alike"))
+        )
         X[::2] = 0
         self.X = X
 
@@ -125,8 +154,17 @@ class SamplesWorld:
 
     def rows(self, rng: np.random.Generator) -> Iterator[Row]:
         every = np.arange(self.columns)
-        yield from (np.ones(self.columns), np.where(every == 0, 1.0, 0.0), np.where(every == self.columns - 1, 1.0, 0.0))
-        yield from (np.where(every % 2, 1.0, 0.0), np.where(every % 2, 0.0, 1.0), np.where(every < 4, 1.0, 0.0), np.where(every == 0, 1e12, 1.0))
+        yield from (
+            np.ones(self.columns),
+            np.where(every == 0, 1.0, 0.0),
+            np.where(every == self.columns - 1, 1.0, 0.0),
+        )
+        yield from (
+            np.where(every % 2, 1.0, 0.0),
+            np.where(every % 2, 0.0, 1.0),
+            np.where(every < 4, 1.0, 0.0),
+            np.where(every == 0, 1e12, 1.0),
+        )
         for _ in range(6):
             yield rng.gamma(0.3, 1.0, self.columns)
 
@@ -135,7 +173,11 @@ class SamplesWorld:
 
     def changed(self, row: Row, rng: np.random.Generator) -> Row:
         touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
-        return np.where(touched, rng.choice([0.0, 1.0, rng.random()], self.columns), np.nan_to_num(row) * 10 ** (0.3 * rng.standard_normal()))
+        return np.where(
+            touched,
+            rng.choice([0.0, 1.0, rng.random()], self.columns),
+            np.nan_to_num(row) * 10 ** (0.3 * rng.standard_normal()),
+        )
 
     def exchanges(self) -> Iterator[tuple[Row, Row]]:
         every = np.arange(self.columns)
@@ -144,12 +186,14 @@ class SamplesWorld:
         yield np.where(every < 4, 1.0, 0.0), np.where(every < 4, 0.0, 1.0)
 
 
-# ---- the search -------------------------------------------------------------------------------------------------------
+# ---- the search ----------------------------------------------------------------------------------
 
 
 @dataclass
 class Found:
-    """The furthest moves over what is declared, by statistic and together; rows: whose they were."""
+    """The furthest moves over what is declared, by statistic and together; rows: whose they
+    were.
+    """
 
     added: dict[str, float] = field(default_factory=dict)
     replaced: dict[str, float] = field(default_factory=dict)
@@ -165,21 +209,39 @@ class Found:
             self.replaced[name] = max(share, self.replaced.get(name, 0.0))
 
 
-def moves(algorithm: Algorithm, before: Outcome, data: Any, level: float, replaced: bool = False) -> dict[str, float]:
-    """By statistic: the largest move over the declared one, all releases being those of `before`. Together: the realised mu over the planned one."""
+def moves(
+    algorithm: Algorithm, before: Outcome, data: Any, level: float, replaced: bool = False
+) -> dict[str, float]:
+    """By statistic: the largest move over the declared one, all releases being those of `before`.
+
+    Together: the realised mu over the planned one.
+    """
     out: dict[str, float] = {}
     realised = planned = 0.0
     for held, met in pairs(before, replay(algorithm, data, before, level=level)):
         gap = np.ravel(held.statistic - met.statistic)
-        moved = float(np.abs(gap).sum() if held.leaf.mechanism == "Laplace" else np.linalg.norm(gap))
+        moved = float(
+            np.abs(gap).sum() if held.leaf.mechanism == "Laplace" else np.linalg.norm(gap)
+        )
         moved /= held.leaf.sensitivity * (held.leaf.replace_one_factor if replaced else 1.0)
         out[held.leaf.statistic] = max(out.get(held.leaf.statistic, 0.0), moved)
-        realised, planned = realised + (moved / held.leaf.noise_multiplier) ** 2, planned + held.leaf.noise_multiplier**-2
+        realised, planned = (
+            realised + (moved / held.leaf.noise_multiplier) ** 2,
+            planned + held.leaf.noise_multiplier**-2,
+        )
     return out | {TOGETHER: math.sqrt(realised / planned)}
 
 
-def search(algorithm: Algorithm, worlds: list[World], levels: tuple[float, ...], climbs: int = 10, seed: int = 0) -> Found:
-    """Crafted rows in every world at every level of noise; then the best row of each loose statistic, changed again and again where it was found."""
+def search(
+    algorithm: Algorithm,
+    worlds: list[World],
+    levels: tuple[float, ...],
+    climbs: int = 10,
+    seed: int = 0,
+) -> Found:
+    """Crafted rows in every world at every level of noise; then the best row of each loose
+    statistic, changed again and again where it was found.
+    """
     rng, found = np.random.default_rng(seed), Found()
     for world in worlds:
         nobody = np.full(world.columns, np.nan)
@@ -187,34 +249,69 @@ def search(algorithm: Algorithm, worlds: list[World], levels: tuple[float, ...],
             before, here = record(algorithm, world.given(nobody), level=level), Found()
             for row in itertools.chain(world.rows(rng), world.along(before.model)):
                 here.note(moves(algorithm, before, world.given(row), level), row)
-            for name in [name for name, share in here.added.items() if max(share, found.added.get(name, 0.0)) < SAID_LOOSE]:
+            for name in [
+                name
+                for name, share in here.added.items()
+                if max(share, found.added.get(name, 0.0)) < SAID_LOOSE
+            ]:
                 for _ in range(climbs):
                     row = world.changed(here.rows[name], rng)
                     here.note(moves(algorithm, before, world.given(row), level), row)
             for name, row in here.rows.items():
                 found.note({name: here.added[name]}, row)
             for one, other in world.exchanges():
-                found.note_replaced(moves(algorithm, record(algorithm, world.given(one), level=level), world.given(other), level, replaced=True))
+                found.note_replaced(
+                    moves(
+                        algorithm,
+                        record(algorithm, world.given(one), level=level),
+                        world.given(other),
+                        level,
+                        replaced=True,
+                    )
+                )
     return found
 
 
 def by_value(algorithm: Algorithm, world: World, level: float) -> Found:
-    """Where who rated what is public: another value of one rating, from one end of the scale to the other."""
+    """Where who rated what is public: another value of one rating, from one end of the scale to
+    the other.
+    """
     found, row = Found(), np.full(world.columns, LOW)
     before = record(algorithm, world.given(row), level=level)
-    found.note(moves(algorithm, before, world.given(np.where(np.arange(world.columns) == 0, HIGH, LOW)), level), row)
+    found.note(
+        moves(
+            algorithm,
+            before,
+            world.given(np.where(np.arange(world.columns) == 0, HIGH, LOW)),
+            level,
+        ),
+        row,
+    )
     return found
 
 
-# ---- what is searched -------------------------------------------------------------------------------------------------
+# ---- what is searched ----------------------------------------------------------------------------
 
 OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
-    "spectral": ({"implicit": True}, {"release": "iteration", "rounds": 2, "rank": 3}, {"biases": False}, {"items_kept": 4}),
-    "dpals": (
-        {"frequent_fraction": 0.2, "ratings_per_user": 20}, {"sampling": "adaptive", "ratings_per_user": 4}, {"biases": False, "centring": "global"},
-        {"unobserved_weight": 0.2}, {"start": "private-svd"}, {"start": "spectral", "orthonormalise": False},
+    "spectral": (
+        {"implicit": True},
+        {"release": "iteration", "rounds": 2, "rank": 3},
+        {"biases": False},
+        {"items_kept": 4},
+        {"refinement_steps": 2, "rank": 3},
     ),
-    "ada-dpals": ({"rarity_exponent": 1.0, "ratings_per_user": 7}, {"biases": False, "frequent_fraction": 0.2}),
+    "dpals": (
+        {"frequent_fraction": 0.2, "ratings_per_user": 20},
+        {"sampling": "adaptive", "ratings_per_user": 4},
+        {"biases": False, "centring": "global"},
+        {"unobserved_weight": 0.2},
+        {"start": "private-svd"},
+        {"start": "spectral", "orthonormalise": False},
+    ),
+    "ada-dpals": (
+        {"rarity_exponent": 1.0, "ratings_per_user": 7},
+        {"biases": False, "frequent_fraction": 0.2},
+    ),
     "dp-sgd": ({"biases": False, "user_regularisation": 0.1},),
     "sgld": ({"biases": False, "prediction_ridge": 1.0},),
     "dpfw": ({"noise_schedule": "growing", "slack": True},),
@@ -222,13 +319,25 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "svd-cleansing": ({"ratings_per_user": 3}, {"ratings_per_user": 1000}),
     "private-pgd": ({"step_size": 40.0},),
     "dp-nmf": ({"start": "private-svd"}, {"outliers": True}),
-}  # fmt: skip
+}
 
 WHY: dict[tuple[str, str], str] = {
     ("dpfw-oja", TOGETHER): "the vector moves with every step, and no row lies along all of them",
-    ("dp-nmf", TOGETHER): "only a sample that is one of the parts reaches the bound, and the parts move from step to step",
-    ("dp-nmf", "coefficients times samples"): "reached by a sample that is a part of its own; noise and outliers leave none",
-    ("dp-nmf", "second moment of the coefficients"): "reached by a sample that is a part of its own; noise and outliers leave none",
+    (
+        "dp-nmf",
+        TOGETHER,
+    ): (
+        "only a sample that is one of the parts reaches the bound, and the parts move from step to"
+        " step"
+    ),
+    (
+        "dp-nmf",
+        "coefficients times samples",
+    ): "reached by a sample that is a part of its own; noise and outliers leave none",
+    (
+        "dp-nmf",
+        "second moment of the coefficients",
+    ): "reached by a sample that is a part of its own; noise and outliers leave none",
 }
 
 
@@ -248,24 +357,42 @@ class Line:
         if self.added >= SAID_LOOSE:
             return "tight"
         if self.statistic == TOGETHER and self.each_tight:
-            return WHY.get((self.algorithm, TOGETHER), "every release alone is tight; no row was found that is the worst for all of them")
+            return WHY.get(
+                (self.algorithm, TOGETHER),
+                "every release alone is tight; no row was found that is the worst for all of them",
+            )
         return WHY.get((self.algorithm, self.statistic), "LOOSE")
 
 
 def lines(name: str) -> Iterator[Line]:
-    """An algorithm as it recommends itself to small and to wide data at small and large budgets, and with its options changed."""
+    """An algorithm as it recommends itself to small and to wide data at small and large
+    budgets, and with its options changed.
+    """
     kind = REGISTRY[name]
     small, wide = _worlds(kind, wide=False), _worlds(kind, wide=True)
-    cases = [(small, {}, 1.0), *((wide, {}, epsilon) for epsilon in (0.1, 20.0)), *((small, given, 1.0) for given in OPTIONS.get(name, ()))]
+    cases = [
+        (small, {}, 1.0),
+        *((wide, {}, epsilon) for epsilon in (0.1, 20.0)),
+        *((small, given, 1.0) for given in OPTIONS.get(name, ())),
+    ]
     for worlds, given, epsilon in cases:
         shape = worlds[0].given(np.full(worlds[0].columns, 1.0)).shape
         budget = Budget(epsilon=epsilon, delta=1e-5)
         algorithm = build(name, given, shape, budget)
         level = calibrate(lambda at, of=algorithm, to=shape: of.plan(to, at), budget)  # type: ignore[misc]
         value = algorithm.guarantee().unit == VALUE
-        found = by_value(algorithm, worlds[0], level) if value else search(algorithm, worlds, (level, 0.01))
-        title = ", ".join(f"{key} {value}" for key, value in given.items()) or f"as recommended, ε {epsilon:g}, {worlds[0].columns} columns"
-        all_tight = all(share >= SAID_LOOSE for statistic, share in found.added.items() if statistic != TOGETHER)
+        found = (
+            by_value(algorithm, worlds[0], level)
+            if value
+            else search(algorithm, worlds, (level, 0.01))
+        )
+        title = (
+            ", ".join(f"{key} {value}" for key, value in given.items())
+            or f"as recommended, ε {epsilon:g}, {worlds[0].columns} columns"
+        )
+        all_tight = all(
+            share >= SAID_LOOSE for statistic, share in found.added.items() if statistic != TOGETHER
+        )
         for statistic, share in found.added.items():
             yield Line(name, title, statistic, share, found.replaced.get(statistic), all_tight)
 
@@ -273,13 +400,19 @@ def lines(name: str) -> Iterator[Line]:
 def _worlds(kind: type[Algorithm], wide: bool) -> list[World]:
     kinds = ("mixed", "alike", "empty")
     if kind.task == "samples":
-        return [SamplesWorld(which, 60 if wide else 30, (6, 8) if wide else (4, 4)) for which in kinds]
+        return [
+            SamplesWorld(which, 60 if wide else 30, (6, 8) if wide else (4, 4)) for which in kinds
+        ]
     return [RatingsWorld(which, *((300, 80) if wide else (40, 24))) for which in kinds]
 
 
 def private() -> list[str]:
     """Algorithms that release something under a proof."""
-    return [name for name, kind in REGISTRY.items() if kind.plan is not Algorithm.plan and kind().guarantee().has_epsilon]
+    return [
+        name
+        for name, kind in REGISTRY.items()
+        if issubclass(kind, PrivateAlgorithm) and kind().guarantee().has_epsilon
+    ]
 
 
 def main() -> None:
@@ -293,7 +426,11 @@ def main() -> None:
             for line in lines(name):
                 table.append(line)
                 replaced = "" if line.replaced is None else f"{line.replaced:8.3f}"
-                print(f"{line.algorithm:18} {line.statistic:26} {line.added:7.3f} {replaced:>8}  {line.parameters}: {line.words}", flush=True)
+                print(
+                    f"{line.algorithm:18} {line.statistic:26} {line.added:7.3f} {replaced:>8} "
+                    f" {line.parameters}: {line.words}",
+                    flush=True,
+                )
     if set(chosen) == set(private()):
         save("realised", {"lines": [vars(line) | {"remark": line.words} for line in table]})
 

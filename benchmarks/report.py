@@ -10,6 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.stats import binom
+
 RESULTS = Path(__file__).parent / "results"
 LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting", "distributed")
 
@@ -25,10 +28,22 @@ def median_of(work: Callable[[], Any], repeats: int = 5) -> float:
     return statistics.median(times)
 
 
+def interval(values: Any) -> tuple[float, float]:
+    """Order statistics between which the median lies with 95%, or with as much as so few allow."""
+    ordered = np.sort(values)
+    low = int(binom.ppf(0.025, len(ordered), 0.5))
+    return float(ordered[max(low - 1, 0)]), float(
+        ordered[min(len(ordered) - low, len(ordered) - 1)]
+    )
+
+
 def _cpu() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
 
 
 def _installed(name: str) -> str | None:
@@ -42,10 +57,17 @@ def machine() -> dict[str, Any]:
     """Processor, cores usable by this process, Python and the libraries that matter."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     found = {name: _installed(name) for name in LIBRARIES}
-    return {"cpu": _cpu(), "cores": cores, "python": platform.python_version(), "libraries": {k: v for k, v in found.items() if v}}
+    return {
+        "cpu": _cpu(),
+        "cores": cores,
+        "python": platform.python_version(),
+        "libraries": {k: v for k, v in found.items() if v},
+    }
 
 
 def save(name: str, result: dict[str, Any]) -> None:
     """Write `results/NAME.json`."""
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps({"machine": machine(), **result}, indent=1) + "\n")
+    (RESULTS / f"{name}.json").write_text(
+        json.dumps({"machine": machine(), **result}, indent=1) + "\n"
+    )

@@ -1,4 +1,6 @@
-"""A student without a browser: a websocket client that speaks the page's own protocol, for the load of a class."""
+"""A student without a browser: a websocket client that speaks the page's own protocol, for the
+load of a class.
+"""
 
 import asyncio
 import contextlib
@@ -13,15 +15,18 @@ from websockets.asyncio.client import connect
 
 Value = float | str | list[str]
 PATIENCE = 600.0  # seconds for a result
-SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\*(?: \([^)]*\))? with privacy")  # of one draw, or of several with their range
+# of one draw, or of several with their range
+SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\*(?: \([^)]*\))? with privacy")
 FOLLOWS = re.compile(r"\.\d+$")  # numbers the widgets that have stood for one value
 PLACE = re.compile(r"runs finished|your turn")  # what a page says of runs that are not finished
 TITLE = re.compile(r"At ε = ([\d.]+),")
 
 
 class Student:
-    """One session. Seconds from each touch of a widget: `answers` until the page said the new epsilon with its figure or, where that is being computed,
-    its place in the queue; `drawn` until the page stood again."""
+    """One session. Seconds from each touch of a widget: `answers` until the page said the new
+    epsilon with its figure or, where that is being computed, its place in the queue; `drawn` until
+    the page stood again.
+    """
 
     def __init__(self, base: str, query: str, page: str = "") -> None:
         self._base, self._query, self._page = base, query, page
@@ -30,17 +35,28 @@ class Student:
         self.whole = self.parts = 0  # drawings of the page, and of fragments of it
         self.messages: list[str] = []  # exceptions and progress texts that were shown
         self._ids: dict[str, str] = {}  # widget key: id of the widget that stands there now
-        self._states: dict[str, Value] = {}  # by id: values of boxes and sliders, all of which a browser repeats with whatever it asks for
+        # by id: values of boxes and sliders, all of which a browser repeats with whatever it asks
+        # for
+        self._states: dict[str, Value] = {}
         self._texts: dict[tuple[int, ...], str] = {}
         self._reruns: dict[str, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
         self._waiting = ""  # what the page says of its runs, since it was last drawn
+        self._code = ""
         self._addresses: asyncio.Queue[str] = asyncio.Queue()  # for uploads
         self._session = ""
+        self._hash = ""  # of the page that is open
 
     async def __aenter__(self) -> "Student":
         url = self._base.replace("http", "ws", 1) + "/_stcore/stream"
-        self._socket = await connect(url, origin=self._base, subprotocols=["streamlit"], max_size=None, open_timeout=60, ping_interval=None)  # type: ignore[arg-type]
+        self._socket = await connect(
+            url,
+            origin=self._base,
+            subprotocols=["streamlit"],
+            max_size=None,
+            open_timeout=60,
+            ping_interval=None,
+        )  # type: ignore[arg-type]
         self._reader = asyncio.create_task(self._read())
         await self._rerun()
         return self
@@ -52,11 +68,13 @@ class Student:
             await self._reader
         await self._socket.close()
 
-    # -- speaking ----------------------------------------------------------------------------------------------------
+    # -- speaking ----------------------------------------------------------------------------------
 
     async def _rerun(self, fragment: str = "", button: str = "", **widgets: Any) -> None:
         message = BackMsg()
-        message.rerun_script.page_name = self._page
+        # a session that was led to another page stays there
+        message.rerun_script.page_name = "" if self._hash else self._page
+        message.rerun_script.page_script_hash = self._hash
         message.rerun_script.query_string = self._query
         message.rerun_script.context_info.url = f"{self._base}/?{self._query}"
         message.rerun_script.context_info.timezone = "UTC"
@@ -74,14 +92,22 @@ class Student:
             else:
                 state.double_value = value
         if button:
-            message.rerun_script.widget_states.widgets.add(id=self._ids[button]).trigger_value = True
+            message.rerun_script.widget_states.widgets.add(
+                id=self._ids[button]
+            ).trigger_value = True
         await self._socket.send(message.SerializeToString())
 
     async def touch(self, key: str, value: float | list[str], epsilon: float) -> None:
         """Move a widget, and wait until the page answers and has been drawn once."""
         began, told = time.perf_counter(), f"ε = {epsilon:.2f} ("
         await self._rerun(**{key: value})
-        await self._until(lambda: any(told in text for text in self._texts.values()) and bool(self._waiting or self._figure(epsilon)), told)
+        await self._until(
+            lambda: (
+                any(told in text for text in self._texts.values())
+                and bool(self._waiting or self._figure(epsilon))
+            ),
+            told,
+        )
         self.answers.append(time.perf_counter() - began)
         await self._until(self._idle.is_set, "the page's end")
         self.drawn.append(time.perf_counter() - began)
@@ -106,7 +132,10 @@ class Student:
     async def upload_address(self, name: str) -> str:
         """Where the server wants a file of this name; '' where it does not."""
         message = BackMsg()
-        message.file_urls_request.request_id, message.file_urls_request.session_id = name, self._session
+        message.file_urls_request.request_id, message.file_urls_request.session_id = (
+            name,
+            self._session,
+        )
         message.file_urls_request.file_names.append(name)
         await self._socket.send(message.SerializeToString())
         return await asyncio.wait_for(self._addresses.get(), PATIENCE)
@@ -120,7 +149,7 @@ class Student:
                 raise TimeoutError(f"{what} did not come within {PATIENCE:g} s")
             await asyncio.sleep(0.02)
 
-    # -- listening ---------------------------------------------------------------------------------------------------
+    # -- listening ---------------------------------------------------------------------------------
 
     async def _read(self) -> None:
         async for raw in self._socket:
@@ -129,6 +158,7 @@ class Student:
             kind = message.WhichOneof("type")
             if kind == "new_session":
                 self._session = message.new_session.initialize.session_id
+                self._hash = message.new_session.page_script_hash
                 self._begin(bool(message.metadata.run.fragment_ids))
             elif kind == "delta":
                 self._draw(message)
@@ -141,7 +171,10 @@ class Student:
                 self._addresses.put_nowait(urls[0].upload_url if urls else "")
             elif kind == "page_info_changed":
                 self._query = message.page_info_changed.query_string
-            elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            elif (
+                kind == "script_finished"
+                and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+            ):
                 self._idle.set()
 
     def _begin(self, fragment: bool) -> None:
@@ -172,16 +205,25 @@ class Student:
         elif kind == "progress":
             self.messages.append(body.text)
             self._waiting = body.text if PLACE.search(body.text) else ""
+        elif kind == "code":
+            self._code = body.code_text
         elif text := str(getattr(body, "body", "")):
             self._texts[tuple(message.metadata.delta_path)] = text
 
     def _hold(self, ident: str, body: Any) -> None:
         """What a box or a slider shows: its first value, or one that the server sets."""
         kind = type(body).__name__
-        if kind == "NumberInput" and (body.set_value or (ident not in self._states and body.HasField("default"))):  # an empty box says nothing
+        # an empty box says nothing
+        if kind == "NumberInput" and (
+            body.set_value or (ident not in self._states and body.HasField("default"))
+        ):
             self._states[ident] = body.value if body.set_value else body.default
         elif kind == "Slider" and body.options and (body.set_value or ident not in self._states):
-            self._states[ident] = list(body.raw_value) if body.set_value else [body.options[int(place)] for place in body.default]
+            self._states[ident] = (
+                list(body.raw_value)
+                if body.set_value
+                else [body.options[int(place)] for place in body.default]
+            )
 
     async def _again(self, fragment: str, interval: float) -> None:
         while True:
@@ -197,20 +239,33 @@ class Student:
             task.cancel()
         self._reruns.clear()
 
-    # -- reading -----------------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------
 
     async def opened(self) -> None:
         """Wait for the first drawing."""
         await self._until(self._idle.is_set, "the first page")
 
     async def result(self, epsilon: float, whole: bool = False) -> str:
-        """The private RMSE that the page says for this epsilon; whole: once nothing is left to be computed."""
-        await self._until(lambda: bool(self._figure(epsilon)) and not (whole and self._reruns), f"a result for epsilon {epsilon:g}")
+        """The private RMSE that the page says for this epsilon; whole: once nothing is left to
+        be computed.
+        """
+        await self._until(
+            lambda: bool(self._figure(epsilon)) and not (whole and self._reruns),
+            f"a result for epsilon {epsilon:g}",
+        )
         return self._figure(epsilon)
 
     def said(self, words: str) -> str:
         """The text on the page that holds these words, '' where none does."""
         return next((text for text in self._texts.values() if words in text), "")
+
+    def texts(self) -> list[str]:
+        """All texts on the page, from top to bottom."""
+        return [text for _, text in sorted(self._texts.items())]
+
+    def code(self) -> str:
+        """The last code on the page, '' where there is none."""
+        return self._code
 
     def _figure(self, epsilon: float) -> str:
         """The RMSE that the page says now, if it is for this epsilon; else ''."""

@@ -1,17 +1,16 @@
-"""Official archives, fetched once: the licence is shown first, and what does not match its published checksum is not kept."""
+"""Official archives, fetched once: the licence is shown first, and what does not match its
+published checksum is not kept.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pooch
-import requests
-
-from datasets.entry import Listed
-from datasets.shelf import writable_home
+from dpmf_core.data.catalogue import Listed
 from dpmf_core.errors import BadInput
-from dpmf_core.home import workplace
+from dpmf_core.paths import workplace
+from dpmf_datasets.npz_folder import writable_home
 
 Progress = Callable[[int, int], None]
 
@@ -36,14 +35,25 @@ class _Bar:
 
 def terms(entry: Listed) -> str:
     """What a person agrees to before a download."""
-    return f"{entry.title} ({entry.size_mb:g} MB, {entry.home})\nTerms: {entry.licence}\nCite: {entry.citation}"
+    return (
+        f"{entry.title} ({entry.size_mb:g} MB, {entry.home})\nTerms: {entry.licence}\nCite:"
+        f" {entry.citation}"
+    )
 
 
 @contextmanager
-def downloaded(entry: Listed, url: str, md5: str, *, accept_licence: bool, progress: Progress | bool = False) -> Iterator[Path]:
-    """The official archive, for as long as the block lasts. Raises BadInput when the terms are not accepted, the network or the checksum fails."""
+def downloaded(
+    entry: Listed, url: str, md5: str, *, accept_licence: bool, progress: Progress | bool = False
+) -> Iterator[Path]:
+    """The official archive, for as long as the block lasts.
+
+    Raises BadInput when the terms are not accepted, the network or the checksum fails.
+    """
     if not accept_licence:
-        raise BadInput(f"{terms(entry)}\nNothing was downloaded. If you accept these terms, repeat the command with --accept-licence.")
+        raise BadInput(
+            f"{terms(entry)}\nNothing was downloaded. If you accept these terms, repeat the command"
+            " with --accept-licence."
+        )
     bar = progress if isinstance(progress, bool) else _Bar(progress)
     writable_home()
     with tempfile.TemporaryDirectory(dir=workplace(), prefix="download-") as aside:
@@ -51,12 +61,32 @@ def downloaded(entry: Listed, url: str, md5: str, *, accept_licence: bool, progr
 
 
 def _retrieve(entry: Listed, url: str, md5: str, folder: str, bar: "_Bar | bool") -> Path:
-    pooch.get_logger().setLevel("WARNING")  # the temporary place it would name is of no use to anyone
+    import pooch  # with all that it takes to download, which no other use of the data waits for
+    import requests
+
+    # the temporary place it would name is of no use to anyone
+    pooch.get_logger().setLevel("WARNING")
     file = f"{entry.id}.zip"
-    elsewhere = f"Download {url} in another way and run `python -m dpmf_core import {entry.id} PATH`."
+    elsewhere = (
+        f"Download {url} in another way and run `python -m dpmf_core import {entry.id} PATH`."
+    )
     try:
-        return Path(pooch.retrieve(url, f"md5:{md5}", fname=file, path=folder, downloader=pooch.HTTPDownloader(progressbar=bar, timeout=30)))
+        return Path(
+            pooch.retrieve(
+                url,
+                f"md5:{md5}",
+                fname=file,
+                path=folder,
+                downloader=pooch.HTTPDownloader(progressbar=bar, timeout=30),
+            )
+        )
     except requests.RequestException as error:
-        raise BadInput(f"{entry.title} could not be downloaded from {url} ({type(error).__name__}). Check the network. {elsewhere}") from error
+        raise BadInput(
+            f"{entry.title} could not be downloaded from {url} ({type(error).__name__}). Check the"
+            f" network. {elsewhere}"
+        ) from error
     except ValueError as error:  # pooch's word for a checksum that differs; it has removed the file
-        raise BadInput(f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was kept. Try again later. {elsewhere}") from error
+        raise BadInput(
+            f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was kept."
+            f" Try again later. {elsewhere}"
+        ) from error

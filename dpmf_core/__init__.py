@@ -18,7 +18,7 @@ Notation, as in the cited papers; words at the door, letters inside:
 | S, C | noisy weighted item sums and counts | |
 | σ, z | noise standard deviation, noise multiplier = σ / sensitivity | |
 | ε, δ, μ | privacy loss, its failure probability, Gaussian-DP parameter | |
-| X, W, H, R | samples, parts, coefficients, outliers: X ~ H W + R | (N, D), (K, D), (N, K), (N, D) |
+| X, W, H, R | samples, parts, coefficients, outliers: X ~ H W + R | N x D, K x D, N x K, N x D |
 | A, B | sums of h hᵀ and of h xᵀ over samples | (K, K), (K, D) |
 | level | noise over sensitivity that scales a whole plan | |
 """

@@ -1,11 +1,11 @@
-"""`python -m dpmf_core`: the same jobs without a page."""
+"""`dpmf`, or `python -m dpmf_core`: the same jobs without a page."""
 
 import sys
 
 from dpmf_core import interrupts
 
 
-def _start() -> int:
+def start() -> int:
     """Load the commands and run one; the exit code."""
     interrupts.exit_at_once()  # before anything large is imported
     from dpmf_core.errors import BadInput
@@ -19,4 +19,4 @@ def _start() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_start())
+    sys.exit(start())

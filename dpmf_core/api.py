@@ -6,96 +6,200 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
+from scipy.sparse import sparray, spmatrix
 
-from dpmf_core import accounts, experiment
-from dpmf_core.accounts import Account
-from dpmf_core.data import Ratings
+from dpmf_core import algorithms
+from dpmf_core.data import Data, frames
+from dpmf_core.data.catalogue import catalogue, is_own
+from dpmf_core.data.frames import Bounds
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import Run, RunSpec
-from dpmf_core.noisy_errors import release
-from dpmf_core.privacy import default_delta
-from dpmf_core.samples import Samples
-from dpmf_core.store import Store
-from dpmf_core.sweeps import Method, Point, Sweep, rows, summaries
+from dpmf_core.evaluation.registry import find
+from dpmf_core.privacy import accounts, default_delta
+from dpmf_core.privacy.accounts import Account
+from dpmf_core.runs import data_access, execution, specification
+from dpmf_core.runs.filters import filtered
+from dpmf_core.runs.noisy_errors import release
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.store import Store
+from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 
-Source = str | Ratings | Samples
-NO_DEFAULT_DELTA = 'The default of delta, 1/(10 n), says how many rows there are, which row_count="private" releases with noise: give delta, e.g. 1e-6.'
+ItemTable = Literal["none", "public"] | pd.DataFrame
+Source = str | Ratings | Samples | pd.DataFrame | sparray | spmatrix
+NO_DEFAULT_DELTA = (
+    'The default of delta, 1/(10 n), says how many rows there are, which row_count="private"'
+    " releases with noise: give delta, e.g. 1e-6."
+)
 
 
-def load(data: str) -> Ratings | Samples:
-    """The ratings, documents or images of a catalogue id (`python -m dpmf_core datasets`) or at a path. Raises BadInput."""
-    found: Ratings | Samples = experiment.catalogue().load(data)
+def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> Ratings | Samples:
+    """The ratings, documents or images of a catalogue id (`python -m dpmf_core datasets`), at a
+    path, or of what a program holds.
+
+    A data frame holds a rating a row in the columns user, item, rating and, optionally, time. A
+    sparse matrix holds ratings, users x items, where bounds are given, and else counts, documents x
+    words.
+    bounds: the lowest and highest rating that can be given; declared, as reading them off private
+    data would tell something about it.
+    public: published or simulated data. Others have an account (`account`), found by what they
+    hold: the same ratings are the same data, whichever way they are brought. Raises BadInput.
+    """
+    if frames.is_table(data):
+        if bounds is None and not isinstance(data, pd.DataFrame):
+            return frames.documents_of(data, public=public)
+        return frames.ratings_of(data, bounds, public=public)
+    if bounds is not None or public:
+        raise BadInput(
+            "bounds and public are for a data frame or a sparse matrix. Of a file declare the"
+            " bounds after its path: 'ratings.csv?bounds=1,5'."
+        )
+    if isinstance(data, Ratings | Samples):
+        return data
+    if not isinstance(data, str):
+        raise BadInput(
+            "Data are a catalogue id, a path, a pandas data frame, a scipy sparse matrix, Ratings"
+            f" or Samples. Got {type(data).__name__}."
+        )
+    found: Ratings | Samples = catalogue().load(data)
     return found
 
 
 def fit(
-    data: Source, algorithm: str, *, epsilon: float | None = None, delta: float | None = None, seed: int = 0,
-    relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
+    data: Source,
+    algorithm: str,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    seed: int = 0,
+    relation: Literal["add-remove", "replace-one"] = "add-remove",
+    calibration: Literal["exact", "source"] = "exact",
     noise: Literal["continuous", "discrete"] = "continuous",
-    top_items: int | None = None, item_choice: Literal["exact", "private"] = "exact", row_count: Literal["given", "private"] = "given",
-    split: Mapping[str, Any] | None = None, preparation: Mapping[str, Any] | None = None, keep: bool = True,
-    ledger: str | Path | None = None, **parameters: Any,
-) -> Run:  # fmt: skip
+    top_items: int | None = None,
+    item_features: ItemTable = "none",
+    item_choice: Literal["exact", "private"] = "exact",
+    row_count: Literal["given", "private"] = "given",
+    split: Mapping[str, Any] | None = None,
+    preparation: Mapping[str, Any] | None = None,
+    keep: bool = True,
+    ledger: str | Path | None = None,
+    bounds: Bounds | None = None,
+    individual: bool = False,
+    curve_points: int = 12,
+    **parameters: Any,
+) -> Run:
     """One run. Raises BadInput on anything that does not fit.
 
-    data: a catalogue id, a table's path, or Ratings. epsilon: total privacy loss; needed by private algorithms. delta: 1/(10 n) when None.
-    seed: of the split, starting values and, on data that are declared public, the noise; on others that comes from a secret key.
-    noise: continuous (floating-point), or discrete: statistics rounded to a grid and an exact discrete Gaussian on it.
-    top_items: keep the most rated items: by exact counts, which the guarantee then takes as public, or with item_choice="private" by noisy counts above a
-    threshold, a release of the run; row_count="private" releases the number of users or samples too, and then delta must be given.
+    data, bounds: as of `load`. epsilon: total privacy loss; needed by private algorithms.
+    delta: 1/(10 n) when None.
+    seed: of the split, starting values and, on data that are declared public, the noise; on others
+    that comes from a secret key.
+    noise: continuous (floating-point), or discrete: statistics rounded to a grid and an exact
+    discrete Gaussian on it.
+    top_items: keep the most rated items: by exact counts, which the guarantee then takes as public,
+    or with item_choice="private" by noisy counts above a threshold, a release of the run;
+    row_count="private" releases the number of users or samples too, and then delta must be given.
+    item_features: "public" gives an algorithm that can use it the data set's public item table; for
+    data in memory also a data frame, public, with a row for each item (`frames.with_item_table`).
     split: fields of SplitSpec, e.g. {"kind": "users"}.
     preparation: fields of Preparation for documents and images, e.g. {"weighting": "tf"}.
     keep: look into the store first and put the run there; data of your own are never stored.
-    ledger: the file of the account that a run on private data enters; the data's own in the data folder where None (`dpmf_core.account`).
-    parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger, curves), `arrays` and `model`.
+    ledger: the file of the account that a run on private data enters; the data's own in the data
+    folder where None (`dpmf_core.account`).
+    individual: also what single users or samples lost, as `Run.individual`: for the eyes of whoever
+    holds the data. The run is then made anew and not kept.
+    curve_points: most points of the error by step, first and last included; judging takes most of
+    the time of many runs.
+    parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger,
+    curves), `arrays` and `model`.
     """
-    held = load(data) if isinstance(data, str) else data
-    budget = None
-    if epsilon is not None and delta is None and row_count == "private":
-        raise BadInput(NO_DEFAULT_DELTA)
-    if epsilon is not None:
-        budget = {
-            "epsilon": epsilon,
-            "delta": default_delta(held.shape.n_units) if delta is None else delta,
-            "relation": relation,
-            "calibration": calibration,
-            "noise": noise,
-        }
+    held, item_features = _with_items(data, _held(data, bounds, [algorithm]), item_features)
+    budget = {
+        "epsilon": epsilon,
+        "delta": _delta(delta, held, epsilon is not None and row_count == "private"),
+        "relation": relation,
+        "calibration": calibration,
+        "noise": noise,
+    }
     spec = RunSpec.parse(
         data={
-            "id": data if isinstance(data, str) else data.name, "top_items": top_items, "item_choice": item_choice, "row_count": row_count,
+            "id": data if isinstance(data, str) else held.name,
+            "top_items": top_items,
+            "item_features": item_features,
+            "item_choice": item_choice,
+            "row_count": row_count,
             **(preparation or {}),
         },
-        algorithm=algorithm, parameters=parameters, budget=budget,
-        split=dict(split or {}), seed=seed,
-    )  # fmt: skip
+        algorithm=algorithm,
+        parameters=parameters,
+        budget=None if epsilon is None else budget,
+        split=dict(split or {}),
+        seed=seed,
+        curve_points=curve_points,
+    )
     if not isinstance(data, str):
-        return experiment.run(spec, given=data, ledger=ledger)
-    return _kept(spec, ledger) if keep else experiment.run(spec, ledger=ledger)
+        return execution.run(spec, given=held, ledger=ledger, individual=individual)
+    if keep and not individual:
+        return _kept(spec, ledger)
+    return execution.run(spec, ledger=ledger, individual=individual)
 
 
-def account(data: Source, ledger: str | Path | None = None) -> Account:
-    """The account of private data: `total`, `lines`, `set_budget`. ledger: the file that was named to `fit` or `sweep`. Raises BadInput on public data."""
-    held = load(data) if isinstance(data, str) else data
-    found = accounts.account_of(held, ledger, lasting=not (isinstance(data, str) and experiment.is_own(data)))
+def _held(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> Ratings | Samples:
+    """As `load`. Raises BadInput where ratings are needed and no bounds are declared."""
+    tables = frames.is_table(data) and bounds is None
+    if tables and any(algorithms.find(name).task == "ratings" for name in ids):
+        return frames.ratings_of(data, bounds)
+    return load(data, bounds=bounds)
+
+
+def _with_items(
+    data: Source, held: Ratings | Samples, given: ItemTable
+) -> tuple[Ratings | Samples, Literal["none", "public"]]:
+    """The data with a table of items that was given, and what a specification says of it."""
+    if not isinstance(given, pd.DataFrame):
+        return held, given
+    return frames.with_item_table(data if isinstance(data, str) else held, given), "public"
+
+
+def _delta(given: float | None, data: Ratings | Samples, counted_with_noise: bool) -> float:
+    """The delta given, or 1/(10 n). Raises BadInput where n is released with noise."""
+    if given is None and counted_with_noise:
+        raise BadInput(NO_DEFAULT_DELTA)
+    return default_delta(data.shape.n_units) if given is None else given
+
+
+def account(
+    data: Source, ledger: str | Path | None = None, *, bounds: Bounds | None = None
+) -> Account:
+    """The account of private data: `total`, `lines`, `set_budget`. ledger: the file that was
+    named to `fit` or `sweep`. bounds: as of `load`. Raises BadInput on public data.
+    """
+    held = load(data, bounds=bounds)
+    found = accounts.account_of(held, ledger, lasting=not (isinstance(data, str) and is_own(data)))
     if found is None:
-        raise BadInput(f"{held.name} is public or simulated: nothing that is drawn on it costs anybody privacy, and no account is kept.")
+        raise BadInput(
+            f"{held.name} is public or simulated: nothing that is drawn on it costs anybody"
+            " privacy, and no account is kept."
+        )
     return found
 
 
 def _kept(spec: RunSpec, ledger: str | Path | None) -> Run:
     store = Store()
-    stored = store.get(experiment.run_key(spec, experiment.open_data(spec.data)))
+    stored = store.get(specification.run_key(spec, data_access.open_data(spec.data)))
     if stored is not None:
         return stored
-    made = experiment.run(spec, ledger=ledger)
+    made = execution.run(spec, ledger=ledger)
     store.put(made)
     return made
 
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep found: `runs` by point, errors that were released with noise, and both as tables."""
+    """What a sweep found: `runs` by point, errors that were released with noise, and both as
+    tables.
+    """
 
     points: Sequence[Point]
     runs: Mapping[str, Run]
@@ -107,53 +211,106 @@ class Swept:
         return pd.DataFrame(rows(self.points, self.runs, self.noisy, self.noisy_epsilon))
 
     def summary(self, metric: str = "rmse") -> pd.DataFrame:
-        """Median, lowest and highest draw for every method, epsilon and grid point."""
+        """Median, lowest and highest draw for every method, epsilon and grid point.
+
+        metric: its id. Raises BadInput where there is none of it.
+        """
+        find(metric)
         found = summaries(self.points, self.runs, metric)
         return pd.DataFrame(
             [
-                {"method": it.label, "epsilon": it.epsilon, **it.grid, "median": it.median, "low": it.low, "high": it.high, "draws": len(it.draws)}
+                {
+                    "method": it.label,
+                    "epsilon": it.epsilon,
+                    **it.grid,
+                    "median": it.median,
+                    "low": it.low,
+                    "high": it.high,
+                    "draws": len(it.draws),
+                }
                 for it in found
             ]
         )
 
 
 def sweep(
-    data: Source, algorithms: Iterable[str | Method], *, epsilons: Sequence[float] = (), seeds: Iterable[int] = (0,), delta: float | None = None,
-    relation: Literal["add-remove", "replace-one"] = "add-remove", calibration: Literal["exact", "source"] = "exact",
+    data: Source,
+    algorithms: Iterable[str | Method],
+    *,
+    epsilons: Sequence[float] = (),
+    seeds: Iterable[int] = (0,),
+    delta: float | None = None,
+    relation: Literal["add-remove", "replace-one"] = "add-remove",
+    calibration: Literal["exact", "source"] = "exact",
     noise: Literal["continuous", "discrete"] = "continuous",
-    grid: Mapping[str, Sequence[Any]] | None = None, top_items: int | None = None, item_choice: Literal["exact", "private"] = "exact",
-    row_count: Literal["given", "private"] = "given", split: Mapping[str, Any] | None = None, ledger: str | Path | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    top_items: int | None = None,
+    item_features: ItemTable = "none",
+    item_choice: Literal["exact", "private"] = "exact",
+    row_count: Literal["given", "private"] = "given",
+    split: Mapping[str, Any] | None = None,
+    ledger: str | Path | None = None,
     noisy_errors: float | None = None,
-) -> Swept:  # fmt: skip
-    """Algorithms x epsilons x seeds, and at every point of `grid` for those that have its parameters; in this process. What is stored is not made again.
+    bounds: Bounds | None = None,
+) -> Swept:
+    """Algorithms x epsilons x seeds, and at every point of `grid` for those that have its
+    parameters; in this process. What is stored is not made again.
 
-    item_choice, row_count, ledger: as of `fit`. noisy_errors: on private ratings, release the held-out error of each run that is proved, at this epsilon,
-    as the column `noisy_rmse`; each enters the account, at every call. Raises BadInput before the first run where any of them could not start.
+    data, bounds, item_features, item_choice, row_count, ledger: as of `fit`.
+    noisy_errors: on private ratings, release the held-out error of each run that is proved, at this
+    epsilon, as the column `noisy_rmse`; each enters the account, at every call. Raises BadInput
+    before the first run where any of them could not start.
     """
-    held = load(data) if isinstance(data, str) else data
-    asked = Sweep(
-        data={"id": data if isinstance(data, str) else data.name, "top_items": top_items, "item_choice": item_choice, "row_count": row_count},
-        methods=tuple(Method(algorithm=method, label=method) if isinstance(method, str) else method for method in algorithms),
-        epsilons=tuple(epsilons), seeds=tuple(seeds), delta=default_delta(held.shape.n_units) if delta is None else delta, relation=relation,
-        calibration=calibration, noise=noise, grid={name: tuple(values) for name, values in (grid or {}).items()}, split=dict(split or {}),
-    )  # fmt: skip
-    points = asked.points()
-    if epsilons and delta is None and row_count == "private":
-        raise BadInput(NO_DEFAULT_DELTA)
-    if any(point.epsilon is None and point.spec.budget is None and _is_private(point) for point in points):
-        raise BadInput("These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1, 5]).")
-    distinct = {point.key: point.spec for point in points}
+    methods = tuple(
+        Method(algorithm=method, label=method) if isinstance(method, str) else method
+        for method in algorithms
+    )
+    if not epsilons and any(method.is_private for method in methods):
+        raise BadInput(
+            "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
+            " 5])."
+        )
     if noisy_errors is not None and not isinstance(data, str):
-        raise BadInput("Errors with noise are released of runs on a data set that has an id or a path. Got data in memory: write them to a file first.")
-    runs = _made(distinct, data, ledger)
-    return Swept(points, runs, release(runs, noisy_errors, ledger) if noisy_errors is not None else {}, noisy_errors)
+        raise BadInput(
+            "Errors with noise are released of runs on a data set that has an id or a path. Got"
+            " data in memory: write them to a file first."
+        )
+    held, item_features = _with_items(
+        data, _held(data, bounds, [method.algorithm for method in methods]), item_features
+    )
+    asked = Sweep(
+        data={
+            "id": data if isinstance(data, str) else held.name,
+            "top_items": top_items,
+            "item_features": item_features,
+            "item_choice": item_choice,
+            "row_count": row_count,
+        },
+        methods=methods,
+        epsilons=tuple(epsilons),
+        seeds=tuple(seeds),
+        delta=_delta(delta, held, bool(epsilons) and row_count == "private"),
+        relation=relation,
+        calibration=calibration,
+        noise=noise,
+        grid={name: tuple(values) for name, values in (grid or {}).items()},
+        split=dict(split or {}),
+    )
+    given = None if isinstance(data, str) else held
+    points = asked.points_on(_opened(asked.data, given).shape)
+    runs = _made({point.key: point.spec for point in points}, given, ledger)
+    noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
+    return Swept(points, runs, noisy, noisy_errors)
 
 
-def _made(distinct: Mapping[str, RunSpec], data: Source, ledger: str | Path | None) -> dict[str, Run]:
-    if isinstance(data, str):
+def _opened(spec: DataSpec, given: Ratings | Samples | None) -> Data:
+    """What a specification leaves of the catalogue's data, or of those given."""
+    return data_access.open_data(spec) if given is None else filtered(given, spec)
+
+
+def _made(
+    distinct: Mapping[str, RunSpec], given: Ratings | Samples | None, ledger: str | Path | None
+) -> dict[str, Run]:
+    if given is None:
         return {key: _kept(spec, ledger) for key, spec in distinct.items()}
-    return {key: experiment.run(spec, given=data, ledger=ledger) for key, spec in distinct.items()}
-
-
-def _is_private(point: Point) -> bool:
-    return Method(algorithm=point.spec.algorithm).is_private
+    return {key: execution.run(spec, given=given, ledger=ledger) for key, spec in distinct.items()}

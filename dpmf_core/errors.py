@@ -3,9 +3,11 @@
 import difflib
 from collections.abc import Iterable
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+if TYPE_CHECKING:  # a command that only lists commands does without them
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 LONGEST = 200  # characters of a refused value that a message repeats
 
@@ -19,7 +21,9 @@ class Cancelled(Exception):
 
 
 def words_of(error: BaseException) -> str:
-    """An error that nobody foresaw: its kind and what it says, of files the last part of their path only."""
+    """An error that nobody foresaw: its kind and what it says, of files the last part of their
+    path only.
+    """
     if isinstance(error, OSError) and error.filename is not None:
         return f"{type(error).__name__}: {error.strerror}: {PurePath(str(error.filename)).name}"
     return f"{type(error).__name__}: {error}"
@@ -40,10 +44,22 @@ def _allowed(field: dict[str, object]) -> str:
         return "one of " + ", ".join(str(choice) for choice in field["enum"])  # type: ignore[attr-defined]
     if field.get("type") == "boolean":
         return "true or false"
-    opening, low = ("(", field["exclusiveMinimum"]) if "exclusiveMinimum" in field else ("[", field.get("minimum", "-inf"))
-    closing, high = (")", field["exclusiveMaximum"]) if "exclusiveMaximum" in field else ("]", field.get("maximum", "inf"))
+    opening, low = (
+        ("(", field["exclusiveMinimum"])
+        if "exclusiveMinimum" in field
+        else ("[", field.get("minimum", "-inf"))
+    )
+    closing, high = (
+        (")", field["exclusiveMaximum"])
+        if "exclusiveMaximum" in field
+        else ("]", field.get("maximum", "inf"))
+    )
     kind = "a whole number " if field.get("type") == "integer" else ""
-    return f"{kind}in {opening}{low}, {high}{closing}" if (low, high) != ("-inf", "inf") else f"{kind}".strip()
+    return (
+        f"{kind}in {opening}{low}, {high}{closing}"
+        if (low, high) != ("-inf", "inf")
+        else f"{kind}".strip()
+    )
 
 
 def _short(value: object) -> str:
@@ -52,18 +68,29 @@ def _short(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def _sentence(problem: ErrorDetails, owner: str, schema: dict[str, dict[str, object]], depth: int) -> str:
+def _sentence(
+    problem: "ErrorDetails", owner: str, schema: dict[str, dict[str, object]], depth: int
+) -> str:
     place = problem["loc"][depth:]
     name = ".".join(str(part) for part in place)[:60] or "value"
     name = name if name.isprintable() else ascii(name)[1:-1]
     if problem["type"] == "extra_forbidden":
         known = ", ".join(schema) or "none"
-        return f"There is no parameter '{name}' of {owner}.{closest(name, schema)} Its parameters: {known}."
+        return (
+            f"There is no parameter '{name}' of {owner}.{closest(name, schema)} Its parameters:"
+            f" {known}."
+        )
     allowed = _allowed(schema.get(str(place[0]), {}) if place else {})
     wanted = f"must be {allowed}" if allowed else f"is not usable ({problem['msg']})"
     return f"The '{name}' parameter of {owner} {wanted}. Got {_short(problem['input'])}."
 
 
-def explain(error: ValidationError, owner: str, schema: dict[str, dict[str, object]], depth: int = 0) -> BadInput:
-    """What pydantic refused, as sentences about `owner`'s parameters (schema: JSON-schema properties; depth: leading keys to leave out)."""
-    return BadInput(" ".join(_sentence(problem, owner, schema, depth) for problem in error.errors()[:3]))
+def explain(
+    error: "ValidationError", owner: str, schema: dict[str, dict[str, object]], depth: int = 0
+) -> BadInput:
+    """What pydantic refused, as sentences about `owner`'s parameters (schema: JSON-schema
+    properties; depth: leading keys to leave out).
+    """
+    return BadInput(
+        " ".join(_sentence(problem, owner, schema, depth) for problem in error.errors()[:3])
+    )

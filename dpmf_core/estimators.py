@@ -1,4 +1,6 @@
-"""Non-negative factorisation as scikit-learn has it: `PrivateNMF(n_components=8, epsilon=1).fit_transform(X)`, then `components_`."""
+"""Non-negative factorisation as scikit-learn has it: `PrivateNMF(n_components=8,
+epsilon=1).fit_transform(X)`, then `components_`.
+"""
 
 import warnings
 from typing import Any, Literal, Self
@@ -10,29 +12,36 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from dpmf_core import algorithms
-from dpmf_core.accounts import charging
 from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.parts import Parts
+from dpmf_core.data.samples import Samples
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Budget, Guarantee, NoiseKind, calibrate, default_delta, normal_form
 from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.samples import Samples
 
 Array = npt.NDArray[Any]
 
 
 class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Parts of samples, one row of X a privacy unit, of total privacy loss (epsilon, delta) for adding or removing a row (by `fit(X, people=ids)`: a person).
+    """Parts of samples, one row of X a privacy unit, of total privacy loss (epsilon, delta) for
+    adding or removing a row (by `fit(X, people=ids)`: a person).
 
-    n_components: how many parts; at most as many as features are found. method: "oneshot-nmf" or "dp-nmf". epsilon, delta: total; delta 1/(10 n) if None.
-    image_shape: (height, width) where rows are images. parameters: further parameters of the method, by name. random_state: of starting values.
-    public: whether the rows are published or simulated. Only then random_state seeds the noise too, and a fit can be repeated; the noise on
-    other rows comes from a secret key of the operating system, as whoever can draw it again can take it off.
-    noise: continuous, or discrete: sums are rounded to a grid, and an exact discrete Gaussian is drawn on it.
-    ledger: the file of the account that a fit on other than public rows enters; None: the account of these rows in the data folder.
+    n_components: how many parts; at most as many as features are found. method: "oneshot-nmf" or
+    "dp-nmf". epsilon, delta: total; delta 1/(10 n) if None.
+    image_shape: (height, width) where rows are images. parameters: further parameters of the
+    method, by name. random_state: of starting values.
+    public: whether the rows are published or simulated. Only then random_state seeds the noise too,
+    and a fit can be repeated; the noise on other rows comes from a secret key of the operating
+    system, as whoever can draw it again can take it off.
+    noise: continuous, or discrete: sums are rounded to a grid, and an exact discrete Gaussian is
+    drawn on it.
+    ledger: the file of the account that a fit on other than public rows enters; None: the account
+    of these rows in the data folder.
 
-    components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, noise_is_reproducible_, noise_ (in words), n_features_in_.
+    components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_,
+    noise_is_reproducible_, noise_ (in words), n_features_in_.
     `transform` is each row's own affair: its result is private.
     Raises ValueError on negative or non-finite numbers and on parameters out of range.
     """
@@ -63,7 +72,9 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.ledger = ledger
 
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
-        """Find the parts of X (n_samples, n_features). people (n_samples,): whose each row is, whole numbers from 0; a person with all her rows is the unit."""
+        """Find the parts of X (n_samples, n_features). people (n_samples,): whose each row is,
+        whole numbers from 0; a person with all her rows is the unit.
+        """
         samples = self._samples(X, reset=True)
         samples = samples if people is None else samples.of_people(people)
         self.delta_ = default_delta(samples.shape.n_units) if self.delta is None else self.delta
@@ -73,26 +84,48 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         shape = samples.shape
         K = min(self.n_components, shape.n_features)
         if self.n_components > K:
-            warnings.warn(f"n_components={self.n_components} is more than the {K} features: {K} parts are found.", UserWarning, stacklevel=2)
-        algorithm = algorithms.build(self.method, {"n_components": K, **(self.parameters or {})}, shape, budget)
+            warnings.warn(
+                f"n_components={self.n_components} is more than the {K} features: {K} parts are"
+                " found.",
+                UserWarning,
+                stacklevel=2,
+            )
+        algorithm = algorithms.build(
+            self.method, {"n_components": K, **(self.parameters or {})}, shape, budget
+        )
         planned = algorithms.planned(algorithm, shape, budget.noise)
         plan = planned(calibrate(planned, budget))
         secret, start = self._streams()
         guarantee = algorithm.guarantee().of(samples.protected)
-        charge = Charge(f"PrivateNMF, {algorithm.title}", normal_form(plan), guarantee.status, guarantee.unit, self.delta_, budget.relation)
-        with charging(samples, charge, self.ledger) as paid, single_threaded_blas:  # the same result whatever the number of threads
+        charge = Charge(
+            f"PrivateNMF, {algorithm.title}",
+            normal_form(plan),
+            guarantee.status,
+            guarantee.unit,
+            self.delta_,
+            budget.relation,
+        )
+        # the same result whatever the number of threads
+        with charging(samples, charge, self.ledger) as paid, single_threaded_blas:
             noise = paid.noise(plan, secret)
-            fit = algorithm.fit(samples, noise=noise, rng=Streams(np.random.default_rng(start), int(start.generate_state(1)[0])))
-        assert fit.spent == normal_form(plan)
-        self.model_: Parts = fit.model
-        self.components_, self.ledger_ = fit.model.basis, fit.spent
+            model = algorithms.train(
+                algorithm,
+                samples,
+                noise,
+                Streams(np.random.default_rng(start), int(start.generate_state(1)[0])),
+            )
+        assert noise.spent == normal_form(plan)
+        self.model_: Parts = model
+        self.components_, self.ledger_ = model.basis, noise.spent
         self.guarantee_: Guarantee = guarantee
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
         self.epsilon_ = exactly(plan, self.delta_) if self.guarantee_.has_epsilon else None
         return self
 
     def transform(self, X: Any) -> Array:
-        """Coefficients (n_samples, n_components) of each row on the released parts, in the row's own units."""
+        """Coefficients (n_samples, n_components) of each row on the released parts, in the
+        row's own units.
+        """
         check_is_fitted(self)
         samples = self._samples(X, reset=False)
         H: Array = self.model_.personal(samples).coefficients * samples.norms[:, None]
@@ -123,5 +156,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """The noise's stream, None for a secret one, and that of starting values."""
         if self.random_state is None:
             return None, np.random.SeedSequence()
-        noise, start = np.random.SeedSequence(int(check_random_state(self.random_state).randint(2**31 - 1))).spawn(2)
+        noise, start = np.random.SeedSequence(
+            int(check_random_state(self.random_state).randint(2**31 - 1))
+        ).spawn(2)
         return noise if self.public else None, start

@@ -1,14 +1,17 @@
 """Ctrl-C at any moment: a sentence and exit code 130, no traceback.
 
-A program calls `exit_at_once` before it imports anything large, and runs what has to clean up after itself through `answered`.
+A program calls `exit_at_once` before it imports anything large, and runs what has to clean up after
+itself through `answered`; what it imports there, it imports `at_once`.
 """
 
 import _thread
+import contextlib
 import os
 import signal
 import sys
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 CODE = 130
@@ -16,18 +19,40 @@ SENTENCE = "Interrupted; nothing half-written is left."
 
 
 def exit_at_once() -> None:
-    """From now on Ctrl-C ends the process there and then: nothing is under way that would need an end of its own."""
+    """From now on Ctrl-C ends the process there and then: nothing is under way that would need
+    an end of its own.
+    """
     signal.signal(signal.SIGINT, _exit)
 
 
+@contextlib.contextmanager
+def at_once() -> Iterator[None]:
+    """Within it, in the main thread, Ctrl-C ends the process there and then, as while modules are
+    imported, which do not clean up after themselves.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, _exit)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def raise_in_main_thread() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt, and again where a destructor or a callback of the interpreter has swallowed it."""
+    """From now on Ctrl-C raises KeyboardInterrupt, and again where a destructor or a callback
+    of the interpreter has swallowed it.
+    """
     sys.unraisablehook = _again
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def answered(run: Callable[[], int]) -> int:
-    """The exit code of `run`, which cleans up after itself when KeyboardInterrupt is raised in it. Ctrl-C before and after ends the process there and then."""
+    """The exit code of `run`, which cleans up after itself when KeyboardInterrupt is raised in it.
+
+    Ctrl-C before and after ends the process there and then.
+    """
     try:
         raise_in_main_thread()
         code = run()

@@ -9,21 +9,58 @@ from types import ModuleType
 
 import pytest
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled"))  # compiled once, whichever data folder a test has
+# a process of tests has one core: threads would only wait for each other over worlds so small
+os.environ.setdefault("DPMF_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# compiled once, whichever data folder a test has
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled"))
 
-from dpmf_core import experiment
-from dpmf_core.accounts import LEDGER
-from dpmf_core.data import Ratings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from tests.worlds import low_rank, world
+from dpmf_core.privacy.accounts import LEDGER
+from dpmf_core.runs import data_access
+from dpmf_core.testing.worlds import low_rank, world
 
 CATALOGUE = "tests.small_catalogue"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--contract-of", default="", help="ids of algorithms, commas between them")
+    parser.addoption("--students", type=int, default=1, help="browsers of the class that is taught")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the contract, the algorithms that were asked for."""
+    chosen = set(filter(None, config.getoption("contract_of").split(",")))
+    if chosen:
+        left = [
+            item for item in items if "contract" in item.path.parts and not _is_of(item, chosen)
+        ]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
+
+
+def _is_of(item: pytest.Item, algorithms: set[str]) -> bool:
+    """Whether a test of the contract is about one of these."""
+    case = getattr(item, "callspec", None)
+    return case is None or "case" not in case.params or case.params["case"][0].id in algorithms
+
+
 @pytest.fixture(autouse=True)
 def ledger(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test enters an account in the data folder of whoever runs it; those about accounts unset this."""
+    """No test enters an account in the data folder of whoever runs it; those about accounts
+    unset this.
+    """
     monkeypatch.setenv(LEDGER, str(tmp_path_factory.getbasetemp() / f"{uuid.uuid4().hex}.ledger"))
+
+
+@pytest.fixture(autouse=True)
+def main_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that a test draws takes the place of `__main__`; a process spawned later would
+    import it.
+    """
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +71,10 @@ def small() -> Ratings:
 
 @pytest.fixture
 def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """A catalogue in memory for `experiment.run`; call it with id=Ratings to put a data set in. Holds 'small' and 'films'."""
+    """A catalogue in memory for `execution.run`; call it with id=Ratings to put a data set in.
+
+    Holds 'small' and 'films'.
+    """
     held: dict[str, Ratings] = {"small": world(), "films": low_rank()}
     stamps: dict[str, float] = {}
 
@@ -50,6 +90,7 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
     module = ModuleType(CATALOGUE)
     module.load, module.stamp = load, lambda data_id: stamps.get(data_id, 0.0)  # type: ignore[attr-defined]
+    module.is_own = lambda _: False  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, CATALOGUE, module)
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
     _forget()
@@ -58,5 +99,5 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
 
 def _forget() -> None:
-    for cache in (experiment._raw, experiment._prepared, experiment._split):
+    for cache in (data_access._raw, data_access._prepared, data_access._split):
         cache.cache_clear()

@@ -6,13 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
-from dpmf_core import fit, load, sweep
-from dpmf_core.cli import show
+from dpmf_core import account, fit, load, sweep
+from dpmf_core.cli import output
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.store import Store
-from tests.worlds import low_rank
+from dpmf_core.privacy.accounts import LEDGER
+from dpmf_core.runs.store import Store
+from dpmf_core.testing.worlds import low_rank
 
 
 @pytest.fixture(autouse=True)
@@ -22,16 +26,16 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_fit_is_kept_and_found_again() -> None:
     first = fit("cinema-small", "private-bias", epsilon=2, seed=3)
-    assert first.record["epsilon"]["exact"] == pytest.approx(2)
-    assert first.record["delta"] == 5e-5
-    assert not first.record["cached"]
-    assert fit("cinema-small", "private-bias", epsilon=2, seed=3).record["cached"]
-    assert not fit("cinema-small", "private-bias", epsilon=2, seed=3, keep=False).record["cached"]
+    assert first.record.epsilon.exact == pytest.approx(2)
+    assert first.record.delta == 5e-5
+    assert not first.record.cached
+    assert fit("cinema-small", "private-bias", epsilon=2, seed=3).record.cached
+    assert not fit("cinema-small", "private-bias", epsilon=2, seed=3, keep=False).record.cached
 
 
 def test_ratings_of_ones_own_are_fitted_and_never_stored() -> None:
     run = fit(low_rank(n_users=200), "dpals", epsilon=3, delta=1e-6, rank=2, steps=1)
-    assert run.record["parameters"]["rank"] == 2
+    assert run.record.parameters["rank"] == 2
     assert run.model.item_factors.shape == (17, 2)
     assert list(Store().rows()) == []
 
@@ -40,9 +44,11 @@ def test_a_run_from_the_store_predicts_as_it_did() -> None:
     data = load("cinema-small")
     for algorithm in ("spectral", "dpfw", "private-svd", "private-pgd", "dp-sgd"):
         made, stored = (fit("cinema-small", algorithm, epsilon=5) for _ in range(2))
-        assert stored.record["cached"]
+        assert stored.record.cached
         users, items = data.users[:500], data.items[:500]
-        before, after = (run.model.predict(run.model.personal(data), users, items) for run in (made, stored))
+        before, after = (
+            run.model.predict(run.model.personal(data), users, items) for run in (made, stored)
+        )
         np.testing.assert_array_equal(before, after)
 
 
@@ -50,8 +56,13 @@ def test_a_sweep_is_a_table() -> None:
     found = sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5], seeds=range(2))
     frame = found.frame()
     assert frame[["algorithm", "epsilon", "seed"]].fillna(0).values.tolist() == [
-        ["private-bias", 1, 0], ["private-bias", 5, 0], ["bias", 0, 0], ["private-bias", 1, 1], ["private-bias", 5, 1], ["bias", 0, 1],
-    ]  # fmt: skip
+        ["private-bias", 1, 0],
+        ["private-bias", 5, 0],
+        ["bias", 0, 0],
+        ["private-bias", 1, 1],
+        ["private-bias", 5, 1],
+        ["bias", 0, 1],
+    ]
     summary = found.summary("rmse")
     assert summary["draws"].tolist() == [2, 2, 2]
     rows = frame[(frame.algorithm == "private-bias") & (frame.epsilon == 1)]["rmse"]
@@ -71,22 +82,97 @@ def test_bad_questions_are_one_sentence() -> None:
 
 def test_importing_the_package_is_quick_work() -> None:
     """Neither compiled kernels nor the scheduler are loaded until something is asked for."""
-    code = "import sys, dpmf_core; print({'numba', 'distributed', 'streamlit', 'pandas'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]).stdout.strip() == "set()"
+    code = (
+        "import sys, dpmf_core; print({'numba', 'distributed', 'streamlit', 'pandas'} &"
+        " set(sys.modules))"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[1],
+        ).stdout.strip()
+        == "set()"
+    )
 
 
 def test_a_table_of_private_ratings_holds_nothing_raw() -> None:
-    """Errors, times and the key, which tells data sets apart, are computed from raw rows (privacy.md, 4, 8)."""
-    frame = sweep(replace(low_rank(n_users=200), public=False), ["private-bias"], epsilons=[1.0]).frame()
+    """Errors, times and the key, which tells data sets apart, are computed from raw rows
+    (docs/PRIVACY.md, "Rules of a proven run").
+    """
+    frame = sweep(
+        replace(low_rank(n_users=200), public=False), ["private-bias"], epsilons=[1.0]
+    ).frame()
     assert frame["guarantee"].tolist() == ["PROVEN"] and frame["epsilon"].tolist() == [1.0]
     assert not {"rmse", "mae", "test_ratings", "fit_seconds", "key"} & set(frame.columns)
     for name, epsilon in (("private-bias", 1.0), ("global-mean", None)):
         run = fit(replace(low_rank(n_users=200), public=False), name, epsilon=epsilon)
-        assert ("model" in run.export()) == (name == "private-bias")  # a mean without noise is not for others
+        # a mean without noise is not for others
+        assert ("model" in run.export()) == (name == "private-bias")
     assert "rmse" in sweep("cinema-small", ["private-bias"], epsilons=[1.0]).frame()
 
 
 def test_what_another_value_of_a_rating_protects_is_said_so() -> None:
     record = fit("cinema-small", "input-perturbation", epsilon=5.0).record
-    assert record["relation"] == "another-value" and record["guarantee"]["unit"] == "value of a rating"
-    assert "per value of a rating, another value, exact" in show.epsilon_words(record)
+    assert record.relation == "another-value" and record.guarantee.unit == "value of a rating"
+    assert "per value of a rating, another value, exact" in output.epsilon_words(record)
+
+
+def framed(ratings: Ratings) -> pd.DataFrame:
+    columns = {"user": ratings.users, "item": ratings.items, "rating": ratings.values}
+    return pd.DataFrame(columns)
+
+
+def test_a_frame_and_a_matrix_are_fitted_as_the_same_ratings() -> None:
+    ratings = low_rank(n_users=200)
+    frame = framed(ratings)
+    matrix = csr_array((frame["rating"], (frame["user"], frame["item"])), shape=(200, 17))
+    given = {"epsilon": 3.0, "delta": 1e-6, "rank": 2, "steps": 1}
+    runs = [
+        fit(load(data, bounds=ratings.bounds, public=True), "dpals", **given)
+        for data in (frame, matrix)
+    ]
+    expected = fit(ratings, "dpals", **given)
+    for run in runs:
+        assert run.record.metrics == expected.record.metrics
+    assert list(Store().rows()) == []
+
+
+def test_a_private_frame_has_one_account_however_it_is_brought(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(LEDGER)  # the account is then found by the data's fingerprint
+    ratings = low_rank(n_users=200)
+    frame, bounds = framed(ratings), ratings.bounds
+    matrix = csr_array((frame["rating"], (frame["user"], frame["item"])), shape=(200, 17))
+    fit(frame, "private-bias", epsilon=1.0, delta=1e-6, bounds=bounds)
+    sweep(matrix, ["private-bias"], epsilons=[1.0], delta=1e-6, bounds=bounds)
+    shuffled = frame.sample(frac=1, random_state=1)
+    drawn = account(shuffled, bounds=bounds)
+    assert [line.times for line in drawn.lines] == [2]
+    assert drawn.lines == account(replace(ratings, public=False)).lines
+    assert account(frame.iloc[1:], bounds=bounds).lines == []
+    drawn.set_budget(1.5, 1e-6)
+    with pytest.raises(BadInput, match=r"budget"):
+        fit(frame, "private-bias", epsilon=1.0, delta=1e-6, bounds=bounds)
+
+
+def test_counts_in_a_matrix_are_documents() -> None:
+    counts = csr_array(np.random.default_rng(0).poisson(0.3, (80, 30)))
+    run = fit(counts, "oneshot-nmf", epsilon=5.0, delta=1e-5, n_components=3)
+    assert run.record.guarantee.unit == "document" and run.model.basis.shape == (3, 30)
+    assert len(account(counts).lines) == 1
+
+
+def test_data_in_memory_that_do_not_fit_are_one_sentence() -> None:
+    frame = framed(low_rank(n_users=50))
+    with pytest.raises(BadInput, match=r"not declared.*bounds=\(1, 5\)"):
+        fit(frame, "dpals", epsilon=1)
+    with pytest.raises(BadInput, match="not declared"):
+        sweep(csr_array(np.eye(3)), ["dpals"], epsilons=[1])
+    with pytest.raises(BadInput, match="bounds and public are for"):
+        fit("cinema-small", "dpals", epsilon=1, bounds=(1, 5))
+    with pytest.raises(BadInput, match="Got ndarray"):
+        fit(np.eye(3), "dpals", epsilon=1)  # type: ignore[arg-type]

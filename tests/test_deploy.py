@@ -1,4 +1,6 @@
-"""What `deploy/` holds works as written: the unit, the proxy and its limits; the whole of it in an empty folder."""
+"""What `deploy/` holds works as written: the unit, the proxy and its limits; the whole of it in
+an empty folder.
+"""
 
 import http.client
 import os
@@ -30,7 +32,7 @@ def said(text: str, *pairs: tuple[str, str]) -> str:
     return text
 
 
-# ---- the unit --------------------------------------------------------------------------------------------------------
+# ---- the unit ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -56,18 +58,29 @@ def test_the_unit_is_understood_to_the_last_word(unit: Path, tmp_path: Path) -> 
     good = subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False)
     assert (good.returncode, good.stderr) == (0, "")
     copy.write_text(unit.read_text("utf-8").replace("MemoryMax=", "MemoryMost="))
-    assert "'MemoryMost'" in subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False).stderr
+    assert (
+        "'MemoryMost'"
+        in subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False).stderr
+    )
 
 
 def test_the_unit_gives_the_server_little_to_do_harm_with(unit: Path) -> None:
     """Systemd's own score of exposure, 0 (sealed) to 10; 9.6 for a unit that says nothing."""
-    done = subprocess.run([str(ANALYZE), "security", "--offline=true", "--threshold=20", str(unit)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [str(ANALYZE), "security", "--offline=true", "--threshold=20", str(unit)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-400:]
     text = unit.read_text("utf-8").splitlines()
-    assert {"User=dpmf", "UMask=0077", "PrivateTmp=yes", "NoNewPrivileges=yes"} <= set(text) and any(re.fullmatch(r"MemoryMax=\d+G", line) for line in text)
+    assert {"User=dpmf", "UMask=0077", "PrivateTmp=yes", "NoNewPrivileges=yes"} <= set(
+        text
+    ) and any(re.fullmatch(r"MemoryMax=\d+G", line) for line in text)
 
 
-# ---- the proxy -------------------------------------------------------------------------------------------------------
+# ---- the proxy -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -98,16 +111,30 @@ def proxy(tmp_path: Path) -> Iterator[int]:
     ]
     subprocess.run(made, check=True, capture_output=True)
     site = said(
-        (DEPLOY / "nginx.conf").read_text("utf-8"), ("listen 443 ssl", f"listen 127.0.0.1:{outer}"), ("listen 80", f"listen 127.0.0.1:{plain}"),
-        ("127.0.0.1:8501", f"127.0.0.1:{server.port}"), ("/etc/ssl/dpmf.pem", str(tmp_path / "pem")), ("/etc/ssl/dpmf.key", str(tmp_path / "key")),
-    )  # fmt: skip
-    own = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (DEPLOY / "nginx.conf").read_text("utf-8"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{outer}"),
+        ("listen 80", f"listen 127.0.0.1:{plain}"),
+        ("127.0.0.1:8501", f"127.0.0.1:{server.port}"),
+        ("/etc/ssl/dpmf.pem", str(tmp_path / "pem")),
+        ("/etc/ssl/dpmf.key", str(tmp_path / "key")),
+    )
+    own = "".join(
+        f"{kind}_temp_path {tmp_path}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
     conf = tmp_path / "nginx.conf"
-    conf.write_text(f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{own}{site}}}\n")
-    tested = subprocess.run([NGINX, "-t", "-q", "-c", conf], capture_output=True, text=True, check=False)
+    conf.write_text(
+        f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log"
+        f" off;\n{own}{site}}}\n"
+    )
+    tested = subprocess.run(
+        [NGINX, "-t", "-q", "-c", conf], capture_output=True, text=True, check=False
+    )
     assert (tested.returncode, tested.stderr) == (0, "")
     server.start()
-    nginx = subprocess.Popen([NGINX, "-c", conf, "-g", "daemon off;"], stderr=(tmp_path / "nginx.log").open("wb"))
+    nginx = subprocess.Popen(
+        [NGINX, "-c", conf, "-g", "daemon off;"], stderr=(tmp_path / "nginx.log").open("wb")
+    )
     try:
         _await(outer)
         yield outer
@@ -133,7 +160,9 @@ def _statuses(port: int, times: int, cookie: str) -> Counter[int]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     found: Counter[int] = Counter()
     for _ in range(times):
-        connection.request("GET", "/_stcore/health", headers={"Host": NAME, "Cookie": f"_streamlit_xsrf={cookie}"})
+        connection.request(
+            "GET", "/_stcore/health", headers={"Host": NAME, "Cookie": f"_streamlit_xsrf={cookie}"}
+        )
         answer = connection.getresponse()
         answer.read()
         found[answer.status] += 1
@@ -149,20 +178,32 @@ def test_the_proxy_limits_each_browser_and_no_address(proxy: int) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", proxy, timeout=30)
     connection.request("GET", "/", headers={"Host": NAME})
     headers = connection.getresponse().headers
-    assert headers["Strict-Transport-Security"] and "frame-ancestors" in headers["Content-Security-Policy"] and headers["X-Content-Type-Options"] == "nosniff"
+    assert (
+        headers["Strict-Transport-Security"]
+        and "frame-ancestors" in headers["Content-Security-Policy"]
+        and headers["X-Content-Type-Options"] == "nosniff"
+    )
     connection.close()
 
 
-# ---- all of it -------------------------------------------------------------------------------------------------------
+# ---- all of it -----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 def test_deploy_works_as_written_in_an_empty_folder() -> None:
-    missing = [name for name in ("debootstrap", "buildah", "systemd-analyze", "curl", "git") if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")]
+    missing = [
+        name
+        for name in ("debootstrap", "buildah", "systemd-analyze", "curl", "git")
+        if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
+    ]
     if missing or os.getuid() != 0:
         pytest.skip(f"needs root and {', '.join(missing) or 'nothing else'}")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    done = subprocess.run([DEPLOY / "check", str(port)], capture_output=True, text=True, timeout=3000, check=False)
-    assert done.returncode == 0 and done.stdout.endswith("== done\n"), f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    done = subprocess.run(
+        [DEPLOY / "check", str(port)], capture_output=True, text=True, timeout=3000, check=False
+    )
+    assert done.returncode == 0 and done.stdout.endswith("== done\n"), (
+        f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    )

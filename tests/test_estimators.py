@@ -10,12 +10,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpmf_core import PrivateNMF
 from dpmf_core.errors import BadInput
-from tests.sample_worlds import blocks
+from dpmf_core.testing.sample_worlds import blocks
 
 QUIET = 500.0
 
 
-@parametrize_with_checks([PrivateNMF(n_components=2, epsilon=50.0, random_state=0, public=True, parameters={"points": 50})])
+@parametrize_with_checks(
+    [
+        PrivateNMF(
+            n_components=2, epsilon=50.0, random_state=0, public=True, parameters={"points": 50}
+        )
+    ]
+)
 def test_scikit_learns_own_checks(estimator, check):  # type: ignore[no-untyped-def]
     check(estimator)
 
@@ -25,7 +31,9 @@ def test_without_noise_it_explains_as_well_as_scikit_learn(method: str) -> None:
     data = blocks(n_samples=4000)
     X = np.asarray(data.X, np.float64)
     parameters = {"steps": 60} if method == "dp-nmf" else None
-    ours = PrivateNMF(3, epsilon=QUIET, method=method, random_state=0, public=True, parameters=parameters)  # type: ignore[arg-type]
+    ours = PrivateNMF(
+        3, epsilon=QUIET, method=method, random_state=0, public=True, parameters=parameters
+    )  # type: ignore[arg-type]
     H = ours.fit_transform(X)
     theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
     error = ((X - ours.inverse_transform(H)) ** 2).sum()
@@ -36,7 +44,14 @@ def test_without_noise_it_explains_as_well_as_scikit_learn(method: str) -> None:
 def test_its_ledger_costs_the_epsilon_asked_for() -> None:
     """Whether or not so few rows pay for a second moment."""
     for second_moment in (False, True):
-        found = PrivateNMF(3, epsilon=2.0, delta=1e-6, parameters={"second_moment": second_moment}, random_state=1, public=True).fit(blocks().X)
+        found = PrivateNMF(
+            3,
+            epsilon=2.0,
+            delta=1e-6,
+            parameters={"second_moment": second_moment},
+            random_state=1,
+            public=True,
+        ).fit(blocks().X)
         assert found.epsilon_ == pytest.approx(2.0, rel=1e-6)
         assert sum(count for _, count in found.ledger_) == 1 + second_moment
         assert found.guarantee_.status == "PROVEN"
@@ -44,7 +59,10 @@ def test_its_ledger_costs_the_epsilon_asked_for() -> None:
 
 def test_a_person_with_all_her_rows_may_be_the_unit() -> None:
     X, people = np.asarray(blocks().X), np.arange(60) % 7
-    alone, together = PrivateNMF(3, random_state=1).fit(X), PrivateNMF(3, random_state=1).fit(X, people=people)
+    alone, together = (
+        PrivateNMF(3, random_state=1).fit(X),
+        PrivateNMF(3, random_state=1).fit(X, people=people),
+    )
     assert (alone.guarantee_.unit, together.guarantee_.unit) == ("sample", "person")
     assert (alone.delta_, together.delta_) == (1e-3, 1e-2)  # 1 / (10 n)
     assert together.fit_transform(X, people=people).shape == (60, 3)
@@ -54,16 +72,23 @@ def test_a_person_with_all_her_rows_may_be_the_unit() -> None:
 
 def test_sparse_and_dense_give_the_same_parts() -> None:
     X = np.asarray(blocks().X)
-    one, other = (PrivateNMF(3, epsilon=5.0, random_state=2, public=True).fit(form) for form in (X, csr_array(X)))
+    one, other = (
+        PrivateNMF(3, epsilon=5.0, random_state=2, public=True).fit(form)
+        for form in (X, csr_array(X))
+    )
     np.testing.assert_allclose(one.components_, other.components_, atol=1e-4)
 
 
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
 @pytest.mark.parametrize("random_state", [None, 0])
-def test_noise_on_rows_not_declared_public_cannot_be_drawn_again(method: str, random_state: int | None) -> None:
+def test_noise_on_rows_not_declared_public_cannot_be_drawn_again(
+    method: str, random_state: int | None
+) -> None:
     """random_state seeds starting values alone."""
     X = blocks().X
-    first, second = (PrivateNMF(3, method=method, random_state=random_state).fit(X) for _ in range(2))  # type: ignore[arg-type]
+    first, second = (
+        PrivateNMF(3, method=method, random_state=random_state).fit(X) for _ in range(2)
+    )  # type: ignore[arg-type]
     assert not np.allclose(first.components_, second.components_)
     assert not first.noise_is_reproducible_ and "nobody can draw it again" in first.noise_
 
@@ -72,17 +97,31 @@ def test_a_seed_repeats_the_noise_on_public_rows_and_it_is_said() -> None:
     X = blocks().X
     first, second = (PrivateNMF(3, random_state=0, public=True).fit(X) for _ in range(2))
     assert np.array_equal(first.components_, second.components_)
-    assert first.noise_is_reproducible_ and "noise reproducible, for study, not for release" in first.noise_
-    assert not PrivateNMF(3, public=True).fit(X).noise_is_reproducible_  # without a seed there is nothing to repeat it by
+    assert (
+        first.noise_is_reproducible_
+        and "noise reproducible, for study, not for release" in first.noise_
+    )
+    # without a seed there is nothing to repeat it by
+    assert not PrivateNMF(3, public=True).fit(X).noise_is_reproducible_
 
 
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
 def test_noise_may_be_discrete(method: str) -> None:
-    """On a grid, by a rule of its own: a little dearer than the continuous, never above what was asked."""
-    made = PrivateNMF(3, method=method, epsilon=2.0, delta=1e-6, noise="discrete", random_state=0, public=True).fit(blocks().X)  # type: ignore[arg-type]
+    """On a grid, by a rule of its own: a little dearer than the continuous, never above what
+    was asked.
+    """
+    made = PrivateNMF(
+        3, method=method, epsilon=2.0, delta=1e-6, noise="discrete", random_state=0, public=True
+    ).fit(blocks().X)  # type: ignore[arg-type]
     assert {leaf.mechanism for leaf, _ in made.ledger_} == {"discrete Gaussian"}
-    assert made.epsilon_ is not None and 1.5 < made.epsilon_ <= 2.0 and np.isfinite(made.components_).all()
-    continuous = PrivateNMF(3, method=method, epsilon=2.0, delta=1e-6, random_state=0, public=True).fit(blocks().X)  # type: ignore[arg-type]
+    assert (
+        made.epsilon_ is not None
+        and 1.5 < made.epsilon_ <= 2.0
+        and np.isfinite(made.components_).all()
+    )
+    continuous = PrivateNMF(
+        3, method=method, epsilon=2.0, delta=1e-6, random_state=0, public=True
+    ).fit(blocks().X)  # type: ignore[arg-type]
     assert made.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
 
 
@@ -95,7 +134,12 @@ def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
 
 @pytest.mark.parametrize(
     ("bad", "said"),
-    [({"n_components": 0}, "n_components"), ({"epsilon": -1.0}, "epsilon"), ({"method": "als-nmf"}, "als-nmf"), ({"noise": "none"}, "noise must be")],
+    [
+        ({"n_components": 0}, "n_components"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"method": "als-nmf"}, "als-nmf"),
+        ({"noise": "none"}, "noise must be"),
+    ],
 )
 def test_bad_parameters_are_refused(bad: dict[str, object], said: str) -> None:
     with pytest.raises((BadInput, ValueError), match=said):

@@ -1,6 +1,9 @@
-"""Ctrl-C at any moment ends in a sentence and exit code 130; an output, a home or a data folder that takes nothing ends in a sentence."""
+"""Ctrl-C at any moment ends in a sentence and exit code 130; an output, a home or a data folder
+that takes nothing ends in a sentence.
+"""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,10 +14,24 @@ from pathlib import Path
 import pytest
 
 from dpmf_core.interrupts import SENTENCE
-from tests.test_cli import CATALOGUE, heard
+from tests.cli.test_processes import heard
+from tests.support.engines import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
-COMMAND = ("-m", "dpmf_core", "fit", "--dataset", "small", "--algorithm", "dpals", "--param", "rank=3", "--epsilon", "5", "--json")
+COMMAND = (
+    "-m",
+    "dpmf_core",
+    "fit",
+    "--dataset",
+    "small",
+    "--algorithm",
+    "dpals",
+    "--param",
+    "rank=3",
+    "--epsilon",
+    "5",
+    "--json",
+)
 SERVER = ("app.py", "--server.headless", "true", "--server.port", "0")
 FIRST = "dpmf_core.interrupts"  # what a program of ours imports first
 
@@ -24,11 +41,15 @@ def start(arguments: Sequence[str], data: Path, **known: str) -> subprocess.Pope
     env = {**os.environ, "DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, **known}
     with heard():
         command, pipe = [sys.executable, "-X", "importtime", *arguments], subprocess.PIPE
-        return subprocess.Popen(command, cwd=ROOT, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+        return subprocess.Popen(
+            command, cwd=ROOT, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        )
 
 
 def interrupted_after(imports: int, arguments: Sequence[str], data: Path) -> tuple[int, list[str]]:
-    """Exit code and messages of a program whose process group gets a Ctrl-C once so many modules were imported since its first line."""
+    """Exit code and messages of a program whose process group gets a Ctrl-C once so many
+    modules were imported since its first line.
+    """
     child = start(arguments, data)
     assert child.stderr is not None
     try:
@@ -44,7 +65,12 @@ def interrupted_after(imports: int, arguments: Sequence[str], data: Path) -> tup
     finally:
         child.kill()
         child.wait()
-    return child.returncode, [line for line in rest.splitlines() if line.strip() and "import time:" not in line]
+    return child.returncode, [
+        line
+        for line in rest.splitlines()
+        # a report that the Ctrl-C cut in two ends with an indented name
+        if line.strip() and "import time:" not in line and not re.fullmatch(r"\s+[\w.]+", line)
+    ]
 
 
 @pytest.mark.parametrize("imports", [1, 700])
@@ -58,7 +84,7 @@ def test_ctrl_c_while_the_server_loads(imports: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("imports", range(1, 1500, 50))
+@pytest.mark.parametrize("imports", range(1, 1260, 50))
 def test_ctrl_c_at_every_moment_of_a_command(imports: int, tmp_path: Path) -> None:
     assert interrupted_after(imports, COMMAND, tmp_path) == (130, [SENTENCE])
 
@@ -72,7 +98,14 @@ def test_ctrl_c_at_every_moment_of_the_servers_start(imports: int, tmp_path: Pat
 def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
     env = {**os.environ, "DPMF_DATA": str(tmp_path)}
     with heard():
-        child = subprocess.Popen([sys.executable, *SERVER], cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            [sys.executable, *SERVER],
+            cwd=ROOT,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     assert child.stdout is not None
     try:
         assert any("URL:" in line for line in child.stdout)
@@ -84,27 +117,50 @@ def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
     assert child.returncode == 130 and said.strip().endswith(SENTENCE) and "Traceback" not in said
 
 
-# ---- outputs and folders that take nothing ---------------------------------------------------------------------------
+# ---- outputs and folders that take nothing -------------------------------------------------------
 
 
-def run(command: str, data: Path, shell: str = "{}", **known: str) -> subprocess.CompletedProcess[str]:
+def run(
+    command: str, data: Path, shell: str = "{}", **known: str
+) -> subprocess.CompletedProcess[str]:
     """A command of ours within a line of the shell, which tells its exit code last."""
-    env = {**os.environ, "DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, "DPMF_ENGINE": "threads", **known}
+    env = {
+        **os.environ,
+        "DPMF_DATA": str(data),
+        "DPMF_CATALOGUE": CATALOGUE,
+        "DPMF_ENGINE": "threads",
+        **known,
+    }
     line = shell.format(f"{sys.executable} -m dpmf_core {command}")
-    return subprocess.run(["bash", "-c", line], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
-@pytest.mark.parametrize("command", ["algorithms --json", "account --release gaussian:10:5 --delta 1e-6"])
+@pytest.mark.parametrize(
+    "command", ["algorithms --json", "account --release gaussian:10:5 --delta 1e-6"]
+)
 def test_a_full_standard_output_is_said(command: str, tmp_path: Path) -> None:
     done = run(command, tmp_path, "{} > /dev/full")
     assert done.returncode == 1
-    assert done.stderr == "Standard output takes no more (No space left on device); what was printed is not complete.\n"
+    assert (
+        done.stderr
+        == "Standard output takes no more (No space left on device); what was printed is not"
+        " complete.\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("shell", "codes"),
     [
-        ("{} | head -n 1; exit ${{PIPESTATUS[0]}}", (0, 1)),  # 0 where it was all written before the reader left
+        # 0 where it was all written before the reader left
+        ("{} | head -n 1; exit ${{PIPESTATUS[0]}}", (0, 1)),
         ("{} | true; exit ${{PIPESTATUS[0]}}", (1,)),
         ("{} >&-", (0,)),
         ("{} > /dev/full 2> /dev/full", (1,)),
@@ -112,7 +168,9 @@ def test_a_full_standard_output_is_said(command: str, tmp_path: Path) -> None:
         ("{} --wrong 2>&-", (2,)),
     ],
 )
-def test_an_output_that_is_closed_or_full_ends_without_a_traceback(shell: str, codes: tuple[int, ...], tmp_path: Path) -> None:
+def test_an_output_that_is_closed_or_full_ends_without_a_traceback(
+    shell: str, codes: tuple[int, ...], tmp_path: Path
+) -> None:
     done = run("algorithms --json", tmp_path, shell)
     assert done.returncode in codes and done.stderr == ""
 
@@ -122,23 +180,47 @@ def test_a_data_folder_that_takes_nothing_is_said(command: str, tmp_path: Path) 
     (tmp_path / "file").touch()
     done = run(command, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert f"The data folder {tmp_path}/file/data cannot be written (File exists). Set DPMF_DATA to a folder that can be." in done.stderr
+    assert (
+        f"The data folder {tmp_path}/file/data cannot be written (File exists). Set DPMF_DATA to a"
+        " folder that can be." in done.stderr
+    )
 
 
 def test_a_server_with_such_a_data_folder_does_not_start(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     env = {**os.environ, "DPMF_DATA": str(tmp_path / "file/data"), "NUMBA_CACHE_DIR": ""}
-    done = subprocess.run([sys.executable, *SERVER], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 2 and "cannot be written (File exists). Set DPMF_DATA" in done.stderr and "Traceback" not in done.stderr
+    done = subprocess.run(
+        [sys.executable, *SERVER],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (
+        done.returncode == 2
+        and "cannot be written (File exists). Set DPMF_DATA" in done.stderr
+        and "Traceback" not in done.stderr
+    )
 
 
 @pytest.mark.slow
-def test_compiled_code_goes_to_the_data_folder_where_home_and_package_take_nothing(tmp_path: Path) -> None:
+def test_compiled_code_goes_to_the_data_folder_where_home_and_package_take_nothing(
+    tmp_path: Path,
+) -> None:
     """In a mount namespace of its own, where the package is read-only."""
-    if os.getuid() != 0 or shutil.which("unshare") is None or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+    if (
+        os.getuid() != 0
+        or shutil.which("unshare") is None
+        or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode
+    ):
         pytest.skip("only root can mount a folder read-only, where it may")
     fit = "fit --dataset small --algorithm sgd-mf --param rank=2 --param steps=1 --json"
-    alone = f"unshare -m sh -c 'mount --bind {ROOT} {ROOT} && mount -o remount,ro,bind {ROOT} && cd {ROOT} && ! touch x 2>&- && exec {{}}'"
+    alone = (
+        f"unshare -m sh -c 'mount --bind {ROOT} {ROOT} && mount -o remount,ro,bind {ROOT} && cd"
+        f" {ROOT} && ! touch x 2>&- && exec {{}}'"
+    )
     done = run(fit, tmp_path, alone, HOME="/proc", NUMBA_CACHE_DIR="")
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "compiled").rglob("*.nbi"))

@@ -1,4 +1,6 @@
-"""Every version is locked with its hashes, within the declared ranges; the audit never calls unaudited packages safe."""
+"""Every version is locked with its hashes, within the declared ranges; the audit never calls
+unaudited packages safe.
+"""
 
 import importlib.util
 import json
@@ -25,14 +27,22 @@ def _locked(name: str) -> dict[str, list[tuple[Requirement, int]]]:
     for entry in re.split(r"\n(?=[a-z])", (ROOT / name).read_text("utf-8").strip()):
         line = entry.split(" \\\n")[0]
         requirement = Requirement(line)
-        found.setdefault(canonicalize_name(requirement.name), []).append((requirement, entry.count("--hash=sha256:")))
+        found.setdefault(canonicalize_name(requirement.name), []).append(
+            (requirement, entry.count("--hash=sha256:"))
+        )
     return found
 
 
 def _declared(name: str) -> list[str]:
-    lines = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    lines = [
+        line
+        for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+        if line and not line.startswith("#")
+    ]
     if name == "requirements-dev.lock":
-        lines += tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["dev"]
+        lines += tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+            "optional-dependencies"
+        ]["dev"]
     return lines
 
 
@@ -42,22 +52,34 @@ def test_every_declared_package_is_locked_within_its_range(name: str) -> None:
     for wanted in map(Requirement, _declared(name)):
         for held, hashes in locked[canonicalize_name(wanted.name)]:
             (version,) = held.specifier
-            assert version.operator == "==" and wanted.specifier.contains(version.version), (wanted, held)
+            assert version.operator == "==" and wanted.specifier.contains(version.version), (
+                wanted,
+                held,
+            )
             assert hashes >= 1, held
 
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_locked_version_has_hashes_and_no_address(name: str) -> None:
-    assert [str(held) for versions in _locked(name).values() for held, hashes in versions if hashes == 0 or held.url] == []
+    assert [
+        str(held)
+        for versions in _locked(name).values()
+        for held, hashes in versions
+        if hashes == 0 or held.url
+    ] == []
     assert "://" not in (ROOT / name).read_text("utf-8")
 
 
 def test_the_app_and_its_tests_run_on_the_same_versions() -> None:
     app, tests = map(_locked, LOCKS)
-    assert [name for name in app if {str(held) for held, _ in app[name]} != {str(held) for held, _ in tests[name]}] == []
+    assert [
+        name
+        for name in app
+        if {str(held) for held, _ in app[name]} != {str(held) for held, _ in tests[name]}
+    ] == []
 
 
-# ---- the audit -------------------------------------------------------------------------------------------------------
+# ---- the audit -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +92,11 @@ def audit() -> ModuleType:
 
 
 SAFE = {"name": "click", "version": "8.1.0", "vulns": []}
-KNOWN = {"name": "pillow", "version": "10.0.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["10.0.1"], "aliases": [], "description": ""}]}
+KNOWN = {
+    "name": "pillow",
+    "version": "10.0.0",
+    "vulns": [{"id": "PYSEC-1", "fix_versions": ["10.0.1"], "aliases": [], "description": ""}],
+}
 SKIPPED = {"name": "numpy", "skip_reason": "not found"}
 
 
@@ -82,7 +108,9 @@ SKIPPED = {"name": "numpy", "skip_reason": "not found"}
         ([SAFE, KNOWN, SKIPPED], "2 of 3 locked packages audited; 1 with known vulnerabilities", 1),
     ],
 )
-def test_the_audit_says_how_many_it_looked_up(audit: ModuleType, found: list[dict[str, Any]], last: str, code: int) -> None:
+def test_the_audit_says_how_many_it_looked_up(
+    audit: ModuleType, found: list[dict[str, Any]], last: str, code: int
+) -> None:
     lines, exit_code = audit.verdict(json.dumps({"dependencies": found, "fixes": []}), "", 9)
     assert (lines[-1], exit_code) == (last, code)
     assert ("pillow 10.0.0: PYSEC-1; fixed in 10.0.1" in lines) == (KNOWN in found)
@@ -90,9 +118,28 @@ def test_the_audit_says_how_many_it_looked_up(audit: ModuleType, found: list[dic
 
 def test_an_audit_without_a_network_says_that_nothing_was_audited() -> None:
     pytest.importorskip("pip_audit")
-    closed = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "NO_PROXY": "", "no_proxy": ""}
+    closed = {
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "https_proxy": "http://127.0.0.1:9",
+        "NO_PROXY": "",
+        "no_proxy": "",
+    }
     command = [sys.executable, ".ci/audit.py", "requirements.lock"]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **closed}, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **closed},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     first, last = done.stdout.splitlines()
-    assert done.returncode == 0 and first.startswith("The vulnerability audit could look nothing up: ")
-    assert last == f"0 of {sum(map(len, _locked('requirements.lock').values()))} locked packages audited; 0 with known vulnerabilities"
+    assert done.returncode == 0 and first.startswith(
+        "The vulnerability audit could look nothing up: "
+    )
+    assert (
+        last
+        == f"0 of {sum(map(len, _locked('requirements.lock').values()))} locked packages audited; 0"
+        " with known vulnerabilities"
+    )

@@ -5,33 +5,55 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpmf_core.algorithms import als, baselines, frank_wolfe, gradient, nmf, perturbation, retention, sgd, sketch, slope, spectral, svd
-from dpmf_core.algorithms.base import Algorithm, Fit, Personal, Recommender, Streams, Watch, unwatched
-from dpmf_core.errors import BadInput, closest, explain
-from dpmf_core.privacy import Budget, Event, Gaussian, NoiseKind, normal_form
+from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.registry import Place, Registry
+from dpmf_core.curator import Curator, open_curator
+from dpmf_core.errors import BadInput, explain
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Event, Gaussian, Noise, NoiseKind, normal_form
 from dpmf_core.privacy.events import on_grids
 
-MOST_DISCRETE = 10_000_000  # numbers that a run may release with exact noise: 0.2 to 0.5 microseconds each
+# numbers that a run may release with exact noise: 0.2 to 0.5 microseconds each
+MOST_DISCRETE = 10_000_000
 
-REGISTRY: dict[str, type[Algorithm]] = {
-    algorithm.id: algorithm
-    for algorithm in (
-        baselines.GlobalMean, baselines.UserMean, baselines.Bias, baselines.PrivateBias, baselines.Popularity, slope.SlopeOne,
-        als.ALS, als.DPALS, als.AdaDPALS, spectral.Spectral,
-        frank_wolfe.FW, frank_wolfe.DPFW, frank_wolfe.DPFWOja,
-        svd.PrivateSVD, svd.SVDCleansing, gradient.PGD, gradient.PrivatePGD, gradient.DPSGD,
-        sgd.SGDMF, sgd.SGLD, perturbation.InputPerturbation, perturbation.DPNMFLaplace,
-        sketch.Sketch, retention.NoRetention,
-        nmf.NMF, nmf.RobustNMF, nmf.DPNMF, nmf.OneShotNMF,
+# An algorithm is loaded when it is first asked for: each takes its time, and most runs are of one.
+REGISTRY = Registry(
+    (
+        Place("global-mean", "baselines", "GlobalMean"),
+        Place("user-mean", "baselines", "UserMean"),
+        Place("content", "content", "OwnContent"),
+        Place("bias", "baselines", "Bias"),
+        Place("private-bias", "baselines", "PrivateBias"),
+        Place("popularity", "baselines", "Popularity"),
+        Place("slope-one", "slope_one", "SlopeOne"),
+        Place("als", "als", "ALS"),
+        Place("ease", "ease", "EASE"),
+        Place("cmf", "collective", "CMF"),
+        Place("dpals", "dpals", "DPALS"),
+        Place("ada-dpals", "dpals", "AdaDPALS"),
+        Place("dp-cmf", "collective", "DPCMF"),
+        Place("spectral", "spectral", "Spectral"),
+        Place("fw", "frank_wolfe", "FW"),
+        Place("dpfw", "private_frank_wolfe", "DPFW"),
+        Place("dpfw-oja", "private_frank_wolfe", "DPFWOja"),
+        Place("private-svd", "svd", "PrivateSVD"),
+        Place("svd-cleansing", "svd_cleansing", "SVDCleansing"),
+        Place("pgd", "projected_gradient", "PGD"),
+        Place("private-pgd", "projected_gradient", "PrivatePGD"),
+        Place("dp-sgd", "gradient", "DPSGD"),
+        Place("sgd-mf", "sgd", "SGDMF"),
+        Place("sgld", "sgld", "SGLD"),
+        Place("input-perturbation", "input_perturbation", "InputPerturbation"),
+        Place("dpnmf-laplace", "input_perturbation", "DPNMFLaplace"),
+        Place("sketch", "count_sketch", "Sketch"),
+        Place("no-retention", "no_retention", "NoRetention"),
+        Place("nmf", "nmf", "NMF"),
+        Place("robust-nmf", "nmf", "RobustNMF"),
+        Place("dp-nmf", "private_nmf", "DPNMF"),
+        Place("oneshot-nmf", "oneshot_nmf", "OneShotNMF"),
     )
-}  # fmt: skip
-
-
-def find(algorithm_id: str) -> type[Algorithm]:
-    """The algorithm of this id. Raises BadInput naming the known ones."""
-    if algorithm_id not in REGISTRY:
-        raise BadInput(f"There is no algorithm {algorithm_id!r}.{closest(algorithm_id, REGISTRY)} Known: {', '.join(REGISTRY)}.")
-    return REGISTRY[algorithm_id]
+)
+find = REGISTRY.find
 
 
 def of_task(task: str) -> dict[str, type[Algorithm]]:
@@ -39,15 +61,25 @@ def of_task(task: str) -> dict[str, type[Algorithm]]:
     return {name: kind for name, kind in REGISTRY.items() if kind.task == task}
 
 
-def build(algorithm_id: str, parameters: dict[str, Any], shape: Any, budget: Budget | None) -> Algorithm:
-    """An algorithm with the given parameters, the recommended ones where none is given. Raises BadInput on a bad one."""
-    algorithm = declared(algorithm_id, {**find(algorithm_id).recommend(shape, budget, parameters), **parameters})
+def build(
+    algorithm_id: str, parameters: dict[str, Any], shape: Any, budget: Budget | None
+) -> Algorithm:
+    """An algorithm with the given parameters, the recommended ones where none is given.
+
+    Raises BadInput on a bad one.
+    """
+    algorithm = declared(
+        algorithm_id, {**find(algorithm_id).recommend(shape, budget, parameters), **parameters}
+    )
     algorithm.check(shape)
     return algorithm
 
 
 def declared(algorithm_id: str, parameters: dict[str, Any]) -> Algorithm:
-    """An algorithm with the given parameters and its defaults for the others, whatever the data. Raises BadInput on a bad one."""
+    """An algorithm with the given parameters and its defaults for the others, whatever the data.
+
+    Raises BadInput on a bad one.
+    """
     kind = find(algorithm_id)
     try:
         return kind(**parameters)
@@ -55,20 +87,71 @@ def declared(algorithm_id: str, parameters: dict[str, Any]) -> Algorithm:
         raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
 
 
-def planned(algorithm: Algorithm, shape: Any, noise: NoiseKind = NoiseKind.CONTINUOUS) -> Callable[[float], Event]:
-    """The plan of an algorithm with this noise, over its level. Raises BadInput where it cannot be drawn."""
+def planned(
+    algorithm: Algorithm, shape: Any, noise: NoiseKind = NoiseKind.CONTINUOUS
+) -> Callable[[float], Event]:
+    """The plan of an algorithm with this noise, over its level.
+
+    Raises BadInput where it cannot be drawn.
+    """
     if noise is NoiseKind.CONTINUOUS:
         return lambda level: algorithm.plan(shape, level)
     releases = normal_form(algorithm.plan(shape, 1.0))
     if others := [leaf for leaf, _ in releases if type(leaf) is not Gaussian]:
-        raise BadInput(f"Discrete noise takes the place of Gaussian noise; {algorithm.title} releases a {others[0].mechanism}. Take continuous noise.")
-    size = sum(count * algorithm.coordinates(leaf.statistic, shape) for leaf, count in releases)
+        raise BadInput(
+            phrase(
+                "Discrete noise takes the place of Gaussian noise; {title} releases a {noise}. Take"
+                " continuous noise.",
+                title=phrase(algorithm.title),
+                noise=phrase(others[0].mechanism),
+            )
+        )
+    size = sum(
+        count * leaf.groups * algorithm.coordinates(leaf.statistic, shape)
+        for leaf, count in releases
+    )
     if size > MOST_DISCRETE:
         raise BadInput(
-            f"Discrete noise is drawn exactly, for at most {MOST_DISCRETE:,} numbers in a run. {algorithm.title} would release up to {size:,} here. "
-            "Keep fewer items (--top-items) or words (--most-words), take a smaller rank or fewer steps, or continuous noise."
+            phrase(
+                "Discrete noise is drawn exactly, for at most {most:,} numbers in a run. {title}"
+                " would release up to {size:,} here. Keep fewer items (--top-items) or words"
+                " (--most-words), take a smaller rank or fewer steps, or continuous noise.",
+                most=MOST_DISCRETE,
+                title=phrase(algorithm.title),
+                size=size,
+            )
         )
     return lambda level: on_grids(algorithm.plan(shape, level))
 
 
-__all__ = ["REGISTRY", "Algorithm", "Fit", "Personal", "Recommender", "Streams", "Watch", "build", "declared", "find", "of_task", "planned", "unwatched"]
+def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) -> Curator:
+    """A curator of these data (`Ratings` or `Samples`) for one fit; it hands out rows only
+    where the algorithm claims no proof for its parameters.
+    """
+    promise = algorithm.guarantee()
+    return open_curator(
+        data, noise, rows=not promise.has_epsilon, blocks=blocks, assumptions=promise.assumptions
+    )
+
+
+def train(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Any:
+    """The fitted model (`Recommender` or `Parts`)."""
+    *_, model = algorithm.fit(curator_for(algorithm, data, noise), rng)
+    return model
+
+
+__all__ = [
+    "REGISTRY",
+    "Algorithm",
+    "Personal",
+    "PrivateAlgorithm",
+    "Recommender",
+    "Streams",
+    "build",
+    "curator_for",
+    "declared",
+    "find",
+    "of_task",
+    "planned",
+    "train",
+]

@@ -1,17 +1,23 @@
-"""What every algorithm is: frozen parameters and two methods, `plan` and `fit`, with no state of its own."""
+"""What every algorithm is: frozen parameters, `fit`, and what it releases; it has no state of
+its own and holds no rows.
+"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from dpmf_core import kernels
-from dpmf_core.data import Ratings, Shape
+from dpmf_core.curator import Statistic
+from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.errors import BadInput
-from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee, Ledger, Noise
+from dpmf_core.language import phrase
+from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
+
+if TYPE_CHECKING:
+    from dpmf_core.kernels import RowSolver
 
 Array = npt.NDArray[Any]
 INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
@@ -22,26 +28,19 @@ MOST_ITEMS = 12_000  # of an item x item matrix held in full: 1.2 GB
 class Streams:
     """The named random streams of a run, apart from privacy noise.
 
-    init: starting factors, public shape only. sampling: key for per-user hashed choices (`data.keyed_uniform`).
+    init: starting factors, public shape only. sampling: key for per-user hashed choices
+    (`data.keyed_uniform`).
     """
 
     init: np.random.Generator
     sampling: int
 
 
-class Watch(Protocol):
-    """Told after every step; raises Cancelled when the run should stop."""
-
-    def __call__(self, step: int, steps: int, model: Any) -> None: ...
-
-
-def unwatched(step: int, steps: int, model: Any) -> None:
-    """A watch that looks at nothing."""
-
-
 @dataclass(frozen=True)
 class Personal:
-    """What each user computes from her own ratings and never shares: offsets (n_users,), factors (n_users, r)."""
+    """What each user computes from her own ratings and never shares: offsets (n_users,),
+    factors (n_users, r + c), on what the model's `item_sides` hold.
+    """
 
     offsets: Array
     factors: Array
@@ -62,19 +61,24 @@ class Model:
         return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
-        return ((field.name, getattr(self, field.name)) for field in fields(self))
+        return ((each.name, getattr(self, each.name)) for each in fields(self))
 
 
 @dataclass(frozen=True)
 class Recommender(Model):
-    """The shared side of a fitted recommender, and the local step by which a user finds her own side.
+    """The shared side of a fitted recommender, and the local step by which a user finds her own
+    side.
 
-    A rating is predicted as centre + user offset + item offset + u . v, clipped to `bounds`.
+    A rating is predicted as centre + user offset + item offset + u . v, clipped to `bounds`, v the
+    item's factors and local columns side by side.
     centre: what everyone starts from. item_offsets: (n_items,). item_factors: (n_items, r).
     user_damping: pseudo-count of the user's offset; None leaves the offset out.
     ridge: of the user's least squares, times her number of ratings to the power `ridge_exponent`.
     unobserved_weight: lambda_0, the pull of all items towards 0 (implicit feedback).
-    mended: the user's offset is fitted once more, together with her factor: her mean alone is off by what her tastes add to it.
+    mended: the user's offset is fitted once more, together with her factor: her mean alone is off
+    by what her tastes add to it.
+    local_columns: (n_items, c), or empty for none: released or public values, on which she fits
+    loadings of her own, scaled so that the factors' ridge suits them.
     """
 
     bounds: tuple[float, float]
@@ -86,6 +90,14 @@ class Recommender(Model):
     ridge_exponent: float = 0.0
     unobserved_weight: float = 0.0
     mended: bool = False
+    local_columns: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    @property
+    def item_sides(self) -> Array:
+        """Item factors and local columns side by side (n_items, r + c)."""
+        if not self.local_columns.shape[1]:
+            return self.item_factors
+        return np.hstack([self.item_factors, self.local_columns])
 
     @property
     def shared(self) -> Mapping[str, Array]:
@@ -93,17 +105,33 @@ class Recommender(Model):
         return {"centre": np.asarray(self.centre), **self.arrays}
 
     def residuals(self, ratings: Ratings) -> tuple[Array, Array]:
-        """Each user's offset (n_users,), and every rating less centre and offsets (n_ratings,), float32."""
-        left = ratings.values - np.float32(self.centre) - self.item_offsets.astype(np.float32)[ratings.items]
-        offsets = np.zeros(ratings.n_users, np.float32)
-        if self.user_damping is not None:
-            offsets = user_means(ratings, left, self.user_damping)
-        return offsets, left - offsets[ratings.users]
+        """Each user's offset (n_users,), and every rating less centre and offsets (n_ratings,),
+        float32.
+        """
+        from dpmf_core import kernels  # compiled code is loaded when first needed
+
+        return kernels.residuals(
+            ratings.by_user,
+            ratings.items,
+            ratings.values,
+            self.centre,
+            self.item_offsets,
+            self.user_damping,
+        )
 
     def personal(self, history: Ratings) -> Personal:
-        """Every user's own side from her own `history`; a user without ratings gets zeros."""
+        """Every user's own side from her own `history`; a user without ratings gets zeros.
+
+        Remembered with the history for the last model: what trains and what judges ask in turn.
+        """
+        from dpmf_core import kernels
+
+        return history.remembered(self, lambda: self.personal_by(kernels.solve_rows, history))
+
+    def personal_by(self, solve: "RowSolver", history: Ratings) -> Personal:
+        """The same with her least squares solved otherwise, as training may."""
         offsets, left = self.residuals(history)
-        V = self.item_factors  # (n_items, r)
+        V = self.item_sides
         if not V.shape[1]:
             return Personal(offsets, np.zeros((history.n_users, 0), np.float32))
         ridge = self.ridge * np.maximum(np.diff(history.by_user), 1) ** self.ridge_exponent
@@ -111,41 +139,71 @@ class Recommender(Model):
         wider = np.column_stack([V, np.full(len(V), unit, np.float32)]) if self.mended else V
         base = self.unobserved_weight * (wider.T @ wider) if self.unobserved_weight else None
         if not self.mended:
-            return Personal(offsets, kernels.solve_rows(history.by_user, history.items, left, V, ridge, base=base))
-        U = kernels.solve_rows(history.by_user, history.items, left, wider, ridge, base=base)
+            return Personal(
+                offsets,
+                solve(history.by_user, history.items, left, V, ridge, base=base),
+            )
+        U = solve(history.by_user, history.items, left, wider, ridge, base=base)
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
+
+    def with_loadings(self, history: Ratings, own: Personal) -> Personal:
+        """The same with what her own regression on the local columns finds in the ratings that her
+        `own` offset and factors (n_users, r) leave over.
+        """
+        from dpmf_core import kernels
+
+        L = self.local_columns
+        if not L.shape[1]:
+            return own
+        plain = replace(self, local_columns=L[:, :0], bounds=(-np.inf, np.inf))
+        left = history.values - plain.predict(own, history.users, history.items)
+        unit = np.float32(history.shape.half_range / 2)
+        columns = np.column_stack([L, np.full(len(L), unit, np.float32)])
+        found = kernels.solve_rows(history.by_user, history.items, left, columns, self.ridge)
+        return Personal(own.offsets + unit * found[:, -1], np.hstack([own.factors, found[:, :-1]]))
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         """Predicted ratings (len(users),), float32, within bounds."""
+        from dpmf_core import kernels
+
         out = self.centre + personal.offsets[users] + self.item_offsets.astype(np.float32)[items]
-        if self.item_factors.shape[1]:
-            out = out + kernels.predict_pairs(personal.factors, self.item_factors, users, items)
+        if (V := self.item_sides).shape[1]:
+            out = out + kernels.predict_pairs(personal.factors, V, users, items)
         return np.asarray(np.clip(out, *self.bounds))
 
     def scores(self, personal: Personal, users: Array) -> Array:
-        """What a user's list is ranked by, (len(users), n_items): not clipped, so that ties stay apart."""
-        return np.asarray(self.item_offsets + personal.factors[users] @ self.item_factors.T)
+        """What a user's list is ranked by, (len(users), n_items): not clipped, so that ties
+        stay apart.
+        """
+        return np.asarray(self.item_offsets + personal.factors[users] @ self.item_sides.T)
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
-    """sum / (count + damping) of each user's values, float32 (n_users,); 0 for a user without ratings."""
-    sums = np.bincount(ratings.users, values, ratings.n_users)
+    """sum / (count + damping) of each user's values, float32 (n_users,); 0 for a user without
+    ratings.
+    """
+    from dpmf_core import kernels
+
+    sums = kernels.segment_sums(ratings.by_user, values)
     return (sums / np.maximum(np.diff(ratings.by_user) + damping, 1e-9)).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A finished fit: the shared model (a `Recommender`, or `Parts`), and what its noise spent."""
-
-    model: Any
-    spent: Ledger = ()
-
-
 class Algorithm(BaseModel):
-    """Frozen parameters of one algorithm; subclasses add fields, `plan` and `fit`.
+    """Frozen parameters of one algorithm; subclasses add fields and `fit`.
 
-    id: command-line name. source: citation. version: part of every cache key; raise it when results change.
-    task: what it factorises; shapes and data are then those of `data` or of `samples`. fitted: what `fit` returns. twin: id of the same method without privacy.
+    id: command-line name. source: citation. version: part of every cache key; raise it when results
+    change.
+    task: what it factorises; shapes and data are then those of `data` or of `samples`. fitted: what
+    `fit` yields. twin: id of the same method without privacy.
+
+    How it stands among its rivals:
+    colour: of its lines in every figure, by name; '' gives a private one a colour of its own.
+    marker: of its points, where rivals share the colour.
+    training_cost: rank of its training time among private rivals; the quick ones are run first.
+    is_usual_rival: whether it is shown beside every private run, unless all are.
+    uses_item_features: whether it learns from a public item table, where it is given one.
+    needs_item_features: whether without one it is another algorithm.
+    is_trivial: whether it is what must be beaten, and drawn as such.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -158,10 +216,21 @@ class Algorithm(BaseModel):
     task: ClassVar[Literal["ratings", "samples"]] = "ratings"
     fitted: ClassVar[type] = Recommender
     twin: ClassVar[str] = "als"
+    colour: ClassVar[str] = ""
+    marker: ClassVar[str] = "circle"
+    training_cost: ClassVar[int] = 100
+    is_usual_rival: ClassVar[bool] = False
+    uses_item_features: ClassVar[bool] = False
+    needs_item_features: ClassVar[bool] = False
+    is_trivial: ClassVar[bool] = False
 
     @classmethod
-    def recommend(cls, shape: Any, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters that suit a public shape, a budget and the parameters given; anything absent keeps its field's default."""
+    def recommend(
+        cls, shape: Any, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Parameters that suit a public shape, a budget and the parameters given; anything
+        absent keeps its field's default.
+        """
         rank = cls.model_fields.get("rank")
         return {"rank": shape.n_items} if rank is not None and rank.default > shape.n_items else {}
 
@@ -169,29 +238,70 @@ class Algorithm(BaseModel):
         """Raises BadInput where parameters do not fit the public shape."""
         rank = getattr(self, "rank", 0)
         if rank > shape.n_items:
-            raise BadInput(f"The 'rank' parameter of {self.title} must be at most the number of items, {shape.n_items}. Got {rank}.")
+            raise BadInput(
+                phrase(
+                    "The 'rank' parameter of {title} must be at most the number of items, {most}."
+                    " Got {got}.",
+                    title=phrase(self.title),
+                    most=shape.n_items,
+                    got=rank,
+                )
+            )
 
     def plan(self, shape: Any, level: float) -> Event:
-        """What `fit` will release, at `level` = noise over sensitivity; relative allocations are parameters."""
+        """What `fit` will release, at `level` = noise over sensitivity; relative allocations
+        are parameters.
+        """
         return NOTHING
 
     def coordinates(self, statistic: str, shape: Any) -> int:
-        """How many coordinates one release of a statistic has, at most, by public figures: unless overridden one for every item or feature."""
+        """How many coordinates one release of a statistic has, at most, by public figures:
+        unless overridden one for every item or feature.
+        """
         return max(shape.n_items if isinstance(shape, Shape) else shape.n_features, 2)
 
     def source_level(self, shape: Any, budget: Budget) -> float:
-        """The level that the source's own calibration gives for a nominal budget. Raises BadInput where it has none."""
-        raise BadInput(f"{self.title} has no calibration of its own source. Use --calibration exact.")
+        """The level that the source's own calibration gives for a nominal budget.
+
+        Raises BadInput where it has none.
+        """
+        raise BadInput(
+            phrase(
+                "{title} has no calibration of its own source. Use --calibration exact.",
+                title=phrase(self.title),
+            )
+        )
 
     def guarantee(self) -> Guarantee:
         return NOT_PRIVATE
 
     def guarantee_of_run(self, shape: Any, level: float) -> Guarantee:
-        """The same, where its words hold figures that follow from a run's public shape and noise level."""
+        """The same, where its words hold figures that follow from a run's public shape and
+        noise level.
+        """
         return self.guarantee()
 
-    def fit(self, data: Any, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+    @property
+    def n_steps(self) -> int:
+        """After how many steps `fit` yields a model, at most."""
+        return getattr(self, "steps", 1)
+
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+        """Yields the model after each step; the last one is the result, and may come once more than
+        there are steps.
+
+        curator: a `Curator`; where nothing is proved for these parameters (`guarantee`), an
+        `OpenCurator`, which also hands out rows.
+        """
         raise NotImplementedError
+
+
+class PrivateAlgorithm(Algorithm):
+    """An algorithm that releases statistics with noise, so that it takes a budget."""
+
+    def statistics(self, shape: Any) -> tuple[Statistic, ...]:
+        """What `fit` asks the curator for, by public figures; the plan is built from these."""
+        return ()
 
 
 def triangle(size: int) -> int:
@@ -202,4 +312,13 @@ def triangle(size: int) -> int:
 def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-items") -> None:
     """Raises BadInput where an item x item matrix would be too large."""
     if shape.n_items > MOST_ITEMS:
-        raise BadInput(f"{algorithm.title} holds an item x item matrix: at most {MOST_ITEMS:,} items. Got {shape.n_items:,}. Use {instead}.")
+        raise BadInput(
+            phrase(
+                "{title} holds an item x item matrix: at most {most:,} items. Got {count:,}. Use"
+                " {instead}.",
+                title=phrase(algorithm.title),
+                most=MOST_ITEMS,
+                count=shape.n_items,
+                instead=phrase(instead),
+            )
+        )

@@ -1,14 +1,15 @@
-"""Frank-Wolfe on the nuclear-norm ball, and its private forms: Jain, Thakkar & Thakurta 2018 [J18], Alg. 1 and 2.
+"""Frank-Wolfe on the nuclear-norm ball: Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018.
 
-Y starts at 0. Each step needs one thing from all users: the top right singular vector v of their residuals A, and its singular value l.
-Everything else is local: u_i = <A_i, v> / l and Y_i <- Pi_L((1 - eta) Y_i - eta kappa u_i v^T). So the shared model is the T vectors v_t and
-the l_t, Y is never held in full, and a user finds her row by walking through the steps herself (joint DP).
-A user's residual row is clipped to norm L, so she moves A^T A by at most L^2 in Frobenius norm and A^T A v by at most L^2 for a unit v
-(privacy.md, section 3; the source takes 4 L^2).
+Y starts at 0. Each step needs one thing from all users: the top right singular vector v of their
+residuals A, and its singular value l.
+Everything else is local: u_i = <A_i, v> / l and Y_i <- Pi_L((1 - eta) Y_i - eta kappa u_i v^T). So
+the shared model is the T vectors v_t and the l_t, Y is never held in full, and a user finds her row
+by walking through the steps herself (joint DP).
 """
 
+import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -17,22 +18,36 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from dpmf_core.algorithms.base import Algorithm, Array, Fit, Personal, Recommender, Streams, Watch, fits_in_memory, triangle, unwatched
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS, damped_biases
-from dpmf_core.data import Ratings, Shape
-from dpmf_core.kernels.moments import second_moment
+from dpmf_core.algorithms.base import (
+    INSIDE,
+    Algorithm,
+    Array,
+    Personal,
+    Recommender,
+    Streams,
+)
+from dpmf_core.algorithms.baselines import damped_biases, item_counts
+from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.row_moments import RowMoment
+from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
+from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay
-from dpmf_core.privacy import Budget, Event, Gaussian, Guarantee, Noise, Status, sequence
+from dpmf_core.language import phrase
 
-COVARIANCE, PRODUCT = "residual second moment", "residual second moment times vector"
-FAILURE = 0.01  # b of the source's slack
+COVARIANCE, PRODUCT = (
+    phrase("residual second moment"),
+    phrase("residual second moment times vector"),
+)
 
 
 @dataclass(frozen=True)
 class FrankWolfeModel(Recommender):
-    """item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa: nuclear norm. row_bound: L, None for no bound.
+    """item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
+    nuclear norm. row_bound: L, None for no bound.
 
-    refit: a user regresses her residuals on all v_t in the end (ridge, offset mended) in place of the coefficients that the steps left her.
+    refit: a user regresses her residuals on all v_t in the end (ridge, offset mended) in place of
+    the coefficients that the steps left her.
+    partial: only some items have factors, and only her ratings of these take the steps.
     """
 
     inverse_singular: Array = field(default_factory=lambda: np.zeros(0))
@@ -40,207 +55,242 @@ class FrankWolfeModel(Recommender):
     kappa: float = 0.0
     row_bound: float | None = None
     refit: bool = False
+    partial: bool = False
 
     def personal(self, history: Ratings) -> Personal:
         if self.refit:
             return super().personal(history)
         offsets, left = self.residuals(history)
+        stepped = history
+        if self.partial:
+            frequent = np.asarray(self.item_factors.any(axis=1))[history.items]
+            stepped, left = history.only(frequent), left[frequent]
         bound = math.inf if self.row_bound is None else self.row_bound
-        factors = replay(history.by_user, history.items, left, self.item_factors, self.inverse_singular, self.rates, self.kappa, bound)
-        return Personal(offsets, factors.astype(np.float32))
+        factors = replay(
+            stepped.by_user,
+            stepped.items,
+            left,
+            self.item_factors,
+            self.inverse_singular,
+            self.rates,
+            self.kappa,
+            bound,
+        )
+        return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
 
 
-class _FrankWolfe(Algorithm):
-    """The steps that all forms share. A form says how rows are centred and bounded, and where the top singular pair comes from."""
+# ---- what users hold and add ---------------------------------------------------------------------
+
+
+def starting_rows(block: Block, model: FrankWolfeModel, kept: Array) -> Rows:
+    """Users' targets on the kept items, numbered as in `kept` (ascending ids), and iterates of
+    0.
+    """
+    rows: Ratings = block.rows
+    new = np.full(rows.n_items, -1)
+    new[kept] = np.arange(len(kept))
+    chosen = new[rows.items] >= 0
+    few = rows.only(chosen)
+    bound = math.inf if model.row_bound is None else model.row_bound
+    return Rows(few.by_user, new[few.items], model.residuals(rows)[1][chosen], bound)
+
+
+def advanced_rows(
+    block: Block, rows: Rows, v: Array, inverse: float, rate: float, kappa: float
+) -> Rows:
+    """The rows after a step along v (m,)."""
+    new = copy.copy(rows)
+    new.iterate = rows.iterate.copy()
+    new.advance(v, inverse, rate, kappa)
+    return new
+
+
+def residual_rows(block: Block, rows: Rows, m: int) -> csr_array:
+    """A (n_users, m): residual rows of norm at most L, on the grid."""
+    entries = on_grid(rows.residuals(), rows.bound, block.n_units, factors=2)
+    return csr_array((entries, rows.items, rows.indptr), shape=(len(rows.indptr) - 1, m))
+
+
+@dataclass(frozen=True)
+class ResidualMoment(RowMoment):
+    """A^T A (m, m) of users' residuals on m items, rows of norm at most `bound`.
+
+    docs/PRIVACY.md, "Residual second moment".
+    """
+
+    name: ClassVar[str] = COVARIANCE
+
+
+@dataclass(frozen=True)
+class ResidualProduct(Statistic):
+    """The sum of f <a, v> a (m,) over the same rows, for a unit v; f <= 1 holds the norm of what a
+    user adds within `clip` bound^2. At clip 1 no f is below 1: A^T A v.
+
+    Replaced by another she moves it no further than twice that, and no further than bound^2:
+    -b b^T <= f a a^T - g b b^T <= a a^T.
+
+    docs/PRIVACY.md, "Residual second moment times vector".
+    """
+
+    bound: float
+    clip: float = 1.0
+    name: ClassVar[str] = PRODUCT
+
+    @property
+    def sensitivity(self) -> float:
+        return self.clip * self.bound**2
+
+    @property
+    def replace_one_factor(self) -> float:  # type: ignore[override]
+        return min(2.0, 1.0 / self.clip)
+
+    def empty(self, shape: Shape, A: Held, v: Array) -> Totals:
+        return (np.zeros(len(v)),)
+
+    def add(self, block: Block, totals: Totals, A: csr_array, v: Array) -> None:
+        products = A @ v
+        if self.clip < 1:
+            norms = np.sqrt(A.multiply(A).sum(axis=1))
+            most = self.sensitivity * INSIDE / np.maximum(norms, 1e-300)
+            products = np.clip(products, -most, most)
+        totals[0][:] += A.T @ on_grid(products, self.bound, block.n_units, factors=2)
+
+
+# ---- the steps -----------------------------------------------------------------------------------
+
+
+class FrankWolfe(Algorithm):
+    """The steps that all forms share.
+
+    A form says how rows are centred and bounded, and where the top singular pair comes from.
+    """
 
     fitted: ClassVar[type] = FrankWolfeModel
+    uses_item_features: ClassVar[bool] = True
     twin: ClassVar[str] = "fw"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
-    steps: int = Field(100, ge=1, le=1000, title="steps T", description="rank-one terms; the source takes 400 without privacy, at most 50 with")
-    nuclear_norm: float = Field(0.45, gt=0, le=100, title="nuclear norm κ", description="radius of the ball, in √(n m) half-ranges of the rating scale")
-    step_size: Literal["2/(t+2)", "1/T"] = Field("2/(t+2)", title="step size η", description="the source takes 1/T in private steps")
+    steps: int = Field(
+        100,
+        ge=1,
+        le=1000,
+        title="steps T",
+        description="rank-one terms; the source takes 400 without privacy, at most 50 with",
+    )
+    nuclear_norm: float = Field(
+        0.45,
+        gt=0,
+        le=100,
+        title="nuclear norm κ",
+        description="radius of the ball, in √(n m) half-ranges of the rating scale",
+    )
+    step_size: Literal["2/(t+2)", "1/T"] = Field(
+        "2/(t+2)", title="step size η", description="the source takes 1/T in private steps"
+    )
+    local_columns: bool = LOCAL_COLUMNS
 
     def _rates(self) -> Array:
         t = np.arange(self.steps)
         return 2 / (t + 2.0) if self.step_size == "2/(t+2)" else np.full(self.steps, 1 / self.steps)
 
-    def _empty(self, data: Ratings, centre: float, item_offsets: Array, damping: float, **parts: Any) -> FrankWolfeModel:
-        shape = data.shape
-        kappa = self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * shape.n_items)
-        return FrankWolfeModel(data.bounds, centre, item_offsets, np.zeros((data.n_items, 0), np.float32), damping, kappa=kappa, **parts)
+    def _n_kept(self, shape: Shape) -> int:
+        """How many items have factors: a public number."""
+        return shape.n_items
 
-    def _centred(self, data: Ratings) -> FrankWolfeModel:
+    def _kept(self, curator: Curator, rng: Streams) -> Array:
+        """Ascending ids of the items that have factors."""
+        return np.arange(curator.shape.n_items)
+
+    def _empty(self, shape: Shape, **parts: Any) -> FrankWolfeModel:
+        """A model without directions; `parts` where it differs from mid-range and each user's own
+        mean.
+        """
+        n_kept = self._n_kept(shape)
+        defaults: dict[str, Any] = {
+            "centre": shape.mid_range,
+            "item_offsets": np.zeros(shape.n_items, np.float32),
+            "user_damping": 0.0,
+            "partial": n_kept < shape.n_items,
+        }
+        return FrankWolfeModel(
+            shape.bounds,
+            item_factors=np.zeros((shape.n_items, 0), np.float32),
+            kappa=self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * n_kept),
+            **(defaults | parts),
+        )
+
+    def _centred(self, curator: Curator) -> FrankWolfeModel:
         """The model before the first step."""
         raise NotImplementedError
 
-    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
-        """The top right singular vector (n_items,) of the residuals X (n_users, n_items), and its singular value."""
+    def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
+        """The top right singular vector (m,) of the residuals A (n_users, m), and its singular
+        value.
+        """
         raise NotImplementedError
 
-    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
-        model = self._centred(data)
-        bound = math.inf if model.row_bound is None else model.row_bound
-        rows = Rows(data.by_user, data.items, model.residuals(data)[1], bound)
-        V, inverse, rates = np.zeros((data.n_items, self.steps), np.float32), np.zeros(self.steps), self._rates()
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[FrankWolfeModel]:
+        shape: Shape = curator.shape
+        model, rates, kept = self._centred(curator), self._rates(), self._kept(curator, rng)
+        rows, m = curator.hold(starting_rows, model, kept), len(kept)
+        counts = self._known_counts(curator)
+        V, inverse = np.zeros((shape.n_items, self.steps), np.float32), np.zeros(self.steps)
         for t in range(self.steps):
-            X = csr_array((rows.residuals(), data.items, data.by_user), shape=(data.n_users, data.n_items))
-            v, singular = self._top(X, bound, noise, rng)
-            V[:, t], inverse[t] = v, 1 / singular if singular > 1e-9 else 0.0
-            rows.advance(np.ascontiguousarray(V[:, t]), inverse[t], rates[t], model.kappa)
-            model = replace(model, item_factors=V[:, : t + 1].copy(), inverse_singular=inverse[: t + 1].copy(), rates=rates[: t + 1])
-            watch(t + 1, self.steps, model)
-        return Fit(model, noise.spent)
+            v, singular = self._top(curator, curator.hold(residual_rows, rows, m), m, rng)
+            V[kept, t], inverse[t] = v, 1 / singular if singular > 1e-9 else 0.0
+            model = replace(
+                model,
+                item_factors=V[:, : t + 1].copy(),
+                inverse_singular=inverse[: t + 1].copy(),
+                rates=rates[: t + 1],
+            )
+            yield with_local_columns(model, counts, shape) if self.local_columns else model
+            if t + 1 < self.steps:
+                step = V[kept, t], inverse[t], rates[t], model.kappa
+                rows = curator.hold(advanced_rows, rows, *step)
+
+    def _known_counts(self, curator: Curator) -> Array | None:
+        """Counts of the items (n_items,), where the model may know them."""
+        return None
 
 
-class FW(_FrankWolfe):
+class FW(FrankWolfe):
     """Frank-Wolfe for the nuclear norm, without privacy: Jaggi & Sulovsky 2010."""
 
     id: ClassVar[str] = "fw"
     title: ClassVar[str] = "Frank-Wolfe"
-    words: ClassVar[str] = "one rank-one term a step towards the best matrix of bounded nuclear norm"
+    words: ClassVar[str] = (
+        "one rank-one term a step towards the best matrix of bounded nuclear norm"
+    )
     source: ClassVar[str] = "Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018"
 
-    biases: bool = Field(True, description="item offsets before the first step, as in the source; off: only each user's own mean is subtracted")
-
-    def _centred(self, data: Ratings) -> FrankWolfeModel:
-        if self.biases:
-            return self._empty(data, *damped_biases(data, 5.0), 5.0)
-        return self._empty(data, data.shape.mid_range, np.zeros(data.n_items, np.float32), 0.0)
-
-    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
-        m = X.shape[1]
-        if m < 3 or not X.data.any():
-            squares, Q = np.linalg.eigh((X.T @ X).toarray())
-            return Q[:, -1], math.sqrt(max(float(squares[-1]), 0.0))
-        moment = LinearOperator((m, m), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
-        squares, Q = eigsh(moment, k=1, which="LA", v0=np.sqrt(1.0 + np.arange(m)), tol=1e-12)  # ones would vanish on centred rows
-        return Q[:, 0], math.sqrt(max(float(squares[0]), 0.0))
-
-
-class DPFW(_FrankWolfe):
-    """Private Frank-Wolfe: per step, the noisy second moment of the clipped residuals and its top eigenpair."""
-
-    id: ClassVar[str] = "dpfw"
-    title: ClassVar[str] = "DPFW"
-    words: ClassVar[str] = "Frank-Wolfe on noisy second moments; every user walks through the steps herself"
-    source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 1"
-
-    steps: int = Field(10, ge=1, le=200, title="steps T", description="rank-one terms; each is paid for")
-    nuclear_norm: float = Field(0.45, gt=0, le=100, title="nuclear norm κ", description="radius of the ball, in √(n m) half-ranges of the rating scale")
-    step_size: Literal["2/(t+2)", "1/T"] = Field("1/T", title="step size η", description="the source takes 1/T")
-    row_clip: float = Field(
-        0.08, gt=0, le=10, title="row clip L", description="largest L2 norm of a user's residual row and of her iterate, in half-ranges of the scale times √m"
+    biases: bool = Field(
+        True,
+        description=(
+            "item offsets before the first step, as in the source; off: only each user's own mean"
+            " is subtracted"
+        ),
     )
-    slack: bool = Field(False, description="add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy")
-    noise_schedule: Literal["constant", "growing"] = Field("constant", description="noise of equal total: the same each step, or growing with √t")
-    user_step: Literal["steps", "ridge"] = Field(
-        "steps", title="user's own row", description="what the steps left her, as in the source; or a ridge regression on all directions in the end, at no cost"
-    )
-    prediction_ridge: float = Field(0.08, gt=0, le=1e6, title="prediction ridge", description="of a user's own regression on the directions")
 
-    @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Defaults from n, m and mu(epsilon, delta) alone: `signal` = n mu / m is what all users give an item over the noise of one release.
+    def _centred(self, curator: Curator) -> FrankWolfeModel:
+        if not self.biases:
+            return self._empty(curator.shape)
+        assert isinstance(curator, OpenCurator)
+        centre, offsets = damped_biases(curator.rows, 5.0)
+        return self._empty(curator.shape, centre=centre, item_offsets=offsets, user_damping=5.0)
 
-        More signal carries more steps and a wider clip. The ball grows with the steps: a step of kappa / T beyond 0.045 carries those who rated
-        much past their target, and the next step only takes it back. Constants were chosen on MovieLens 1M; where every user rates alike, as in
-        low-rank data, the true nuclear norm serves better.
-        """
-        if budget is None:
-            return {}
-        signal = shape.n_users * budget.mu / shape.n_items
-        steps = cls._steps(signal)
-        T = int(given.get("steps", steps))
-        return {"steps": steps, "nuclear_norm": min(0.13 * T, max(0.25, 0.044 * T), 0.45), "row_clip": 0.08 + 0.04 * min(1.0, signal / 40)}
+    def _known_counts(self, curator: Curator) -> Array | None:
+        assert isinstance(curator, OpenCurator)
+        return item_counts(curator.rows) if self.biases else None
 
-    @staticmethod
-    def _steps(signal: float) -> int:
-        return min(20, round(3 + signal / 6))
-
-    def check(self, shape: Shape) -> None:
-        fits_in_memory(self, shape, "--algorithm dpfw-oja")
-
-    def _bound(self, shape: Shape) -> float:
-        return self.row_clip * shape.half_range * math.sqrt(shape.n_items)
-
-    def _shares(self) -> Array:
-        """Of mu^2, per step."""
-        weights = 1 / np.arange(1.0, self.steps + 1) if self.noise_schedule == "growing" else np.ones(self.steps)
-        return np.asarray(weights / weights.sum())
-
-    def source_level(self, shape: Shape, budget: Budget) -> float:
-        """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18, Alg. 1, line 1], in units of our sensitivity L^2 and of one release."""
-        return 8 * math.sqrt(-math.log(budget.delta)) / budget.epsilon
-
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
-
-    def _centred(self, data: Ratings) -> FrankWolfeModel:
-        zeros, bound, refit = np.zeros(data.n_items, np.float32), self._bound(data.shape), self.user_step == "ridge"
-        return self._empty(data, data.shape.mid_range, zeros, 0.0, row_bound=bound, refit=refit, ridge=self.prediction_ridge, mended=refit)
-
-    def _widened(self, square: float, scale: float, m: int) -> float:
-        """l from a noisy l^2, with the source's slack on demand [J18, Alg. 1, line 6]."""
-        return math.sqrt(max(square, 0.0)) + (math.sqrt(scale * math.log(m / FAILURE)) * m**0.25 if self.slack else 0.0)
-
-    def plan(self, shape: Shape, level: float) -> Event:
-        return sequence(*(Gaussian(level / math.sqrt(share), COVARIANCE, self._bound(shape) ** 2, math.sqrt(2)) for share in self._shares()))
-
-    def coordinates(self, statistic: str, shape: Shape) -> int:
-        return triangle(shape.n_items) if statistic == COVARIANCE else super().coordinates(statistic, shape)
-
-    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
-        """A user's row a has norm at most L, so she moves the sum of a a^T by ||a||^2 <= L^2 in Frobenius norm."""
-        m = X.shape[1]
-        pen = noise.release(COVARIANCE, sensitivity=bound**2, size=m * (m + 1) // 2)
-        W = pen.symmetric(second_moment(X.indptr, X.indices, X.data, m))
-        squares, Q = eigsh(W, k=1, which="LA", v0=np.sqrt(1.0 + np.arange(m))) if m > 2 else np.linalg.eigh(W)
-        return Q[:, -1], self._widened(float(squares[-1]), pen.scale, m)
-
-
-class DPFWOja(DPFW):
-    """The same without the item x item matrix: the top vector by noisy power iterations (Oja), in memory O(m + ratings)."""
-
-    id: ClassVar[str] = "dpfw-oja"
-    title: ClassVar[str] = "DPFW with Oja"
-    words: ClassVar[str] = "Frank-Wolfe whose directions come from noisy products with a vector: no item x item matrix"
-    source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 2"
-
-    steps: int = Field(5, ge=1, le=200, title="steps T", description="rank-one terms; each is paid for")
-    inner_steps: int = Field(5, ge=1, le=200, title="inner steps Γ", description="noisy products to find one direction; one more gives its singular value")
-    inner_rate: float = Field(1000.0, gt=0, le=1e4, title="inner rate c", description="v moves by c/Γ of the normalised noisy product; large: power iteration")
-
-    @staticmethod
-    def _steps(signal: float) -> int:
-        """A product is noisier than the matrix: one direction, or enough for a handful; two are worse than one."""
-        return 5 if signal > 20 else 1
-
-    def check(self, shape: Shape) -> None:
-        """Any number of items."""
-
-    def plan(self, shape: Shape, level: float) -> Event:
-        each = level * math.sqrt(self.inner_steps + 1)
-        leaves = [Gaussian(each / math.sqrt(share), PRODUCT, self._bound(shape) ** 2, 1.0) for share in self._shares()]
-        return sequence(*(leaf for leaf in leaves for _ in range(self.inner_steps + 1)))
-
-    def _top(self, X: csr_array, bound: float, noise: Noise, rng: Streams) -> tuple[Array, float]:
-        """v <- v + eta (A^T A v + z), normalised, with eta the inverse of the product's running norm times c / Gamma.
-
-        l^2 is the norm of the last product: where v is no better than noise it is the noise's, so that nobody is moved far along v; v . (A^T A v + z)
-        would be near 0 there, and 1 / l would throw everybody out. That product is released anyway, so v takes its step too.
-        A user's row a has norm at most L, so she moves A^T A v by ||a|| |<a, v>| <= L^2 for a unit v, which is public.
-        """
-        m, mean_norm, norm = X.shape[1], 0.0, 0.0
-        v = _unit(rng.init.standard_normal(m))
-        for step in range(self.inner_steps + 1):
-            pen = noise.release(PRODUCT, sensitivity=bound**2, size=m)
-            product = pen.vector(X.T @ (X @ v))
-            norm = float(np.linalg.norm(product))
-            mean_norm += (norm - mean_norm) / (step + 1)
-            v = _unit(v + self.inner_rate / self.inner_steps / max(mean_norm, 1e-300) * product)
-        return v, self._widened(norm, pen.scale, m)
-
-
-def _unit(v: Array) -> Array:
-    return np.asarray(v / max(float(np.linalg.norm(v)), 1e-300))
+    def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
+        assert isinstance(curator, OpenCurator)
+        total = curator.total
+        # ones would vanish on centred rows
+        start, product = np.sqrt(1.0 + np.arange(m)), ResidualProduct(math.inf)
+        if m < 3 or not total(product, A, start).any():
+            squares, Q = np.linalg.eigh(total(ResidualMoment(math.inf), A, m))
+        else:
+            moment = LinearOperator((m, m), lambda v: total(product, A, v), dtype=np.float64)
+            squares, Q = eigsh(moment, k=1, which="LA", v0=start, tol=1e-12)
+        return Q[:, -1], math.sqrt(max(float(squares[-1]), 0.0))

@@ -1,24 +1,31 @@
-"""What every non-negative factorisation fits: a basis of parts, and the local step by which a unit finds its own coefficients."""
+"""What every non-negative factorisation fits: a basis of parts, and the local step by which a
+unit finds its own coefficients.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model
+from dpmf_core.curator import on_grid
+from dpmf_core.data.samples import Matrix, Samples, SampleShape, by_row, is_sparse
 from dpmf_core.errors import BadInput
 from dpmf_core.kernels import parts as kernel
+from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget
-from dpmf_core.samples import Matrix, Samples, SampleShape, by_row, is_sparse
 
-PUBLIC_FACTS = ("the number of samples", "the features")
+PUBLIC_FACTS = (phrase("the number of samples"), phrase("the features"))
 MOST_CELLS = 250_000_000  # of a dense float32 matrix of residuals: 1 GB
 
 
 @dataclass(frozen=True)
 class Own:
-    """What each unit computes from its own row and never shares: coefficients (n_samples, K), and outliers (n_samples, D) or None."""
+    """What each unit computes from its own row and never shares: coefficients (n_samples, K),
+    and outliers (n_samples, D) or None.
+    """
 
     coefficients: Array
     outliers: Array | None = None
@@ -26,7 +33,8 @@ class Own:
 
 @dataclass(frozen=True)
 class Parts(Model):
-    """The shared side of a fitted factorisation. A row of norm 1 is explained as h basis + r, h >= 0, r sparse.
+    """The shared side of a fitted factorisation. A row of norm 1 is explained as h basis + r, h >=
+    0, r sparse.
 
     basis: (n_components, n_features), entries at least 0, rows in the unit ball.
     threshold: of outliers; None does without them. limit: their largest size.
@@ -43,17 +51,35 @@ class Parts(Model):
         return self.arrays
 
     def personal(self, samples: Samples) -> Own:
-        """Every unit's own side, in units of its norm: a row of the data is about norm x (h basis + r)."""
+        """Every unit's own side, in units of its norm: a row of the data is about norm x (h
+        basis + r).
+        """
         if self.threshold is not None:
-            H, R = kernel.robust_coefficients(dense(samples), self.basis.astype(np.float32), self.threshold, self.limit, passes=self.passes)
+            H, R = kernel.robust_coefficients(
+                dense(samples),
+                self.basis.astype(np.float32),
+                self.threshold,
+                self.limit,
+                passes=self.passes,
+            )
             return Own(H, R)
         return Own(coefficients(samples.scaled(samples.X), self.basis).astype(np.float32))
 
 
 def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:
-    """Non-negative least squares of each row on the basis, float64 (n, K)."""
+    """Non-negative least squares of each row of norm at most 1 on the basis, float64 (n, K)."""
     W = basis.astype(np.float64)
-    return kernel.coefficients(np.asarray(X @ W.T), W @ W.T, start)
+    # a row's products are exact, so that their digits do not depend on how many rows there are
+    products = matrix_on_grid(X, 1.0, 2, factors=2) @ on_grid(W, 1.0, 2, factors=2).T
+    return kernel.coefficients(np.asarray(products), W @ W.T, start)
+
+
+def matrix_on_grid(X: Matrix, bound: float, n_units: int, factors: int = 1) -> Matrix:
+    """`on_grid` of a dense or sparse matrix."""
+    if not is_sparse(X):
+        return on_grid(X, bound, n_units, factors)
+    values = on_grid(X.data, bound, n_units, factors)
+    return csr_array((values, X.indices, X.indptr), shape=X.shape)
 
 
 def dense(samples: Samples) -> Array:
@@ -61,7 +87,13 @@ def dense(samples: Samples) -> Array:
     n, d = samples.X.shape
     if n * d > MOST_CELLS:
         raise BadInput(
-            f"Outliers need the residual of every cell: {n:,} x {d:,} is more than {MOST_CELLS:,} cells. Use fewer samples or words, or outliers=off."
+            phrase(
+                "Outliers need the residual of every cell: {n:,} x {d:,} is more than {most:,}"
+                " cells. Use fewer samples or words, or outliers=off.",
+                n=n,
+                d=d,
+                most=MOST_CELLS,
+            )
         )
     X = samples.scaled(samples.X)
     return np.asarray(X.toarray() if is_sparse(X) else X)
@@ -72,11 +104,14 @@ def unit_rows(samples: Samples) -> Matrix:
     return samples.scaled(samples.X, np.float64) * INSIDE
 
 
-def counted(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
-    """Rows as they enter a sum over all, times a power of their weights: of what is multiplied by itself, a half. As they are where each is a unit.
+def weight_rows(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
+    """Rows as they enter a sum over all, times a power of their weights: of what is multiplied by
+    itself, a half. As they are where each is a unit.
 
-    Weights of a person's rows are 1 / (her rows) and add up to 1, so |sum w x| <= max |x|, |sum w x x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|:
-    one person with any number of rows moves a sum by no more than one row's bound. Her row alone does not tell the weight, her rows together do.
+    Weights of a person's rows are 1 / (her rows) and add up to 1, so |sum w x| <= max |x|, |sum w x
+    x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|:
+    one person with any number of rows moves a sum by no more than one row's bound. Her row alone
+    does not tell the weight, her rows together do.
     """
     return rows if samples.weights is None else by_row(rows, samples.weights**power, np.float64)
 
@@ -89,7 +124,9 @@ class Factorisation(Algorithm):
     twin: ClassVar[str] = "nmf"
 
     @classmethod
-    def recommend(cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    def recommend(
+        cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """At most as many parts as features."""
         default = int(cls.model_fields["n_components"].default)
         return {"n_components": max(1, min(default, shape.n_features, shape.n_samples))}
@@ -97,4 +134,12 @@ class Factorisation(Algorithm):
     def check(self, shape: SampleShape) -> None:
         K = getattr(self, "n_components", 1)
         if K > shape.n_features:
-            raise BadInput(f"The 'n_components' parameter of {self.title} must be at most the number of features, {shape.n_features}. Got {K}.")
+            raise BadInput(
+                phrase(
+                    "The 'n_components' parameter of {title} must be at most the number of"
+                    " features, {most}. Got {got}.",
+                    title=phrase(self.title),
+                    most=shape.n_features,
+                    got=K,
+                )
+            )

@@ -8,49 +8,127 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from dpmf_core import interrupts
-from dpmf_core.askers import OPERATOR, asking
-from dpmf_core.cli import accounting, admin, attack, data, kept, runs, spent, storage, tuning
+from dpmf_core.cli.lazy_group import LazyGroup, Place
 from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.serving.requesters import OPERATOR, asking
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+PLACES = {
+    "account": Place(
+        "dpmf_core.cli.accounting:account",
+        (
+            "Every rule's epsilon of a composition, the noise for a budget, or the cost of an"
+            " algorithm's plan."
+        ),
+    ),
+    "admin": Place(
+        "dpmf_core.cli.admin:admin",
+        "The servers that run on this data folder: sessions, queue, memory, store.",
+    ),
+    "algorithms": Place(
+        "dpmf_core.cli.data:algorithms",
+        "The algorithms, their sources, guarantees and parameters.",
+    ),
+    "app": Place(
+        "dpmf_core.cli.app:app",
+        "Serve the dashboard on this machine and open it in the browser.",
+    ),
+    "audit": Place(
+        "dpmf_core.cli.audit:audit",
+        (
+            "A measured lower bound on epsilon beside the proven one, on a small simulated"
+            " set with a worst-case user or sample, or on data of yours."
+        ),
+    ),
+    "choose": Place(
+        "dpmf_core.cli.choosing:choose",
+        "Which proven private method, at which epsilon.",
+    ),
+    "datasets": Place(
+        "dpmf_core.cli.data:datasets",
+        "The data sets: licence, size, and whether they are on this machine.",
+    ),
+    "fetch": Place(
+        "dpmf_core.cli.data:fetch",
+        "Download a data set from its official place; its licence is shown, its checksum verified.",
+    ),
+    "fit": Place(
+        "dpmf_core.cli.runs:fit",
+        "One run, in this process and on all cores; kept in the store.",
+    ),
+    "import": Place(
+        "dpmf_core.cli.data:import_",
+        (
+            "Take a file or folder that you have: the official archive or folder, or a table"
+            " with a header."
+        ),
+    ),
+    "papers": Place(
+        "dpmf_core.cli.papers:papers",
+        "Every claim of the source papers, with the last verdict.",
+    ),
+    "runs": Place(
+        "dpmf_core.cli.run_store:runs",
+        "The finished runs; without a command, a list of them.",
+    ),
+    "serve": Place(
+        "dpmf_core.cli.serve:serve",
+        "Serve the dashboard by several processes behind one address, where one is too slow.",
+    ),
+    "settings": Place(
+        "dpmf_core.cli.admin:settings",
+        "Every setting of a server: its value, where that comes from, what it means.",
+    ),
+    "spent": Place(
+        "dpmf_core.cli.accounts:spent",
+        (
+            "What was drawn so far from the private data DATA (a path, or an id of"
+            " `datasets`), as one epsilon, and what it is made of."
+        ),
+    ),
+    "sweep": Place(
+        "dpmf_core.cli.runs:sweep",
+        "Many runs, in worker processes.",
+    ),
+    "tune": Place(
+        "dpmf_core.cli.tuning:tune",
+        (
+            "Search over parameters, judged by validation ratings; the winner is compared"
+            " with the recommended parameters over fresh draws, on test ratings."
+        ),
+    ),
+    "warm": Place(
+        "dpmf_core.cli.warming:warm",
+        (
+            "Compile the kernels and compute what the Explore page shows first, at every"
+            " epsilon of its grid, so that a class starts at once; with --all what every page"
+            " shows first."
+        ),
+    ),
+    "workers": Place(
+        "dpmf_core.cli.workers:workers",
+        "The workers of the scheduler that DPMF_SCHEDULER names.",
+    ),
+}
+
+
+@click.group(cls=LazyGroup, places=PLACES, context_settings={"help_option_names": ["-h", "--help"]})
 def program() -> None:
     """What differential privacy costs a matrix factorisation, exactly accounted."""
-
-
-for command in (
-    data.datasets,
-    data.fetch,
-    data.import_,
-    data.algorithms,
-    accounting.account,
-    runs.fit,
-    runs.sweep,
-    runs.presets,
-    runs.warm,
-    attack.audit,
-    tuning.tune,
-    kept.runs,
-    spent.spent,
-    admin.admin,
-    admin.settings,
-):
-    program.add_command(command)
-for command in (storage.check, storage.repair, storage.backup, storage.restore):
-    kept.runs.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Nothing that a person can cause ends in a traceback."""
     try:
         with asking(OPERATOR):  # whoever has the machine's command line runs what is on it
-            code = program.main(arguments, prog_name="python -m dpmf_core", standalone_mode=False) or DONE
+            code = program.main(arguments, prog_name=_name(), standalone_mode=False) or DONE
         _flush()
         return code
     except click.ClickException as error:
@@ -65,19 +143,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(error)
 
 
+def _name() -> str:
+    """What this program was called by."""
+    return "dpmf" if Path(sys.argv[0]).stem == "dpmf" else "python -m dpmf_core"
+
+
 def _failed(error: Exception) -> int:
-    """The exit code of what went wrong in another way, once it is said. Raises the error itself under DPMF_DEBUG."""
+    """The exit code of what went wrong in another way, once it is said.
+
+    Raises the error itself under DPMF_DEBUG.
+    """
     if isinstance(error, OSError) and (refused := _refused()) is not None:
         if refused.errno == errno.EPIPE:  # whoever read it has left
             return FAILED
-        return _said(f"Standard output takes no more ({refused.strerror}); what was printed is not complete.", FAILED)
+        return _said(
+            f"Standard output takes no more ({refused.strerror}); what was printed is not"
+            " complete.",
+            FAILED,
+        )
     if os.environ.get("DPMF_DEBUG"):
         raise error
-    return _said(f"{type(error).__name__}: {error}\nThis should not happen. DPMF_DEBUG=1 shows where it did.", FAILED)
+    return _said(
+        f"{type(error).__name__}: {error}\nThis should not happen. DPMF_DEBUG=1 shows where it"
+        " did.",
+        FAILED,
+    )
 
 
 def _refused() -> OSError | None:
-    """Why standard output takes no more, asked with a line break; None where it does. It goes nowhere then, so that its flush at the end is silent."""
+    """Why standard output takes no more, asked with a line break; None where it does.
+
+    It goes nowhere then, so that its flush at the end is silent.
+    """
     try:
         print(flush=True)
     except OSError as refused:
@@ -92,6 +189,7 @@ def _flush() -> None:
 
 
 def _said(message: str, code: int) -> int:
-    with contextlib.suppress(OSError):  # where standard error takes nothing either, the exit code is all that can be told
+    # where standard error takes nothing either, the exit code is all that can be told
+    with contextlib.suppress(OSError):
         click.echo(message, err=True)
     return code

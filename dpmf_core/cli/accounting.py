@@ -1,15 +1,21 @@
 """`account`: what a composition costs, or how much noise a budget asks for. No data are seen."""
 
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import click
 
 from dpmf_core import algorithms
-from dpmf_core.cli import show
-from dpmf_core.cli.options import calibration_option, json_option, pairs, param_option, relation_option
-from dpmf_core.data import Shape
+from dpmf_core.cli import output
+from dpmf_core.cli.options import (
+    calibration_option,
+    pairs,
+    param_option,
+    relation_option,
+)
+from dpmf_core.cli.tables import json_option
+from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput, explain
-from dpmf_core.experiment import RunSpec, prepare, privacy_record
 from dpmf_core.privacy import (
     Budget,
     Event,
@@ -25,81 +31,178 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.groups import group_epsilon
-from dpmf_core.store import to_json
-from dpmf_core.sweeps import typed
+from dpmf_core.runs.record import PrivacyRecord
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import to_json
 
-Costed = tuple[dict[str, Any], Event]  # the record of a composition, and the composition
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
-BY_HAND = Guarantee(Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated"))
+BY_HAND = Guarantee(
+    Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated")
+)
 MOST = 10**9  # releases; more overflow what the rules can tell apart
-LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0  # releases, and the sum of count / Z: what is numerically composed within seconds
+# releases, and the sum of count / Z: what is numerically composed within seconds
+LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 
 
 @click.command()
-@click.option("--release", "releases", multiple=True, metavar="KIND:Z:COUNT", help="gaussian or laplace, noise over sensitivity, how often; repeatable.")
-@click.option("--delta", type=float, help="Probability with which the promise may fail; with --algorithm 1/(10 n), rounded down, unless given.")
-@click.option("--epsilon", type=float, help="Find the noise for this budget instead; with --release the Z are then relative to each other.")
-@click.option("--mechanism", type=click.Choice([*KINDS]), default="gaussian", show_default=True, help="With --epsilon alone: the kind of noise.")
-@click.option("--count", type=int, default=1, show_default=True, help="With --epsilon alone: how often the release is repeated.")
+@click.option(
+    "--release",
+    "releases",
+    multiple=True,
+    metavar="KIND:Z:COUNT",
+    help="gaussian or laplace, noise over sensitivity, how often; repeatable.",
+)
+@click.option(
+    "--delta",
+    type=float,
+    help=(
+        "Probability with which the promise may fail; with --algorithm 1/(10 n), rounded down,"
+        " unless given."
+    ),
+)
+@click.option(
+    "--epsilon",
+    type=float,
+    help=(
+        "Find the noise for this budget instead; with --release the Z are then relative to each"
+        " other."
+    ),
+)
+@click.option(
+    "--mechanism",
+    type=click.Choice([*KINDS]),
+    default="gaussian",
+    show_default=True,
+    help="With --epsilon alone: the kind of noise.",
+)
+@click.option(
+    "--count",
+    type=int,
+    default=1,
+    show_default=True,
+    help="With --epsilon alone: how often the release is repeated.",
+)
 @click.option("--algorithm", help="Account the plan of this algorithm at --epsilon.")
 @param_option
 @click.option("--n-users", type=int, help="With --algorithm: the public number of users.")
 @click.option("--n-items", type=int, help="With --algorithm: the public number of items.")
-@click.option("--bounds", default="1,5", show_default=True, metavar="LOW,HIGH", help="With --algorithm: the declared rating bounds.")
-@click.option("--group-size", type=click.IntRange(1, 10**6), help="Also the epsilon of so many units together: a person's images, say.")
+@click.option(
+    "--bounds",
+    default="1,5",
+    show_default=True,
+    metavar="LOW,HIGH",
+    help="With --algorithm: the declared rating bounds.",
+)
+@click.option(
+    "--group-size",
+    type=click.IntRange(1, 10**6),
+    help="Also the epsilon of so many units together: a person's images, say.",
+)
 @relation_option
 @calibration_option
 @json_option
 def account(**options: Any) -> None:
-    """Every rule's epsilon of a composition, the noise for a budget, or the cost of an algorithm's plan."""
+    """Every rule's epsilon of a composition, the noise for a budget, or the cost of an
+    algorithm's plan.
+    """
     if options["algorithm"]:
-        record, event = _plan(options)
+        costed = _plan(options)
     elif options["epsilon"] is not None:
-        record, event = _noise_for(options)
+        costed = _noise_for(options)
     else:
-        record, event = _composed(options)
-    if (size := options["group_size"]) and record["epsilon"]["exact"] is not None and record["delta"] is not None:
-        record["group"] = {"size": size, "epsilon": _group(event, record["delta"], Relation(options["relation"]), size)}
-    click.echo(to_json(record) if options["as_json"] else _words(record))
+        costed = _composed(options)
+    group = _group(costed, options["group_size"], Relation(options["relation"]))
+    click.echo(to_json(_json(costed, group)) if options["as_json"] else _words(costed, group))
 
 
-def _group(event: Event, delta: float, relation: Relation, size: int) -> float:
+@dataclass(frozen=True)
+class _Costed:
+    """What a composition costs. facts: what else its JSON says; first: the line above."""
+
+    privacy: PrivacyRecord
+    event: Event
+    facts: dict[str, Any] = field(default_factory=dict)
+    first: str = ""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """What it costs so many units together."""
+
+    size: int
+    epsilon: float
+
+
+def _group(costed: _Costed, size: int | None, relation: Relation) -> _Group | None:
+    privacy = costed.privacy
+    if not size or privacy.epsilon.exact is None or privacy.delta is None:
+        return None
     try:
-        return group_epsilon(event, delta, relation, size)
+        return _Group(size, group_epsilon(costed.event, privacy.delta, relation, size))
     except UnsupportedEvent as why:
         raise BadInput(f"{why} Leave out --group-size.") from None
 
 
-def _words(record: dict[str, Any]) -> str:
-    level = record.get("noise_multiplier")
-    return (f"noise multiplier {level:.6g} for {record['count']:,} releases\n" if level else "") + show.privacy(record)
+def _json(costed: _Costed, group: _Group | None) -> dict[str, Any]:
+    beside = {} if group is None else {"group": asdict(group)}
+    return {**costed.facts, **costed.privacy.model_dump(mode="json"), **beside}
+
+
+def _words(costed: _Costed, group: _Group | None) -> str:
+    record, more = costed.privacy, []
+    if group is not None and record.delta is not None:
+        more = [
+            f"a group of {group.size:,} {record.guarantee.unit}s: epsilon ="
+            f" {epsilon_text(group.epsilon)} (delta = {delta_text(record.delta)}, {record.rule})"
+        ]
+    return costed.first + output.privacy(record, *more)
 
 
 def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Budget:
     if delta is None:
         raise BadInput("An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6.")
     try:
-        return Budget(epsilon=epsilon, delta=delta, relation=options["relation"], calibration=options["calibration"])
+        return Budget(
+            epsilon=epsilon,
+            delta=delta,
+            relation=options["relation"],
+            calibration=options["calibration"],
+        )
     except ValueError as error:
         raise explain(error, "the budget", Budget.model_json_schema()["properties"]) from None  # type: ignore[arg-type]
 
 
-def _composed(options: dict[str, Any]) -> Costed:
+def _composed(options: dict[str, Any]) -> _Costed:
     if not options["releases"]:
-        raise BadInput("Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the noise, or --algorithm.")
+        raise BadInput(
+            "Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find"
+            " the noise, or --algorithm."
+        )
     event = sequence(*(_release(text) for text in options["releases"]))
     _within_reach(event)
-    return privacy_record(normal_form(event), event, _budget(options, 1.0, options["delta"]), BY_HAND), event
+    budget = _budget(options, 1.0, options["delta"])
+    return _Costed(PrivacyRecord.of(normal_form(event), event, budget, BY_HAND), event)
 
 
 def _within_reach(event: Event) -> None:
-    """Raises BadInput where Laplace releases are too many, or too little hidden, to be composed numerically."""
-    parts = [(count, count / leaf.noise_multiplier) for leaf, count in normal_form(event) if isinstance(leaf, Laplace)]
-    if sum(count for count, _ in parts) > LAPLACE_MOST or sum(loss for _, loss in parts) > LAPLACE_SUM:
+    """Raises BadInput where Laplace releases are too many, or too little hidden, to be composed
+    numerically.
+    """
+    parts = [
+        (count, count / leaf.noise_multiplier)
+        for leaf, count in normal_form(event)
+        if isinstance(leaf, Laplace)
+    ]
+    if (
+        sum(count for count, _ in parts) > LAPLACE_MOST
+        or sum(loss for _, loss in parts) > LAPLACE_SUM
+    ):
         raise BadInput(
-            f"Laplace releases are composed numerically: at most {LAPLACE_MOST:,} of them, with COUNT / Z at most {LAPLACE_SUM:,.0f} in all "
-            "(which is their epsilon at delta 0). Raise Z or lower COUNT."
+            f"Laplace releases are composed numerically: at most {LAPLACE_MOST:,} of them, with"
+            f" COUNT / Z at most {LAPLACE_SUM:,.0f} in all (which is their epsilon at delta 0)."
+            " Raise Z or lower COUNT."
         )
 
 
@@ -112,14 +215,17 @@ def _release(text: str, factor: float = 1.0) -> Event:
             raise ValueError(text)
     except ValueError:
         raise BadInput(
-            f"--release takes KIND:Z:COUNT with KIND one of {', '.join(KINDS)}, Z (noise over sensitivity) in [1e-9, 1e9] and a whole COUNT in [1, {MOST:,}], "
-            f"e.g. gaussian:4.2:10. Got {text!r}."
+            f"--release takes KIND:Z:COUNT with KIND one of {', '.join(KINDS)}, Z (noise over"
+            f" sensitivity) in [1e-9, 1e9] and a whole COUNT in [1, {MOST:,}], e.g."
+            f" gaussian:4.2:10. Got {text!r}."
         ) from None
     return Repeat(KINDS[kind](factor * float(z), "release"), int(count))
 
 
-def _noise_for(options: dict[str, Any]) -> Costed:
-    """The noise multiplier at which the releases cost just epsilon; of several, the factor on their given Z."""
+def _noise_for(options: dict[str, Any]) -> _Costed:
+    """The noise multiplier at which the releases cost just epsilon; of several, the factor on
+    their given Z.
+    """
     budget = _budget(options, options["epsilon"], options["delta"])
     releases = options["releases"] or [f"{options['mechanism']}:1:{options['count']}"]
     total = sum(count for _, count in normal_form(sequence(*(_release(text) for text in releases))))
@@ -130,30 +236,61 @@ def _noise_for(options: dict[str, Any]) -> Costed:
     level = calibrate(plan, budget)
     event = plan(level)
     _within_reach(event)
-    return {"noise_multiplier": level, "count": total, **privacy_record(normal_form(event), event, budget, BY_HAND)}, event
+    return _Costed(
+        PrivacyRecord.of(normal_form(event), event, budget, BY_HAND),
+        event,
+        {"noise_multiplier": level, "count": total},
+        f"noise multiplier {level:.6g} for {total:,} releases\n",
+    )
 
 
-def _plan(options: dict[str, Any]) -> Costed:
+def _plan(options: dict[str, Any]) -> _Costed:
     """An algorithm's plan on a declared public shape."""
+    from dpmf_core.runs.planning import prepare  # what runs need: a composition needs none of it
+    from dpmf_core.runs.sweep import typed
+
     kind = algorithms.find(options["algorithm"])
     texts = pairs(options["params"], "--param")
     shape = _shape(options)
     budget = None
     if options["epsilon"] is not None:
-        budget = _budget(options, options["epsilon"], options["delta"] if options["delta"] is not None else default_delta(shape.n_users))
-    ready = prepare(RunSpec.parse(data={"id": "-"}, algorithm=kind.id, parameters=typed(kind, texts), budget=budget), shape)
-    record = {"algorithm": kind.id, "parameters": ready.algorithm.model_dump(mode="json"), "level": ready.level}
-    return record | privacy_record(normal_form(ready.plan), ready.plan, budget, ready.guarantee), ready.plan
+        budget = _budget(
+            options,
+            options["epsilon"],
+            options["delta"] if options["delta"] is not None else default_delta(shape.n_users),
+        )
+    ready = prepare(
+        RunSpec.parse(
+            data={"id": "-"}, algorithm=kind.id, parameters=typed(kind, texts), budget=budget
+        ),
+        shape,
+    )
+    facts = {
+        "algorithm": kind.id,
+        "parameters": ready.algorithm.model_dump(mode="json"),
+        "level": ready.level,
+    }
+    privacy = PrivacyRecord.of(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
+    return _Costed(privacy, ready.plan, facts)
 
 
 def _shape(options: dict[str, Any]) -> Shape:
     users, items = options["n_users"], options["n_items"]
     if users is None or items is None or not (users >= 1 and items >= 1):
-        raise BadInput("A plan needs the public shape of the data: --n-users N --n-items M, both at least 1, and --bounds LOW,HIGH.")
+        raise BadInput(
+            "A plan needs the public shape of the data: --n-users N --n-items M, both at least 1,"
+            " and --bounds LOW,HIGH."
+        )
     try:
         low, high = (float(part) for part in options["bounds"].split(","))
     except ValueError:
-        raise BadInput(f"--bounds takes two numbers with a comma between them, e.g. 1,5. Got {options['bounds']!r}.") from None
+        raise BadInput(
+            "--bounds takes two numbers with a comma between them, e.g. 1,5. Got"
+            f" {options['bounds']!r}."
+        ) from None
     if not -1e6 <= low < high <= 1e6:
-        raise BadInput(f"--bounds takes the lowest and the highest rating, in this order. Got {options['bounds']!r}.")
+        raise BadInput(
+            "--bounds takes the lowest and the highest rating, in this order. Got"
+            f" {options['bounds']!r}."
+        )
     return Shape(users, items, (low, high))

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from dpmf_core import control, overview, rights
-from dpmf_core.cli import show
-from dpmf_core.cli.options import json_option
+from dpmf_core.administration import control_socket, overview, permissions
+from dpmf_core.cli import tables
+from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
-from dpmf_core.settings import WITHOUT_LIMIT, listed
-from dpmf_core.store import Store, to_json
+from dpmf_core.runs.store import Store, to_json
+from dpmf_core.serving.settings import WITHOUT_LIMIT, listed
 
 
 @click.group(invoke_without_command=True)
@@ -19,7 +19,7 @@ def admin(context: click.Context, as_json: bool) -> None:
     """The servers that run on this data folder: sessions, queue, memory, store."""
     if context.invoked_subcommand is not None:
         return
-    found = [_whole(answer) for answer in control.ask({"do": "show"})]
+    found = [_whole(answer) for answer in control_socket.ask({"do": "show"})]
     click.echo(to_json(found) if as_json else "\n\n".join(_text(server) for server in found))
 
 
@@ -33,14 +33,35 @@ def _whole(answer: dict[str, Any]) -> dict[str, Any]:
 def _text(server: dict[str, Any]) -> str:
     """What the Operator page shows, as text."""
     sessions = [
-        [it["label"] or "-", it["owner"], it["page"] or "-", overview.lasting(it["seconds"]), overview.presence(it["away"]), it["brought"]]
+        [
+            it["label"] or "-",
+            it["owner"],
+            it["page"] or "-",
+            overview.lasting(it["seconds"]),
+            overview.presence(it["away"]),
+            it["brought"],
+        ]
         for it in server["sessions"]
     ]
-    queue = [[it["ticket"][:8], it["words"], it["state"], it["step"] or it["ahead"], it["owner"] or "-", overview.lasting(it["age"])] for it in server["queue"]]
+    queue = [
+        [
+            it["ticket"][:8],
+            it["words"],
+            it["state"],
+            it["step"] or it["ahead"],
+            it["owner"] or "-",
+            overview.lasting(it["age"]),
+        ]
+        for it in server["queue"]
+    ]
     parts = [
         overview.summary(server),
-        show.table(["login", "owner", "page", "since", "here", "own files"], sessions) if sessions else "No session is open.",
-        show.table(["run", "what", "state", "step, or runs ahead", "owner", "age"], queue) if queue else "The queue is empty.",
+        tables.table(["login", "owner", "page", "since", "here", "own files"], sessions)
+        if sessions
+        else "No session is open.",
+        tables.table(["run", "what", "state", "step, or runs ahead", "owner", "age"], queue)
+        if queue
+        else "The queue is empty.",
     ]
     return "\n\n".join(parts)
 
@@ -49,27 +70,38 @@ def _text(server: dict[str, Any]) -> str:
 @click.argument("run")
 @json_option
 def stop(run: str, as_json: bool) -> None:
-    """End a run of the queue, for everybody who waits for it. The first characters of RUN are enough."""
-    answers = control.ask({"do": "stop", "run": run})
+    """End a run of the queue, for everybody who waits for it.
+
+    The first characters of RUN are enough.
+    """
+    answers = control_socket.ask({"do": "stop", "run": run})
     stopped = [answer["stopped"] for answer in answers if "stopped" in answer]
     if not stopped:
         _whole(answers[0])
-    click.echo(to_json({"stopped": stopped}) if as_json else "\n".join(f"Stopped {words}." for words in stopped))
+    click.echo(
+        to_json({"stopped": stopped})
+        if as_json
+        else "\n".join(f"Stopped {words}." for words in stopped)
+    )
 
 
 def _pin(name: str, pinned: bool, as_json: bool) -> None:
     store = Store()
     keys = [row["key"] for row in store.rows() if name and row["key"].startswith(name)]
     whole = keys[0] if len(keys) == 1 else name
-    rights.pin(store, whole, pinned)
-    click.echo(to_json({"name": whole, "pinned": pinned}) if as_json else f"{whole} is {'pinned' if pinned else 'not pinned any more'}.")
+    permissions.pin(store, whole, pinned)
+    click.echo(
+        to_json({"name": whole, "pinned": pinned})
+        if as_json
+        else f"{whole} is {'pinned' if pinned else 'not pinned any more'}."
+    )
 
 
 @admin.command()
 @click.argument("name")
 @json_option
 def pin(name: str, as_json: bool) -> None:
-    """Keep a run (its key) or a lesson link (its name) when older ones go to make room."""
+    """Keep a run, named by its key, when older ones go to make room."""
     _pin(name, True, as_json)
 
 
@@ -77,7 +109,7 @@ def pin(name: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def unpin(name: str, as_json: bool) -> None:
-    """Let a run or a lesson link go when room is needed and it is the oldest."""
+    """Let a run go when room is needed and it is the oldest."""
     _pin(name, False, as_json)
 
 
@@ -90,5 +122,11 @@ def settings(as_json: bool) -> None:
         click.echo(to_json(rows))
         return
     for row in rows:
-        value = ", ".join(row["value"]) or "none" if isinstance(row["value"], tuple) else WITHOUT_LIMIT if row["value"] is None else row["value"]
+        value = (
+            ", ".join(row["value"]) or "none"
+            if isinstance(row["value"], tuple)
+            else WITHOUT_LIMIT
+            if row["value"] is None
+            else row["value"]
+        )
         click.echo(f"{row['name']} = {value}  ({row['from']})\n    {row['words']}")

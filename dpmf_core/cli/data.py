@@ -10,28 +10,37 @@ import click
 
 from dpmf_core import algorithms as registry
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.cli import show
-from dpmf_core.cli.options import json_option
+from dpmf_core.cli import tables
+from dpmf_core.cli.tables import json_option
+from dpmf_core.data.catalogue import catalogue
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.experiment import catalogue
-from dpmf_core.store import to_json
+from dpmf_core.runs.store import to_json
 
 
 @click.command()
 @json_option
 def datasets(as_json: bool) -> None:
     """The data sets: licence, size, and whether they are on this machine."""
-    rows = [{**dataclasses.asdict(entry), "present": catalogue().present(entry.id)} for entry in catalogue().catalogue()]
+    rows = [
+        {**dataclasses.asdict(entry), "present": catalogue().present(entry.id)}
+        for entry in catalogue().catalogue()
+    ]
     if as_json:
         click.echo(to_json(rows))
         return
     counts = [_counted(row) for row in rows]
     here = ["yes" if row["present"] else f"no ({row['size_mb']:g} MB)" for row in rows]
     table = [
-        [row["id"], row["title"], count, there, textwrap.shorten(row["licence"], 60, placeholder=" ...")]
+        [
+            row["id"],
+            row["title"],
+            count,
+            there,
+            textwrap.shorten(row["licence"], 60, placeholder=" ..."),
+        ]
         for row, count, there in zip(rows, counts, here, strict=True)
     ]
-    click.echo(show.table(["id", "title", "rows x columns", "present", "licence"], table))
+    click.echo(tables.table(["id", "title", "rows x columns", "present", "licence"], table))
 
 
 def _counted(row: dict[str, Any]) -> str:
@@ -43,7 +52,10 @@ def _counted(row: dict[str, Any]) -> str:
 def _entry(data_id: str) -> Any:
     entries = {entry.id: entry for entry in catalogue().catalogue()}
     if data_id not in entries:
-        raise BadInput(f"There is no data set '{data_id}'.{closest(data_id, entries)} Known: {', '.join(entries)}.")
+        raise BadInput(
+            f"There is no data set '{data_id}'.{closest(data_id, entries)} Known:"
+            f" {', '.join(entries)}."
+        )
     return entries[data_id]
 
 
@@ -55,22 +67,42 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
     """Download a data set from its official place; its licence is shown, its checksum verified."""
     entry = _entry(data_id)
     if not accept_licence and sys.stdin.isatty() and sys.stderr.isatty():
-        click.echo(f"{entry.title}, {entry.size_mb:g} MB\n{entry.licence}\n{entry.citation}\n{entry.home}", err=True)
+        click.echo(
+            f"{entry.title}, {entry.size_mb:g} MB\n{entry.licence}\n{entry.citation}\n{entry.home}",
+            err=True,
+        )
         accept_licence = click.confirm("Do you accept these terms?", err=True)
     catalogue().fetch(data_id, accept_licence=accept_licence, progress=sys.stderr.isatty())
-    _told({"id": data_id, "present": catalogue().present(data_id)}, f"{entry.title} is on this machine.", as_json)
+    _told(
+        {"id": data_id, "present": catalogue().present(data_id)},
+        f"{entry.title} is on this machine.",
+        as_json,
+    )
 
 
 @click.command("import")
 @click.argument("data_id", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--replace", is_flag=True, help="Even where another set takes the place of the published one.")
+@click.option(
+    "--replace", is_flag=True, help="Even where another set takes the place of the published one."
+)
 @json_option
 def import_(data_id: str, path: Path, replace: bool, as_json: bool) -> None:
-    """Take a file or folder that you have: the official archive or folder, or a table with a header."""
+    """Take a file or folder that you have: the official archive or folder, or a table with a
+    header.
+    """
     _entry(data_id)
     report = catalogue().import_(data_id, path, replace=replace)
-    _told({"id": data_id, "present": catalogue().present(data_id), "words": report.words, **report.facts}, report.on_screen, as_json)
+    _told(
+        {
+            "id": data_id,
+            "present": catalogue().present(data_id),
+            "words": report.words,
+            **report.facts,
+        },
+        report.on_screen,
+        as_json,
+    )
 
 
 def _told(value: dict[str, Any], words: str, as_json: bool) -> None:
@@ -81,9 +113,16 @@ def describe(kind: type[Algorithm]) -> dict[str, Any]:
     """An algorithm as JSON: what it is, what it promises, its parameters as a JSON schema."""
     guarantee = kind().guarantee()
     return {
-        "id": kind.id, "title": kind.title, "words": kind.words, "source": kind.source, "task": kind.task, "version": kind.version, "unit": guarantee.unit,
-        "guarantee": {"status": str(guarantee.status), "words": guarantee.words}, "parameters": kind.model_json_schema(),
-    }  # fmt: skip
+        "id": kind.id,
+        "title": kind.title,
+        "words": kind.words,
+        "source": kind.source,
+        "task": kind.task,
+        "version": kind.version,
+        "unit": guarantee.unit,
+        "guarantee": {"status": str(guarantee.status), "words": guarantee.words},
+        "parameters": kind.model_json_schema(),
+    }
 
 
 @click.command()
@@ -96,6 +135,8 @@ def algorithms(as_json: bool) -> None:
         return
     names = [", ".join(row["parameters"].get("properties", {})) for row in rows]
     table = [[row["id"], row["title"], row["guarantee"]["status"], row["source"]] for row in rows]
-    click.echo(show.table(["id", "title", "guarantee", "source"], table))
+    click.echo(tables.table(["id", "title", "guarantee", "source"], table))
     click.echo("\nParameters (ranges and meaning: --json)")
-    click.echo("\n".join(f"  {row['id']}: {own or 'none'}" for row, own in zip(rows, names, strict=True)))
+    click.echo(
+        "\n".join(f"  {row['id']}: {own or 'none'}" for row, own in zip(rows, names, strict=True))
+    )

@@ -8,21 +8,27 @@ from typing import Any
 
 import click
 
-from dpmf_core import algorithms, experiment
-from dpmf_core.accounts import LEDGER
+from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.cli.show import scientific
-from dpmf_core.data import SplitSpec
+from dpmf_core.cli.tables import json_option
+from dpmf_core.data.preparation import Preparation
+from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.experiment import DataSpec, RunSpec
 from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_delta
-from dpmf_core.samples import Preparation
+from dpmf_core.privacy.accounts import LEDGER
+from dpmf_core.privacy.formatting import delta_text
+from dpmf_core.runs.specification import DataSpec, RunSpec
 
 Command = Callable[..., Any]
 Parameters = dict[str, Any]
 
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON value on standard output, nothing else there.")
-param_option = click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm; repeatable.")
+param_option = click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the algorithm; repeatable.",
+)
 relation_option = click.option(
     "--relation",
     type=click.Choice([kind.value for kind in Relation]),
@@ -53,13 +59,23 @@ def _use(context: click.Context, option: click.Parameter, file: Path | None) -> 
         return
     before = os.environ.get(LEDGER)
     os.environ[LEDGER] = str(file.expanduser().absolute())
-    context.call_on_close(lambda: os.environ.pop(LEDGER, None) if before is None else os.environ.update({LEDGER: before}))
+    context.call_on_close(
+        lambda: (
+            os.environ.pop(LEDGER, None) if before is None else os.environ.update({LEDGER: before})
+        )
+    )
 
 
 ledger_option = click.option(
-    "--ledger", type=click.Path(path_type=Path, dir_okay=False), expose_value=False, callback=_use,
-    help="The file of the account that private data enter; their own in the data folder unless given.",
-)  # fmt: skip
+    "--ledger",
+    type=click.Path(path_type=Path, dir_okay=False),
+    expose_value=False,
+    callback=_use,
+    help=(
+        "The file of the account that private data enter; their own in the data folder unless"
+        " given."
+    ),
+)
 
 
 def _words(model: Any, name: str) -> str:
@@ -73,27 +89,105 @@ def _default(name: str) -> Any:
 def _of_samples(name: str) -> Any:
     """The option of one step in the preparation of samples."""
     field = Preparation.model_fields[name]
-    kind = {"max_df": float, "outlier_rows": float, "outlier_cells": float, "weighting": str}.get(name, int)
-    return click.option("--" + name.replace("_", "-"), type=kind, default=field.default, help=field.description)
+    kind = {"max_df": float, "outlier_rows": float, "outlier_cells": float, "weighting": str}.get(
+        name, int
+    )
+    return click.option(
+        "--" + name.replace("_", "-"), type=kind, default=field.default, help=field.description
+    )
 
 
 RUN_OPTIONS = (
-    click.option("--dataset", metavar="ID|PATH", help="A catalogue id (see `datasets`), or the path of a ratings table, of documents or images."),
+    click.option(
+        "--dataset",
+        metavar="ID|PATH",
+        help=(
+            "A catalogue id (see `datasets`), or the path of a ratings table, of documents or"
+            " images."
+        ),
+    ),
     click.option("--top-items", type=int, help=_words(DataSpec, "top_items")),
     click.option("--min-user-count", type=int, default=0, help=_words(DataSpec, "min_user_count")),
     click.option("--min-item-count", type=int, default=0, help=_words(DataSpec, "min_item_count")),
     click.option("--most-per-user", type=int, help=_words(DataSpec, "most_per_user")),
     click.option("--positives-above", type=float, help=_words(DataSpec, "positives_above")),
-    click.option("--item-choice", type=click.Choice(["exact", "private"]), default="exact", show_default=True, help=_words(DataSpec, "item_choice")),
-    click.option("--row-count", type=click.Choice(["given", "private"]), default="given", show_default=True, help=_words(DataSpec, "row_count")),
+    click.option(
+        "--item-features",
+        type=click.Choice(["none", "public"]),
+        default="none",
+        show_default=True,
+        help=_words(DataSpec, "item_features"),
+    ),
+    click.option(
+        "--item-choice",
+        type=click.Choice(["exact", "private"]),
+        default="exact",
+        show_default=True,
+        help=_words(DataSpec, "item_choice"),
+    ),
+    click.option(
+        "--row-count",
+        type=click.Choice(["given", "private"]),
+        default="given",
+        show_default=True,
+        help=_words(DataSpec, "row_count"),
+    ),
     *(_of_samples(name) for name in Preparation.model_fields),
-    click.option("--split", "kind", default=_default("kind"), show_default=True, metavar="random|per-user|time|users|window", help=_words(SplitSpec, "kind")),
-    click.option("--test-fraction", type=float, default=_default("test_fraction"), show_default=True, help="Share of the ratings (or users) held out."),
-    click.option("--validation-fraction", type=float, default=_default("validation_fraction"), show_default=True, help="Held out to choose parameters by."),
-    click.option("--fold-in", type=float, default=_default("fold_in"), show_default=True, help=_words(SplitSpec, "fold_in")),
-    click.option("--windows", type=int, default=_default("windows"), show_default=True, help=_words(SplitSpec, "windows")),
-    click.option("--window", type=int, default=_default("window"), show_default=True, help=_words(SplitSpec, "window")),
-    click.option("--delta", type=float, help="Default: 1/(10 n) for n users, documents or images, rounded down."),
+    click.option(
+        "--split",
+        "kind",
+        default=_default("kind"),
+        show_default=True,
+        metavar="random|per-user|time|users|window",
+        help=_words(SplitSpec, "kind"),
+    ),
+    click.option(
+        "--test-fraction",
+        type=float,
+        default=_default("test_fraction"),
+        show_default=True,
+        help="Share of the ratings (or users) held out.",
+    ),
+    click.option(
+        "--validation-fraction",
+        type=float,
+        default=_default("validation_fraction"),
+        show_default=True,
+        help="Held out to choose parameters by.",
+    ),
+    click.option(
+        "--fold-in",
+        type=float,
+        default=_default("fold_in"),
+        show_default=True,
+        help=_words(SplitSpec, "fold_in"),
+    ),
+    click.option(
+        "--windows",
+        type=int,
+        default=_default("windows"),
+        show_default=True,
+        help=_words(SplitSpec, "windows"),
+    ),
+    click.option(
+        "--window",
+        type=int,
+        default=_default("window"),
+        show_default=True,
+        help=_words(SplitSpec, "window"),
+    ),
+    click.option(
+        "--least-judged",
+        type=int,
+        default=_default("least_judged"),
+        show_default=True,
+        help=_words(SplitSpec, "least_judged"),
+    ),
+    click.option(
+        "--delta",
+        type=float,
+        help="Default: 1/(10 n) for n users, documents or images, rounded down.",
+    ),
     relation_option,
     calibration_option,
     noise_option,
@@ -105,13 +199,21 @@ RUN_OPTIONS = (
 
 def run_options(command: Command) -> Command:
     """Everything `fit` and `sweep` have in common."""
-    return functools.reduce(lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command)
+    return functools.reduce(
+        lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command
+    )
 
 
 def described(options: Parameters) -> Parameters:
     """The parts of a RunSpec that the common options say: data and split."""
-    data = {"id": options["dataset"], **{name: options[name] for name in DataSpec.model_fields if name != "id"}}
-    return {"data": data, "split": {name: options[name] for name in SplitSpec.model_fields if name != "judged"}}
+    data = {
+        "id": options["dataset"],
+        **{name: options[name] for name in DataSpec.model_fields if name != "id"},
+    }
+    return {
+        "data": data,
+        "split": {name: options[name] for name in SplitSpec.model_fields if name != "judged"},
+    }
 
 
 def budget(options: Parameters, epsilon: float | None, n_units: int) -> Parameters | None:
@@ -119,20 +221,37 @@ def budget(options: Parameters, epsilon: float | None, n_units: int) -> Paramete
     delta = options["delta"]
     if epsilon is None:
         if delta is not None:
-            raise BadInput("--delta says how a budget may fail, so it needs an epsilon as well: add --epsilon (--epsilons for a sweep).")
+            raise BadInput(
+                "--delta says how a budget may fail, so it needs an epsilon as well: add --epsilon"
+                " (--epsilons for a sweep)."
+            )
         return None
     if delta is None and options["row_count"] == "private":
-        raise BadInput("The default of --delta, 1/(10 n), says how many rows there are, which --row-count private releases with noise: add --delta, e.g. 1e-6.")
+        raise BadInput(
+            "The default of --delta, 1/(10 n), says how many rows there are, which --row-count"
+            " private releases with noise: add --delta, e.g. 1e-6."
+        )
     if delta is None:
         delta = default_delta(n_units)
-        click.echo(f"delta = {scientific(delta)}, which is 1/(10 n), rounded down, for n = {n_units:,}", err=True)
-    return {"epsilon": epsilon, "delta": delta, "relation": options["relation"], "calibration": options["calibration"], "noise": options["noise"]}
+        click.echo(
+            f"delta = {delta_text(delta)}, which is 1/(10 n), rounded down, for n = {n_units:,}",
+            err=True,
+        )
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "relation": options["relation"],
+        "calibration": options["calibration"],
+        "noise": options["noise"],
+    }
 
 
 def shape_of(parts: Parameters) -> Any:
     """The public shape of a described data set. Raises BadInput on data that cannot be opened."""
     checked = RunSpec.parse(**parts, algorithm=next(iter(algorithms.REGISTRY)))
-    return experiment.open_data(checked.data).shape
+    from dpmf_core.runs import data_access  # all that reads and judges, which few options ask
+
+    return data_access.open_data(checked.data).shape
 
 
 def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
@@ -150,7 +269,10 @@ def belonging(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:
     """Raises BadInput on a parameter that none of the algorithms has."""
     known = sorted({name for kind in kinds for name in kind.model_fields})
     if unknown := [name for name in texts if name not in known]:
-        raise BadInput(f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)} They have: {', '.join(known) or 'none'}.")
+        raise BadInput(
+            f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)}"
+            f" They have: {', '.join(known) or 'none'}."
+        )
 
 
 def listed(text: str, option: str) -> list[str]:
@@ -165,7 +287,9 @@ def numbers(text: str, option: str) -> list[float]:
     try:
         return [float(part) for part in listed(text, option)]
     except ValueError:
-        raise BadInput(f"{option} takes numbers with commas between them, e.g. 1,5,10. Got {text!r}.") from None
+        raise BadInput(
+            f"{option} takes numbers with commas between them, e.g. 1,5,10. Got {text!r}."
+        ) from None
 
 
 def whole_numbers(text: str, option: str) -> list[int]:
@@ -174,7 +298,9 @@ def whole_numbers(text: str, option: str) -> list[int]:
     for part in listed(text, option):
         first, dash, last = part.partition("-")
         if not (first.isdecimal() and (last.isdecimal() or not dash)):
-            raise BadInput(f"{option} takes whole numbers from 0, as in 0-4 or 1,3,5. Got {text!r}.")
+            raise BadInput(
+                f"{option} takes whole numbers from 0, as in 0-4 or 1,3,5. Got {text!r}."
+            )
         if not int(last or first) - int(first) < 10_000:
             raise BadInput(f"{option} takes at most 10,000 numbers. Got {text!r}.")
         out += range(int(first), int(last or first) + 1)

@@ -7,18 +7,21 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from dpmf_core import algorithms, experiment
-from dpmf_core.cli import show, spent
+from dpmf_core import algorithms
+from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.options import belonging, budget, described, listed, pairs, run_options, shape_of
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.experiment import Run, prepare
-from dpmf_core.fresh import FRESH, outcome
-from dpmf_core.privacy.printed import epsilon_text
+from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.selection import CHEAPEST, SHAPES
-from dpmf_core.selecting import Selected, SelectionSpec
-from dpmf_core.store import Store, to_json
-from dpmf_core.sweeps import typed
-from dpmf_core.tune import Interval, Search, Trial, TuneSpec, default_range, price, table
+from dpmf_core.runs import data_access, specification
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Run, provenance
+from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.sweep import typed
+from dpmf_core.tuning.confirmation import FRESH, outcome
+from dpmf_core.tuning.private_selection import Selected, SelectionSpec
+from dpmf_core.tuning.search import Search, Trial, price, table
+from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
 
 POLL = 0.05  # seconds
 
@@ -27,10 +30,39 @@ POLL = 0.05  # seconds
 @click.option("--algorithm", required=True, metavar="ID", help="See `algorithms`.")
 @click.option("--epsilon", type=float, help="Total privacy loss of every trial.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--grid", "grids", multiple=True, metavar="NAME=V1,V2", help="Values to go through, all of them; repeatable.")
-@click.option("--vary", "varied", multiple=True, metavar="NAME[=LOW:HIGH[:log]]", help="A parameter for the sampler; without a range, around its default.")
-@click.option("--trials", type=int, default=40, show_default=True, help="How many places the sampler tries.")
-@click.option("--draws", type=int, help="Draws of split and noise in each trial, whose mean is its score.  [default: 3; of a private selection 1]")
+@click.option(
+    "--grid",
+    "grids",
+    multiple=True,
+    metavar="NAME=V1,V2",
+    help="Values to go through, all of them; repeatable.",
+)
+@click.option(
+    "--vary",
+    "varied",
+    multiple=True,
+    metavar="NAME[=LOW:HIGH[:log]]",
+    help="A parameter for the sampler; without a range, around its default.",
+)
+@click.option(
+    "--line",
+    is_flag=True,
+    help=(
+        "Instead of the sampler: one parameter after the other, in powers of its range, then finer"
+        " around the best. Ranges are then logarithmic."
+    ),
+)
+@click.option(
+    "--trials", type=int, default=40, show_default=True, help="How many places the sampler tries."
+)
+@click.option(
+    "--draws",
+    type=int,
+    help=(
+        "Draws of split and noise in each trial, whose mean is its score.  [default: 3; of a"
+        " private selection 1]"
+    ),
+)
 @click.option("--no-prune", is_flag=True, help="Let every trial finish.")
 @click.option(
     "--private-selection",
@@ -38,51 +70,118 @@ POLL = 0.05  # seconds
     type=click.Choice(list(SHAPES)),
     is_flag=False,
     flag_value=CHEAPEST,
-    help="A random number of trials, --trials on average, from this distribution (without one: the cheapest); only the best is told.",
+    help=(
+        "A random number of trials, --trials on average, from this distribution (without one: the"
+        " cheapest); only the best is told."
+    ),
 )
-@click.option("--score-noise", type=float, default=5.0, show_default=True, help="Noise multiplier of each trial's score in a private selection.")
+@click.option(
+    "--score-noise",
+    type=float,
+    default=5.0,
+    show_default=True,
+    help="Noise multiplier of each trial's score in a private selection.",
+)
 @run_options
-def tune(algorithm: str, epsilon: float | None, seed: int, grids: tuple[str, ...], varied: tuple[str, ...], trials: int, draws: int | None, no_prune: bool,
-         distribution: str | None, score_noise: float, as_json: bool, **options: Any) -> None:  # fmt: skip
-    """Search over parameters, judged by validation ratings; the winner is compared with the recommended parameters over fresh draws, on test ratings.
+def tune(
+    algorithm: str,
+    epsilon: float | None,
+    seed: int,
+    grids: tuple[str, ...],
+    varied: tuple[str, ...],
+    line: bool,
+    trials: int,
+    draws: int | None,
+    no_prune: bool,
+    distribution: str | None,
+    score_noise: float,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Search over parameters, judged by validation ratings; the winner is compared with the
+    recommended parameters over fresh draws, on test ratings.
 
     A search that was cut goes on.
     """
     if bool(grids) == bool(varied):
-        raise BadInput("tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials N) for a sampler; not both.")
+        raise BadInput(
+            "tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials"
+            " N) for a sampler; not both."
+        )
     if not options["dataset"]:
-        raise BadInput("tune needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table.")
+        raise BadInput(
+            "tune needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
+        )
     options["validation_fraction"] = options["validation_fraction"] or 0.1
     kind, parts = algorithms.find(algorithm), described(options)
     fixed = typed(kind, pairs(options["params"], "--param"))
     asked = budget(options, epsilon, shape_of(parts).n_units)
     search = _grid(kind, grids) if grids else _ranges(kind, varied, parts, fixed, asked)
+    if line:
+        search = {name: _logarithmic(kind, name, values) for name, values in search.items()}
     if distribution is not None and draws not in (None, 1):
-        raise BadInput(f"In a private selection a trial is one training: leave --draws out. Got {draws}.")
+        raise BadInput(
+            f"In a private selection a trial is one training: leave --draws out. Got {draws}."
+        )
     each = draws if draws is not None else 3 if distribution is None else 1
     spec = TuneSpec.parse(
-        **parts, algorithm=algorithm, fixed=fixed, search=search, budget=asked, seed=seed, draws=each, sampler="grid" if grids else "tpe", prune=not no_prune
-    )  # fmt: skip
+        **parts,
+        algorithm=algorithm,
+        fixed=fixed,
+        search=search,
+        budget=asked,
+        seed=seed,
+        draws=each,
+        sampler="line" if line else "grid" if grids else "tpe",
+        prune=not (no_prune or line),
+    )
     if distribution is not None:
-        _tell_selected(_selected(SelectionSpec.parse(search=spec, distribution=distribution, trials=trials, score_noise=score_noise)), as_json)
+        _tell_selected(
+            _selected(
+                SelectionSpec.parse(
+                    search=spec, distribution=distribution, trials=trials, score_noise=score_noise
+                )
+            ),
+            as_json,
+        )
     else:
         made, fresh = _searched(spec, trials)
         _tell(spec, made, fresh, as_json)
-    spent.tell(spec.data.id)
+    accounts.tell(spec.data.id)
 
 
 def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:
     texts = {name: listed(value, "--grid") for name, value in pairs(grids, "--grid").items()}
     belonging([kind], texts)
-    return {name: tuple(typed(kind, {name: value})[name] for value in values) for name, values in texts.items()}
+    return {
+        name: tuple(typed(kind, {name: value})[name] for value in values)
+        for name, values in texts.items()
+    }
 
 
-def _ranges(kind: type[algorithms.Algorithm], varied: tuple[str, ...], parts: dict[str, Any], fixed: dict[str, Any], asked: Any) -> dict[str, Any]:
+def _ranges(
+    kind: type[algorithms.Algorithm],
+    varied: tuple[str, ...],
+    parts: dict[str, Any],
+    fixed: dict[str, Any],
+    asked: Any,
+) -> dict[str, Any]:
     names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in varied}
     belonging([kind], names)
-    spec = experiment.RunSpec.parse(**parts, algorithm=kind.id, parameters=fixed, budget=asked)
+    spec = specification.RunSpec.parse(**parts, algorithm=kind.id, parameters=fixed, budget=asked)
     recommended = prepare(spec, shape_of(parts)).algorithm
-    return {name: _range(text) if text else default_range(kind, name, getattr(recommended, name)) for name, text in names.items()}
+    return {
+        name: _range(text) if text else default_range(kind, name, getattr(recommended, name))
+        for name, text in names.items()
+    }
+
+
+def _logarithmic(kind: type[algorithms.Algorithm], name: str, values: Any) -> Any:
+    """The same range on a logarithmic scale; what has none stays as it is, to be refused."""
+    real = kind.model_fields[name].annotation is float
+    if not (real and isinstance(values, Interval) and values.low > 0):
+        return values
+    return Interval(low=float(values.low), high=float(values.high), log=True)
 
 
 def _range(text: str) -> Interval:
@@ -90,7 +189,9 @@ def _range(text: str) -> Interval:
     try:
         low, high = (float(end) for end in ends)
     except ValueError:
-        raise BadInput(f"--vary takes NAME=LOW:HIGH or NAME=LOW:HIGH:log, e.g. rank=2:32. Got {text!r}.") from None
+        raise BadInput(
+            f"--vary takes NAME=LOW:HIGH or NAME=LOW:HIGH:log, e.g. rank=2:32. Got {text!r}."
+        ) from None
     if not low < high:
         raise BadInput(f"--vary: the lower end comes first. Got {text!r}.")
     whole = all(end.strip().lstrip("+-").isdigit() for end in ends)
@@ -98,14 +199,16 @@ def _range(text: str) -> Interval:
 
 
 def _searched(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
-    from dpmf_core.engine import Engine
+    from dpmf_core.engine.executor import Engine
 
     engine = Engine.from_environment(Store())
     try:
         search = Search(spec, trials, engine)
         with tqdm(total=search.asked, unit="trial", file=sys.stderr, disable=None) as bar:
             while search.advance():
-                bar.update(sum(trial.state in ("done", "stopped") for trial in search.trials) - bar.n)
+                bar.update(
+                    sum(trial.state in ("done", "stopped") for trial in search.trials) - bar.n
+                )
                 time.sleep(POLL)
         if search.failure or search.best is None:
             raise BadInput(search.failure or "Every trial failed.")
@@ -113,13 +216,15 @@ def _searched(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
         return search, {name: job.result() for name, job in jobs.items()}
     except KeyboardInterrupt:
         search.cancel()
-        raise Cancelled("Interrupted. Finished trials are kept; the same command goes on from there.") from None
+        raise Cancelled(
+            "Interrupted. Finished trials are kept; the same command goes on from there."
+        ) from None
     finally:
         engine.close()
 
 
 def _selected(spec: SelectionSpec) -> Selected:
-    from dpmf_core.engine import Engine
+    from dpmf_core.engine.executor import Engine
 
     engine = Engine.from_environment(Store())
     try:
@@ -136,10 +241,18 @@ def _tell_selected(found: Selected, as_json: bool) -> None:
         click.echo(to_json(found.export()))
         return
     if found.score is None:
-        click.echo("No trial was drawn, so nothing is released; that too is an outcome of the selection.")
+        click.echo(
+            "No trial was drawn, so nothing is released; that too is an outcome of the selection."
+        )
     else:
-        click.echo("The winner: " + ", ".join(f"{name} = {show.number(value)}" for name, value in found.winner.items()))
-        click.echo(f"Its validation RMSE with noise: {found.score:.4f}." + (f" On test ratings: {found.test_rmse:.4f}." if found.public else ""))
+        click.echo(
+            "The winner: "
+            + ", ".join(f"{name} = {tables.number(value)}" for name, value in found.winner.items())
+        )
+        click.echo(
+            f"Its validation RMSE with noise: {found.score:.4f}."
+            + (f" On test ratings: {found.test_rmse:.4f}." if found.public else "")
+        )
         click.echo(found.guarantee)
     click.echo(f"The whole selection: epsilon = {epsilon_text(found.epsilon)} ({found.terms}).")
 
@@ -148,30 +261,58 @@ def _tell(spec: TuneSpec, search: Search, fresh: dict[str, Run], as_json: bool) 
     best, final, found = search.best, fresh["winner 0"], outcome(fresh, spec.metric)
     record, cost = final.record, _cost(spec, final, len(search.trials))
     if as_json:
-        told = {"spec": spec.model_dump(mode="json"), "best": table([best])[0] if best else None, "trials": table(search.trials)}
-        beside = {"fresh": found.export() if found else None, "final": record, "price": cost, **experiment.provenance()}
+        told = {
+            "spec": spec.model_dump(mode="json"),
+            "best": table([best])[0] if best else None,
+            "trials": table(search.trials),
+        }
+        beside = {
+            "fresh": found.export() if found else None,
+            "final": record.to_dict(),
+            "price": cost,
+            **provenance(),
+        }
         click.echo(to_json(told | {"importance": search.importance()} | beside))
         return
-    finished = sorted((trial for trial in search.trials if trial.score is not None), key=lambda trial: trial.score or 0.0)
-    click.echo(show.table(["trial", "score", "95%", *spec.search], [_line(trial, spec) for trial in finished[:10]]))
+    finished = sorted(
+        (trial for trial in search.trials if trial.score is not None),
+        key=lambda trial: trial.score or 0.0,
+    )
+    click.echo(
+        tables.table(
+            ["trial", "score", "95%", *spec.search], [_line(trial, spec) for trial in finished[:10]]
+        )
+    )
     stopped = sum(trial.state == "stopped" for trial in search.trials)
-    click.echo(f"\n{len(finished)} trials finished, {stopped} stopped early. Importance: " + ", ".join(f"{n} {v:.0%}" for n, v in search.importance().items()))
+    click.echo(
+        f"\n{len(finished)} trials finished, {stopped} stopped early. Importance: "
+        + ", ".join(f"{n} {v:.0%}" for n, v in search.importance().items())
+    )
     click.echo(found.words if found else "")
-    click.echo(f"The first of these draws: {show.sentence(record)}\n{show.privacy(record)}")
+    click.echo(f"The first of these draws: {output.sentence(record)}\n{output.privacy(record)}")
     if cost:
-        public = "nothing, for the data are public or simulated. " if record["public"] else ""
-        best_of = ", ".join(f"{name} {epsilon_text(value)}" for name, value in cost["best_of"].items())
+        public = "nothing, for the data are public or simulated. " if record.public else ""
+        best_of = ", ".join(
+            f"{name} {epsilon_text(value)}" for name, value in cost["best_of"].items()
+        )
         click.echo(
-            f"What choosing cost: {public}On private data, one trial alone {epsilon_text(cost['single'])}; all {len(search.trials)} trials looked at "
-            f"{epsilon_text(cost['all_shown'])}; the best of a random number of trials, as many on average: {best_of}. "
-            f"A trial is {spec.draws} training{'s' * (spec.draws > 1)}; the comparison trained {2 * FRESH} times more."
+            f"What choosing cost: {public}On private data, one trial alone"
+            f" {epsilon_text(cost['single'])}; all {len(search.trials)} trials looked at"
+            f" {epsilon_text(cost['all_shown'])}; the best of a random number of trials, as many on"
+            f" average: {best_of}. A trial is {spec.draws} training{'s' * (spec.draws > 1)}; the"
+            f" comparison trained {2 * FRESH} times more."
         )
 
 
 def _line(trial: Trial, spec: TuneSpec) -> list[str]:
     moved = (trial.moved.get(name) for name in spec.search)
     between = "-" if trial.interval is None else "{:.4f} to {:.4f}".format(*trial.interval)
-    return [str(trial.number), f"{trial.score:.4f}", between, *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in moved)]
+    return [
+        str(trial.number),
+        f"{trial.score:.4f}",
+        between,
+        *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in moved),
+    ]
 
 
 def _cost(spec: TuneSpec, final: Run, trials: int) -> dict[str, Any] | None:
@@ -181,7 +322,7 @@ def _cost(spec: TuneSpec, final: Run, trials: int) -> dict[str, Any] | None:
 
     if spec.budget is None:
         return None
-    ready = prepare(final.spec, experiment.open_data(spec.data).shape)
+    ready = prepare(final.spec, data_access.open_data(spec.data).shape)
     if not normal_form(ready.plan) or not ready.guarantee.has_epsilon:
         return None
     return asdict(price(ready.plan, None, max(trials, 1), spec.budget, spec.draws))

@@ -1,11 +1,15 @@
-"""The discrete Gaussian on the whole numbers, sampled exactly: every decision compares whole numbers, none a rounded one.
+"""The discrete Gaussian on the whole numbers, sampled exactly: every decision compares whole
+numbers, none a rounded one.
 
-P(i) is proportional to exp(-i^2 / (2 sigma^2)) for a whole sigma. After Karney 2016 (Algorithm D) and von Neumann 1951: with i = k sigma + j, 0 <= j < sigma,
-    i^2 / (2 sigma^2) = k/2 + k (k - 1)/2 + x (2k + x)/2,  x = j/sigma,
-whose parts are accepted one after the other. An event of probability exp(-p) for a rational p in [0, 1] is that the first K with a failure
-among independent events of probability p/1, p/2, p/3, ... is odd; one of probability a/b is that a uniform whole number below b is below a.
+P(i) is proportional to exp(-i^2 / (2 sigma^2)) for a whole sigma. After Karney 2016 (Algorithm D)
+    and von Neumann 1951: with i = k sigma + j, 0 <= j < sigma, i^2 / (2 sigma^2) = k/2 + k (k -
+1)/2 + x (2k + x)/2,  x = j/sigma, whose parts are accepted one after the other. An event of
+probability exp(-p) for a rational p in [0, 1] is that the first K with a failure among independent
+events of probability p/1, p/2, p/3, ... is odd; one of probability a/b is that a uniform whole
+number below b is below a.
 
-`words` hold 63 random bits each; cursor is (the next word, whether they ran out). Once they have, every event fails, so that all loops end.
+`words` hold 63 random bits each; cursor is (the next word, whether they ran out). Once they have,
+every event fails, so that all loops end.
 """
 
 from typing import Any
@@ -13,10 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled
+from dpmf_core.kernels.compilation import compiled
 
 Ints = npt.NDArray[np.int64]
-LARGEST = 2**46  # of sigma: 60 sigma are a whole number that float64 holds, and sigma (2k + 2) stays within 63 bits
+# of sigma: 60 sigma are a whole number that float64 holds, and sigma (2k + 2) stays within 63 bits
+LARGEST = 2**46
 
 
 @compiled
@@ -40,7 +45,11 @@ def _below(words, cursor, bound):  # type: ignore[no-untyped-def]
 def _exp(words, cursor, above, below, above_2, below_2):  # type: ignore[no-untyped-def]
     """An event of probability exp(-p), p = above / below * above_2 / below_2."""
     step = 1
-    while _below(words, cursor, below) < above and _below(words, cursor, below_2) < above_2 and (step == 1 or _below(words, cursor, step) == 0):
+    while (
+        _below(words, cursor, below) < above
+        and _below(words, cursor, below_2) < above_2
+        and (step == 1 or _below(words, cursor, step) == 0)
+    ):
         step += 1
     return step % 2 == 1 and not cursor[1]
 
@@ -68,7 +77,9 @@ def _whole_part(words, cursor):  # type: ignore[no-untyped-def]
 
 @compiled
 def _tail(words, cursor, sigma, k, j):  # type: ignore[no-untyped-def]
-    """An event of probability exp(-x (2k + x) / 2), x = j / sigma: k + 1 events of probability exp(-x (2k + x) / (2k + 2))."""
+    """An event of probability exp(-x (2k + x) / 2), x = j / sigma: k + 1 events of probability
+    exp(-x (2k + x) / (2k + 2)).
+    """
     happened = 0
     while happened <= k and _exp(words, cursor, j, sigma, 2 * k * sigma + j, (2 * k + 2) * sigma):
         happened += 1
@@ -92,7 +103,10 @@ def _draw(words, cursor, sigma):  # type: ignore[no-untyped-def]
 
 @compiled
 def _fill(words, sigma, out, first):  # type: ignore[no-untyped-def]
-    """Draw into out[first:] while words last: how many are done, and how many words they took. A draw cut off by the end took none."""
+    """Draw into out[first:] while words last: how many are done, and how many words they took.
+
+    A draw cut off by the end took none.
+    """
     cursor = np.zeros(2, np.int64)
     for place in range(first, len(out)):
         began = cursor[0]
@@ -104,11 +118,21 @@ def _fill(words, sigma, out, first):  # type: ignore[no-untyped-def]
 
 
 def discrete_gaussian(raw: Any, sigma: int, out: Ints) -> None:
-    """Fill `out` (int64) with independent draws. raw(count): the next 64-bit words of a stream. Raises ValueError unless sigma is whole, from 1 to 2^46."""
+    """Fill `out` (int64) with independent draws. raw(count): the next 64-bit words of a stream.
+
+    Raises ValueError unless sigma is whole, from 1 to 2^46.
+    """
     if not (isinstance(sigma, int) and 1 <= sigma <= LARGEST):
-        raise ValueError(f"The discrete Gaussian takes a whole sigma from 1 to 2^46. Got {sigma!r}.")
+        raise ValueError(
+            f"The discrete Gaussian takes a whole sigma from 1 to 2^46. Got {sigma!r}."
+        )
     done, left = 0, np.zeros(0, np.int64)
     while done < len(out):
-        words = np.concatenate([left, (raw(min(64 * (len(out) - done) + 64, 1 << 16)) >> np.uint64(1)).astype(np.int64)])
+        words = np.concatenate(
+            [
+                left,
+                (raw(min(64 * (len(out) - done) + 64, 1 << 16)) >> np.uint64(1)).astype(np.int64),
+            ]
+        )
         done, used = _fill(words, sigma, out, done)
         left = words[used:]

@@ -5,9 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled, share_out
+from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
+DENSER = 40  # times as many products a second in a dense product as in scattered adds
+FEW = 64  # dense rows below which a block is not worth its making
+CELLS = 2**22  # of a dense block: 32 MB
+PANEL = 128  # items; a panel's square is computed whole, and one triangle of it kept
 
 
 @compiled
@@ -17,20 +22,84 @@ def _second_moment(indptr, items, values, by_item, raters, of_item, first, last,
         for place in range(of_item[i], of_item[i + 1]):
             p = by_item[place]
             value = values[p]
-            for q in range(p, indptr[raters[p] + 1]):  # a row is sorted by item: what follows p lies at i or to its right
+            # a row is sorted by item: what follows p lies at i or to its right
+            for q in range(p, indptr[raters[p] + 1]):
                 row[items[q]] += value * values[q]
 
 
-def second_moment(indptr: Array, items: Array, values: Array, n_items: int, *, threads: int | None = None) -> Array:
-    """sum_u a_u a_u^T, float64 (n_items, n_items), exactly symmetric; sums run in row order, so any number of threads gives the same bits.
+def add_second_moment(
+    indptr: Array, items: Array, values: Array, out: Array, *, threads: int | None = None
+) -> None:
+    """Add the upper triangle of sum_u a_u a_u^T to `out`, float64 (n_items, n_items); any number of
+    threads gives the same bits.
 
-    indptr: (n_rows + 1,). items: sorted within each row. Cost: half the sum of squared row lengths.
+    indptr: (n_rows + 1,). items: sorted within each row. Cost: half the sum of squared row lengths;
+    for long rows half of n_items^2 each, at a fraction of the price.
     """
-    out = np.zeros((n_items, n_items))
     items, values = np.asarray(items, np.int32), np.asarray(values, np.float64)
+    lengths = np.diff(indptr)
+    long = DENSER * lengths.astype(np.float64) ** 2 > len(out) ** 2
+    if np.count_nonzero(long) < FEW:
+        _add_scattered(indptr, items, values, out, threads)
+        return
+    of_long = np.repeat(long, lengths)
+    for chosen, ratings, add in ((long, of_long, _add_dense), (~long, ~of_long, _add_scattered)):
+        ends = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
+        add(ends, items[ratings], values[ratings], out, threads)
+
+
+def _add_scattered(
+    indptr: Array, items: Array, values: Array, out: Array, threads: int | None
+) -> None:
+    """Pair by pair, in row order."""
+    n_items = len(out)
     by_item = np.argsort(items, kind="stable")
-    of_item = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=n_items))]).astype(np.int64)
+    of_item = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=n_items))]).astype(
+        np.int64
+    )
     raters = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
     cost = np.bincount(items, indptr[raters + 1] - np.arange(len(items)), n_items) + 1.0
-    share_out(lambda first, last: _second_moment(indptr, items, values, by_item, raters, of_item, first, last, out), cost, threads)
-    return np.asarray(out + np.triu(out, 1).T)
+    share_out(
+        lambda first, last: _second_moment(
+            indptr, items, values, by_item, raters, of_item, first, last, out
+        ),
+        cost,
+        threads,
+    )
+
+
+def _add_dense(indptr: Array, items: Array, values: Array, out: Array, threads: int | None) -> None:
+    """Blocks of rows written out, and dense products of them, a panel of `out` at a time."""
+    n_items, n_rows = len(out), len(indptr) - 1
+    height = min(n_rows, max(CELLS // n_items, 64))
+    block = np.zeros((height, n_items))
+    cells = block.reshape(-1)
+    panels = np.arange(0, n_items, PANEL)
+
+    def add_panels(first: int, last: int) -> None:
+        for start in panels[first:last]:
+            product = rows[:, start : start + PANEL].T @ rows[:, start:]
+            out[start : start + PANEL, start:] += np.triu(product)
+
+    for first in range(0, n_rows, height):
+        rows = block[: min(height, n_rows - first)]
+        part = slice(indptr[first], indptr[first + len(rows)])
+        lengths = np.diff(indptr[first : first + len(rows) + 1])
+        at = np.repeat(np.arange(len(rows)) * n_items, lengths) + items[part]
+        cells[at] = values[part]
+        share_out(add_panels, len(rows) * PANEL * (n_items - panels), threads)
+        cells[at] = 0.0
+
+
+def second_moment(
+    indptr: Array, items: Array, values: Array, n_items: int, *, threads: int | None = None
+) -> Array:
+    """sum_u a_u a_u^T, float64 (n_items, n_items), exactly symmetric."""
+    out = np.zeros((n_items, n_items))
+    add_second_moment(indptr, items, values, out, threads=threads)
+    return mirrored(out)
+
+
+def mirrored(upper: Array) -> Array:
+    """The symmetric matrix (n, n) of an upper triangle; what lies below it is 0."""
+    return np.asarray(upper + np.triu(upper, 1).T)

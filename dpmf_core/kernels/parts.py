@@ -1,11 +1,15 @@
-"""Inner loops of non-negative factorisation: coefficients of many rows on one basis, and the basis for given second moments."""
+"""Inner loops of non-negative factorisation: coefficients of many rows on one basis, and the
+basis for given second moments.
+"""
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled, share_out
+from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 PASSES = 200  # of accelerated projected gradient, at most
@@ -44,26 +48,42 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
             H[i, k] = h[k]
 
 
-def coefficients(B: Array, G: Array, start: Array | None = None, *, passes: int = PASSES, close: float = CLOSE, threads: int | None = None) -> Array:
-    """argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T), float64 (n, K): non-negative least squares of every row by itself.
+def coefficients(
+    B: Array,
+    G: Array,
+    start: Array | None = None,
+    *,
+    passes: int = PASSES,
+    close: float = CLOSE,
+    threads: int | None = None,
+) -> Array:
+    """argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T), float64 (n, K): non-negative least squares
+    of every row by itself.
 
-    B (n, K): rows times basis. G (K, K): the basis's Gram matrix. start: H of an earlier basis. A row's result depends on that row alone,
-    and not on the number of threads. Accelerated projected gradient with restarts (Beck & Teboulle 2009).
+    B (n, K): rows times basis. G (K, K): the basis's Gram matrix. start: H of an earlier basis. A
+    row's result depends on that row alone, and not on the number of threads. Accelerated projected
+    gradient with restarts (Beck & Teboulle 2009).
     """
     B, G = np.ascontiguousarray(B, np.float64), np.ascontiguousarray(G, np.float64)
     H = np.zeros_like(B) if start is None else np.array(start, np.float64)
     top = float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
     if top <= 0 or not len(B):
         return np.zeros_like(B)
-    share_out(lambda first, last: _coefficients(B, G, 1 / top, H, first, last, passes, close), np.ones(len(B)), threads)
+    share_out(
+        lambda first, last: _coefficients(B, G, 1 / top, H, first, last, passes, close),
+        np.ones(len(B)),
+        threads,
+    )
     return H
 
 
 def basis(A: Array, B: Array, W: Array, passes: int) -> Array:
-    """Descent on 1/2 tr(W^T A W) - tr(W^T B) from W (K, D), a row at a time: entries at least 0, rows in the unit ball.
+    """Descent on 1/2 tr(W^T A W) - tr(W^T B) from W (K, D), a row at a time: entries at least 0,
+    rows in the unit ball.
 
-    A (K, K) positive semi-definite, B (K, D). In one row the objective is a multiple of a squared distance, so a row's best place is the projection of
-    its unconstrained one (Cichocki & Phan 2009); the fixed points are those of projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
+    A (K, K) positive semi-definite, B (K, D). In one row the objective is a multiple of a squared
+    distance, so a row's best place is the projection of its unconstrained one (Cichocki & Phan
+    2009); the fixed points are those of projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
     """
     W, flat = W.copy(), 1e-9 * float(np.trace(A))
     for _ in range(passes):
@@ -102,25 +122,37 @@ def _outliers(E, X, threshold, limit, first, last):  # type: ignore[no-untyped-d
 
 def _over_rows(work: Any, E: Array, X: Array, threshold: float, limit: float) -> None:
     kind = E.dtype.type
-    share_out(lambda first, last: work(E, X, kind(threshold), kind(limit), first, last), np.ones(len(E)), None)
+    share_out(
+        lambda first, last: work(E, X, kind(threshold), kind(limit), first, last),
+        np.ones(len(E)),
+        None,
+    )
 
 
 def trim(product: Array, X: Array, threshold: float, limit: float) -> Array:
-    """X - product less its outliers, in the place of `product`: what is left for the parts to explain."""
+    """X - product less its outliers, in the place of `product`: what is left for the parts to
+    explain.
+    """
     _over_rows(_trim, product, X, threshold, limit)
     return product
 
 
 def outliers(product: Array, X: Array, threshold: float, limit: float) -> Array:
-    """argmin over |R| <= limit of 1/2 ||X - product - R||^2 + threshold ||R||_1, in the place of `product`: soft threshold, then clip."""
+    """argmin over |R| <= limit of 1/2 ||X - product - R||^2 + threshold ||R||_1, in the place
+    of `product`: soft threshold, then clip.
+    """
     _over_rows(_outliers, product, X, threshold, limit)
     return product
 
 
-def robust_coefficients(X: Array, W: Array, threshold: float, limit: float, start: Array | None = None, *, passes: int) -> tuple[Array, Array]:
-    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1 over H >= 0, |R| <= limit.
+def robust_coefficients(
+    X: Array, W: Array, threshold: float, limit: float, start: Array | None = None, *, passes: int
+) -> tuple[Array, Array]:
+    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1 over H
+    >= 0, |R| <= limit.
 
-    For every H the best R is known in closed form, so this is accelerated projected gradient on H alone with a Huber-like loss (limit: the source's M).
+    For every H the best R is known in closed form, so this is accelerated projected gradient on H
+    alone with a Huber-like loss (limit: the source's M).
     """
     top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
     H = np.zeros((len(X), len(W)), X.dtype) if start is None else np.array(start, X.dtype)
@@ -135,3 +167,65 @@ def robust_coefficients(X: Array, W: Array, threshold: float, limit: float, star
             pull = np.where(restart, 0, (t - 1) / ahead).astype(X.dtype)
             Y, H, t = new + pull[:, None] * (new - H), new, ahead
     return H, outliers(np.matmul(H, W, out=E), X, threshold, limit)
+
+
+@compiled(fastmath=True)
+def _combine(h, W, out):  # type: ignore[no-untyped-def]
+    """out = h W for one row."""
+    for j in range(len(out)):
+        out[j] = h[0] * W[0, j]
+    for k in range(1, len(h)):
+        for j in range(len(out)):
+            out[j] += h[k] * W[k, j]
+
+
+@compiled(fastmath=True)
+def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # type: ignore[no-untyped-def]
+    K, D = W.shape
+    y, new, left = np.empty(K, X.dtype), np.empty(K, X.dtype), np.empty((1, D), X.dtype)
+    for i in range(first, last):
+        h = H[i]
+        y[:] = 0
+        for pull in pulls:
+            _combine(y, W, left[0])
+            _trim(left, X[i : i + 1], threshold, limit, 0, 1)
+            turn = 0.0
+            for k in range(K):
+                slope = left[0, 0] * W[k, 0]
+                for j in range(1, D):
+                    slope += left[0, j] * W[k, j]
+                new[k] = max(0.0, y[k] + step * slope)
+                turn += (y[k] - new[k]) * (new[k] - h[k])
+            for k in range(K):
+                ahead = 0.0 if turn > 0 else pull
+                y[k] = new[k] + ahead * (new[k] - h[k])
+                h[k] = new[k]
+        _combine(h, W, R[i])
+        _outliers(R[i : i + 1], X[i : i + 1], threshold, limit, 0, 1)
+
+
+def robust_rows(
+    X: Array, W: Array, threshold: float, limit: float, *, passes: int, threads: int | None = None
+) -> tuple[Array, Array]:
+    """`robust_coefficients` row by row: a row's result depends on that row alone, to the last
+    digit. Slower.
+    """
+    kind, H, R = X.dtype.type, np.zeros((len(X), len(W)), X.dtype), np.empty_like(X)
+    top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
+    pulls, t = np.zeros(passes if top > 0 else 0), 1.0
+    for at in range(len(pulls)):
+        ahead = (1 + math.sqrt(1 + 4 * t * t)) / 2
+        pulls[at], t = (t - 1) / ahead, ahead
+    step, rows, W = (
+        kind(1 / top if top > 0 else 0),
+        np.ascontiguousarray(X),
+        np.ascontiguousarray(W),
+    )
+    share_out(
+        lambda first, last: _robust_rows(
+            rows, W, step, kind(threshold), kind(limit), pulls, first, last, H, R
+        ),
+        np.ones(len(X)),
+        threads,
+    )
+    return H, R

@@ -1,7 +1,9 @@
-"""Frank-Wolfe, seen from a user's row: the residual she sends, the step she takes, and her whole path through the steps. No privacy here.
+"""Frank-Wolfe, seen from a user's row: the residual she sends, the step she takes, and her whole
+path through the steps. No privacy here.
 
-Jain, Thakkar & Thakurta 2018, Alg. 1, lines 3 to 8. Training and replay run the same compiled step, row by row, so that what a user finds by
-herself from the released directions is bit for bit the row that she had in training.
+Jain, Thakkar & Thakurta 2018, Alg. 1, lines 3 to 8. Training and replay run the same compiled step,
+row by row, so that what a user finds by herself from the released directions is bit for bit the row
+that she had in training.
 """
 
 from typing import Any
@@ -9,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled, share_out
+from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 INSIDE = 1 - 1e-6  # a residual row stays inside its bound after rounding
@@ -31,7 +34,9 @@ def _residual_scale(target, y, bound):  # type: ignore[no-untyped-def]
 
 @compiled
 def _step(items, target, y, v, inverse, rate, kappa, bound):  # type: ignore[no-untyped-def]
-    """y <- Pi_L((1 - eta) y - eta kappa u v) on a row's observed cells, u = <A, v> / l; returns the coefficient of v, and what shrank the row."""
+    """y <- Pi_L((1 - eta) y - eta kappa u v) on a row's observed cells, u = <A, v> / l; returns
+    the coefficient of v, and what shrank the row.
+    """
     scale = _residual_scale(target, y, bound)
     along = 0.0
     for p in range(len(y)):
@@ -70,17 +75,34 @@ def _replay(indptr, items, target, V, inverses, rates, kappa, bound, start, stop
         first, last = indptr[i], indptr[i + 1]
         y = np.zeros(last - first)
         for t in range(len(V)):
-            coefficient, shrink = _step(items[first:last], target[first:last], y, V[t], inverses[t], rates[t], kappa, bound)
+            coefficient, shrink = _step(
+                items[first:last], target[first:last], y, V[t], inverses[t], rates[t], kappa, bound
+            )
             for s in range(t):
                 out[i, s] *= (1 - rates[t]) * shrink
             out[i, t] = coefficient
 
 
 class Rows:
-    """All users' rows in training, on the observed cells alone: target and iterate. bound: L, of a residual row and of the iterate's row; may be inf."""
+    """All users' rows in training, on the observed cells alone: target and iterate. bound: L,
+    of a residual row and of the iterate's row; may be inf.
+    """
 
-    def __init__(self, indptr: Array, items: Array, target: Array, bound: float, *, threads: int | None = None) -> None:
-        self.indptr, self.items, self.bound, self.threads = indptr, np.asarray(items, np.int32), float(bound), threads
+    def __init__(
+        self,
+        indptr: Array,
+        items: Array,
+        target: Array,
+        bound: float,
+        *,
+        threads: int | None = None,
+    ) -> None:
+        self.indptr, self.items, self.bound, self.threads = (
+            indptr,
+            np.asarray(items, np.int32),
+            float(bound),
+            threads,
+        )
         self.target = np.asarray(target, np.float32)  # (n_ratings,)
         self.iterate = np.zeros(len(self.target))  # (n_ratings,)
         self._cost = np.diff(indptr) + 1.0
@@ -88,28 +110,73 @@ class Rows:
     def residuals(self) -> Array:
         """A (n_ratings,): iterate less target, every row within its bound."""
         out = np.empty(len(self.target))
-        share_out(lambda start, stop: _residuals(self.indptr, self.target, self.iterate, self.bound, start, stop, out), self._cost, self.threads)
+        share_out(
+            lambda start, stop: _residuals(
+                self.indptr, self.target, self.iterate, self.bound, start, stop, out
+            ),
+            self._cost,
+            self.threads,
+        )
         return out
 
     def advance(self, v: Array, inverse: float, rate: float, kappa: float) -> None:
         """One step along v (n_items,) float32, with inverse = 1 / l, rate = eta."""
 
         def work(start: int, stop: int) -> None:
-            _advance(self.indptr, self.items, self.target, self.iterate, v, float(inverse), float(rate), float(kappa), self.bound, start, stop)
+            _advance(
+                self.indptr,
+                self.items,
+                self.target,
+                self.iterate,
+                v,
+                float(inverse),
+                float(rate),
+                float(kappa),
+                self.bound,
+                start,
+                stop,
+            )
 
         share_out(work, self._cost, self.threads)
 
 
 def replay(
-    indptr: Array, items: Array, target: Array, V: Array, inverses: Array, rates: Array, kappa: float, bound: float, *, threads: int | None = None
+    indptr: Array,
+    items: Array,
+    target: Array,
+    V: Array,
+    inverses: Array,
+    rates: Array,
+    kappa: float,
+    bound: float,
+    *,
+    threads: int | None = None,
 ) -> Array:
-    """Coefficients (n_rows, T), float64, of the directions V (n_items, T) float32 after all steps, every row by itself."""
+    """Coefficients (n_rows, T), float64, of the directions V (n_items, T) float32 after all
+    steps, every row by itself.
+    """
     out = np.zeros((len(indptr) - 1, V.shape[1]))
-    items, target, directions = np.asarray(items, np.int32), np.asarray(target, np.float32), np.ascontiguousarray(V.T, np.float32)
+    items, target, directions = (
+        np.asarray(items, np.int32),
+        np.asarray(target, np.float32),
+        np.ascontiguousarray(V.T, np.float32),
+    )
     inverses, rates = np.array(inverses, np.float64), np.array(rates, np.float64)
 
     def work(start: int, stop: int) -> None:
-        _replay(indptr, items, target, directions, inverses, rates, float(kappa), float(bound), start, stop, out)
+        _replay(
+            indptr,
+            items,
+            target,
+            directions,
+            inverses,
+            rates,
+            float(kappa),
+            float(bound),
+            start,
+            stop,
+            out,
+        )
 
     share_out(work, np.diff(indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2, threads)
     return out

@@ -1,11 +1,14 @@
-"""Vectors refitted one interaction at a time, in compiled code (Vallet, Friedman & Berkovsky 2014; Rendle & Schmidt-Thieme 2008)."""
+"""Vectors refitted one interaction at a time, in compiled code (Vallet, Friedman & Berkovsky
+2014; Rendle & Schmidt-Thieme 2008).
+"""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled, share_out
+from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 
@@ -44,25 +47,31 @@ def _mean(values, first, last):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _arrivals(Q, items, values, indptr, position, rows, iterations, rate, item_rate, penalty, rated):  # type: ignore[no-untyped-def]
-    """Each arriving rating: its user's vector is found from all she has rated so far, an item or all her items take a step, her vector is dropped."""
+def _arrivals(  # type: ignore[no-untyped-def]
+    Q, items, values, indptr, position, rows, iterations, rate, item_rate, penalty, rated, shared
+):
+    """Each arriving rating: its user's vector is found from all she has rated so far, an item
+    or all her items take a step, her vector is dropped.
+    """
     d = Q.shape[1]
     p = np.empty(d, Q.dtype)
     for t in range(len(position)):
         user, here = rows[t], position[t]
-        first, last = indptr[user], here + 1  # her ratings in order of arrival, the new one included
+        # her ratings in order of arrival, the new one included
+        first, last = indptr[user], here + 1
         mean = _mean(values, first, last)
         p[:] = 0
         _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty)
         begin = first if rated else here
+        own_rate = item_rate / values.dtype.type(last - begin) if shared else item_rate
         for s in range(begin, last):
             q = Q[items[s]]
             error = values[s] - mean
-            size = item_rate * 0
+            size = own_rate * 0
             for f in range(d):
                 error -= p[f] * q[f]
                 size += p[f] * p[f]
-            step, shrink = _step(item_rate, size, penalty)
+            step, shrink = _step(own_rate, size, penalty)
             for f in range(d):
                 q[f] += step * error * p[f] - shrink * q[f]
 
@@ -85,34 +94,79 @@ def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untype
 
 
 @compiled
-def _users(P, Q, items, values, indptr, iterations, rate, penalty, first, last):  # type: ignore[no-untyped-def]
+def _users(P, Q, items, values, indptr, iterations, rate, penalty, centred, first, last):  # type: ignore[no-untyped-def]
     for user in range(first, last):
-        first, last_one = indptr[user], indptr[user + 1]
-        _solve(P[user], Q, items, values, _mean(values, first, last_one), first, last_one, iterations, rate, penalty)
+        begin, end = indptr[user], indptr[user + 1]
+        mean = _mean(values, begin, end) if centred else values.dtype.type(0)
+        _solve(P[user], Q, items, values, mean, begin, end, iterations, rate, penalty)
 
 
-def epoch(P: Array, Q: Array, users: Array, items: Array, values: Array, *, rate: float, penalty: float) -> None:
-    """One pass of stochastic gradients over the ratings as they come; changes P (n, d) and Q (m, d) in place. values: less each user's mean."""
+def epoch(
+    P: Array, Q: Array, users: Array, items: Array, values: Array, *, rate: float, penalty: float
+) -> None:
+    """One pass of stochastic gradients over the ratings as they come; changes P (n, d) and Q
+    (m, d) in place. values: less each user's mean.
+    """
     kind = Q.dtype.type
     _epoch(P, Q, users, items, values, kind(rate), kind(penalty))
 
 
 def arrivals(
-    Q: Array, items: Array, values: Array, indptr: Array, position: Array, rows: Array, *, iterations: int, rate: float, item_rate: float,
-    penalty: float, rated: bool,
-) -> None:  # fmt: skip
-    """Changes item factors Q (m, d) in place. items, values: every user's ratings in order of arrival; position, rows: the arriving ones and their users.
+    Q: Array,
+    items: Array,
+    values: Array,
+    indptr: Array,
+    position: Array,
+    rows: Array,
+    *,
+    iterations: int,
+    rate: float,
+    item_rate: float,
+    penalty: float,
+    rated: bool,
+    shared: bool = False,
+) -> None:
+    """Changes item factors Q (m, d) in place. items, values: every user's ratings in order of
+    arrival; position, rows: the arriving ones and their users.
 
     rated: all items the user has rated take a step (variant 4b), else the new one alone (4a).
+    shared: the rate is divided by how many items take a step.
     """
     kind = Q.dtype.type
-    _arrivals(Q, items, values, indptr, position, rows, iterations, kind(rate), kind(item_rate), kind(penalty), rated)
+    _arrivals(
+        Q,
+        items,
+        values,
+        indptr,
+        position,
+        rows,
+        iterations,
+        kind(rate),
+        kind(item_rate),
+        kind(penalty),
+        rated,
+        shared,
+    )
 
 
-def users(P: Array, Q: Array, items: Array, values: Array, indptr: Array, *, iterations: int, rate: float, penalty: float) -> Array:
-    """P (n, d) after some passes over each user's own ratings; every user by herself."""
+def users(
+    P: Array,
+    Q: Array,
+    items: Array,
+    values: Array,
+    indptr: Array,
+    *,
+    iterations: int,
+    rate: float,
+    penalty: float,
+    centred: bool = True,
+) -> Array:
+    """P (n, d) after some passes over each row's own ratings; every row by itself.
+
+    centred: each row's mean is taken off its ratings first.
+    """
     P = P.copy()
     kind = Q.dtype.type
-    args = (items, values, indptr, iterations, kind(rate), kind(penalty))
+    args = (items, values, indptr, iterations, kind(rate), kind(penalty), centred)
     share_out(lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0, None)
     return P

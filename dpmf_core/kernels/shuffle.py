@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled
+from dpmf_core.kernels.compilation import compiled
 
 
 @compiled
 def _shuffled(n, key):  # type: ignore[no-untyped-def]
-    """Fisher & Yates's shuffle by splitmix64 (Steele, Lea & Flood 2014); the remainder's bias is below n / 2^64."""
+    """Fisher & Yates's shuffle by splitmix64 (Steele, Lea & Flood 2014); the remainder's bias
+    is below n / 2^64.
+    """
     out = np.arange(n)
     state = key
     for last in range(n - 1, 0, -1):

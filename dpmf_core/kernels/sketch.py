@@ -1,8 +1,11 @@
-"""Factors held in a count sketch, and stochastic gradients on it, in compiled code (Charikar, Chen & Farach-Colton 2002; Balu & Furon 2016).
+"""Factors held in a count sketch, and stochastic gradients on it, in compiled code (Charikar, Chen
+& Farach-Colton 2002; Balu & Furon 2016).
 
-C is flat: k rows of w cells, each with a margin of d - 1 cells where vectors lie side by side. Components are hashed by multiply-shift, pairwise
-independent (Dietzfelbinger 1996): each to a cell of its own, or the vector to a first cell, the others behind it. Either way two components of
-different vectors share a cell with probability 1 / w; each component has a sign of its own.
+C is flat: k rows of w cells, each with a margin of d - 1 cells where vectors lie side by side.
+Components are hashed by multiply-shift, pairwise
+independent (Dietzfelbinger 1996): each to a cell of its own, or the vector to a first cell, the
+others behind it. Either way two components of different vectors share a cell with probability 1 /
+w; each component has a sign of its own.
 """
 
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled
+from dpmf_core.kernels.compilation import compiled
 
 Array = npt.NDArray[Any]
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -29,16 +32,22 @@ def _strides(keys, d):  # type: ignore[no-untyped-def]
 
 @compiled
 def _hashed(keys, strides, ident, d, w, together, cells, signs):  # type: ignore[no-untyped-def]
-    """Cells in C and signs (k * d,) of the components of one vector; where they lie together, of cells the first in each row alone."""
+    """Cells in C and signs (k * d,) of the components of one vector; where they lie together,
+    of cells the first in each row alone.
+    """
     wide = np.uint64(w) & LOW
     row = w + d - 1 if together else w
     for j in range(len(keys)):
         first, begin = keys[j, 1] + keys[j, 0] * np.uint64(ident * d), np.uint32(j * row)
         for f in range(d):
             h = first + strides[j * d + f]
-            signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(2) - np.float32(1)
+            signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(2) - np.float32(
+                1
+            )
         for f in range(1 if together else d):
-            cells[j * d + f] = np.uint32((((first + strides[j * d + f]) >> HALF) * wide) >> HALF) + begin
+            cells[j * d + f] = (
+                np.uint32((((first + strides[j * d + f]) >> HALF) * wide) >> HALF) + begin
+            )
 
 
 @compiled
@@ -83,9 +92,16 @@ def _vectors(C, keys, count, d, w, together):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath={"reassoc", "contract"})
-def _sketched(C, user_keys, item_keys, users, items, values, d, w, together, rate, penalty, threshold):  # type: ignore[no-untyped-def]
+def _sketched(  # type: ignore[no-untyped-def]
+    C, user_keys, item_keys, users, items, values, d, w, together, rate, penalty, threshold
+):
     k, skipped = len(user_keys), 0
-    p, q, to_p, to_q = np.empty(d, np.float32), np.empty(d, np.float32), np.empty(d, np.float32), np.empty(d, np.float32)
+    p, q, to_p, to_q = (
+        np.empty(d, np.float32),
+        np.empty(d, np.float32),
+        np.empty(d, np.float32),
+        np.empty(d, np.float32),
+    )
     user_strides, item_strides = _strides(user_keys, d), _strides(item_keys, d)
     user_cells, user_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     item_cells, item_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
@@ -101,7 +117,8 @@ def _sketched(C, user_keys, item_keys, users, items, values, d, w, together, rat
         if error * error > threshold:
             skipped += 1
             continue
-        step, pull = rate * error if rate * size <= 1 else error / size, rate * penalty  # a longer step would overshoot
+        # a longer step would overshoot
+        step, pull = rate * error if rate * size <= 1 else error / size, rate * penalty
         for f in range(d):
             to_p[f], to_q[f] = step * q[f] - pull * p[f], step * p[f] - pull * q[f]
         _move(C, user_cells, user_signs, k, d, together, to_p)
@@ -119,19 +136,51 @@ def places(keys: Array, ident: int, d: int, w: int, together: bool) -> tuple[Arr
     k = len(keys)
     cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     _hashed(keys, _strides(keys, d), ident, d, w, together, cells, signs)
-    found = cells.reshape(k, d).astype(np.int64) - np.arange(k)[:, None] * (w + d - 1 if together else w)
+    found = cells.reshape(k, d).astype(np.int64) - np.arange(k)[:, None] * (
+        w + d - 1 if together else w
+    )
     return (found[:, :1] + np.arange(d) if together else found), signs.reshape(k, d)
 
 
 def vectors(C: Array, keys: Array, count: int, d: int, w: int, together: bool) -> Array:
-    """What the sketch holds of `count` vectors of d components (count, d), float32. C: flat, see `size`. keys: (k, 2) uint64, odd multipliers first."""
+    """What the sketch holds of `count` vectors of d components (count, d), float32.
+
+    C: flat, see `size`. keys: (k, 2) uint64, odd multipliers first.
+    """
     return np.asarray(_vectors(C, keys, count, d, w, together))
 
 
 def epoch(
-    C: Array, keys: tuple[Array, Array], users: Array, items: Array, values: Array, d: int, w: int, together: bool, rate: float, penalty: float,
+    C: Array,
+    keys: tuple[Array, Array],
+    users: Array,
+    items: Array,
+    values: Array,
+    d: int,
+    w: int,
+    together: bool,
+    rate: float,
+    penalty: float,
     threshold: float,
-) -> int:  # fmt: skip
-    """One pass over the ratings as they come; changes C in place. Ratings whose squared error is above `threshold` are passed over: how many is returned."""
+) -> int:
+    """One pass over the ratings as they come; changes C in place.
+
+    Ratings whose squared error is above `threshold` are passed over: how many is returned.
+    """
     one = np.float32
-    return int(_sketched(C, keys[0], keys[1], users, items, values, d, w, together, one(rate), one(penalty), one(threshold)))
+    return int(
+        _sketched(
+            C,
+            keys[0],
+            keys[1],
+            users,
+            items,
+            values,
+            d,
+            w,
+            together,
+            one(rate),
+            one(penalty),
+            one(threshold),
+        )
+    )

@@ -5,14 +5,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels import compiled, share_out
+from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 
 
 @compiled
 def _square(indptr, items, values, starts, by_item, users, first, last, out):  # type: ignore[no-untyped-def]
-    """Rows first..last of `pairs`: each rater of an item adds her difference to every other item of hers."""
+    """Rows first..last of `pairs`: each rater of an item adds her difference to every other
+    item of hers.
+    """
     m = len(starts) - 1
     counts, differences = np.empty(m, np.float64), np.empty(m, np.float64)
     for j in range(first, last):
@@ -60,27 +63,69 @@ def _everything(counts, differences, indptr, items, values, users, first, last, 
             out[n, j] = total[j] / weight[j] if weight[j] > 0 else np.nan
 
 
-def pairs(indptr: Array, items: Array, values: Array, by_item: tuple[Array, Array], users: Array, threads: int | None = None) -> Array:
-    """(m, m) float32: above the diagonal the sum of r_uj - r_uk over users who rated both, below it how many they are."""
+def pairs(
+    indptr: Array,
+    items: Array,
+    values: Array,
+    by_item: tuple[Array, Array],
+    users: Array,
+    threads: int | None = None,
+) -> Array:
+    """(m, m) float32: above the diagonal the sum of r_uj - r_uk over users who rated both,
+    below it how many they are.
+    """
     starts, order = by_item
     out = np.empty((len(starts) - 1, len(starts) - 1), np.float32)
     cost = np.bincount(items, np.diff(indptr)[users], len(starts) - 1) + len(starts)
-    share_out(lambda first, last: _square(indptr, items, values, starts, order, users, first, last, out), cost, threads)
+    share_out(
+        lambda first, last: _square(indptr, items, values, starts, order, users, first, last, out),
+        cost,
+        threads,
+    )
     return out
 
 
-def predicted(square: Array, indptr: Array, items: Array, values: Array, users: Array, wanted: Array, threads: int | None = None) -> Array:
-    """Weighted Slope One of every (user, item) asked for, from the users' own ratings; NaN where no item of hers was ever rated beside it."""
+def predicted(
+    square: Array,
+    indptr: Array,
+    items: Array,
+    values: Array,
+    users: Array,
+    wanted: Array,
+    threads: int | None = None,
+) -> Array:
+    """Weighted Slope One of every (user, item) asked for, from the users' own ratings; NaN
+    where no item of hers was ever rated beside it.
+    """
     out = np.empty(len(wanted), np.float32)
-    share_out(lambda first, last: _predicted(square, indptr, items, values, users, wanted, first, last, out), np.diff(indptr)[users] + 1.0, threads)
+    share_out(
+        lambda first, last: _predicted(
+            square, indptr, items, values, users, wanted, first, last, out
+        ),
+        np.diff(indptr)[users] + 1.0,
+        threads,
+    )
     return out
 
 
-def everything(square: Array, indptr: Array, items: Array, values: Array, users: Array, threads: int | None = None) -> Array:
+def everything(
+    square: Array,
+    indptr: Array,
+    items: Array,
+    values: Array,
+    users: Array,
+    threads: int | None = None,
+) -> Array:
     """As `predicted`, of every item for each of `users`: (len(users), m)."""
     counts, differences = np.tril(square), np.triu(square)
     counts, differences = counts + counts.T, differences - differences.T
     out = np.empty((len(users), len(square)), np.float32)
     cost = np.diff(indptr)[users] + 1.0
-    share_out(lambda first, last: _everything(counts, differences, indptr, items, values, users, first, last, out), cost, threads)
+    share_out(
+        lambda first, last: _everything(
+            counts, differences, indptr, items, values, users, first, last, out
+        ),
+        cost,
+        threads,
+    )
     return out

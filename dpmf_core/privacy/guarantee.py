@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from dpmf_core.language import joined, phrase
+
 
 class Status(StrEnum):
     PROVEN = "PROVEN"
@@ -12,38 +14,78 @@ class Status(StrEnum):
     NONE = "NONE"
 
 
-VALUE = "value of a rating"  # the unit where who rated what is public: its neighbour has another value, and nothing is added or removed
-PERSON = "person"  # the unit where it is known whose each document or image is: all of hers together
+# the unit where who rated what is public: its neighbour has another value, and nothing is added or
+# removed
+VALUE = phrase("value of a rating")
+# the unit where it is known whose each document or image is: all of hers together
+PERSON = phrase("person")
+# further units, as they are read
+UNITS = (
+    phrase("user"),
+    phrase("rating"),
+    phrase("value"),
+    phrase("sample"),
+    phrase("document"),
+    phrase("image"),
+    phrase("unit"),
+)
 
 
 def neighbours(unit: str, relation: str) -> str:
-    """How a neighbouring data set differs, as it is printed. relation: a `Relation`, or as a record has it."""
+    """How a neighbouring data set differs, as it is printed. relation: a `Relation`, or as a
+    record has it.
+    """
     if unit == VALUE:
-        return "another value"
-    return "add/remove" if relation == "add-remove" else "replace-one, at most"
+        return phrase("another value")
+    return phrase("add/remove") if relation == "add-remove" else phrase("replace-one, at most")
 
 
 def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
-    """Which noise it was and where it came from, from the kinds of a ledger's mechanisms; empty where nothing was released."""
-    words = " and ".join(dict.fromkeys(NOISES.get(kind, f"{kind} noise") for kind in mechanisms))
-    if not words:
+    """Which noise it was and where it came from, from the kinds of a ledger's mechanisms; empty
+    where nothing was released.
+    """
+    kinds = list(dict.fromkeys(mechanisms))
+    if not kinds:
         return ""
+    first, *others = (NOISES.get(kind, (phrase(kind),) * 2) for kind in kinds)
+    said = dict.fromkeys((first[0], *(it for _, it in others if it != first[1])))
     if reproducible:
-        return f"{words[0].upper()}{words[1:]}, drawn from a seed: noise reproducible, for study, not for release."
-    return f"{words[0].upper()}{words[1:]}, from AES-128 in counter mode with a key of the operating system that is stored nowhere: nobody can draw it again."
+        return phrase(
+            "{noises}, drawn from a seed: noise reproducible, for study, not for release.",
+            noises=joined(said),
+        )
+    return phrase(
+        "{noises}, from AES-128 in counter mode with a key of the operating system that is stored"
+        " nowhere: nobody can draw it again.",
+        noises=joined(said),
+    )
 
 
+GAUSSIAN = (phrase("Floating-point Gaussian noise"), phrase("floating-point Gaussian noise"))
+# by mechanism: at the beginning of a sentence, and within it
 NOISES = {
-    "Gaussian": "floating-point Gaussian noise", "Laplace": "floating-point Laplace noise", "posterior sample": "a floating-point posterior sample",
-    "thresholded Gaussian": "floating-point Gaussian noise", "padded Gaussian count": "floating-point Gaussian noise",
-    "discrete Gaussian": "exact discrete Gaussian noise on a grid",
-}  # fmt: skip
+    "Gaussian": GAUSSIAN,
+    "Laplace": (phrase("Floating-point Laplace noise"), phrase("floating-point Laplace noise")),
+    "posterior sample": (
+        phrase("A floating-point posterior sample"),
+        phrase("a floating-point posterior sample"),
+    ),
+    "thresholded Gaussian": GAUSSIAN,
+    "padded Gaussian count": GAUSSIAN,
+    "discrete Gaussian": (
+        phrase("Exact discrete Gaussian noise on a grid"),
+        phrase("exact discrete Gaussian noise on a grid"),
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """status: what is proved. unit: whose data one neighbouring step adds or removes. assumptions: what CONDITIONAL rests on.
-    taken_as_public: facts the proof treats as known. claim: the source's own words, printed in quotation marks where UNPROVEN; reason: why it is."""
+    """status: what is proved. unit: whose data one neighbouring step adds or removes. assumptions:
+    what CONDITIONAL rests on.
+    taken_as_public: facts the proof treats as known. claim: the source's own words, printed in
+    quotation marks where UNPROVEN; reason: why it is.
+    """
 
     status: Status
     unit: str = "user"
@@ -53,15 +95,19 @@ class Guarantee:
     reason: str = ""
 
     def given(self, *assumptions: str) -> "Guarantee":
-        """The same guarantee, resting on further assumptions; PROVEN becomes CONDITIONAL, others keep their status."""
+        """The same guarantee, resting on further assumptions; PROVEN becomes CONDITIONAL,
+        others keep their status.
+        """
         if not assumptions or self.status is Status.NONE:
             return self
         status = Status.CONDITIONAL if self.status is Status.PROVEN else self.status
-        return replace(self, status=status, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions))))
+        return replace(
+            self, status=status, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions)))
+        )
 
     def of(self, unit: str) -> "Guarantee":
         """A guarantee of samples, said of what they are; of people, their number is public."""
-        known = ("the number of people",) if unit == PERSON else ()
+        known = (phrase("the number of people"),) if unit == PERSON else ()
         return replace(self, unit=unit, taken_as_public=(*known, *self.taken_as_public))
 
     @property
@@ -71,15 +117,38 @@ class Guarantee:
 
     @property
     def words(self) -> str:
-        one = f"one {self.unit}" + " (all her rows)" * (self.unit == PERSON)
+        if self.status is Status.PROVEN and self.unit == PERSON:
+            return phrase(
+                "Every release is in the ledger and every sensitivity is proved, for one person"
+                " (all her rows)."
+            )
         if self.status is Status.PROVEN:
-            return f"Every release is in the ledger and every sensitivity is proved, for {one}."
+            return phrase(
+                "Every release is in the ledger and every sensitivity is proved, for one {unit}.",
+                unit=phrase(self.unit),
+            )
         if self.status is Status.CONDITIONAL:
-            return f"Proved for {one}, provided that " + " and ".join(self.assumptions) + "."
+            provided = joined(self.assumptions)
+            if self.unit == PERSON:
+                return phrase(
+                    "Proved for one person (all her rows), provided that {these}.", these=provided
+                )
+            return phrase(
+                "Proved for one {unit}, provided that {these}.",
+                unit=phrase(self.unit),
+                these=provided,
+            )
+        if self.status is Status.UNPROVEN and self.reason:
+            return phrase(
+                'No proof is known: {reason}. The source says: "{claim}".',
+                reason=phrase(self.reason),
+                claim=phrase(self.claim),
+            )
         if self.status is Status.UNPROVEN:
-            because = f": {self.reason}" if self.reason else ""
-            return f'No proof is known{because}. The source says: "{self.claim}".'
-        return "Not private: nothing limits what the result reveals about one person."
+            return phrase(
+                'No proof is known. The source says: "{claim}".', claim=phrase(self.claim)
+            )
+        return phrase("Not private: nothing limits what the result reveals about one person.")
 
 
 NOT_PRIVATE = Guarantee(Status.NONE)

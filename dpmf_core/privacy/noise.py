@@ -1,11 +1,12 @@
 """The only place that draws privacy noise. Drawing is recording: what was drawn is what was spent.
 
-A `Noise` is opened on a plan. `release` takes the next planned release of that name, writes it to the ledger and hands
-out a pen that adds noise to the statistic, whole or part by part. A release that the plan does not hold is refused,
-and so are more coordinates than the release declared.
+A `Noise` is opened on a plan. `release` takes the next planned release of that name, writes it to
+the ledger and hands out a pen that adds noise to the statistic, whole or part by part. A release
+that the plan does not hold is refused, and so are more coordinates than the release declared.
 
-Without a seed the numbers are those of a cipher whose key nobody keeps (`streams`). Gaussian and Laplace noise is floating-point, no defence against
-Mironov (2012); `DiscreteGaussian` is exact, on a grid.
+Without a seed the numbers are those of a cipher whose key nobody keeps (`streams`). Gaussian and
+Laplace noise is floating-point, no defence against Mironov (2012); `DiscreteGaussian` is exact, on
+a grid.
 """
 
 import math
@@ -16,11 +17,15 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.privacy.events import AdditiveNoise, Event, FailingGaussian, Ledger, Mechanism, PaddedCount, PosteriorSample, ThresholdedCounts, normal_form
+from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
+from dpmf_core.privacy.events import Event, Ledger, normal_form
+from dpmf_core.privacy.failing_mechanisms import FailingGaussian, PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.guarantee import noise_words
-from dpmf_core.privacy.streams import Stream, stream
+from dpmf_core.privacy.mechanisms import AdditiveNoise, Mechanism, PosteriorSample
+from dpmf_core.privacy.random_streams import Stream, stream
 
-CHUNK = 1 << 18  # normals drawn from one stream; fixed, so that results do not depend on the number of threads
+# normals drawn from one stream; fixed, so that results do not depend on the number of threads
+CHUNK = 1 << 18
 MOST_STEPS = 2.0**52  # of a grid, so that float64 holds whole numbers of them
 Array = npt.NDArray[Any]
 Failing = TypeVar("Failing", bound=FailingGaussian)
@@ -33,13 +38,21 @@ class PlanViolation(RuntimeError):
 class Noise:
     """Draws the noise of one run, on one plan, and keeps its ledger.
 
-    plan: what may be released. seed: of the privacy stream, or a stream; None takes a secret one, which cannot be repeated: for private data.
+    plan: what may be released. seed: of the privacy stream, or a stream; None takes a secret one,
+    which cannot be repeated: for private data.
     threads: for drawing; any number gives the same draws.
     """
 
-    def __init__(self, plan: Event, seed: np.random.SeedSequence | Stream | None = None, threads: int = 1) -> None:
-        self._left: dict[Mechanism, int] = dict(normal_form(plan))
-        self._order = {leaf: place for place, leaf in enumerate(self._left)}
+    def __init__(
+        self, plan: Event, seed: np.random.SeedSequence | Stream | None = None, threads: int = 1
+    ) -> None:
+        self._planned = dict(normal_form(plan))
+        # by release and group: every group has the planned ones once
+        self._left: dict[tuple[Mechanism, DisjointGroup], int] = {
+            (leaf, DisjointGroup(number, leaf.groups)): count
+            for leaf, count in self._planned.items()
+            for number in range(leaf.groups)
+        }
         self._spent: dict[Mechanism, int] = {}
         self._stream = stream(seed)
         self._threads = threads
@@ -51,38 +64,77 @@ class Noise:
 
     @property
     def words(self) -> str:
-        """Which noise what has been released holds, as a card says it; empty before the first release."""
+        """Which noise what has been released holds, as a card says it; empty before the first
+        release.
+        """
         return noise_words((leaf.mechanism for leaf in self._spent), self.is_reproducible)
 
     @property
     def spent(self) -> Ledger:
-        """What has been released so far, in the plan's order."""
-        return tuple(sorted(self._spent.items(), key=lambda entry: self._order[entry[0]]))
+        """What has been released so far, in the plan's order; on disjoint groups, as often as on
+        the one that answered most often.
+        """
+        return tuple(
+            (leaf, self._spent[leaf]) for leaf in self._planned if self._spent.get(leaf, 0)
+        )
 
-    def planned(self, statistic: str) -> Mechanism:
-        """The next planned release of this name, equal ones taken together: its noise multiplier is public. Raises PlanViolation where there is none."""
-        for leaf, count in self._left.items():
-            if leaf.statistic == statistic and count > 0:
+    def planned(self, statistic: str, group: DisjointGroup = EVERYBODY) -> Mechanism:
+        """The next planned release of this name on this group, equal ones taken together: its
+        noise multiplier is public. Raises PlanViolation where there is none.
+        """
+        for (leaf, of), count in self._left.items():
+            if leaf.statistic == statistic and of == group and count > 0:
                 return leaf
-        left = ", ".join(f"{leaf.statistic} x {count}" for leaf, count in self._left.items() if count) or "nothing"
-        raise PlanViolation(f"The plan holds no further release of {statistic!r}. Left in the plan: {left}.")
+        on = "" if group == EVERYBODY else f" on group {group.number} of {group.of}"
+        raise PlanViolation(
+            f"The plan holds no further release of {statistic!r}{on}. Left in the plan:"
+            f" {self._words_of_left()}."
+        )
 
-    def release(self, statistic: str, *, sensitivity: float, size: int) -> "Release":
-        """Open the next planned release of `size` coordinates and record it. Raises PlanViolation when the plan does not hold it."""
-        leaf = self.planned(statistic)
+    def _words_of_left(self) -> str:
+        left = {leaf: 0 for leaf, _ in self._left}
+        for (leaf, _), count in self._left.items():
+            left[leaf] += count
+        return ", ".join(f"{leaf.title} x {count}" for leaf, count in left.items() if count) or (
+            "nothing"
+        )
+
+    def release(
+        self,
+        statistic: str,
+        *,
+        sensitivity: float,
+        size: int,
+        group: DisjointGroup = EVERYBODY,
+    ) -> "Release":
+        """Open the next planned release of `size` coordinates and record it. group: whose rows
+        are in it, and nobody else's.
+
+        Raises PlanViolation when the plan does not hold it.
+        """
+        leaf = self.planned(statistic, group)
         if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
-            raise PlanViolation(f"{statistic!r} was planned with sensitivity {leaf.sensitivity}. Got {sensitivity}.")
+            raise PlanViolation(
+                f"{statistic!r} was planned with sensitivity {leaf.sensitivity}. Got {sensitivity}."
+            )
         if isinstance(leaf, FailingGaussian):
-            raise PlanViolation(f"{statistic!r} was planned as a {leaf.mechanism}, of which only a part may be shown: use `thresholded` or `padded_count`.")
+            raise PlanViolation(
+                f"{statistic!r} was planned as a {leaf.mechanism}, of which only a part may be"
+                " shown: use `thresholded` or `padded_count`."
+            )
         if not isinstance(leaf, AdditiveNoise):
-            raise PlanViolation(f"{statistic!r} was planned as a {leaf.mechanism}, to which no noise is added.")
-        self._record(leaf)
+            raise PlanViolation(
+                f"{statistic!r} was planned as a {leaf.mechanism}, to which no noise is added."
+            )
+        self._record(leaf, group)
         return self._open(leaf, size)
 
     def thresholded(self, statistic: str, counts: Array) -> tuple[Array, Array]:
-        """Which names pass the threshold of the next planned `ThresholdedCounts`, largest noisy count first, and their noisy counts.
+        """Which names pass the threshold of the next planned `ThresholdedCounts`, largest noisy
+        count first, and their noisy counts.
 
-        counts: (n_names,), the sum of the units' vectors as `ThresholdedCounts` describes them; a name with a count of 0 is unknown and never passes.
+        counts: (n_names,), the sum of the units' vectors as `ThresholdedCounts` describes them; a
+        name with a count of 0 is unknown and never passes.
         Raises PlanViolation.
         """
         leaf = self._failing(statistic, ThresholdedCounts)
@@ -93,7 +145,9 @@ class Noise:
         return known[order], noisy[order]
 
     def padded_count(self, statistic: str, count: int) -> int:
-        """A noisy number of units for the next planned `PaddedCount`, below the truth only with the probability that it says. Raises PlanViolation."""
+        """A noisy number of units for the next planned `PaddedCount`, below the truth only with
+        the probability that it says. Raises PlanViolation.
+        """
         leaf = self._failing(statistic, PaddedCount)
         noisy = self._open(leaf, 1).vector(np.array([float(count)]))
         return max(1, math.ceil(float(noisy[0]) + leaf.padding))
@@ -101,24 +155,30 @@ class Noise:
     def _failing(self, statistic: str, kind: type[Failing]) -> Failing:
         leaf = self.planned(statistic)
         if not isinstance(leaf, kind):
-            raise PlanViolation(f"{statistic!r} was planned as {leaf.mechanism}, not as {kind.mechanism}.")
+            raise PlanViolation(
+                f"{statistic!r} was planned as {leaf.mechanism}, not as {kind.mechanism}."
+            )
         self._record(leaf)
         return leaf
 
     def sampler(self, statistic: str) -> Callable[[tuple[int, ...]], Array]:
-        """Standard normals of a shape, from the private stream, for the next planned posterior sample of that name; taking it records the sample.
+        """Standard normals of a shape, from the private stream, for the next planned posterior
+        sample of that name; taking it records the sample.
 
         Raises PlanViolation.
         """
         leaf = self.planned(statistic)
         if not isinstance(leaf, PosteriorSample):
-            raise PlanViolation(f"{statistic!r} was planned with {leaf.mechanism} noise, not as a sample.")
+            raise PlanViolation(
+                f"{statistic!r} was planned with {leaf.mechanism} noise, not as a sample."
+            )
         self._record(leaf)
         return self._stream.spawn(1)[0].generator().standard_normal
 
-    def _record(self, leaf: Mechanism) -> None:
-        self._left[leaf] -= 1
-        self._spent[leaf] = self._spent.get(leaf, 0) + 1
+    def _record(self, leaf: Mechanism, group: DisjointGroup = EVERYBODY) -> None:
+        self._left[leaf, group] -= 1
+        used = self._planned[leaf] - self._left[leaf, group]
+        self._spent[leaf] = max(used, self._spent.get(leaf, 0))
 
     def _open(self, leaf: AdditiveNoise, size: int) -> "Release":
         return Release(leaf, size, self._stream.spawn(1)[0], self._threads)
@@ -135,22 +195,29 @@ class Noise:
 
 
 class Release:
-    """One statistic's noise. `vector` and `symmetric` may be called part by part, each coordinate once."""
+    """One statistic's noise.
+
+    `vector` and `symmetric` may be called part by part, each coordinate once.
+    """
 
     def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream, threads: int) -> None:
         self.leaf, self._left, self._stream, self._threads = leaf, size, stream, threads
         self.step, self.scale = leaf.grid(size)
 
     def vector(self, part: Array) -> Array:
-        """The part plus noise of standard deviation (Laplace: scale) `scale` on every coordinate."""
+        """The part plus noise of standard deviation (Laplace: scale) `scale` on every
+        coordinate.
+        """
         part = self._rounded(_real(part))
         noise = self._draw(part.size).reshape(part.shape)
         return self._publish(part, noise.astype(part.dtype, copy=False))
 
     def symmetric(self, part: Array) -> Array:
-        """The part (..., r, r) plus symmetric noise: variance scale^2 on the diagonal, half of it off the diagonal.
+        """The part (..., r, r) plus symmetric noise: variance scale^2 on the diagonal, half of it
+        off the diagonal.
 
-        In the isometric coordinates (diagonal, sqrt(2) x off-diagonal) this is independent noise of one scale.
+        In the isometric coordinates (diagonal, sqrt(2) x off-diagonal) this is independent noise of
+        one scale.
         """
         part = _real(part)
         from dpmf_core import kernels  # compiled code is loaded when first needed
@@ -158,12 +225,16 @@ class Release:
         r = part.shape[-1]
         if self.step:
             return self._symmetric_on_grid(part)
-        triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(-1, r * (r + 1) // 2)
+        triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(
+            -1, r * (r + 1) // 2
+        )
         noise = kernels.unfold(triangles, r, math.sqrt(0.5), threads=self._threads)
         return self._publish(part, noise.reshape(part.shape))
 
     def _symmetric_on_grid(self, part: Array) -> Array:
-        """The isometric coordinates are what is rounded and released: added up after unfolding, the last digits would tell sum and noise apart."""
+        """The isometric coordinates are what is rounded and released: added up after unfolding,
+        the last digits would tell sum and noise apart.
+        """
         from dpmf_core import kernels
 
         r = part.shape[-1]
@@ -172,19 +243,31 @@ class Release:
         triangles = self._rounded(part[..., rows, columns] * weights)
         noise = self._draw(triangles.size).reshape(triangles.shape)
         published = np.asarray(self._publish(triangles, noise)).reshape(-1, len(rows))
-        return kernels.unfold(published, r, math.sqrt(0.5), threads=self._threads).reshape(part.shape)
+        return kernels.unfold(published, r, math.sqrt(0.5), threads=self._threads).reshape(
+            part.shape
+        )
 
     def _rounded(self, part: Array) -> Array:
-        """The nearest point of the grid, of which the sum with the noise is exact: below 2^52 steps each."""
-        return np.clip(np.rint(part / self.step), -MOST_STEPS, MOST_STEPS) * self.step if self.step else part
+        """The nearest point of the grid, of which the sum with the noise is exact: below 2^52
+        steps each.
+        """
+        return (
+            np.clip(np.rint(part / self.step), -MOST_STEPS, MOST_STEPS) * self.step
+            if self.step
+            else part
+        )
 
     def _publish(self, part: Array, noise: Array) -> Array:
-        """The one line where exact figures become released ones (contract tests put their blindfold here)."""
+        """The one line where exact figures become released ones (contract tests put their
+        blindfold here).
+        """
         return part + noise
 
     def _draw(self, size: int) -> npt.NDArray[np.float64]:
         if size > self._left:
-            raise PlanViolation(f"{self.leaf.statistic!r} has {self._left} coordinates left to release. Got {size}.")
+            raise PlanViolation(
+                f"{self.leaf.statistic!r} has {self._left} coordinates left to release. Got {size}."
+            )
         self._left -= size
         out = np.empty(size)
         starts = range(0, size, CHUNK)
@@ -203,10 +286,14 @@ class Release:
 
 
 def _real(part: Array) -> Array:
-    """Whole numbers become float64: noise cast to them would be cut off, and tells counts from an empty sum (np.bincount of nothing is integer).
+    """Whole numbers become float64: noise cast to them would be cut off, and tells counts from an
+    empty sum (np.bincount of nothing is integer).
 
     Raises PlanViolation on float32: rounding a sum in it moves more than one user may.
     """
     if part.dtype.kind == "f" and part.dtype != np.float64:
-        raise PlanViolation(f"a statistic is summed in float64, or rounding moves it by more than its sensitivity. Got {part.dtype}.")
+        raise PlanViolation(
+            "a statistic is summed in float64, or rounding moves it by more than its sensitivity."
+            f" Got {part.dtype}."
+        )
     return part.astype(np.float64, copy=False)

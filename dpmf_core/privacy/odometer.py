@@ -1,8 +1,11 @@
-"""What everything that was drawn on one private data set costs together, and whether more fits a budget.
+"""What everything that was drawn on one private data set costs together, and whether more fits a
+budget.
 
-Without a budget the total is the composition of what was drawn. With one the account is a privacy filter under fully adaptive composition: a release
-enters if the sum of mu^2 stays at or below the budget's mu^2 (Smith & Thakurta 2022). Gaussian releases enter exactly. A release of pure epsilon enters by
-the smallest mu whose trade-off curve lies below its own: both meet at the symmetric point a = 1 / (1 + e^epsilon), and a convex curve lies below its chords.
+Without a budget the total is the composition of what was drawn. With one the account is a privacy
+filter under fully adaptive composition: a release enters if the sum of mu^2 stays at or below the
+budget's mu^2 (Smith & Thakurta 2022). Gaussian releases enter exactly. A release of pure epsilon
+enters by the smallest mu whose trade-off curve lies below its own: both meet at the symmetric point
+a = 1 / (1 + e^epsilon), and a convex curve lies below its chords.
 """
 
 import functools
@@ -14,22 +17,27 @@ from dataclasses import replace as changed
 from scipy.special import expit, ndtri
 
 from dpmf_core.errors import BadInput
-from dpmf_core.privacy.accounting import Budget, failure, gaussian_epsilon, rule_of
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.events import Gaussian, Ledger, Mechanism, Relation, Repeat, UnsupportedEvent, normal_form, sequence
+from dpmf_core.privacy.accounting import failure, rule_of
+from dpmf_core.privacy.budget import Budget
+from dpmf_core.privacy.events import Ledger, Repeat, normal_form, sequence
+from dpmf_core.privacy.formatting import epsilon_text
+from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.guarantee import PERSON, VALUE, Status
-from dpmf_core.privacy.printed import epsilon_text
+from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
 
 ROUNDING = 1e-12  # relative, of a sum of squares
-SMALLER_UNITS = (VALUE, "rating")  # what protects less than a row of the data has no epsilon for the row
+# what protects less than a row of the data has no epsilon for the row
+SMALLER_UNITS = (VALUE, "rating")
 
 
 @dataclass(frozen=True)
 class Charge:
     """What one run, or one private selection, takes from an account.
 
-    ledger: its releases. status, unit, delta, relation: of its own promise. price: of a private selection, whose releases do not leave it: epsilon of the
-    whole for adding or removing a unit and for replacing one, at its delta.
+    ledger: its releases. status, unit, delta, relation: of its own promise. price: of a private
+    selection, whose releases do not leave it: epsilon of the whole for adding or removing a unit
+    and for replacing one, at its delta.
     """
 
     title: str
@@ -47,7 +55,9 @@ class Charge:
 
     @property
     def epsilon(self) -> float | None:
-        """Its own, exactly composed, at its own delta and relation; None where nothing is proved."""
+        """Its own, exactly composed, at its own delta and relation; None where nothing is
+        proved.
+        """
         if self.status not in (Status.PROVEN, Status.CONDITIONAL):
             return None
         if self.price is not None:
@@ -57,9 +67,11 @@ class Charge:
 
 @dataclass(frozen=True)
 class Total:
-    """What the covered charges cost together; uncovered: how many others there are. delta: None where nothing was released.
+    """What the covered charges cost together; uncovered: how many others there are. delta: None
+    where nothing was released.
 
-    rule: exact; a Rényi bound where a release has no loss distribution; at most, where prices of private selections are added.
+    rule: exact; a Rényi bound where a release has no loss distribution; at most, where prices of
+    private selections are added.
     """
 
     epsilon: float
@@ -72,25 +84,39 @@ class Total:
 
 @functools.lru_cache(512)
 def _composed(ledger: Ledger, delta: float, relation: Relation) -> float:
-    """The exact epsilon of a ledger; where its other noise is too much to be composed numerically, that noise by the sum of its epsilons."""
+    """The exact epsilon of a ledger; where its other noise is too much to be composed
+    numerically, that noise by the sum of its epsilons.
+    """
     try:
         return exactly(sequence(*(Repeat(leaf, count) for leaf, count in ledger)), delta, relation)
     except UnsupportedEvent:
         p = failure(sequence(*(Repeat(leaf, count) for leaf, count in ledger)))
         if p >= delta:
             return math.inf
-        pure = sum(count * leaf.pure_epsilon(leaf.multiplier(relation)) for leaf, count in ledger if not isinstance(leaf, Gaussian))
-        square = sum(count / leaf.multiplier(relation) ** 2 for leaf, count in ledger if isinstance(leaf, Gaussian))
+        pure = sum(
+            count * leaf.pure_epsilon(leaf.multiplier(relation))
+            for leaf, count in ledger
+            if not isinstance(leaf, Gaussian)
+        )
+        square = sum(
+            count / leaf.multiplier(relation) ** 2
+            for leaf, count in ledger
+            if isinstance(leaf, Gaussian)
+        )
         return gaussian_epsilon(math.sqrt(square), delta - p) - math.log1p(-p) + pure
 
 
 def merged(charges: Iterable[Charge]) -> Ledger:
     """The releases of several charges as one ledger."""
-    return normal_form(sequence(*(Repeat(leaf, count) for charge in charges for leaf, count in charge.ledger)))
+    return normal_form(
+        sequence(*(Repeat(leaf, count) for charge in charges for leaf, count in charge.ledger))
+    )
 
 
 def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
-    """Charges as one smaller unit sees them where people and their single rows are protected by turns: one row more is another person's data replaced."""
+    """Charges as one smaller unit sees them where people and their single rows are protected by
+    turns: one row more is another person's data replaced.
+    """
     covered = {charge.unit for charge in charges if charge.covered}
     if PERSON not in covered or len(covered) == 1:
         return list(charges)
@@ -99,7 +125,15 @@ def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
 
 def _replaced(charge: Charge) -> Charge:
     """The same releases, each at what replacing a unit moves."""
-    ledger = tuple((changed(leaf, noise_multiplier=leaf.multiplier(Relation.REPLACE_ONE), replace_one_factor=1.0), count) for leaf, count in charge.ledger)
+    ledger = tuple(
+        (
+            changed(
+                leaf, noise_multiplier=leaf.multiplier(Relation.REPLACE_ONE), replace_one_factor=1.0
+            ),
+            count,
+        )
+        for leaf, count in charge.ledger
+    )
     price = None if charge.price is None else (charge.price[True], charge.price[True])
     return changed(charge, ledger=ledger, price=price)
 
@@ -107,32 +141,61 @@ def _replaced(charge: Charge) -> Charge:
 def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     """All charges composed, at the budget's delta and relation.
 
-    Without a budget: at the largest delta among the runs (its probability of a failing release apart), plus those probabilities of all, plus the deltas of
-    private selections, whose epsilons are added; under replacement where any charge was made under it.
+    Without a budget: at the largest delta among the runs (its probability of a failing release
+    apart), plus those probabilities of all, plus the deltas of private selections, whose epsilons
+    are added; under replacement where any charge was made under it.
     """
-    covered = [charge for charge in _in_one_unit(charges) if charge.covered and (charge.ledger or charge.price)]
+    covered = [
+        charge
+        for charge in _in_one_unit(charges)
+        if charge.covered and (charge.ledger or charge.price)
+    ]
     replaced = any(charge.relation is Relation.REPLACE_ONE for charge in covered)
-    relation = budget.relation if budget else Relation.REPLACE_ONE if replaced else Relation.ADD_REMOVE
-    runs, selections = [it for it in covered if it.price is None], [it for it in covered if it.price is not None]
-    failures = [failure(sequence(*(Repeat(leaf, count) for leaf, count in it.ledger))) for it in runs]
-    own = max(((it.delta or 0.0) - p for it, p in zip(runs, failures, strict=True)), default=0.0) + sum(failures)
+    relation = (
+        budget.relation if budget else Relation.REPLACE_ONE if replaced else Relation.ADD_REMOVE
+    )
+    runs, selections = (
+        [it for it in covered if it.price is None],
+        [it for it in covered if it.price is not None],
+    )
+    failures = [
+        failure(sequence(*(Repeat(leaf, count) for leaf, count in it.ledger))) for it in runs
+    ]
+    own = max(
+        ((it.delta or 0.0) - p for it, p in zip(runs, failures, strict=True)), default=0.0
+    ) + sum(failures)
     chosen = sum(it.delta or 0.0 for it in selections)
     delta = budget.delta if budget else own + chosen
     for_runs = delta - chosen
-    epsilon = sum((it.price[relation is Relation.REPLACE_ONE] for it in selections if it.price is not None), 0.0)
+    epsilon = sum(
+        (it.price[relation is Relation.REPLACE_ONE] for it in selections if it.price is not None),
+        0.0,
+    )
     if runs:
         epsilon += _composed(merged(runs), for_runs, relation) if for_runs > 0 else math.inf
-    units = list(dict.fromkeys(it.unit for it in covered)) or list(dict.fromkeys(it.unit for it in charges)) or ["user"]
+    units = (
+        list(dict.fromkeys(it.unit for it in covered))
+        or list(dict.fromkeys(it.unit for it in charges))
+        or ["user"]
+    )
     unit = next((unit for unit in units if unit != "person"), units[0])
-    rule = "at most" if selections else rule_of(sequence(*(Repeat(leaf, count) for leaf, count in merged(runs))))
-    return Total(epsilon, delta or None, relation, unit, sum(not it.covered for it in charges), rule)
+    rule = (
+        "at most"
+        if selections
+        else rule_of(sequence(*(Repeat(leaf, count) for leaf, count in merged(runs))))
+    )
+    return Total(
+        epsilon, delta or None, relation, unit, sum(not it.covered for it in charges), rule
+    )
 
 
-# ---- the filter -------------------------------------------------------------------------------------------------------
+# ---- the filter ----------------------------------------------------------------------------------
 
 
 def squared_mu(leaf: Mechanism, relation: Relation) -> float | None:
-    """mu^2 of one release: exact for Gaussian noise, a bound for a pure epsilon; None where no bound is known here."""
+    """mu^2 of one release: exact for Gaussian noise, a bound for a pure epsilon; None where no
+    bound is known here.
+    """
     z = leaf.multiplier(relation)
     if type(leaf) is Gaussian:
         return 1 / z**2
@@ -149,34 +212,50 @@ def _spent(charges: Iterable[Charge], relation: Relation) -> float:
         found = [(squared_mu(leaf, relation), count) for leaf, count in charge.ledger]
         if charge.price is not None or any(one is None for one, _ in found):
             raise BadInput(
-                f"{charge.title} has no place under a budget for the whole data set: the budget's filter adds up continuous Gaussian noise and pure epsilons, "
-                "and this is neither. Take the budget away, or run something else. Nothing was drawn."
+                f"{charge.title} has no place under a budget for the whole data set: the budget's"
+                " filter adds up continuous Gaussian noise and pure epsilons, and this is neither."
+                " Take the budget away, or run something else. Nothing was drawn."
             )
         square += sum(count * one for one, count in found if one is not None)
     return square
 
 
 def check(before: Sequence[Charge], asked: Sequence[Charge], budget: Budget) -> None:
-    """Raises BadInput, in words, where what was drawn and what is asked for would exceed the budget together."""
+    """Raises BadInput, in words, where what was drawn and what is asked for would exceed the
+    budget together.
+    """
     together = _in_one_unit([*before, *asked])
-    spent, more = (_spent(charges, budget.relation) for charges in (together[: len(before)], together[len(before) :]))
+    spent, more = (
+        _spent(charges, budget.relation)
+        for charges in (together[: len(before)], together[len(before) :])
+    )
     allowed = budget.mu**2
     if spent + more <= allowed * (1 + ROUNDING):
         return
-    so_far, then, left = (gaussian_epsilon(math.sqrt(max(square, 0.0)), budget.delta) for square in (spent, spent + more, allowed - spent))
+    so_far, then, left = (
+        gaussian_epsilon(math.sqrt(max(square, 0.0)), budget.delta)
+        for square in (spent, spent + more, allowed - spent)
+    )
     raise BadInput(
-        f"The budget of these data is epsilon = {epsilon_text(budget.epsilon)} (delta = {budget.delta:.1e}, {budget.relation}). Drawn so far: {so_far:.2f}. "
-        f"This would make it {then:.2f}, so nothing was drawn. "
-        + (f"Ask for an epsilon of at most {left:.3g} in all." if left > 1e-4 else "Nothing is left of it.")
+        f"The budget of these data is epsilon = {epsilon_text(budget.epsilon)} (delta ="
+        f" {budget.delta:.1e}, {budget.relation}). Drawn so far: {so_far:.2f}. This would make it"
+        f" {then:.2f}, so nothing was drawn. "
+        + (
+            f"Ask for an epsilon of at most {left:.3g} in all."
+            if left > 1e-4
+            else "Nothing is left of it."
+        )
     )
 
 
-# ---- what it is made of -----------------------------------------------------------------------------------------------
+# ---- what it is made of --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A charge in an account. made: when, ISO 8601, UTC. state: running (the whole plan is charged), finished, cancelled, failed."""
+    """A charge in an account. made: when, ISO 8601, UTC. state: running (the whole plan is
+    charged), finished, cancelled, failed.
+    """
 
     charge: Charge
     made: str
@@ -185,7 +264,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Line:
-    """Equal charges together: how many, from when to when, epsilon of each and of all, None where they have none for a row of the data."""
+    """Equal charges together: how many, from when to when, epsilon of each and of all, None
+    where they have none for a row of the data.
+    """
 
     title: str
     state: str
@@ -203,14 +284,29 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for entry in entries:
         it = entry.charge
-        each = None if it.epsilon is None else round(it.epsilon, 6)  # equal but for the rounding of a calibration
-        groups.setdefault((it.title, it.status, it.unit, it.delta, it.relation, each, entry.state), []).append(entry)
+        # equal but for the rounding of a calibration
+        each = None if it.epsilon is None else round(it.epsilon, 6)
+        groups.setdefault(
+            (it.title, it.status, it.unit, it.delta, it.relation, each, entry.state), []
+        ).append(entry)
     found = []
     for group in groups.values():
         charge = group[0].charge
         alike = [entry.charge for entry in group]
         together = total(alike, budget).epsilon if charge.covered else None
-        found.append(Line(charge.title, group[0].state, charge.status, charge.unit, len(group), group[0].made, group[-1].made, charge.epsilon, together))
+        found.append(
+            Line(
+                charge.title,
+                group[0].state,
+                charge.status,
+                charge.unit,
+                len(group),
+                group[0].made,
+                group[-1].made,
+                charge.epsilon,
+                together,
+            )
+        )
     return found
 
 

@@ -1,15 +1,21 @@
-"""What choosing costs: the best of a random number of private trials, beside one trial and beside all of them composed.
+"""What choosing costs: the best of a random number of private trials, beside one trial and beside
+all of them composed.
 
-It asks that the number of trials K is drawn from its distribution, configurations at random, that scores are private within each trial, and that nothing
-but the winner is shown (Papernot & Steinke 2022). The price is by the privacy profile of one trial, as in Koskela, Redberg & Wang 2024, with the whole
-trade-off curve in place of one (epsilon, delta). With f the probability generating function of K, F(y) the probability that a trial ends at most as good as y
-(ties broken by coins), and primes for the neighbouring data, the winner has density f'(F(y)) q(y). As the winner of one trial is a private output,
-F' >= T(1 - F), T the trade-off curve of a trial, and f' is increasing. So, with u = F(y) and L = q/q',
+It asks that the number of trials K is drawn from its distribution, configurations at random, that
+scores are private within each trial, and that nothing but the winner is shown (Papernot & Steinke
+2022). The price is by the privacy profile of one trial, as in Koskela, Redberg & Wang 2024, with
+the whole trade-off curve in place of one (epsilon, delta). With f the probability generating
+function of K, F(y) the probability that a trial ends at most as good as y (ties broken by coins),
+and primes for the neighbouring data, the winner has density f'(F(y)) q(y). As the winner of one
+trial is a private output, F' >= T(1 - F), T the trade-off curve of a trial, and f' is increasing.
+So, with u = F(y) and L = q/q',
 
-    delta(eps) <= E[max over u of (f'(u) - e^eps f'(T(1 - u)) / L)_+] <= sum over j of w_j delta_trial(eps - s_j):
+    delta(eps) <= E[max over u of (f'(u) - e^eps f'(T(1 - u)) / L)_+] <= sum over j of w_j
+    delta_trial(eps - s_j):
 
-a maximum of finitely many lines in 1/L, one for each interval of u, with f'(u) at its upper end and f'(T(1 - u)) at its lower, is convex and
-falls to 0, hence a sum of w_j (1 - e^(eps - s_j) / L)_+ with positive w_j of sum f'(1) = E[K]. Any intervals give a bound; finer ones a closer bound.
+a maximum of finitely many lines in 1/L, one for each interval of u, with f'(u) at its upper end and
+f'(T(1 - u)) at its lower, is convex and falls to 0, hence a sum of w_j (1 - e^(eps - s_j) / L)_+
+with positive w_j of sum f'(1) = E[K]. Any intervals give a bound; finer ones a closer bound.
 """
 
 import functools
@@ -23,8 +29,11 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpmf_core.privacy.accounting import delta as delta_of
-from dpmf_core.privacy.accounting import epsilon, failure, false_negatives, log_delta, mu
-from dpmf_core.privacy.events import Event, Gaussian, Ledger, Relation, Repeat, Sequence, normal_form
+from dpmf_core.privacy.accounting import epsilon, failure
+from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
+from dpmf_core.privacy.gaussian import log_delta, mu
+from dpmf_core.privacy.interpretation import false_negatives
+from dpmf_core.privacy.mechanisms import Gaussian, Relation
 
 Array = npt.NDArray[np.float64]
 SHAPES = ("logarithmic", "geometric", "poisson", "binomial")  # the cheapest at the same mean first
@@ -36,7 +45,9 @@ LARGEST = 1e4  # of an epsilon that is looked for
 
 @dataclass(frozen=True)
 class Price:
-    """single: epsilon of one trial. best_of: by distribution of the number of trials. all_shown: about `mean` trials composed."""
+    """single: epsilon of one trial. best_of: by distribution of the number of trials.
+    all_shown: about `mean` trials composed.
+    """
 
     mean: float
     delta: float
@@ -50,18 +61,34 @@ class Price:
         return min(self.best_of, key=lambda name: self.best_of[name])
 
 
-def price_of_choosing(event: Event, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE) -> Price:
-    """event: everything that one trial releases, its score included. mean: of the number of trials, at least 1. Raises ValueError where it is below."""
+def price_of_choosing(
+    event: Event, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE
+) -> Price:
+    """event: everything that one trial releases, its score included. mean: of the number of
+    trials, at least 1. Raises ValueError where it is below.
+    """
     if not mean >= 1:
         raise ValueError(f"The mean number of trials must be at least 1. Got {mean}.")
     ledger = normal_form(event)
-    best_of = {shape: _best_of(ledger, shape, mean, delta, relation) for shape in SHAPES} if mean > 1 else {}
-    return Price(mean, delta, epsilon(event, delta, relation), best_of, epsilon(Repeat(event, math.ceil(mean)), delta, relation))
+    best_of = (
+        {shape: _best_of(ledger, shape, mean, delta, relation) for shape in SHAPES}
+        if mean > 1
+        else {}
+    )
+    return Price(
+        mean,
+        delta,
+        epsilon(event, delta, relation),
+        best_of,
+        epsilon(Repeat(event, math.ceil(mean)), delta, relation),
+    )
 
 
 @functools.lru_cache(256)
 def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Relation) -> float:
-    """The smallest epsilon found at which the best of K trials keeps delta; infinite where none below 10,000 does."""
+    """The smallest epsilon found at which the best of K trials keeps delta; infinite where none
+    below 10,000 does.
+    """
     event = Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
     profile = _profile(event, delta / mean, relation)
     shifts, weights = _mixture(event, derivative(shape, mean), relation)
@@ -84,10 +111,11 @@ def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Re
 
 @functools.lru_cache(64)
 def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array], Array]:
-    """delta_trial at any epsilons, negative ones too: 1 - e^eps + e^eps delta(-eps), for either of two neighbours may be the first.
+    """delta_trial at any epsilons, negative ones too: 1 - e^eps + e^eps delta(-eps), for either of
+    two neighbours may be the first.
 
-    small: the largest delta that matters. What is not Gaussian is read off a table: the profile is convex in e^eps, so that lines between
-    its entries lie above it.
+    small: the largest delta that matters. What is not Gaussian is read off a table: the profile is
+    convex in e^eps, so that lines between its entries lie above it.
     """
     if all(isinstance(leaf, Gaussian) and not leaf.failure for leaf, _ in normal_form(event)):
         m = mu(event, relation)
@@ -99,23 +127,36 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array]
     def profile(eps: Array) -> Array:
         at = np.abs(eps)
         entry = np.clip(np.searchsorted(known, at, side="right") - 1, 0, ENTRIES - 2)
-        share = np.clip(np.expm1(at - known[entry]) / np.expm1(known[entry + 1] - known[entry]), 0.0, 1.0)
+        share = np.clip(
+            np.expm1(at - known[entry]) / np.expm1(known[entry + 1] - known[entry]), 0.0, 1.0
+        )
         found = deltas[entry] * (1 - share) + deltas[entry + 1] * share
         return np.where(eps >= 0, found, -np.expm1(-at) + np.exp(-at) * found)
 
     return profile
 
 
-def _mixture(event: Event, slope: Callable[[Array], Array], relation: Relation) -> tuple[Array, Array]:
-    """s_j and w_j. The lines are a - b z with z = e^eps / L. Neighbours on their upper hull meet at z_j = e^s_j, where the slope changes by w_j / z_j."""
+def _mixture(
+    event: Event, slope: Callable[[Array], Array], relation: Relation
+) -> tuple[Array, Array]:
+    """s_j and w_j. The lines are a - b z with z = e^eps / L.
+
+    Neighbours on their upper hull meet at z_j = e^s_j, where the slope changes by w_j / z_j.
+    """
     normal, plain = ndtr(np.linspace(-9.0, 9.0, INTERVALS)), np.linspace(0.0, 1.0, INTERVALS)
     u = np.unique(np.concatenate([[0.0], normal, plain, 1 - plain[1:-1] ** 4, [1.0]]))
-    above, below = slope(u[1:]), slope(np.maximum(false_negatives(event, 1 - u[:-1], relation), 0.0))
+    above, below = (
+        slope(u[1:]),
+        slope(np.maximum(false_negatives(event, 1 - u[:-1], relation), 0.0)),
+    )
     order = np.lexsort((above, below))
-    hull: list[tuple[float, float]] = [(0.0, 0.0)]  # (b, a), both ascending; the line 0 is the positive part
+    # (b, a), both ascending; the line 0 is the positive part
+    hull: list[tuple[float, float]] = [(0.0, 0.0)]
     for b, a in zip(below[order].tolist(), above[order].tolist(), strict=True):
         if a > hull[-1][1]:
-            while len(hull) > 1 and (a - hull[-1][1]) * (hull[-1][0] - hull[-2][0]) >= (hull[-1][1] - hull[-2][1]) * (b - hull[-1][0]):
+            while len(hull) > 1 and (a - hull[-1][1]) * (hull[-1][0] - hull[-2][0]) >= (
+                hull[-1][1] - hull[-2][1]
+            ) * (b - hull[-1][0]):
                 hull.pop()
             hull.append((b, a))
     b_steps, a_steps = np.diff(np.array(hull), axis=0).T
@@ -134,11 +175,15 @@ def derivative(shape: str, mean: float) -> Callable[[Array], Array]:
     if shape == "logarithmic":
         gamma = _logarithmic(mean)
         return lambda u: (1 - gamma) / (1 - (1 - gamma) * u) / -math.log(gamma)
-    raise ValueError(f"The number of trials is drawn from one of {', '.join(SHAPES)}. Got {shape!r}.")
+    raise ValueError(
+        f"The number of trials is drawn from one of {', '.join(SHAPES)}. Got {shape!r}."
+    )
 
 
 def number_of_trials(distribution: str, mean: float, rng: np.random.Generator) -> int:
-    """How many trials a private selection makes, drawn at random; 0 is possible for `poisson` and `binomial`, and then nothing is released."""
+    """How many trials a private selection makes, drawn at random; 0 is possible for `poisson`
+    and `binomial`, and then nothing is released.
+    """
     if distribution == "poisson":
         return int(rng.poisson(mean))
     if distribution == "binomial":
@@ -149,11 +194,19 @@ def number_of_trials(distribution: str, mean: float, rng: np.random.Generator) -
 
 
 def _binomial(mean: float) -> tuple[int, float]:
-    """n and p: a coin, as nearly as that mean allows, decides about each of twice as many trials."""
+    """n and p: a coin, as nearly as that mean allows, decides about each of twice as many
+    trials.
+    """
     n = math.ceil(2 * mean)
     return n, mean / n
 
 
 def _logarithmic(mean: float) -> float:
-    """The parameter gamma of the logarithmic distribution on 1, 2, ... with this mean: (1 / gamma - 1) / log(1 / gamma) (Papernot & Steinke 2022, Def. 1)."""
-    return float(brentq(lambda gamma: (1 / gamma - 1) / math.log(1 / gamma) - mean, 1e-12, 1 - 1e-9)) if mean > 1 + 1e-6 else 1 - 1e-9
+    """The parameter gamma of the logarithmic distribution on 1, 2, ... with this mean: (1 /
+    gamma - 1) / log(1 / gamma) (Papernot & Steinke 2022, Def. 1).
+    """
+    return (
+        float(brentq(lambda gamma: (1 / gamma - 1) / math.log(1 / gamma) - mean, 1e-12, 1 - 1e-9))
+        if mean > 1 + 1e-6
+        else 1 - 1e-9
+    )

@@ -1,90 +1,126 @@
-"""A comparison's runs (dpmf_core.compare) as rows of figures, and as the sentence above them: over draws that all of them share."""
+"""A comparison's runs (dpmf_core.runs.comparison) as rows of figures, and as the sentence above
+them: over draws that all of them share.
+"""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from dpmf_core import machine
-from dpmf_core.compare import PLAIN, Comparison, clearly_better, split_name
-from dpmf_core.experiment import Run
-from pages.kit import swept
-from pages.kit.frames import Columns, framed
+from dpmf_core.engine import machine
+from dpmf_core.evaluation.reference import weak_reference
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.language import phrase
+from dpmf_core.runs.comparison import PLAIN, Comparison, clearly_better, same_draws, split_name
+from dpmf_core.runs.gain import Draws, share_kept, shares_kept
+from dpmf_core.runs.record import Run
+from pages.kit import sweep_frames
+from pages.kit.frames import Curve, curve_frame, framed
+from pages.kit.language import say
 
-BESIDE = ("main", "twin", "trivial", "user-mean")
-NAMES = {PLAIN: "DPALS without biases"}
-STEP: Columns = {"name": str, "id": str, "draw": int, "step": int, "part": str}
-Draws = Sequence[tuple[float, ...]]  # private, twin, trivial: of one draw each
-
-
-def rmse(run: Run) -> float:
-    return float(run.record["metrics"]["rmse"])
+BESIDE = ("main", "twin", "trivial", "user-mean", "content")
+NAMES = {PLAIN: phrase("DPALS without biases")}
 
 
 def title(who: str, run: Run, unit: str = "user") -> str:
-    """What a method is called beside the others, with what keeps its epsilon from meaning the same as theirs. unit: what those protect."""
-    name = NAMES.get(who, str(run.record["title"]))
-    note = swept.caution(run.record, unit)
-    return f"{name} ({note})" if note else name
+    """What a method is called beside the others, with what keeps its epsilon from meaning the
+    same as theirs. unit: what those protect.
+    """
+    name = phrase(NAMES.get(who, run.record.title))
+    note = sweep_frames.caution(run.record, unit)
+    return say("{name} ({note})", name=name, note=note) if note else say(name)
 
 
 def curves(done: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
-    """The curves of the chosen run and its twin; further draws with the first part only. parts: their names, by their key in a record's curve."""
-    rows = []
+    """The curves of the chosen run and its twin; further draws with the first part only. parts:
+    their names, by their key in a record's curve.
+    """
+    lines = []
     for name, run in done.items():
         who, draw = split_name(name)
-        if who not in ("main", "twin"):
-            continue
-        common = {"name": run.record["title"], "id": run.record["spec"]["algorithm"], "draw": draw}
-        for key, part in list(parts.items())[: 1 if draw else None]:
-            rows += [common | {"step": int(point["step"]), "part": part, metric: point[key]} for point in run.record["curves"]]
-    return framed(rows, {**STEP, metric: float})
+        if who in ("main", "twin"):
+            some = dict(list(parts.items())[: 1 if draw else None])
+            method = run.record.spec.algorithm
+            lines.append(Curve(say(run.record.title), method, draw, run, some))
+    return curve_frame(lines, metric)
 
 
 def ladder(done: Mapping[str, Run], metric: str) -> pd.DataFrame:
-    """A figure of every method in every draw that has finished; the chosen one is told apart from its kind with default parameters."""
+    """A figure of every method in every draw that has finished; the chosen one is told apart
+    from its kind with default parameters.
+    """
     rows = []
     own = next((run.record for name, run in done.items() if split_name(name)[0] == "main"), None)
-    unit = own["guarantee"]["unit"] if own else "user"
-    again = own is not None and own["spec"]["algorithm"] in {split_name(name)[0] for name in done} - {
+    unit = own.guarantee.unit if own else "user"
+    again = own is not None and own.spec.algorithm in {split_name(name)[0] for name in done} - {
         "main"
     }  # its kind with default parameters is there as well
     for name, run in done.items():
         who, draw = split_name(name)
-        spec = run.record["spec"]
-        label = title(who, run, unit) + (", your parameters" if who == "main" and again else "")
-        rows.append({"name": label, "id": who if who in NAMES else spec["algorithm"], "draw": draw, metric: float(run.record["metrics"][metric])})
+        spec = run.record.spec
+        label = title(who, run, unit)
+        if who == "main" and again:
+            label = say("{name}, your parameters", name=label)
+        rows.append(
+            {
+                "name": label,
+                "id": who if who in NAMES else spec.algorithm,
+                "draw": draw,
+                metric: run.record.metric(metric),
+            }
+        )
     return framed(rows, {"name": str, "id": str, "draw": int, metric: float})
 
 
-def first_draw(asked: Comparison) -> list[str]:
-    """What a page is begun with: the first draw; where there is little memory, of the chosen run and what stands beside it alone."""
-    first = [name for name in asked.runs if split_name(name)[1] == 0]
+def first_runs(selection: Comparison) -> list[str]:
+    """What a page is begun with: the first draw; where there is little memory, of the chosen
+    run and what stands beside it alone.
+    """
+    first = [name for name in selection.runs if split_name(name)[1] == 0]
     return [name for name in first if name in BESIDE] if machine.is_small() else first
 
 
-def heading(asked: Comparison) -> str:
-    return "Every private method, at this ε" if asked.every else "Selected methods, at this ε"
+def heading(selection: Comparison) -> str:
+    if selection.every:
+        return say("Every private method, at this ε")
+    return say("Selected methods, at this ε")
 
 
-def explanation(asked: Comparison, done: Mapping[str, Run]) -> str:
+def explanation(selection: Comparison, done: Mapping[str, Run]) -> str:
     """What dots and bars are; which draws are still missing; which methods do not suit the data."""
-    draws = max(split_name(name)[1] for name in asked.runs) + 1
-    words = f"A dot is one draw of split and noise, a bar a median; every method has the same {draws} draws."
-    if left := len(asked.runs) - len(done):
-        words += f" {left} of {len(asked.runs)} runs are still missing, so an order is no result yet."
-    return words + "".join(f" {name} is not here: {why}" for name, why in asked.refused.items())
+    draws = max(split_name(name)[1] for name in selection.runs) + 1
+    words = [
+        say(
+            "A dot is one draw of split and noise, a bar a median; every method has the same"
+            " {draws} draws.",
+            draws=draws,
+        )
+    ]
+    if left := len(selection.runs) - len(done):
+        words.append(
+            say(
+                "{left} of {runs} runs are still missing, so an order is no result yet.",
+                left=left,
+                runs=len(selection.runs),
+            )
+        )
+    words += [
+        say("{name} is not here: {why}", name=phrase(name), why=phrase(why))
+        for name, why in selection.refused.items()
+    ]
+    return " ".join(words)
 
 
-# ---- the sentence -----------------------------------------------------------------------------------------------------
+# ---- the sentence --------------------------------------------------------------------------------
 
 
 def median(draws: Draws, place: int) -> float:
     return statistics.median(draw[place] for draw in draws)
 
 
-def kept(draws: Draws, without: str, no_better: str) -> str:
-    """What the private runs kept, in a clause: the median draw, and the range of all. draws: (private, twin, trivial) errors.
+def gain_kept(draws: Draws, without: str, no_better: str) -> str:
+    """What the private runs kept, in a clause: the median draw, and the range of all. draws:
+    (private, twin, trivial) errors.
 
     without: the twin's name; no_better: said of runs that are no better than the trivial ones.
     """
@@ -92,43 +128,79 @@ def kept(draws: Draws, without: str, no_better: str) -> str:
     if private >= trivial:
         return no_better
     if private <= twin:
-        return f"does no worse than {without}, which has no privacy"
-    shares = [(guess - own) / (guess - plain) for own, plain, guess in draws if plain < guess]
-    if len(shares) < len(draws):
-        return f"keeps {(trivial - private) / (trivial - twin):.0%} of the gain over guessing"
-    return f"keeps {statistics.median(shares):.0%} of the gain over guessing{_between([f'{share:.0%}' for share in sorted(shares)])}"
+        return phrase("does no worse than {without}, which has no privacy", without=phrase(without))
+    shares = shares_kept(draws) or ()
+    return phrase(
+        "keeps {share:.0%} of the gain over guessing{between}",
+        share=share_kept(draws),
+        between=_between([f"{share:.0%}" for share in sorted(shares)]),
+    )
 
 
 def _between(values: Sequence[str]) -> str:
     """The range of ascending values, as they are printed; nothing of one alone."""
     if len(values) < 2:
         return ""
-    return f" ({values[0]} to {values[-1]})" if values[0] != values[-1] else " (in each draw)"
+    if values[0] == values[-1]:
+        return phrase(" (in each draw)")
+    return phrase(" ({low} to {high})", low=values[0], high=values[-1])
 
 
-def so_far(draws: Draws, asked: Iterable[str]) -> str:
+def missing_draws(draws: Draws, requested: Iterable[str]) -> str:
     """Where draws are missing: which there are."""
-    every = sum(split_name(name)[0] == "main" for name in asked)
+    every = sum(split_name(name)[0] == "main" for name in requested)
     if len(draws) >= every:
         return ""
-    return ", in the first draw" if len(draws) == 1 else f", in {len(draws)} of {every} draws"
+    if len(draws) == 1:
+        return phrase(", in the first draw")
+    return phrase(", in {count} of {every} draws", count=len(draws), every=every)
 
 
-def figure(draws: Draws, place: int, digits: int = 3) -> str:
+def median_text(draws: Draws, place: int, digits: int = 3) -> str:
     """A median with its range, for a sentence."""
     values = [draw[place] for draw in draws]
-    return f"**{statistics.median(values):.{digits}f}**{_between([f'{value:.{digits}f}' for value in sorted(values)])}"
+    printed = [f"{value:.{digits}f}" for value in sorted(values)]
+    return phrase(
+        "{median}{between}",
+        median=f"{statistics.median(values):.{digits}f}",
+        between=_between(printed),
+    )
 
 
-def beaten(done: Mapping[str, Run], asked: Iterable[str], metric: str) -> tuple[str, str]:
-    """Where another proven method is clearly better: a clause for the title, a sentence below it."""
-    found = clearly_better(done, asked, metric)
+def better_method(done: Mapping[str, Run], requested: Iterable[str], metric: str) -> str:
+    """Where another proven method is clearly better: that, in a sentence; else nothing."""
+    found = clearly_better(done, requested, metric)
     if found is None:
-        return "", ""
+        return ""
     who, gap = found
     low, high = gap.interval
-    name, digits = title(who, done[who], done[who].record["guarantee"]["unit"]), 3 if metric == "rmse" else 4
-    return f"; {name} does better", (
-        f" **{name} errs less in each of the {len(gap.differences)} draws**, by {-gap.mean:.{digits}f} on average ({-high:.{digits}f} to {-low:.{digits}f}, "
-        "95% over draws)."
+    name = title(who, done[who], done[who].record.guarantee.unit)
+    digits = METRICS[metric].digits
+    return say(
+        "**{name} does better at this ε**: its {metric} is lower in each of {draws} draws, by"
+        " {mean} on average ({low} to {high}, 95%).",
+        name=name,
+        metric=phrase(METRICS[metric].title),
+        draws=len(gap.differences),
+        mean=f"{-gap.mean:.{digits}f}",
+        low=f"{-high:.{digits}f}",
+        high=f"{-low:.{digits}f}",
     )
+
+
+REFERENCES = ("twin", "trivial", "user-mean")
+
+
+def weak_twin(done: Mapping[str, Run]) -> str:
+    """The same of one private run's twin, once both trivial predictors are there; '' before,
+    and where nothing is wrong.
+    """
+    draws = same_draws(done, *REFERENCES)
+    if not draws:
+        return ""
+    errors = {
+        name: statistics.median(draw[place] for draw in draws)
+        for place, name in enumerate(REFERENCES)
+    }
+    guesses = {done[name].record.title: errors[name] for name in ("trivial", "user-mean")}
+    return say(weak_reference(done["twin"].record.title, errors["twin"], guesses))

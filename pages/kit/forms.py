@@ -1,5 +1,9 @@
-"""Parameter schema to widgets: one declaration validates, documents and draws. What a person sets is in the link, as `p.NAME`."""
+"""Parameter schema to widgets: one declaration validates, documents and draws.
 
+What a person sets is in the link, as `p.NAME`.
+"""
+
+import functools
 from typing import Any
 
 import streamlit as st
@@ -7,15 +11,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.glossary import linked
+from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget
-from dpmf_core.sweeps import typed
+from dpmf_core.runs.sweep import typed
+from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
+from pages.kit.language import say
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return say("on") if value else say("off")
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
@@ -26,22 +32,51 @@ def _label(title: str) -> str:
 
 def _widget(name: str, field: dict[str, Any], recommended: Any, key: str) -> Any:
     """The widget of one schema property; None means: as recommended."""
-    label, text, hint = _label(str(field.get("title", name))), linked(field.get("description") or "") or None, f"recommended: {_shown(recommended)}"
+    label, text, hint = (
+        _label(say(str(field.get("title", name)))),
+        linked(say(field.get("description") or "")) or None,
+        say("recommended: {value}", value=_value_text(recommended)),
+    )
     if field.get("type") == "boolean":
-        picked = st.selectbox(label, ["on", "off"], index=None, placeholder=hint, key=key, persist_state="session", help=text)
+        picked = st.selectbox(
+            label,
+            ["on", "off"],
+            index=None,
+            placeholder=hint,
+            key=key,
+            persist_state="session",
+            help=text,
+            format_func=say,
+        )
         return None if picked is None else picked == "on"
     if "enum" in field:
-        return st.selectbox(label, field["enum"], index=None, placeholder=hint, key=key, persist_state="session", help=text)
+        return st.selectbox(
+            label,
+            field["enum"],
+            index=None,
+            placeholder=hint,
+            key=key,
+            persist_state="session",
+            help=text,
+        )
     kind: Any = int if field.get("type") == "integer" else float
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
     return st.number_input(
-        label, None if low is None else kind(low), None if high is None else kind(high), value=None, placeholder=hint, help=text,
-        step=1 if kind is int else None, format=None if kind is int else "%g", key=key, persist_state="session",
-    )  # fmt: skip
+        label,
+        None if low is None else kind(low),
+        None if high is None else kind(high),
+        value=None,
+        placeholder=hint,
+        help=text,
+        step=1 if kind is int else None,
+        format=None if kind is int else "%g",
+        key=key,
+        persist_state="session",
+    )
 
 
-def _from_link(kind: type[Algorithm], key: str, name: str) -> None:
+def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
     """Before a widget's first drawing: its value from the link, checked by the same declaration."""
     text = st.query_params.get(f"p.{name}")
     if text is None or key in st.session_state:
@@ -50,36 +85,70 @@ def _from_link(kind: type[Algorithm], key: str, name: str) -> None:
     try:
         value = TypeAdapter(info.rebuild_annotation()).validate_python(text)
     except ValidationError as error:
-        complaint = f"'p.{name}' in the link cannot be used ({error.errors()[0]['msg']}); got '{text[:40]}'. The recommended value is used instead."
+        complaint = phrase(
+            "'p.{name}' in the link cannot be used ({reason}); got '{got}'. The recommended value"
+            " is used instead.",
+            name=name,
+            reason=error.errors()[0]["msg"],
+            got=text[:40],
+        )
         st.session_state.setdefault("sidebar.complaints", []).append(complaint)
         st.session_state[key] = None
         st.rerun()  # so that the sentence stands above the page
     st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
 
 
-def _to_link(chosen: dict[str, Any]) -> None:
-    gone: dict[str, str | None] = {parameter: None for parameter in st.query_params if parameter.startswith("p.")}
-    links.tell(gone | {f"p.{name}": str(value) for name, value in chosen.items()})
+def _write_to_address(chosen: dict[str, Any]) -> None:
+    gone: dict[str, str | None] = {
+        parameter: None for parameter in st.query_params if parameter.startswith("p.")
+    }
+    links.put_in_address(gone | {f"p.{name}": str(value) for name, value in chosen.items()})
 
 
-def _by_lesson(kind: type[Algorithm]) -> dict[str, Any]:
+def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
     """The parameters that a lesson fixes, and nothing else. Raises BadInput."""
-    texts = {name[2:]: text for name, text in lesson.given().items() if name.startswith("p.") and name[2:] in kind.model_fields}
-    if not lesson.hidden("parameters"):
-        st.caption("Fixed by the lesson: " + (", ".join(f"{name} {text}" for name, text in texts.items()) or "all as recommended") + ".")
+    texts = {
+        name[2:]: text
+        for name, text in lesson.link_values().items()
+        if name.startswith("p.") and name[2:] in kind.model_fields
+    }
+    if not lesson.is_hidden("parameters"):
+        values = ", ".join(f"{name} {text}" for name, text in texts.items())
+        st.caption(
+            say("Fixed by the lesson: {values}.", values=values or phrase("all as recommended"))
+        )
     return typed(kind, texts)
 
 
-def parameters(algorithm_id: str, shape: Any, budget: Budget, prefix: str, suggested: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The parameters that a person set; the others follow the recommendation for this shape and budget, or the page's suggestion, which is then set."""
+@functools.cache
+def _fields(kind: type[Algorithm]) -> dict[str, Any]:
+    """The schema of every parameter, by name; to be read only."""
+    found: dict[str, Any] = kind.model_json_schema().get("properties", {})
+    return found
+
+
+def parameters(
+    algorithm_id: str,
+    shape: Any,
+    budget: Budget,
+    prefix: str,
+    suggested: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The parameters that a person set; the others follow the recommendation for this shape and
+    budget, or the page's suggestion, which is then set.
+    """
     kind = algorithms.find(algorithm_id)
     fields = kind.model_json_schema().get("properties", {})
-    if lesson.fixed("parameters") is not None:
-        return (suggested or {}) | _by_lesson(kind)
+    if lesson.fixed_value("parameters") is not None:
+        return (suggested or {}) | _of_lesson(kind)
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
     for name, key in keys.items():
-        _from_link(kind, key, name)
-    given = {name: held == "on" if held in ("on", "off") else held for name, key in keys.items() if (held := st.session_state.get(key)) is not None}
+        _read_from_address(kind, key, name)
+    given = {
+        name: held == "on" if held in ("on", "off") else held
+        for name, key in keys.items()
+        if (held := st.session_state.get(key)) is not None
+    }
     recommended = kind.recommend(shape, budget, {**(suggested or {}), **given}) | (suggested or {})
     columns, chosen = st.columns(3), {}
     for place, (name, field) in enumerate(fields.items()):
@@ -87,5 +156,5 @@ def parameters(algorithm_id: str, shape: Any, budget: Budget, prefix: str, sugge
             value = _widget(name, field, recommended.get(name, field.get("default")), keys[name])
         if value is not None:
             chosen[name] = value
-    _to_link(chosen)
+    _write_to_address(chosen)
     return (suggested or {}) | chosen

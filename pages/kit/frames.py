@@ -1,9 +1,15 @@
-"""Frames of finished runs. Their columns are declared, so that a figure finds them whichever runs have finished."""
+"""Frames of finished runs.
+
+Their columns are declared, so that a figure finds them whichever runs have finished.
+"""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+
+from dpmf_core.runs.record import Run
 
 Columns = Mapping[str, type]
 ANY = object  # numbers or words, as the rows have it
@@ -12,11 +18,52 @@ ANY = object  # numbers or words, as the rows have it
 def framed(rows: Iterable[Mapping[str, Any]], columns: Columns) -> pd.DataFrame:
     """Rows as a frame with exactly these columns, in their order.
 
-    columns: name to type. A cell that a row lacks is empty; a column of numbers is one of floats where cells are missing, also without any row.
+    columns: name to type. A cell that a row lacks is empty; a column of numbers is one of floats
+    where cells are missing, also without any row.
     Raises KeyError where a row holds what is not declared.
     """
     held = list(rows)
     if unknown := {name for row in held for name in row if name not in columns}:
         raise KeyError(f"not declared: {', '.join(sorted(unknown))}")
     frame = pd.DataFrame(held, columns=list(columns))
-    return frame.astype({name: float for name, kind in columns.items() if kind is float or (kind is int and bool(frame[name].isna().any()))})
+    return frame.astype(
+        {
+            name: float
+            for name, kind in columns.items()
+            if kind is float or (kind is int and bool(frame[name].isna().any()))
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The curves of one run: its line's name and the method that gives its colour.
+
+    parts: what to show of each step, by its key in the record, with what it is called.
+    """
+
+    name: str
+    method: str
+    draw: int
+    run: Run
+    parts: Mapping[str, str]
+
+    def rows(self, metric: str) -> Iterable[dict[str, Any]]:
+        for key, part in self.parts.items():
+            for point in self.run.record.curves:
+                value, step = point.get(key), point.get("step")
+                if value is not None and step is not None:
+                    yield {
+                        "name": self.name,
+                        "id": self.method,
+                        "draw": self.draw,
+                        "step": int(step),
+                        "part": part,
+                        metric: value,
+                    }
+
+
+def curve_frame(curves: Iterable[Curve], metric: str = "rmse") -> pd.DataFrame:
+    """A row for every step: name, id, draw, step, part and the metric."""
+    columns = {"name": str, "id": str, "draw": int, "step": int, "part": str, metric: float}
+    return framed((row for curve in curves for row in curve.rows(metric)), columns)

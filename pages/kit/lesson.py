@@ -1,90 +1,165 @@
-"""A teacher's link in use: what it fixes is enforced here, whatever the address says."""
-
-from urllib.parse import urlencode
+"""A teacher's link in use: what it fixes is enforced here, whatever the address says, and what a
+session reaches and answers is kept by the server.
+"""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.errors import BadInput
-from dpmf_core.lesson_links import CONTROLS, LessonLink, keep, opened
-from pages.kit import said, visitor
-from pages.kit.said import plain
+from dpmf_core.language import phrase
+from dpmf_core.serving import class_records
+from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, opened
+from pages.kit import language, links
+from pages.kit.page_table import BY_ID
 
-NAME = "class"  # of the parameter in the address
+NAME, SEAT = "class", "seat"  # of the parameters in the address
+# what stays in a session that goes from one page of a lesson to the next, by how its keys begin
+STAYS = ("lesson.", "language", "visitor.", "data.", "runs.")
 
 
-def active() -> LessonLink | None:
-    """The lesson that this session was opened with; a session that has one keeps it."""
+def current() -> LessonLink | None:
+    """The page of the lesson that this session is at; a session that has a lesson keeps it."""
     state = st.session_state
     if "lesson.link" in state:
-        if "lesson.id" in state:
-            st.query_params[NAME] = state["lesson.id"]
+        if "lesson.token" in state:
+            links.put_in_address({NAME: state["lesson.token"], SEAT: state["lesson.seat"]})
         return state["lesson.link"]  # type: ignore[no-any-return]
-    ident = st.query_params.get(NAME)
-    if ident is None or "lesson.complaint" in state:
+    token = st.query_params.get(NAME)
+    if token is None or "lesson.complaint" in state:
         return None
     try:
-        state["lesson.link"], state["lesson.id"] = opened(ident), ident
+        sequence = _check_pages(opened(token))
     except BadInput as error:
-        state["lesson.complaint"] = str(error)
+        state["lesson.complaint"] = error.args[0]
         del st.query_params[NAME]
         return None
-    st.query_params.from_dict({NAME: ident} | state["lesson.link"].query)
+    _begin(sequence, token)
     return state["lesson.link"]  # type: ignore[no-any-return]
 
 
-def fixed(name: str) -> str | None:
-    """What the lesson fixes a control to, as the link says it; None where it is free. '' where it is fixed to its default."""
+def _check_pages(sequence: LessonSequence) -> LessonSequence:
+    """The sequence. Raises BadInput where there is no such page for lessons."""
+    for link in sequence.steps:
+        if link.page not in BY_ID or not BY_ID[link.page].in_lessons:
+            raise BadInput(
+                phrase(
+                    "The lesson of this link is on a page that is not here: '{page}'. The page is"
+                    " shown as it always is.",
+                    page=link.page,
+                )
+            )
+    return sequence
+
+
+def _begin(sequence: LessonSequence, token: str) -> None:
+    """The first page; or, of a session that was here before, the one that it had reached."""
+    state = st.session_state
+    seat = st.query_params.get(SEAT, "")
+    answers = class_records.answers_of(sequence.id, seat) if sequence.gathers else None
+    state["lesson.sequence"], state["lesson.token"] = sequence, token
+    state["lesson.seat"] = seat if answers is not None else class_records.new_seat()
+    state["lesson.answers"] = answers or {}
+    if sequence.language:
+        state[language.KEY] = sequence.language
+    reached = [
+        place for place in range(len(sequence.steps)) if f"{place}.opened" in (answers or {})
+    ]
+    _open(max(reached, default=0))
+
+
+def _open(place: int) -> None:
+    """Go to a page of the sequence, with the teacher's values."""
+    state = st.session_state
+    sequence: LessonSequence = state["lesson.sequence"]
+    state["lesson.place"], state["lesson.link"] = place, sequence.steps[place]
+    st.query_params.from_dict(address())
+    note("opened", "")
+
+
+def go(place: int) -> None:
+    """To another page of the sequence; nothing that was set on this one stays."""
+    for key in list(st.session_state):
+        name = str(key)
+        # widgets that follow a value are numbered on, for the browser may still speak of old ones
+        if not name.startswith(STAYS) and not name.endswith(".turns"):
+            del st.session_state[key]
+    _open(place)
+
+
+def address() -> dict[str, str]:
+    """What the address says of the page that the lesson is at."""
+    state = st.session_state
+    link: LessonLink = state["lesson.link"]
+    own = (
+        {NAME: state["lesson.token"], SEAT: state["lesson.seat"]} if "lesson.token" in state else {}
+    )
+    return own | {language.NAME: language.current()} | link.query
+
+
+# ---- what it fixes -------------------------------------------------------------------------------
+
+
+def fixed_value(name: str) -> str | None:
+    """What the lesson fixes a control to, as the link says it; None where it is free. '' where
+    it is fixed to its default.
+    """
     link: LessonLink | None = st.session_state.get("lesson.link")
     return link.query.get(name, "") if link is not None and name in link.fixed else None
 
 
-def given() -> dict[str, str]:
+def link_values() -> dict[str, str]:
     """What the lesson's link says, by name; nothing without a lesson."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     return dict(link.query) if link is not None else {}
 
 
-def page_says() -> dict[str, str] | None:
+def page_values() -> dict[str, str] | None:
     """The link, where the lesson fixes the page's own controls by it."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     return dict(link.query) if link is not None and "page" in link.fixed else None
 
 
-def hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
     link: LessonLink | None = st.session_state.get("lesson.link")
     return link is not None and name in link.hidden
 
 
-def heading() -> None:
-    """Title and question, above the page; or why there is none."""
-    if complaint := st.session_state.get("lesson.complaint"):
-        st.warning(said.harmless(complaint))
-    link: LessonLink | None = st.session_state.get("lesson.link")
-    if link is not None and (link.title or link.question):
-        st.info(f"**{plain(link.title) or 'Lesson'}**  \n{plain(link.question)}", icon=":material/school:")
+# ---- what is answered ----------------------------------------------------------------------------
 
 
-def maker(page: str, place: DeltaGenerator) -> None:
-    """For teachers: a link that fixes what is shown now."""
-    with place.popover("Make a lesson link"):
-        st.caption("Whoever opens it sees this page with the values of now; locked controls cannot be moved, hidden ones are not shown.")
-        title = st.text_input("Title", key="lesson.title", max_chars=120)
-        question = st.text_area("Question", key="lesson.question", max_chars=600)
-        locked = st.multiselect("Locked", list(CONTROLS), ["data", "algo", "seed"], key="lesson.locked", format_func=CONTROLS.__getitem__)
-        unseen = st.multiselect("Hidden", list(CONTROLS), key="lesson.hidden", format_func=CONTROLS.__getitem__)
-        if st.button("Make it", key="lesson.make", type="primary"):
-            try:
-                link = LessonLink.parse(
-                    page=page,
-                    query=dict(st.query_params),
-                    locked=tuple(locked),
-                    hidden=tuple(unseen),
-                    title=title,
-                    question=question,
-                    pinned=visitor.asker().operator,
-                )
-                base = (st.context.url or "").split("?")[0].rstrip("/")
-                st.code(f"{base}?{urlencode({NAME: keep(link)})}", language=None, wrap_lines=True)
-            except BadInput as error:
-                said.error(error, "")
+def sequence() -> LessonSequence | None:
+    """The teacher's link that this session was opened with."""
+    found: LessonSequence | None = st.session_state.get("lesson.sequence")
+    return found
+
+
+def place() -> int:
+    """Which page of the sequence the session is at, from 0."""
+    return int(st.session_state.get("lesson.place", 0))
+
+
+def answers(of: str = "") -> dict[str, str]:
+    """What was answered, by step: on this page of the teacher's sequence or, without one, in the
+    lesson `of`.
+    """
+    given: dict[str, str] = st.session_state.setdefault("lesson.answers", {})
+    start = _start(of)
+    return {step.removeprefix(start): it for step, it in given.items() if step.startswith(start)}
+
+
+def note(step: str, text: str, of: str = "") -> None:
+    """A step is reached, with an answer or without; the first answer stands."""
+    state = st.session_state
+    given: dict[str, str] = state.setdefault("lesson.answers", {})
+    if (name := _start(of) + step) in given:
+        return
+    given[name] = text
+    found = sequence()
+    if found is not None and found.gathers:
+        try:
+            class_records.record(found.id, state["lesson.seat"], given)
+        except BadInput as error:
+            state["lesson.complaint"] = error.args[0]
+
+
+def _start(of: str) -> str:
+    return f"{place()}." if sequence() is not None else f"{of}."

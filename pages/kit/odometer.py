@@ -1,107 +1,158 @@
-"""Private data on pages: nothing is trained on them unasked, every button has its price, and one figure says what was drawn so far."""
+"""Private data on pages: nothing is trained on them unasked, every button has its price, and
+one figure says what was drawn so far.
+"""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-import datasets
 from dpmf_core import algorithms
-from dpmf_core.accounts import Account
-from dpmf_core.engine import engine
+from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import RunSpec
-from dpmf_core.glossary import linked
-from dpmf_core.privacy import default_delta
+from dpmf_core.language import phrase
+from dpmf_core.privacy import default_delta, neighbours
+from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge, Line, Total
 from dpmf_core.privacy.odometer import check as fits
-from dpmf_core.spending import account_of, charges_of
-from pages.kit import guarantee, said
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.spending import account_of, charges_of
+from dpmf_core.teaching.glossary import linked
+from pages.kit import data_sets, polling, safe_text
+from pages.kit.language import say, written
 
 Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between looks at an account while runs go on
-BOUGHT = "odometer.bought"  # what this session asked for by a button and has not been handed to the engine yet
-NO_PROMISE = (
-    "It is the composition of what was drawn. Read off after results were seen, and with the next run chosen in their light, it is no guarantee by itself: "
-    "for one, set a budget before you begin."
+# what this session asked for by a button and has not been handed to the engine yet
+BOUGHT = "odometer.bought"
+NO_PROMISE = phrase(
+    "It is the composition of what was drawn. Read off after results were seen, and with the next"
+    " run chosen in their light, it is no guarantee by itself: for one, set a budget before you"
+    " begin."
 )
-PROMISE = (
-    "The budget is a privacy filter: whatever is chosen next in the light of results, nothing with an ε is drawn that would exceed it while the file is here. "
-    "It does not cover what has no ε: errors on raw data, runs without noise, runs for which nothing is proved."
+PROMISE = phrase(
+    "The budget is a privacy filter: whatever is chosen next in the light of results, nothing with"
+    " an ε is drawn that would exceed it while the file is here. It does not cover what has no ε:"
+    " errors on raw data, runs without noise, runs for which nothing is proved."
 )
 
 
-def is_public(data_id: str) -> bool:
-    """Whether a data set is published or simulated, so that what is computed on it costs nobody privacy."""
-    return bool((st.session_state.get("data.own", {}).get(data_id) or datasets.described(data_id)).public)
+ONE_RUN = phrase(
+    "Errors of {count} run were computed on the raw data, for your eyes: they have no ε, and the"
+    " total does not cover them."
+)
+SOME_RUNS = phrase(
+    "Errors of {count} runs were computed on the raw data, for your eyes: they have no ε, and the"
+    " total does not cover them."
+)
+STATES = {
+    "running": phrase("running"),
+    "finished": phrase("finished"),
+    "cancelled": phrase("cancelled"),
+    "failed": phrase("failed"),
+}
+FIRST = (phrase("Run"), phrase("This run"))  # what a page is about
 
 
-def private(work: Work) -> bool:
-    """Whether a run or other work is on data that are not declared public; an audit's worlds are simulated."""
+def is_private(work: Work) -> bool:
+    """Whether a run or other work is on data that are not declared public; an audit's worlds
+    are simulated.
+    """
     data = getattr(work, "data", None)
-    return data is not None and not is_public(data.id)
+    return data is not None and not data_sets.is_public(data.id)
 
 
-def private_among(works: Mapping[str, Work]) -> set[str]:
-    """Names of those that are on private data; each data set is looked up once, for there may be thousands on one."""
-    ids = {name: data.id for name, work in works.items() if (data := getattr(work, "data", None)) is not None}
-    secret = {data_id for data_id in set(ids.values()) if not is_public(data_id)}
+def names_of_private(works: Mapping[str, Work]) -> set[str]:
+    """Names of those that are on private data; each data set is looked up once, for there may
+    be thousands on one.
+    """
+    ids = {
+        name: data.id
+        for name, work in works.items()
+        if (data := getattr(work, "data", None)) is not None
+    }
+    secret = {data_id for data_id in set(ids.values()) if not data_sets.is_public(data_id)}
     return {name for name, data_id in ids.items() if data_id in secret}
 
 
-# ---- asking -----------------------------------------------------------------------------------------------------------
+# ---- asking --------------------------------------------------------------------------------------
 
 
 def _identity(work: Work) -> str:
-    return f"{type(work).__name__} {(work.canonical() if isinstance(work, RunSpec) else work).model_dump_json()}"
+    return (
+        f"{type(work).__name__}"
+        f" {(work.canonical() if isinstance(work, RunSpec) else work).model_dump_json()}"
+    )
 
 
 def buy(works: Sequence[Work]) -> None:
-    """Work on private data that a person asked for by a button; as a callback, before the page is drawn."""
-    st.session_state[BOUGHT] = st.session_state.get(BOUGHT, frozenset()) | {_identity(work) for work in works}
+    """Work on private data that a person asked for by a button; as a callback, before the page
+    is drawn.
+    """
+    st.session_state[BOUGHT] = st.session_state.get(BOUGHT, frozenset()) | {
+        _identity(work) for work in works
+    }
 
 
-def let_through(specs: Mapping[str, Work], held: Mapping[str, Any]) -> tuple[dict[str, Work], bool]:
-    """Of wanted work what may be handed to the engine: all on public data; on private data what was asked for, or costs nothing because it is there.
+def admit(specs: Mapping[str, Work], held: Mapping[str, Any]) -> tuple[dict[str, Work], bool]:
+    """Of wanted work what may be handed to the engine: all on public data; on private data what was
+    asked for, or costs nothing because it is there.
     And whether anything was asked for by a button.
 
     held: what this session has a handle on already, by name.
     """
     bought: frozenset[str] = st.session_state.get(BOUGHT, frozenset())
-    secret = private_among(specs)
-    through = {name: work for name, work in specs.items() if name not in secret or held.get(name) == work or _identity(work) in bought or engine().had(work)}
+    secret = names_of_private(specs)
+    through = {
+        name: work
+        for name, work in specs.items()
+        if name not in secret
+        or held.get(name) == work
+        or _identity(work) in bought
+        or engine().had(work)
+    }
     left = bought - {_identity(work) for work in through.values()} if bought else bought
     st.session_state[BOUGHT] = left
     return through, left != bought
 
 
 def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:
-    """A button for each part of the wanted work that was not asked for, with the total before and after."""
+    """A button for each part of the wanted work that was not asked for, with the total before
+    and after.
+    """
     parts: dict[str, list[Work]] = {}
     for name, work in withheld.items():
         parts.setdefault(_part(name, work, specs), []).append(work)
     if not parts:
         return
     with st.container(border=True):
-        st.markdown(linked("**Your data are private: nothing is trained on them unasked.**"))
+        st.markdown(linked(say("**Your data are private: nothing is trained on them unasked.**")))
         columns = st.columns(min(len(parts), 2))
         for place, (title, works) in enumerate(parts.items()):
-            many = f"{title} ({len(works)} runs)" if len(works) > 1 else title
+            many = say(title)
+            if len(works) > 1:
+                many = say("{what} ({count} runs)", what=phrase(title), count=len(works))
             with columns[place % len(columns)]:
-                _button(f"{page}.buy.{title}", many, works, primary=title in ("Run", "This run"))
+                _button(f"{page}.buy.{title}", many, works, primary=title in FIRST)
 
 
 def _part(name: str, work: Work, specs: Mapping[str, Work]) -> str:
-    """What a button asks for: the run that the page is about, what stands beside it, further draws of all."""
+    """What a button asks for: the run that the page is about, what stands beside it, further
+    draws of all.
+    """
     main = specs.get("main")
     if main is None:
-        return "Run"
+        return FIRST[0]
     if name == "main":
-        return "This run"
+        return FIRST[1]
     if work.seed != main.seed:
-        return "Further draws of each"
-    return "Other private methods" if algorithms.find(work.algorithm).plan is not algorithms.Algorithm.plan else "Without privacy"
+        return phrase("Further draws of each")
+    if issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm):
+        return phrase("Other private methods")
+    return phrase("Without privacy")
 
 
 def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
@@ -110,18 +161,27 @@ def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
         return
     charges = charges_of(works)
     st.button(
-        f"{title}: {priced(account, charges)}", key=key, type="primary" if primary else "secondary", width="stretch", on_click=buy, args=(works,),
+        f"{title}: {price_text(account, charges)}",
+        key=key,
+        type="primary" if primary else "secondary",
+        width="stretch",
+        on_click=buy,
+        args=(works,),
         disabled=bool(refusal := _refusal(account, charges)),
-    )  # fmt: skip
-    st.caption(said.harmless(refusal) if refusal else _beside(account, charges))
+    )
+    st.caption(safe_text.escape(refusal) if refusal else _price_caption(account, charges))
 
 
-def priced(account: Account, charges: Sequence[Charge]) -> str:
+def price_text(account: Account, charges: Sequence[Charge]) -> str:
     """What the charges add: total ε 2.00 → 2.83, or that they have none."""
     before, after = account.total, account.after(charges)
     if not _draws(charges):
-        return f"no ε of its own, total stays {guarantee.shown(before.epsilon)}"
-    return f"total ε {guarantee.shown(before.epsilon)} → {guarantee.shown(after.epsilon)}"
+        return say("no ε of its own, total stays {epsilon}", epsilon=epsilon_text(before.epsilon))
+    return say(
+        "total ε {before} → {after}",
+        before=epsilon_text(before.epsilon),
+        after=epsilon_text(after.epsilon),
+    )
 
 
 def _draws(charges: Sequence[Charge]) -> bool:
@@ -129,10 +189,11 @@ def _draws(charges: Sequence[Charge]) -> bool:
     return any(charge.covered and (charge.ledger or charge.price) for charge in charges)
 
 
-def _beside(account: Account, charges: Sequence[Charge]) -> str:
-    raw = "Its errors are computed on raw data and have no ε."
+def _price_caption(account: Account, charges: Sequence[Charge]) -> str:
+    raw = say("Its errors are computed on raw data and have no ε.")
     if not _draws(charges):
-        return f"Raw: nothing limits what the result tells about one person. {raw}"
+        open_ = say("Raw: nothing limits what the result tells about one person.")
+        return f"{open_} {raw}"
     return f"{terms(account.after(charges))} {raw}"
 
 
@@ -142,39 +203,67 @@ def _refusal(account: Account, charges: Sequence[Charge]) -> str:
         if budget is not None:
             fits([entry.charge for entry in account.entries], charges, budget)
     except BadInput as error:
-        return str(error)
+        return safe_text.said(error)
     return ""
 
 
 def label(title: str, work: Work, times: int = 1) -> str:
     """A button's text: on private data with the price of asking for this work so often, at most."""
-    if not private(work):
+    if not is_private(work):
         return title
     account = account_of(work.data.id)
-    return title if account is None else f"{title}: {priced(account, charges_of([work]) * times)}" + (" at most" if times > 1 else "")
+    if account is None:
+        return title
+    price = price_text(account, charges_of([work]) * times)
+    if times > 1:
+        return say("{what}: {price} at most", what=title, price=price)
+    return f"{title}: {price}"
 
 
-def unasked(page: str, otherwise: str = "Training. The privacy card below needs no data and already holds.") -> str:
-    """What a page says before its first run: that it waits to be asked, where its data are private."""
-    waits = "Nothing has been trained: your data are private. Each button says what it would cost; privacy cards need no data and already hold."
-    return waits if st.session_state.get(f"{page}.withheld") else otherwise
+TRAINING = phrase(
+    "Looking for stored runs; what is not there is trained. The privacy card below needs no data"
+    " and already holds."
+)
 
 
-# ---- the one figure ---------------------------------------------------------------------------------------------------
+def opening_text(page: str, otherwise: str = TRAINING) -> str:
+    """What a page says before its first run: that it waits to be asked, where its data are
+    private.
+    """
+    if st.session_state.get(f"{page}.withheld"):
+        return say(
+            "Nothing has been trained: your data are private. Each button says what it would cost;"
+            " privacy cards need no data and already hold."
+        )
+    return say(otherwise)
+
+
+# ---- the one figure ------------------------------------------------------------------------------
 
 
 def terms(total: Total) -> str:
     """Under which the total is meant."""
     if total.delta is None:
-        return f"ε in total, per {total.unit}."
-    return f"ε in total: {guarantee.full(total.epsilon, total.delta, total.unit, total.relation, total.rule).partition(' (')[2].removesuffix(')')}."
+        return say("ε in total, per {unit}.", unit=phrase(total.unit))
+    return say(
+        "ε in total: δ = {delta}, per {unit}, {relation}, {rule}.",
+        delta=delta_text(total.delta),
+        unit=phrase(total.unit),
+        relation=neighbours(total.unit, total.relation),
+        rule=phrase(total.rule),
+    )
 
 
 def panel(data_id: str, where: str, units: int) -> None:
-    """What was drawn so far from a private data set, what that is made of, and its budget. where: tells places of one page apart; units: rows of the data."""
+    """What was drawn so far from a private data set, what that is made of, and its budget.
+    where: tells places of one page apart; units: rows of the data.
+    """
     account = account_of(data_id)
     if account is not None:
-        st.fragment(_panel, run_every=LOOK if _running(account) else None)(account, where, units, _running(account))
+        running = _running(account)
+        polling.repeat(
+            functools.partial(_panel, account, where, units, running), LOOK if running else None
+        )
 
 
 def _running(account: Account) -> bool:
@@ -186,12 +275,20 @@ def _panel(account: Account, where: str, units: int, watched: bool) -> None:
     if watched and not _running(account):
         st.rerun()
     total, budget = account.total, account.budget
-    allowed = f" of {guarantee.shown(budget.epsilon)}" if budget else ""
-    st.markdown(linked(f"**Drawn from these data so far: ε = {guarantee.shown(total.epsilon)}{allowed}**"))
-    st.caption(terms(total) + (" Of what is running the whole plan counts." if watched else ""))
-    with st.popover("What it is made of", width="stretch"):
-        _made_of(account, total)
-        st.caption(linked(PROMISE if budget else NO_PROMISE))
+    spent = epsilon_text(total.epsilon)
+    drawn = say("**Drawn from these data so far: ε = {epsilon}**", epsilon=spent)
+    if budget:
+        drawn = say(
+            "**Drawn from these data so far: ε = {epsilon} of {budget}**",
+            epsilon=spent,
+            budget=epsilon_text(budget.epsilon),
+        )
+    st.markdown(linked(drawn))
+    plan = f" {say('Of what is running the whole plan counts.')}" if watched else ""
+    st.caption(terms(total) + plan)
+    with st.popover(say("What it is made of"), width="stretch"):
+        _draw_account(account, total)
+        st.caption(linked(say(PROMISE if budget else NO_PROMISE)))
         _budget(account, where, units)
 
 
@@ -199,53 +296,98 @@ def table(found: Sequence[Line]) -> pd.DataFrame:
     """What an account's total is made of."""
     return pd.DataFrame(
         [
-            {"what": line.title, "times": line.times, "ε each": _or_none(line.each, line.unit if line.together is None else ""),
-             "ε together": _or_none(line.together, ""), "state": line.state,
-             "first (UTC)": _minute(line.first), "last (UTC)": _minute(line.last)}
+            {
+                say("what"): say(line.title),
+                say("times"): line.times,
+                say("ε each"): _epsilon_or_none(
+                    line.each, line.unit if line.together is None else ""
+                ),
+                say("ε together"): _epsilon_or_none(line.together, ""),
+                say("state"): say(STATES.get(line.state, line.state)),
+                say("first (UTC)"): _minute(line.first),
+                say("last (UTC)"): _minute(line.last),
+            }
             for line in found
         ]
-    )  # fmt: skip
+    )
 
 
 def _minute(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
-def _or_none(epsilon: float | None, unit: str) -> str:
-    return "none" if epsilon is None else guarantee.shown(epsilon) + (f" per {unit}" if unit else "")
+def _epsilon_or_none(epsilon: float | None, unit: str) -> str:
+    if epsilon is None:
+        return say("none")
+    if not unit:
+        return written(epsilon_text(epsilon))
+    return say("{epsilon} per {unit}", epsilon=epsilon_text(epsilon), unit=phrase(unit))
 
 
-def _made_of(account: Account, total: Total) -> None:
+def _draw_account(account: Account, total: Total) -> None:
     lines = account.lines
     if not lines:
-        st.write("Nothing was drawn from them yet.")
+        st.write(say("Nothing was drawn from them yet."))
         return
-    said.table(table(lines))
+    safe_text.table(table(lines))
     raw = sum(line.times for line in lines)
-    st.caption(
-        f"Errors of {raw} run{'s' if raw > 1 else ''} were computed on the raw data, for your eyes: they have no ε, and the total does not cover them."
-        + (f" Nor does it cover what {total.uncovered} of them released: nothing is proved of it for one {total.unit}." if total.uncovered else "")
-    )
+    said = say(ONE_RUN if raw == 1 else SOME_RUNS, count=raw)
+    if total.uncovered:
+        uncovered = say(
+            "Nor does it cover what {count} of them released: nothing is proved of it for one"
+            " {unit}.",
+            count=total.uncovered,
+            unit=phrase(total.unit),
+        )
+        said = f"{said} {uncovered}"
+    st.caption(said)
 
 
 def _budget(account: Account, where: str, units: int) -> None:
     """A budget for all that is drawn from the data: set, or taken away."""
     held = account.budget
-    st.markdown("**A budget for everything that is drawn from these data**")
+    st.markdown(say("**A budget for everything that is drawn from these data**"))
     left, right = st.columns(2)
-    epsilon = left.number_input("ε, in all", 1e-4, 1000.0, held.epsilon if held else None, key=f"{where}.budget.epsilon", format="%g", placeholder="none")
-    delta = right.number_input("δ, in all", 1e-15, 0.49, held.delta if held else default_delta(units), key=f"{where}.budget.delta", format="%.1e")
-    if st.button("Set the budget" if not held else "Change the budget", key=f"{where}.budget.set", disabled=epsilon is None, width="stretch"):
+    epsilon = left.number_input(
+        say("ε, in all"),
+        1e-4,
+        1000.0,
+        held.epsilon if held else None,
+        key=f"{where}.budget.epsilon",
+        format="%g",
+        placeholder=say("none"),
+    )
+    delta = right.number_input(
+        say("δ, in all"),
+        1e-15,
+        0.49,
+        held.delta if held else default_delta(units),
+        key=f"{where}.budget.delta",
+        format="%.1e",
+    )
+    if st.button(
+        say("Change the budget") if held else say("Set the budget"),
+        key=f"{where}.budget.set",
+        disabled=epsilon is None,
+        width="stretch",
+    ):
         _set(account, epsilon, delta)
-    if held and st.button("Take it away", key=f"{where}.budget.none", width="stretch"):
+    if held and st.button(
+        say("take it away").capitalize(), key=f"{where}.budget.none", width="stretch"
+    ):
         _set(account, None, None)
-    st.caption("Runs that do not fit are refused before they draw. A budget that is raised after results were seen says nothing about what was chosen by them.")
+    st.caption(
+        say(
+            "Runs that do not fit are refused before they draw. A budget that is raised after"
+            " results were seen says nothing about what was chosen by them."
+        )
+    )
 
 
 def _set(account: Account, epsilon: float | None, delta: float | None) -> None:
     try:
         account.set_budget(epsilon, delta)
     except BadInput as error:
-        said.error(error, "")
+        safe_text.error(error, "")
     else:
         st.rerun()

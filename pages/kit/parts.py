@@ -1,149 +1,184 @@
-"""What the pages about documents and images share: the finding, the price, what the source's epsilon truly is, the source's figures."""
+"""What the pages about documents and images share: the finding, the price, what the source's
+epsilon truly is, the source's figures.
+"""
 
-from typing import Any
+from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
-from dpmf_core.compare import Comparison, named, split_name
-from dpmf_core.experiment import Run
-from dpmf_core.explain import likeness
-from dpmf_core.figures import Preset
-from dpmf_core.presets import find_preset
-from dpmf_core.privacy import Relation, claims
+from dpmf_core.language import phrase
+from dpmf_core.papers import source_noise
+from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.sweeps import Point, rows
-from pages.kit import charts, comparison, guarantee, odometer, runs
-from pages.kit.comparison import Draws, beaten, figure, kept, so_far
-from pages.kit.frames import ANY, Columns, framed
-from pages.kit.sidebar import SampleChoice
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from dpmf_core.runs.comparison import Comparison
+from dpmf_core.runs.epsilon_grid import EpsilonGrid
+from dpmf_core.runs.planning import Prepared
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from pages.kit import (
+    charts,
+    comparison,
+    comparison_charts,
+    epsilon_grid,
+    first_view,
+    odometer,
+    parts_story,
+    parts_words,
+    privacy_card,
+    run_progress,
+    stored_results,
+)
+from pages.kit.choice import SampleChoice
+from pages.kit.comparison import better_method
+from pages.kit.components import matched_parts
+from pages.kit.language import say, written
+from pages.kit.parts_words import Subject
 
+METRIC = "objective"
+WITH_PARTS = ("main", "twin")  # the runs whose parts are shown
 Done = dict[str, Run]
-METRICS = {"objective": "objective", "coherence": "TC-W2V coherence", "rmse_all_cells": "RMSE over all cells"}
 
 
-def figure_of(run: Run, metric: str = "objective") -> float:
-    return float(run.record["metrics"][metric])
+@dataclass(frozen=True)
+class FirstView:
+    """What the first view found: the runs that have finished, the grid, and whether the parts
+    stand there beside their partners.
+    """
+
+    done: Done
+    grid: EpsilonGrid
+    drawn: bool
 
 
-def finding(choice: SampleChoice, asked: Comparison, done: Done, noun: str) -> None:
-    """The sentence first."""
-    if "main" not in done:
-        st.title(f"What does ε = {guarantee.loss(choice.epsilon)} do to {noun}?", anchor=False)
-        st.write(odometer.unasked("topics" if noun == "topics" else "faces"))
-        return
-    record = done["main"].record
-    at = f"At ε = {guarantee.loss(choice.epsilon)}"
-    if record["guarantee"]["status"] == "UNPROVEN":
-        at = "With nothing proved"
-    elif choice.calibration == "source":
-        at = f"At the source's ε = {guarantee.loss(choice.epsilon)} a step, truly {guarantee.shown(record['epsilon']['exact'])}"
-    draws = drawn(done)
-    if not draws or "twin" not in done:
-        st.title(f"{at}, {record['title']} reaches an objective of {figure_of(done['main']):.3f} in the first draw", anchor=False)
-        st.write("The same without privacy is not there yet.")
-        return
-    without = done["twin"].record["title"]
-    nothing = f"finds no {noun}: it does no better than the mean row"
-    clause, sentence = beaten(done, asked.runs, "objective")
-    st.title(f"{at}, {record['title']} {kept(draws, without, nothing)}{so_far(draws, asked.runs)}{clause}", anchor=False)
-    alike, degrees = likeness(done["main"], done["twin"])
-    what = f"medians and ranges of {len(draws)} draws" if len(draws) > 1 else "in this draw"
-    st.write(
-        f"Objective {figure(draws, 0, 4)} with privacy, {figure(draws, 1, 4)} without ({without}), {figure(draws, 2, 4)} for the mean row alone: {what}, on "
-        f"{choice.entry.title}.{sentence} Matched one to one, private and other {noun} of the first draw have a mean cosine of **{alike:.2f}**; they span "
-        f"spaces {degrees:.0f}° apart."
+def draw_first_view(
+    subject: Subject,
+    choice: SampleChoice,
+    spec: RunSpec,
+    selection: Comparison,
+    proved: bool,
+    most: int,
+) -> FirstView:
+    """The headline and the parts, which follow epsilon; beneath them how far the runs are.
+
+    proved: whether epsilon is what is promised. most: so many parts are shown. Of what is chosen
+    nothing may be there yet: then the result before stays.
+    """
+    page = subject.id
+    head, news = st.container(), st.container()
+
+    def draw(waits: bool) -> tuple[EpsilonGrid, bool]:
+        grid = epsilon_grid.read(spec, METRIC, also=(choice.epsilon,))
+        found = None
+        if waits or grid.point(choice.epsilon) is not None:
+            found = parts_story.of_grid(subject, choice, spec, grid, proved, most)
+        if found is not None and not found["pending"]:
+            first_view.remember(page, choice, found)
+        shown = found or (first_view.before(page) if waits else None)
+        if shown is not None:
+            with head:
+                matched_parts.draw(f"{page}.matched", shown)
+        return grid, shown is not None
+
+    grid, drawn = draw(waits=False)
+    with news:
+        first = comparison.first_runs(selection)
+        done = run_progress.request(page, selection.runs, first=first, whole=WITH_PARTS)
+    if not drawn:
+        grid, drawn = draw(waits=True)
+    if not drawn:
+        with head:
+            st.title(parts_words.opening(subject, choice), anchor=False)
+            st.write(odometer.opening_text(page))
+    if proved:
+        stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])
+    if better := better_method(done, selection.runs, METRIC):
+        st.markdown(better)
+    return FirstView(done, grid, drawn)
+
+
+def label(choice: SampleChoice, ready: Prepared) -> None:
+    """The privacy label, which opens to the ledger."""
+    privacy_card.label(
+        ready.plan,
+        ready.guarantee,
+        choice.delta,
+        public=choice.entry.public,
+        each=choice.entry.each or privacy_card.EACH,
     )
 
 
-def drawn(done: Done) -> Draws:
-    """(private, twin, trivial) objectives of the draws in which both have finished; the trivial predictor needs no run of its own."""
-    both = [(run, done[pair]) for name, run in done.items() for who, n in [split_name(name)] if who == "main" and (pair := named("twin", n)) in done]
-    return [(figure_of(run), figure_of(twin), figure_of(run, "trivial_objective")) for run, twin in both]
-
-
-def price(asked: Comparison, done: Done, page: str) -> None:
+def price(selection: Comparison, done: Done, subject: Subject) -> None:
     """Every method at this epsilon, and the objective by step."""
-    left, right = st.columns([2, 3], gap="large")
+    page = subject.id
+    lines = comparison.curves(done, {METRIC: phrase("all samples")}, "objective")
+    several = len(lines) > 0 and lines["step"].max() > 1  # one step is no curve
+    left, right = st.columns([2, 3] if several else [3, 2], gap="large")
     points = comparison.ladder(done, "objective")
     with left:
-        st.subheader(comparison.heading(asked), anchor=False)
-        st.caption(
-            "Half the mean squared distance of a row from its explanation; rows have norm 1. "
-            f"The mean row alone: {figure_of(done['main'], 'trivial_objective'):.3f}. {comparison.explanation(asked, done)}"
+        st.subheader(comparison.heading(selection), anchor=False)
+        unexplained = say(
+            "The objective is what stays unexplained: half the mean squared distance of {a_row}"
+            " from its sum of {many}. Smaller is better. The average {row} alone: {value:.3f}.",
+            a_row=subject.a_row,
+            many=subject.many,
+            row=subject.row,
+            value=done["main"].record.metric("trivial_objective"),
         )
-        alt = "; ".join(f"{name} {value:.4f}" for name, value in points.groupby("name")["objective"].median().sort_values().items())
-        charts.show(charts.ladder(points, "objective", "objective", 4), f"{page}.ladder", f"Objective of each method: {alt}", points)
+        st.caption(f"{unexplained} {comparison.explanation(selection, done)}")
+        alt = "; ".join(
+            say("{name} {value:.4f}", name=name, value=value)
+            for name, value in points.groupby("name")["objective"].median().sort_values().items()
+        )
+        charts.show(
+            comparison_charts.ladder(points, "objective"),
+            f"{page}.ladder",
+            say("Objective of each method: {values}", values=alt),
+            points,
+        )
+    if not several:
+        return
     with right:
-        st.subheader("Objective by step", anchor=False)
-        st.caption("Computed on raw data, not released. Further draws are faint.")
-        lines = comparison.curves(done, {"objective": "all samples"}, "objective")
-        fig = charts.steps(lines, figure_of(done["main"], "trivial_objective"), "objective", "objective", "the mean row")
-        charts.show(fig, f"{page}.steps", "Objective by step, private beside non-private.", lines)
+        st.subheader(say("Objective by step"), anchor=False)
+        st.caption(say("Computed on raw data, not released. Further draws are faint."))
+        fig = comparison_charts.steps(
+            lines,
+            done["main"].record.metric("trivial_objective"),
+            "objective",
+            phrase("the average {row}", row=subject.row),
+        )
+        alt = say("Objective by step, private beside non-private.")
+        charts.show(fig, f"{page}.steps", alt, lines)
 
 
 def per_step(page: str, delta: float) -> None:
     """The source's epsilon of a step beside what all steps cost."""
-    st.header("What “ε = 0.5” is in the source", anchor=False)
+    st.header(say("What “ε = 0.5” is in the source"), anchor=False)
     left, right = st.columns(2)
-    each = left.slider("ε of each of two statistics, in each step", 0.05, 0.99, 0.5, 0.05, key=f"{page}.each")
-    steps = right.slider("Steps", 1, 500, 100, key=f"{page}.steps.claimed")
-    own, tight = claims.saha(each, delta, steps), claims.saha(each, delta, steps, tight=True)
-    st.markdown("Total ε of the same noise:")
-    first, second, third = st.columns(3)
-    first.metric("by the source", guarantee.shown(exactly(own.event, delta)))
-    second.metric("add/remove", guarantee.shown(exactly(tight.event, delta)))
-    third.metric("replace-one", guarantee.shown(exactly(tight.event, delta, Relation.REPLACE_ONE)))
+    label = say("ε of each of two statistics, in each step")
+    each = left.slider(label, 0.05, 0.99, 0.5, 0.05, key=f"{page}.each")
+    steps = right.slider(say("Steps"), 1, 500, 100, key=f"{page}.steps.claimed")
+    own, tight = (
+        source_noise.saha(each, delta, steps),
+        source_noise.saha(each, delta, steps, tight=True),
+    )
+    st.markdown(say("Total ε of the same noise:"))
+    totals = {
+        say("by the source"): exactly(own.event, delta),
+        say("add/remove"): exactly(tight.event, delta),
+        say("replace-one"): exactly(tight.event, delta, Relation.REPLACE_ONE),
+    }
+    for column, (title, total) in zip(st.columns(3), totals.items(), strict=True):
+        column.metric(title, written(epsilon_text(total)))
     st.caption(
-        f"Saha & Imtiaz 2022 set the noise of two statistics in each step for ε = {guarantee.loss(each)}. Composed exactly over {steps} steps at "
-        f"δ = {guarantee.small(delta)}, that noise costs the figures above: first with the sensitivities of the source (2/N and 4/N), then with those that "
-        "hold (1/N and 1/N for adding or removing a sample, √2/N and 2/N for replacing one). Elsewhere on this page ε is the total, "
-        "but for the axes of the source's figures."
-    )  # fmt: skip
-
-
-def source_figures(page: str, ids: tuple[str, ...]) -> None:
-    """The source's figures, made again on request."""
-    st.header("Figures of the source", anchor=False)
-    names = {preset_id: f"{find_preset(preset_id).source}: {find_preset(preset_id).title}" for preset_id in ids}
-    chosen = st.selectbox("Figure", ids, index=None, key=f"{page}.figure", format_func=names.__getitem__, placeholder="choose one to make it again")
-    if chosen is None:
-        return
-    preset = find_preset(chosen)
-    points = preset.points()
-    finished = runs.wanted(f"{page}.figure.runs", {point.key: point.spec for point in points})
-    done = [point for point in points if point.key in finished]
-    if not done:
-        return
-    verdict = preset.verdict(points, finished)
-    (st.success if verdict.reproduced else st.info)(f"**{preset.source}.** {verdict.words}")
-    table = pd.DataFrame(rows(done, finished))
-    fig = _by_step(preset, done, finished) if preset.axis == "step" else _against(preset, done, finished)
-    charts.show(fig, f"{page}.figure.{chosen}", f"{preset.title}. {verdict.words}", table)
-    st.caption(f"{preset.words} On {preset.data()}, whatever the sidebar says. At full size: `python -m dpmf_core sweep --preset {preset.id}`")
-
-
-PLACE: Columns = {"name": str, "id": str, "source": bool, "value": float, "epsilon": float}
-STEP: Columns = {"name": str, "id": str, "draw": int, "part": str, "step": int, "objective": float}
-
-
-def _against(preset: Preset, done: list[Point], finished: Done) -> Any:
-    found = [
-        {"name": point.label, "id": point.spec.algorithm, "source": False, "value": figure_of(finished[point.key], preset.metric), "epsilon": point.epsilon,
-         **point.grid}
-        for point in done
-    ]  # fmt: skip
-    points = framed(found, {**PLACE, **{name: ANY for point in done for name in point.grid}})
-    title = "ε of a step (source) or in total" if preset.axis == "epsilon" else preset.axis
-    fig = charts.against(points, preset.axis, METRICS.get(preset.metric, preset.metric), title)
-    charts.published(fig, preset.marks)
-    return fig
-
-
-def _by_step(preset: Preset, done: list[Point], finished: Done) -> Any:
-    found = [
-        {"name": point.label, "id": point.spec.algorithm if "random" not in point.label else "ada-dpals", "draw": point.spec.seed - done[0].spec.seed,
-         "part": "all samples", "step": int(at["step"]), "objective": at["objective"]}
-        for point in done for at in finished[point.key].record["curves"]
-    ]  # fmt: skip
-    return charts.steps(framed(found, STEP), None, "objective", "objective")
+        say(
+            "Saha & Imtiaz 2022 set the noise of two statistics in each step for ε = {each}."
+            " Composed exactly over {steps} steps at δ = {delta}, that noise costs the figures"
+            " above: first with the sensitivities of the source (2/N and 4/N), then with those that"
+            " hold (1/N and 1/N for adding or removing a sample, √2/N and 2/N for replacing one)."
+            " Elsewhere on this page ε is the total, but for the axes of the source's figures.",
+            each=budget_text(each),
+            steps=steps,
+            delta=delta_text(delta),
+        )
+    )

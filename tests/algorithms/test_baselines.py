@@ -1,14 +1,14 @@
 """Trivial predictors and biases against direct computations."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import REGISTRY, Fit, Streams
+from dpmf_core.algorithms import REGISTRY
 from dpmf_core.algorithms.baselines import damped_biases, release_biases
-from dpmf_core.data import Ratings
+from dpmf_core.curator import open_curator
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Noise
+from tests.fitting import fitted
 
 N, M = 300, 17
 
@@ -21,19 +21,18 @@ def data() -> Ratings:
     keep = (users > 0) & (items < M - 1)
     users, items = users[keep], items[keep]
     offsets = random.normal(0, 0.5, M)
-    values = 3 + offsets[items] + random.normal(0, 0.3, N)[users] + random.normal(0, 0.5, len(users))
+    values = (
+        3 + offsets[items] + random.normal(0, 0.3, N)[users] + random.normal(0, 0.5, len(users))
+    )
     return Ratings.of(users, items, values, n_users=N, n_items=M, bounds=(1.0, 5.0), public=True)
-
-
-def fitted(name: str, data: Ratings, level: float = 1.0, **parameters: Any) -> Fit:
-    algorithm = REGISTRY[name](**parameters)
-    return algorithm.fit(data, noise=Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0)), rng=Streams(np.random.default_rng(0), 0))
 
 
 def test_trivial_predictors_by_hand(data: Ratings) -> None:
     everyone, item = np.arange(N), np.zeros(N, int)
     model = fitted("global-mean", data).model
-    np.testing.assert_allclose(model.predict(model.personal(data), everyone, item), data.values.mean(), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.predict(model.personal(data), everyone, item), data.values.mean(), rtol=1e-6
+    )
     model = fitted("user-mean", data).model
     predicted = model.predict(model.personal(data), everyone, item)
     assert predicted[0] == 3.0  # nobody's data: the declared mid-range
@@ -47,7 +46,9 @@ def test_popularity_ranks_by_counts_and_predicts_the_mean(data: Ratings) -> None
     counts = np.bincount(data.items, minlength=M)
     order = np.argsort(-model.scores(personal, np.array([0]))[0])
     assert (np.diff(counts[order]) <= 0).all()
-    np.testing.assert_allclose(model.predict(personal, np.arange(9), np.arange(9)), data.values.mean(), atol=1e-5)
+    np.testing.assert_allclose(
+        model.predict(personal, np.arange(9), np.arange(9)), data.values.mean(), atol=1e-5
+    )
 
 
 def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
@@ -56,7 +57,9 @@ def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
     centre, b = damped_biases(data, beta, rounds=60)
     design = np.zeros((len(data), N + M))
     design[np.arange(len(data)), data.users] = design[np.arange(len(data)), N + data.items] = 1
-    expected = np.linalg.solve(design.T @ design + beta * np.eye(N + M), design.T @ (data.values.astype(float) - centre))
+    expected = np.linalg.solve(
+        design.T @ design + beta * np.eye(N + M), design.T @ (data.values.astype(float) - centre)
+    )
     np.testing.assert_allclose(b, expected[N:], atol=1e-4)
 
 
@@ -64,7 +67,7 @@ def test_private_biases_without_noise_are_the_weighted_means(data: Ratings) -> N
     """A vanishing level: S and C of the definition, user by user, and no shrinkage to speak of."""
     algorithm = REGISTRY["private-bias"]()
     noise = Noise(algorithm.plan(data.shape, 1e-9), np.random.SeedSequence(0))
-    released = release_biases(data, noise, unit=1.0, prior_deviation=1e4)
+    released = release_biases(open_curator(data, noise, rows=False), unit=1.0, prior_deviation=1e4)
     S, C = np.zeros(M), np.zeros(M)
     for user in range(1, N):
         items, x = data.items[data.users == user], data.values[data.users == user].astype(float)
@@ -77,7 +80,10 @@ def test_private_biases_without_noise_are_the_weighted_means(data: Ratings) -> N
 
 
 def test_private_biases_shrink_towards_the_line_as_noise_grows(data: Ratings) -> None:
-    spread = [float(np.std(fitted("private-bias", data, level).model.item_offsets[:-1])) for level in (1e-6, 100.0, 1000.0)]
+    spread = [
+        float(np.std(fitted("private-bias", data, level).model.item_offsets[:-1]))
+        for level in (1e-6, 100.0, 1000.0)
+    ]
     assert spread[0] > spread[1] > spread[2]
     assert spread[2] < 1e-3
     assert np.isfinite(fitted("private-bias", data, 1e6).model.item_offsets).all()
@@ -85,6 +91,10 @@ def test_private_biases_shrink_towards_the_line_as_noise_grows(data: Ratings) ->
 
 def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) -> None:
     """Twice the scale, twice the offsets: sensitivities are in half-ranges."""
-    doubled = Ratings.of(data.users, data.items, data.values * 2.0, n_users=N, n_items=M, bounds=(2.0, 10.0))
-    one, two = (fitted("private-bias", ratings, 0.5).model.item_offsets for ratings in (data, doubled))
+    doubled = Ratings.of(
+        data.users, data.items, data.values * 2.0, n_users=N, n_items=M, bounds=(2.0, 10.0)
+    )
+    one, two = (
+        fitted("private-bias", ratings, 0.5).model.item_offsets for ratings in (data, doubled)
+    )
     np.testing.assert_allclose(two, 2 * one, rtol=1e-4, atol=1e-5)

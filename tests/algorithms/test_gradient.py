@@ -4,24 +4,29 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpmf_core.algorithms import Streams
+from dpmf_core.algorithms import Streams, curator_for, train
 from dpmf_core.algorithms.base import Algorithm
-from dpmf_core.algorithms.gradient import DPSGD, PGD, PrivatePGD, clipped_gradient, onto_l1_ball
-from dpmf_core.privacy import Noise, normal_form
-from tests.worlds import low_rank, world
+from dpmf_core.algorithms.gradient import DPSGD, ItemGradient
+from dpmf_core.algorithms.iterates import GradientModel, first_iterate, next_iterate
+from dpmf_core.algorithms.projected_gradient import PGD, PrivatePGD, onto_l1_ball
+from dpmf_core.curator import Block, OpenCurator, grid, in_memory
+from dpmf_core.privacy import NOTHING, Noise, normal_form
+from dpmf_core.testing.worlds import low_rank, world
 
 QUIET = 1e-9
 
 
 def fitted(algorithm: Algorithm, data, level: float = QUIET):  # type: ignore[no-untyped-def]
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
-    return algorithm.fit(data, noise=noise, rng=Streams(np.random.default_rng(0), 1)).model
+    return train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
 
 
 def centred(data):  # type: ignore[no-untyped-def]
     """Observed mask, and ratings less their user's mean, dense."""
     M, seen = np.zeros((data.n_users, data.n_items)), np.zeros((data.n_users, data.n_items), bool)
-    means = np.bincount(data.users, data.values, data.n_users) / np.maximum(np.bincount(data.users, minlength=data.n_users), 1)
+    means = np.bincount(data.users, data.values, data.n_users) / np.maximum(
+        np.bincount(data.users, minlength=data.n_users), 1
+    )
     M[data.users, data.items] = data.values - means[data.users]
     seen[data.users, data.items] = True
     return seen, M
@@ -32,7 +37,10 @@ def test_the_projection_on_the_simplex_is_the_nearest_point(radius: float) -> No
     s = np.array([3.0, 1.0, 0.2, 0.0, 2.5])
     found = onto_l1_ball(s, radius)
     best = minimize(
-        lambda x: ((x - s) ** 2).sum(), np.full(5, radius / 10), bounds=[(0, None)] * 5, constraints={"type": "ineq", "fun": lambda x: radius - x.sum()}
+        lambda x: ((x - s) ** 2).sum(),
+        np.full(5, radius / 10),
+        bounds=[(0, None)] * 5,
+        constraints={"type": "ineq", "fun": lambda x: radius - x.sum()},
     )
     np.testing.assert_allclose(found, best.x, atol=1e-3)
 
@@ -48,7 +56,9 @@ def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius
         U, s, Vt = np.linalg.svd(Y - 1.3 * seen * (Y - M), full_matrices=False)
         Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
     personal = model.personal(data)
-    np.testing.assert_allclose(personal.factors.astype(float) @ model.item_factors.T, Y, atol=2e-6 * np.abs(Y).max() * 10)
+    np.testing.assert_allclose(
+        personal.factors.astype(float) @ model.item_factors.T, Y, atol=2e-6 * np.abs(Y).max() * 10
+    )
 
 
 def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None:
@@ -56,7 +66,11 @@ def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None
     algorithm = PrivatePGD(steps=4, nuclear_norm=0.3, step_size=2.0, row_clip=0.2)
     model = fitted(algorithm, data)
     seen, M = centred(data)
-    L, kappa, Y = 0.2 * data.shape.half_range * np.sqrt(data.n_items), 0.3 * data.shape.half_range * np.sqrt(M.size), np.zeros_like(M)
+    L, kappa, Y = (
+        0.2 * data.shape.half_range * np.sqrt(data.n_items),
+        0.3 * data.shape.half_range * np.sqrt(M.size),
+        np.zeros_like(M),
+    )
     for _ in range(4):
         Z = Y - 2.0 * seen * (Y - M)
         Z *= np.minimum(1, L / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300))
@@ -66,18 +80,55 @@ def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None
     np.testing.assert_allclose(personal.factors.astype(float) @ model.item_factors.T, Y, atol=1e-4)
 
 
+@pytest.mark.parametrize("n_units", [60, 2**24, 2**36])
+def test_rows_on_the_grid_stay_within_their_bound(
+    n_units: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the grid is coarse: the whole row Q c + s, built densely, and its parts."""
+    monkeypatch.setattr(grid, "ON", True)
+    data = low_rank()
+    bound, rate = 0.1 * data.shape.half_range * np.sqrt(data.n_items), 3.0
+    model = GradientModel(
+        data.bounds,
+        data.shape.mid_range,
+        np.zeros(data.n_items, np.float32),
+        np.zeros((data.n_items, 0), np.float32),
+        rate=rate,
+        row_bound=bound,
+    )
+    block = Block(np.arange(data.n_users), {"train": data}, n_units)
+    Z, Q = first_iterate(block, model), np.zeros((data.n_items, 0))
+    for seed in range(3):
+        random = np.random.default_rng(seed).standard_normal((data.n_items, 4))
+        directions = np.linalg.qr(random)[0]
+        Z = next_iterate(block, Z, model, Q, directions, np.full(4, 0.9))
+        Q = directions
+        assert np.linalg.norm(Z.C @ Q.T + Z.S.toarray(), axis=1).max() <= bound
+        assert np.linalg.norm(Z.C, axis=1).max() <= bound
+        assert np.linalg.norm(Z.S.toarray(), axis=1).max() <= 2 * rate * bound
+    if n_units == 60:
+        assert np.linalg.norm(Z.C @ Q.T + Z.S.toarray(), axis=1).max() > 0.999 * bound
+
+
 def test_descent_lowers_the_error_it_descends() -> None:
     data = low_rank()
-    errors = []
-    PGD(steps=15, nuclear_norm=0.5).fit(
-        data, noise=Noise(PGD().plan(data.shape, 1.0)), rng=Streams(np.random.default_rng(0), 1),
-        watch=lambda step, steps, model: errors.append(float(((model.predict(model.personal(data), data.users, data.items) - data.values) ** 2).mean())),
-    )  # fmt: skip
+    made, errors = PGD(steps=15, nuclear_norm=0.5), []
+    for model in made.fit(
+        curator_for(made, data, Noise(made.plan(data.shape, 1.0))),
+        Streams(np.random.default_rng(0), 1),
+    ):
+        errors.append(
+            float(
+                (
+                    (model.predict(model.personal(data), data.users, data.items) - data.values) ** 2
+                ).mean()
+            )
+        )
     assert errors[-1] < 0.85 * errors[0]
     assert (np.diff(errors) < 1e-3).all()
 
 
-# ---- DP-SGD -----------------------------------------------------------------------------------------------------------
+# ---- DP-SGD --------------------------------------------------------------------------------------
 
 
 def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
@@ -85,7 +136,9 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
     rng = np.random.default_rng(1)
     V = rng.normal(size=(data.n_items, 3)).astype(np.float32)
     model = fitted(DPSGD(rank=3, steps=1, biases=False), data)
-    model = type(model)(data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), V, 0.0, 2.0)
+    model = type(model)(
+        data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), V, 0.0, 2.0
+    )
     C = 0.3 * data.shape.half_range
     seen, M = centred(data)
     expected = np.zeros((data.n_items, 3))
@@ -96,12 +149,16 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
         G[own] = np.outer(V[own] @ u - M[i, own], u)
         norm = np.linalg.norm(G)
         expected += G * min(1.0, C / norm) if norm else G
-    np.testing.assert_allclose(clipped_gradient(data, model, C), expected, rtol=1e-3, atol=1e-4)
+    curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
+    found = curator.total(ItemGradient(C), model)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
 def test_without_noise_it_learns_the_taste_that_is_there() -> None:
     data = low_rank(n_users=400)
-    model = fitted(DPSGD(rank=3, steps=100, clip_norm=100.0, user_regularisation=0.5, biases=False), data)
+    model = fitted(
+        DPSGD(rank=3, steps=100, clip_norm=100.0, user_regularisation=0.5, biases=False), data
+    )
     error = model.predict(model.personal(data), data.users, data.items) - data.values
     assert np.sqrt((error**2).mean()) < 0.35  # of ratings whose taste has a deviation of about 1.4
 
@@ -109,5 +166,9 @@ def test_without_noise_it_learns_the_taste_that_is_there() -> None:
 def test_its_budget_is_shared_by_steps_and_biases() -> None:
     ledger = normal_form(DPSGD(steps=7, bias_share=0.3).plan(world().shape, 2.0))
     assert sum(count / leaf.noise_multiplier**2 for leaf, count in ledger) == pytest.approx(1 / 4)
-    assert sum(count / leaf.noise_multiplier**2 for leaf, count in ledger if leaf.statistic == "item gradient") == pytest.approx(0.7 / 4)
+    assert sum(
+        count / leaf.noise_multiplier**2
+        for leaf, count in ledger
+        if leaf.statistic == "item gradient"
+    ) == pytest.approx(0.7 / 4)
     assert [count for leaf, count in ledger if leaf.statistic == "item gradient"] == [7]

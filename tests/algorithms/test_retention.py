@@ -1,14 +1,17 @@
-"""No retention: Algorithms 1 and 2 against numpy, and what is left on the server after each interaction."""
+"""No retention: Algorithms 1 and 2 against numpy, and what is left on the server after each
+interaction.
+"""
 
 import gc
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Streams, build
-from dpmf_core.algorithms.retention import MEMORY, NoRetention, RetentionModel, Server
+from dpmf_core.algorithms import Streams, build, train
+from dpmf_core.algorithms.no_retention import NoRetention, RetentionModel, Server
 from dpmf_core.privacy import NOTHING, Noise, Status
-from tests.worlds import low_rank
+from dpmf_core.teaching.subpoena import MEMORY
+from dpmf_core.testing.worlds import low_rank
 
 RATE, PENALTY, PASSES = 0.01, 0.1, 10
 
@@ -31,7 +34,23 @@ def test_an_update_is_algorithm_2(rated: bool, item_rate: float) -> None:
     server.update(items, values)
     p, expected = solved(Q, items, values), Q.copy()
     for item, value in list(zip(items, values - values.mean(), strict=True))[0 if rated else -1 :]:
-        expected[item] += 2 * item_rate * ((value - p @ expected[item]) * p - PENALTY * expected[item])
+        expected[item] += (
+            2 * item_rate * ((value - p @ expected[item]) * p - PENALTY * expected[item])
+        )
+    np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
+
+
+def test_a_shared_step_is_divided_among_her_items() -> None:
+    rng = np.random.default_rng(2)
+    Q = rng.standard_normal((9, 4))
+    items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
+    server = Server(Q, rated=True, shared=True, item_rate=0.05)
+    server.update(items, values)
+    p, expected = solved(Q, items, values), Q.copy()
+    for item, value in zip(items, values - values.mean(), strict=True):
+        expected[item] += (
+            2 * 0.05 / 4 * ((value - p @ expected[item]) * p - PENALTY * expected[item])
+        )
     np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
 
 
@@ -47,7 +66,9 @@ def test_recommendations_are_algorithm_1() -> None:
 
 @pytest.mark.parametrize("rated", [False, True])
 def test_neither_ratings_nor_user_factors_survive_an_interaction(rated: bool) -> None:
-    """The server's whole state is its item factors: no other array is reachable from it, and it has no room for one."""
+    """The server's whole state is its item factors: no other array is reachable from it, and it
+    has no room for one.
+    """
     server = Server(np.ones((6, 3)), rated=rated)
     items, values = np.array([0, 4]), np.array([2.0, 5.0])
     server.update(items, values)
@@ -65,7 +86,11 @@ def test_neither_ratings_nor_user_factors_survive_an_interaction(rated: bool) ->
 def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
     for variant, kept in MEMORY.items():
         model = fitted(variant=variant)
-        on_server = {entry.what for entry in kept if entry.where == "server" and entry.how_long.startswith("always")}
+        on_server = {
+            entry.what
+            for entry in kept
+            if entry.where == "server" and entry.how_long.startswith("always")
+        }
         assert bool(len(model.user_factors)) == ("user factors" in on_server)
         assert "item factors" in on_server
     assert NoRetention().guarantee().status is Status.NONE
@@ -74,12 +99,18 @@ def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
 def fitted(**parameters: object) -> RetentionModel:
     data = low_rank(n_users=120, n_items=25, density=0.8)
     algorithm = build("no-retention", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
-    return algorithm.fit(data, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model  # type: ignore[no-any-return]
+    return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))  # type: ignore[no-any-return]
 
 
 def rmse(model: RetentionModel) -> float:
     data = low_rank(n_users=120, n_items=25, density=0.8)
-    return float(np.sqrt(np.mean((model.predict(model.personal(data), data.users, data.items) - data.values) ** 2)))
+    return float(
+        np.sqrt(
+            np.mean(
+                (model.predict(model.personal(data), data.users, data.items) - data.values) ** 2
+            )
+        )
+    )
 
 
 def test_arrivals_teach_what_frozen_factors_miss() -> None:
@@ -91,7 +122,9 @@ def test_arrivals_teach_what_frozen_factors_miss() -> None:
 
 
 def test_least_squares_is_where_the_passes_of_online_lead() -> None:
-    """Stochastic gradients with a small rate, pulled towards 0 once a rating, end at the ridge regression with that many times the penalty."""
+    """Stochastic gradients with a small rate, pulled towards 0 once a rating, end at the ridge
+    regression with that many times the penalty.
+    """
     from dpmf_core import kernels
     from dpmf_core.kernels import retention as kernel
 
@@ -99,9 +132,52 @@ def test_least_squares_is_where_the_passes_of_online_lead() -> None:
     Q, items = rng.standard_normal((30, 3)).astype(np.float32), np.arange(30, dtype=np.int32)
     values = rng.normal(3, 1, 30).astype(np.float32)
     starts = np.array([0, 12, 30])
-    passes = kernel.users(np.zeros((2, 3), np.float32), Q, items, values, starts, iterations=20_000, rate=0.0005, penalty=PENALTY)
+    passes = kernel.users(
+        np.zeros((2, 3), np.float32),
+        Q,
+        items,
+        values,
+        starts,
+        iterations=20_000,
+        rate=0.0005,
+        penalty=PENALTY,
+    )
     left = values - np.repeat([values[:12].mean(), values[12:].mean()], [12, 18]).astype(np.float32)
-    np.testing.assert_allclose(passes, kernels.solve_rows(starts, items, left, Q, PENALTY * np.diff(starts)), atol=0.01)
+    np.testing.assert_allclose(
+        passes, kernels.solve_rows(starts, items, left, Q, PENALTY * np.diff(starts)), atol=0.01
+    )
+
+
+def test_online_by_gradients_finds_users_and_new_items_anew() -> None:
+    """Its last batch by hand: users from their start by passes over their stored ratings; items
+    that were known at the start stay as they were.
+    """
+    data = low_rank(n_users=15, n_items=8)
+    given = {"rank": 2, "steps": 40, "static_share": 0.5}
+    online, static = (
+        build("no-retention", {**given, **more}, data.shape, None)
+        for more in ({"variant": "online", "online_fit": "gradients"}, {"variant": "static"})
+    )
+    model = train(online, data, Noise(NOTHING), streams())
+    start = train(static, data, Noise(NOTHING), streams())
+    arrived = online._arrivals(data, streams())  # type: ignore[attr-defined]
+    known = np.bincount(data.items[arrived < 0.5], minlength=data.n_items) > 0
+    assert known.any()
+    np.testing.assert_array_equal(model.item_factors[known], start.item_factors[known])
+    init = streams().init
+    P = 0.1 * init.standard_normal((data.n_users, 2)).astype(np.float32)
+    for user in np.unique(data.users[arrived >= 0.95]):
+        hers = data.users == user
+        p, centred = P[user].astype(float), data.values[hers] - data.values[hers].mean()
+        for _ in range(40):
+            for item, value in zip(data.items[hers], centred, strict=True):
+                q = model.item_factors[item]
+                p += 2 * RATE * ((value - p @ q) * q - PENALTY * p)
+        np.testing.assert_allclose(model.user_factors[user], p, atol=1e-3)
+
+
+def streams() -> Streams:
+    return Streams(np.random.default_rng(0), 1)
 
 
 def test_with_nothing_to_arrive_static_is_the_baseline() -> None:
@@ -112,11 +188,21 @@ def test_with_nothing_to_arrive_static_is_the_baseline() -> None:
 
 def test_arrivals_one_by_one_are_the_stream() -> None:
     data = low_rank(n_users=15, n_items=8)
-    model = build("no-retention", {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "rated"}, data.shape, None)
+    model = build(
+        "no-retention",
+        {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "rated"},
+        data.shape,
+        None,
+    )
     rng = Streams(np.random.default_rng(0), 1)
-    streamed = model.fit(data, noise=Noise(NOTHING), rng=rng).model
-    static = build("no-retention", {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "static"}, data.shape, None)
-    start = static.fit(data, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model
+    streamed = train(model, data, Noise(NOTHING), rng)
+    static = build(
+        "no-retention",
+        {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "static"},
+        data.shape,
+        None,
+    )
+    start = train(static, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
     server = Server(start.item_factors, rated=True)
     arrived = model._arrivals(data, rng)  # type: ignore[attr-defined]
     for place in np.argsort(arrived, kind="stable"):

@@ -1,4 +1,6 @@
-"""SGD-MF against a plain loop and Surprise's figure; SGLD's chain and its claim; Laplace noise on ratings."""
+"""SGD-MF against a plain loop and Surprise's figure; SGLD's chain and its claim; Laplace noise
+on ratings.
+"""
 
 import os
 import tarfile
@@ -8,23 +10,50 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Recommender, Streams, build
-from dpmf_core.algorithms.perturbation import RATINGS, DPNMFLaplace, InputPerturbation, perturbed
-from dpmf_core.algorithms.sgd import SGDMF, SGLD
-from dpmf_core.data import Ratings, Shape
-from dpmf_core.experiment import RunSpec, prepare, privacy_record
-from dpmf_core.metrics import rmse
-from dpmf_core.privacy import Budget, Noise, PlanViolation, PosteriorSample, Status, calibrate, normal_form
-from dpmf_core.privacy.accounting import delta, epsilon, every_epsilon
-from tests.worlds import low_rank, world
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Recommender, Streams, build, curator_for
+from dpmf_core.algorithms.input_perturbation import (
+    RATINGS,
+    DPNMFLaplace,
+    InputPerturbation,
+    perturbed,
+)
+from dpmf_core.algorithms.sgd import SGDMF
+from dpmf_core.algorithms.sgld import SGLD
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.evaluation.metrics import rmse
+from dpmf_core.kernels.shuffle import shuffled
+from dpmf_core.privacy import (
+    NOTHING,
+    Budget,
+    Noise,
+    PlanViolation,
+    PosteriorSample,
+    Status,
+    calibrate,
+    normal_form,
+)
+from dpmf_core.privacy.accounting import delta, epsilon
+from dpmf_core.privacy.rules import every_epsilon
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import PrivacyRecord
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.worlds import low_rank, world
 
 SURPRISE_U1 = 0.9533
-FOLDS = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data") / "ml-100k/folds.tar.xz"
+FOLDS = (
+    Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")
+    / "ml-100k/folds.tar.xz"
+)
 
 
 def test_descent_is_the_textbook_loop() -> None:
     data = low_rank()
-    found = list(SGDMF(rank=3, steps=2, learning_rate=0.01, regularisation=0.05).descend(data, Streams(np.random.default_rng(4), 1)))[-1]
+    found = list(
+        SGDMF(rank=3, steps=2, learning_rate=0.01, regularisation=0.05).descend(
+            data, Streams(np.random.default_rng(4), 1)
+        )
+    )[-1]
     rng, unit = np.random.default_rng(4), data.shape.half_range / 2
     P, Q = rng.normal(0, 0.1, (data.n_users, 3)), rng.normal(0, 0.1, (data.n_items, 3))
     a, b, x = np.zeros(data.n_users), np.zeros(data.n_items), data.values.astype(float) / unit
@@ -33,28 +62,81 @@ def test_descent_is_the_textbook_loop() -> None:
             e = value - x.mean() - a[u] - b[i] - P[u] @ Q[i]
             a[u] += 0.01 * (e - 0.05 * a[u])
             b[i] += 0.01 * (e - 0.05 * b[i])
-            P[u], Q[i] = P[u] + 0.01 * (e * Q[i] - 0.05 * P[u]), Q[i] + 0.01 * (e * P[u] - 0.05 * Q[i])
+            P[u], Q[i] = (
+                P[u] + 0.01 * (e * Q[i] - 0.05 * P[u]),
+                Q[i] + 0.01 * (e * P[u] - 0.05 * Q[i]),
+            )
     np.testing.assert_allclose(found.P, P * np.sqrt(unit), rtol=1e-10)
     np.testing.assert_allclose(found.b, b * unit, rtol=1e-10)
-    expected = unit * (x.mean() + a[data.users] + b[data.items] + np.einsum("ij,ij->i", P[data.users], Q[data.items]))
-    np.testing.assert_allclose(found.predict(data.users, data.items, data.bounds), expected.clip(*data.bounds), rtol=1e-9)
+    expected = unit * (
+        x.mean()
+        + a[data.users]
+        + b[data.items]
+        + np.einsum("ij,ij->i", P[data.users], Q[data.items])
+    )
+    np.testing.assert_allclose(
+        found.predict(data.users, data.items, data.bounds), expected.clip(*data.bounds), rtol=1e-9
+    )
+
+
+def test_the_centred_model_is_plain_descent_on_what_the_means_leave() -> None:
+    """One rating after the other in the order of the epoch, on Python's floats, without a penalty;
+    users keep their factors.
+    """
+    data = low_rank()
+    algorithm = SGDMF(
+        model="centred", rank=3, steps=2, learning_rate=0.05, decay=1.0, regularisation=0.0
+    )
+    model = algorithms.train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(4), 1))
+    rng, unit = np.random.default_rng(4), data.shape.half_range / 2
+    P, Q = rng.normal(0, 0.1, (data.n_users, 3)), rng.normal(0, 0.1, (data.n_items, 3))
+    x = data.values.astype(float)
+    centre = x.mean()
+    b = np.array([(x[data.items == i] - centre).mean() for i in range(data.n_items)])
+    left = x - centre - b[data.items]
+    a = np.array([left[data.users == u].mean() for u in range(data.n_users)])
+    for step, rate in enumerate((0.05, 0.05 / 1.5)):
+        for t in shuffled(len(data), 1 + step):
+            u, i = data.users[t], data.items[t]
+            e = (left[t] - a[u]) / unit - P[u] @ Q[i]
+            P[u], Q[i] = P[u] + rate * e * Q[i], Q[i] + rate * e * P[u]
+    expected = centre + a[data.users] + b[data.items]
+    expected += unit * np.einsum("ij,ij->i", P[data.users], Q[data.items])
+    nobody = data.only(np.zeros(len(data), bool))
+    np.testing.assert_allclose(
+        model.predict(model.personal(nobody), data.users, data.items),
+        expected.clip(*data.bounds),
+        rtol=1e-5,
+    )
 
 
 def test_a_step_that_would_overshoot_is_shortened() -> None:
     data = low_rank()
-    found = list(SGDMF(rank=3, steps=20, learning_rate=1.0, start_deviation=10.0).descend(data, Streams(np.random.default_rng(0), 1)))[-1]
+    found = list(
+        SGDMF(rank=3, steps=20, learning_rate=1.0, start_deviation=10.0).descend(
+            data, Streams(np.random.default_rng(0), 1)
+        )
+    )[-1]
     assert np.isfinite(found.P).all()
 
 
-@pytest.mark.skipif(not FOLDS.exists(), reason=f"the official folds of MovieLens 100K are not in {FOLDS}")
+@pytest.mark.skipif(
+    not FOLDS.exists(), reason=f"the official folds of MovieLens 100K are not in {FOLDS}"
+)
 def test_the_error_on_an_official_fold_is_surprises(tmp_path: Path) -> None:
-    """Surprise 1.1.5, SVD(n_factors=10), mean of seeds 0 to 4 on u1: RMSE .9533 (benchmarks.sgd measures both in one run, on all folds)."""
+    """Surprise 1.1.5, SVD(n_factors=10), mean of seeds 0 to 4 on u1: RMSE .9533 (benchmarks.sgd
+    measures both in one run, on all folds).
+    """
     with tarfile.open(FOLDS) as archive:
         archive.extractall(tmp_path, filter="data")
     parts = []
     for part in ("base", "test"):
         users, items, stars, _ = np.loadtxt(next(tmp_path.rglob(f"u1.{part}")), dtype=int).T
-        parts.append(Ratings.of(users - 1, items - 1, stars, n_users=943, n_items=1682, bounds=(1, 5), public=True))
+        parts.append(
+            Ratings.of(
+                users - 1, items - 1, stars, n_users=943, n_items=1682, bounds=(1, 5), public=True
+            )
+        )
     train, test = parts
     errors = []
     for seed in range(3):
@@ -66,21 +148,30 @@ def test_the_error_on_an_official_fold_is_surprises(tmp_path: Path) -> None:
 def test_held_out_users_find_their_own_side() -> None:
     data = low_rank(n_users=300)
     train = data.only(data.users < 250)
-    model = SGDMF(rank=3, steps=60, learning_rate=0.02).fit(train, noise=Noise(SGDMF().plan(data.shape, 1)), rng=Streams(np.random.default_rng(0), 1)).model
+    model = algorithms.train(
+        SGDMF(rank=3, steps=60, learning_rate=0.02),
+        train,
+        Noise(SGDMF().plan(data.shape, 1)),
+        Streams(np.random.default_rng(0), 1),
+    )
     new = data.users >= 250
     error = model.predict(model.personal(data), data.users[new], data.items[new]) - data.values[new]
     assert np.sqrt((error**2).mean()) < 0.7 * data.values[new].std()
 
 
-# ---- SGLD -------------------------------------------------------------------------------------------------------------
+# ---- SGLD ----------------------------------------------------------------------------------------
 
 
 def test_a_posterior_sample_costs_what_randomised_response_does() -> None:
-    """delta(eps) = (e^eps0 - e^eps) / (1 + e^eps0) (Kairouz, Oh & Viswanath 2015), and eps0 at delta 0."""
+    """delta(eps) = (e^eps0 - e^eps) / (1 + e^eps0) (Kairouz, Oh & Viswanath 2015), and eps0 at
+    delta 0.
+    """
     eps0 = 1.3
     event = PosteriorSample(1 / eps0)
     for eps in (0.2, 0.9, 1.2):
-        assert delta(event, eps) == pytest.approx((np.exp(eps0) - np.exp(eps)) / (1 + np.exp(eps0)), rel=1e-3)
+        assert delta(event, eps) == pytest.approx(
+            (np.exp(eps0) - np.exp(eps)) / (1 + np.exp(eps0)), rel=1e-3
+        )
     assert delta(event, 1.31) == 0.0
     assert epsilon(event, 1e-9) == pytest.approx(eps0, rel=1e-4)
     rows = {row.rule: row.epsilon for row in every_epsilon(event, 1e-9)}
@@ -99,8 +190,13 @@ def test_the_sample_is_in_the_ledger_and_cannot_be_drawn_twice() -> None:
 
 
 def test_a_user_moves_the_log_posterior_by_at_most_epsilon() -> None:
-    """f_i = -R min(||e_i||^2 / L^2, 1) lies between -R and 0 whatever she rated: its gradient vanishes beyond the clip, and equals the dense one inside."""
-    data, algorithm = world(), SGLD(reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0)
+    """f_i = -R min(||e_i||^2 / L^2, 1) lies between -R and 0 whatever she rated: its gradient
+    vanishes beyond the clip, and equals the dense one inside.
+    """
+    data, algorithm = (
+        world(),
+        SGLD(reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0),
+    )
     rng = np.random.default_rng(0)
     U, V = rng.normal(size=(data.n_users, 2)), rng.normal(size=(data.n_items, 2))
     few = data.most_per_user(5)
@@ -124,7 +220,7 @@ NOBODY = Ratings.of([], [], [], n_users=3, n_items=4000, bounds=(1, 5), public=T
 
 def chain(algorithm: SGLD, data: Ratings, level: float = 1.0, seed: int = 1) -> Recommender:
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
-    model = algorithm.fit(data, noise=noise, rng=Streams(np.random.default_rng(seed), 1)).model
+    model = algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))
     assert isinstance(model, Recommender)
     return model
 
@@ -137,23 +233,44 @@ def assert_variance(factors: np.ndarray, expected: float) -> None:
         assert abs(off**2 * variance - expected) > 4 * deviation
 
 
-@pytest.mark.parametrize("given", [{"reading": "posterior-sample"}, {"reading": "steps", "averaged_share": 0.0, "gradient_clip": 0.3, "likelihood_power": 1e6}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"reading": "posterior-sample"},
+        {"reading": "steps", "averaged_share": 0.0, "gradient_clip": 0.3, "likelihood_power": 1e6},
+    ],
+)
 @pytest.mark.parametrize("level", [0.3, 30.0])
-def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(given: dict[str, Any], level: float) -> None:
-    """N(0, 1 / precision), and a little more as steps are long: the noise of a release, carried by its step, is the noise of a Langevin step."""
+def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
+    given: dict[str, Any], level: float
+) -> None:
+    """N(0, 1 / precision), and a little more as steps are long: the noise of a release, carried
+    by its step, is the noise of a Langevin step.
+    """
     algorithm = SGLD(rank=4, steps=150, prior_precision=4.0, step_size=0.1, **given)
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
 
 
 def test_from_a_far_start_the_noise_of_the_steps_alone_makes_the_prior() -> None:
-    """Steps of length eta from anywhere forget the start: variance 1 / (precision (1 - eta precision / 4)), of the chain theta' = a theta + sqrt(eta) xi."""
+    """Steps of length eta from anywhere forget the start: variance 1 / (precision (1 - eta
+    precision / 4)), of the chain theta' = a theta + sqrt(eta) xi.
+    """
     algorithm = SGLD(rank=4, steps=60, prior_precision=25.0, step_size=1.5, averaged_share=0.0)
     assert_variance(chain(algorithm, NOBODY).item_factors, 1 / (25 * (1 - 1.5 / 4)))
 
 
 def test_a_likelihood_that_counts_less_than_noise_would_allow_is_a_colder_chain() -> None:
-    """Half a step of length eta with noise of deviation s beta eta / 2: variance (s beta eta / 2)^2 / (1 - a^2), here a tenth of the prior's."""
-    given: dict[str, Any] = {"rank": 4, "steps": 150, "prior_precision": 4.0, "step_size": 0.1, "averaged_share": 0.0, "biases": False}
+    """Half a step of length eta with noise of deviation s beta eta / 2: variance (s beta eta /
+    2)^2 / (1 - a^2), here a tenth of the prior's.
+    """
+    given: dict[str, Any] = {
+        "rank": 4,
+        "steps": 150,
+        "prior_precision": 4.0,
+        "step_size": 0.1,
+        "averaged_share": 0.0,
+        "biases": False,
+    }
     s, eta = np.sqrt(150), 0.025
     colder = SGLD(likelihood_power=2 / (s * np.sqrt(eta)) * np.sqrt(0.1), **given)
     assert_variance(chain(colder, NOBODY, 1.0).item_factors, 0.1 * 0.25 / (1 - 0.1 / 4))
@@ -163,15 +280,23 @@ def test_what_the_steps_release_costs_the_budget_and_is_no_sample() -> None:
     algorithm, shape = SGLD(steps=7, bias_share=0.3, gradient_clip=0.4), world().shape
     ledger = normal_form(algorithm.plan(shape, 2.0))
     assert sum(count / leaf.noise_multiplier**2 for leaf, count in ledger) == pytest.approx(1 / 4)
-    assert [(count, leaf.mechanism, leaf.replace_one_factor) for leaf, count in ledger if leaf.statistic == "item gradient"] == [(7, "Gaussian", 2.0)]
+    assert [
+        (count, leaf.mechanism, leaf.replace_one_factor)
+        for leaf, count in ledger
+        if leaf.statistic == "item gradient"
+    ] == [(7, "Gaussian", 2.0)]
     assert SGLD().reading == "steps"
     assert SGLD().guarantee().status is Status.PROVEN
 
 
 def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood() -> None:
-    """With next to no clipping: against finite differences of max_u -||x - V u||^2 / 2 - ridge ||u||^2 / 2, counted to the power beta."""
+    """With next to no clipping: against finite differences of max_u -||x - V u||^2 / 2 - ridge
+    ||u||^2 / 2, counted to the power beta.
+    """
     data = low_rank(n_users=30)
-    algorithm = SGLD(rank=2, steps=1, gradient_clip=1e3, averaged_share=0.0, biases=False, prediction_ridge=3.0)
+    algorithm = SGLD(
+        rank=2, steps=1, gradient_clip=1e3, averaged_share=0.0, biases=False, prediction_ridge=3.0
+    )
     pen: list[tuple[np.ndarray, np.ndarray]] = []
 
     class Listening(Noise):
@@ -186,10 +311,14 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
             return release
 
     noise = Listening(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
-    after = algorithm.fit(data, noise=noise, rng=Streams(np.random.default_rng(3), 1)).model.item_factors
+    after = algorithms.train(
+        algorithm, data, noise, Streams(np.random.default_rng(3), 1)
+    ).item_factors
     star, eta = data.shape.half_range / 2, algorithm.step_size / 10
     V = np.random.default_rng(3).standard_normal((data.n_items, 2)) / np.sqrt(10)
-    means = np.bincount(data.users, data.values, data.n_users) / np.maximum(np.bincount(data.users, minlength=data.n_users), 1)
+    means = np.bincount(data.users, data.values, data.n_users) / np.maximum(
+        np.bincount(data.users, minlength=data.n_users), 1
+    )
     x = (data.values - means[data.users]) / star
 
     def log_likelihood(V: np.ndarray) -> float:
@@ -208,59 +337,101 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
         step[place] = 1e-5
         slope = (log_likelihood(V + step) - log_likelihood(V - step)) / 2e-5
         assert -gradient[place] / star**1.5 == pytest.approx(slope, rel=2e-3, abs=1e-3)
-        moved = V[place] + eta / 2 * (beta * slope - 10 * V[place]) - eta / 2 * beta * drawn[place] / star**1.5
+        moved = (
+            V[place]
+            + eta / 2 * (beta * slope - 10 * V[place])
+            - eta / 2 * beta * drawn[place] / star**1.5
+        )
         assert after[place] == pytest.approx(moved * np.sqrt(star), rel=1e-3, abs=1e-4)
 
 
 def test_the_mean_of_the_last_states_is_nearer_than_one_of_them() -> None:
-    """Without data the truth is 0; of the prior's deviation little is left in a mean of many states."""
+    """Without data the truth is 0; of the prior's deviation little is left in a mean of many
+    states.
+    """
     given: dict[str, Any] = {"steps": 400, "step_size": 1.0, "biases": False}
-    one, mean = (chain(SGLD(averaged_share=share, **given), NOBODY).item_factors.std() for share in (0.0, 0.5))
+    one, mean = (
+        chain(SGLD(averaged_share=share, **given), NOBODY).item_factors.std()
+        for share in (0.0, 0.5)
+    )
     assert mean < 0.2 * one
 
 
-# ---- a sample of the posterior ------------------------------------------------------------------------------------------
+# ---- a sample of the posterior -------------------------------------------------------------------
 
 CROWD = Shape(20_000, 400, (1.0, 5.0))
-SOURCE: dict[str, Any] = {"reading": "posterior-sample", "steps": 150, "step_size": 1.0, "prior_precision": 4.0}
+SOURCE: dict[str, Any] = {
+    "reading": "posterior-sample",
+    "steps": 150,
+    "step_size": 1.0,
+    "prior_precision": 4.0,
+}
 
 
 @pytest.mark.parametrize(("loss", "variance"), [(1, 0.2338), (5, 0.1483), (20, 0.1068)])
-def test_at_usual_sizes_the_chain_has_not_reached_the_prior_of_an_item_that_nobody_rated(loss: float, variance: float) -> None:
-    """Variances of 400,000 chains that were simulated one step after the other, not the formula's; .25 would be the prior's."""
+def test_at_usual_sizes_the_chain_has_not_reached_the_prior_of_an_item_that_nobody_rated(
+    loss: float, variance: float
+) -> None:
+    """Variances of 400,000 chains that were simulated one step after the other, not the
+    formula's; .25 would be the prior's.
+    """
     assert SGLD(**SOURCE).prior_variance(CROWD, 1 / loss) == pytest.approx(variance, abs=0.001)
 
 
 def test_the_formula_is_the_variance_of_a_chain() -> None:
-    """The shape has 3 users: so few that a step is long, and that nobody rated anything cannot matter."""
+    """The shape has 3 users: so few that a step is long, and that nobody rated anything cannot
+    matter.
+    """
     algorithm = SGLD(**{**SOURCE, "steps": 12}, rank=4)
-    assert_variance(chain(algorithm, NOBODY, 0.5).item_factors, algorithm.prior_variance(NOBODY.shape, 0.5))
-    assert SGLD(**{**SOURCE, "steps": 5000}).prior_variance(CROWD, 1.0) == pytest.approx(0.25, rel=0.01)
+    assert_variance(
+        chain(algorithm, NOBODY, 0.5).item_factors, algorithm.prior_variance(NOBODY.shape, 0.5)
+    )
+    assert SGLD(**{**SOURCE, "steps": 5000}).prior_variance(CROWD, 1.0) == pytest.approx(
+        0.25, rel=0.01
+    )
 
 
 def test_a_sample_has_no_epsilon_and_its_card_says_why() -> None:
     budget = Budget(epsilon=5.0, delta=1e-5)
-    assert build("sgld", {"reading": "posterior-sample"}, CROWD, budget).model_dump() == SGLD(**SOURCE, rank=4, prediction_ridge=2.0).model_dump()
-    spec = RunSpec.parse(data={"id": "cinema"}, algorithm="sgld", parameters={"reading": "posterior-sample"}, budget=budget.model_dump())
+    assert (
+        build("sgld", {"reading": "posterior-sample"}, CROWD, budget).model_dump()
+        == SGLD(**SOURCE, rank=4, prediction_ridge=2.0).model_dump()
+    )
+    spec = RunSpec.parse(
+        data={"id": "cinema"},
+        algorithm="sgld",
+        parameters={"reading": "posterior-sample"},
+        budget=budget.model_dump(),
+    )
     ready = prepare(spec, CROWD)
     assert ready.guarantee.status is Status.UNPROVEN
     assert not ready.guarantee.has_epsilon
     assert '"provably differentially private"' in ready.guarantee.words
     assert "prior's variance 0.250, has 0.148" in ready.guarantee.words
-    record = privacy_record(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
-    assert not [value for value in record["epsilon"].values() if value is not None]
+    record = PrivacyRecord.of(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
+    assert not [value for value in dict(record.epsilon).values() if value is not None]
     assert "0.148" not in SGLD(reading="posterior-sample").guarantee().words
 
 
-# ---- Laplace on every rating --------------------------------------------------------------------------------------------
+# ---- Laplace on every rating ---------------------------------------------------------------------
 
 
 def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
-    data = Ratings.of(np.repeat(np.arange(200), 50), np.tile(np.arange(50), 200), np.full(10_000, 3.0), n_users=200, n_items=50, bounds=(1, 5), public=True)
+    data = Ratings.of(
+        np.repeat(np.arange(200), 50),
+        np.tile(np.arange(50), 200),
+        np.full(10_000, 3.0),
+        n_users=200,
+        n_items=50,
+        bounds=(1, 5),
+        public=True,
+    )
     algorithm = InputPerturbation()
     level = calibrate(lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9))
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
-    moved = np.abs(perturbed(data, noise, clamp=False).values.astype(float) - 3.0)
+    moved = np.abs(
+        perturbed(curator_for(algorithm, data, noise), clamp=False).values.astype(float) - 3.0
+    )
     scale = 4 / 2.0  # range over epsilon
     assert moved.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
     assert moved.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
@@ -279,7 +450,7 @@ def test_multiplicative_updates_fit_non_negative_factors() -> None:
     data = low_rank(n_users=300)
     algorithm = DPNMFLaplace(rank=4, steps=200, prediction_ridge=0.01)
     noise = Noise(algorithm.plan(data.shape, 1e-9), np.random.SeedSequence(0))
-    model = algorithm.fit(data, noise=noise, rng=Streams(np.random.default_rng(0), 1)).model
+    model = algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
     assert (model.item_factors >= 0).all()
     error = model.predict(model.personal(data), data.users, data.items) - data.values
     assert np.sqrt((error**2).mean()) < 0.5 * data.values.std()

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from dpmf_core import algorithms
 from dpmf_core.algorithms import Streams, build
-from dpmf_core.algorithms.sketch import Sketch, SketchModel, hash_keys
-from dpmf_core.collisions import ITEMS, USERS, drawn, vectors
-from dpmf_core.data import Shape
+from dpmf_core.algorithms.count_sketch import Sketch, SketchModel, hash_keys
+from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
 from dpmf_core.privacy import NOTHING, Noise, Status
-from tests.worlds import low_rank
+from dpmf_core.teaching.sketch_collisions import ITEMS, USERS, drawn, vectors
+from dpmf_core.testing.worlds import low_rank
 
 
 def keys(depth: int, seed: int = 0):  # type: ignore[no-untyped-def]
@@ -37,23 +38,38 @@ def test_a_query_is_the_mean_of_signed_cells(together: bool) -> None:
     found = kernel.vectors(C.ravel(), k, 11, d, w, together)
     for ident in range(11):
         cells = [cells_of(k[j], ident, d, w, together) for j in range(3)]
-        assert [[cell for cell, _ in line] for line in cells] == kernel.places(k, ident, d, w, together)[0].tolist()
+        assert [[cell for cell, _ in line] for line in cells] == kernel.places(
+            k, ident, d, w, together
+        )[0].tolist()
         for f in range(d):
-            assert found[ident, f] == pytest.approx(np.mean([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(3)]), abs=1e-6)
+            assert found[ident, f] == pytest.approx(
+                np.mean([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(3)]), abs=1e-6
+            )
 
 
 @pytest.mark.parametrize("together", [False, True])
 def test_an_epoch_is_the_sources_update(together: bool) -> None:
-    """One rating after the other on a table of Python floats: query, skip where the error is large, move k signed cells of user and item."""
+    """One rating after the other on a table of Python floats: query, skip where the error is
+    large, move k signed cells of user and item.
+    """
     data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 2
     values = (data.values - 2.75).astype(np.float32)
-    C = np.random.default_rng(2).standard_normal((depth, w + d - 1 if together else w)).astype(np.float32)
+    C = (
+        np.random.default_rng(2)
+        .standard_normal((depth, w + d - 1 if together else w))
+        .astype(np.float32)
+    )
     user_keys, item_keys = keys(depth, 3), keys(depth, 4)
     slow, skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
 
     def ask(k, ident):  # type: ignore[no-untyped-def]
         cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
-        return cells, np.array([np.mean([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)]) for f in range(d)])
+        return cells, np.array(
+            [
+                np.mean([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)])
+                for f in range(d)
+            ]
+        )
 
     for t in range(len(values)):
         (pu, p), (pi, q) = ask(user_keys, data.users[t]), ask(item_keys, data.items[t])
@@ -61,12 +77,31 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
         if error**2 > threshold:
             skipped += 1
             continue
-        for cells, move in ((pu, rate * (error * q - penalty * p)), (pi, rate * (error * p - penalty * q))):
+        for cells, move in (
+            (pu, rate * (error * q - penalty * p)),
+            (pi, rate * (error * p - penalty * q)),
+        ):
             for j in range(depth):
                 for f in range(d):
                     slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
     flat = C.ravel()
-    assert kernel.epoch(flat, (user_keys, item_keys), data.users, data.items, values, d, w, together, rate, penalty, threshold) == skipped > 0
+    assert (
+        kernel.epoch(
+            flat,
+            (user_keys, item_keys),
+            data.users,
+            data.items,
+            values,
+            d,
+            w,
+            together,
+            rate,
+            penalty,
+            threshold,
+        )
+        == skipped
+        > 0
+    )
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
 
 
@@ -81,10 +116,14 @@ def test_vectors_side_by_side_share_a_cell_as_rarely() -> None:
 
 
 def test_hashes_are_pairwise_independent() -> None:
-    """Over many draws of the keys: any cell equally often, two ids in one cell once in w draws, signs even and unrelated to cells."""
+    """Over many draws of the keys: any cell equally often, two ids in one cell once in w draws,
+    signs even and unrelated to cells.
+    """
     w, draws = 8, 4000
     k = keys(draws, 5)
-    first, second = (np.array([place(key, ident, 0, 1, w) for key in k]) for ident in (3, 1_000_001))
+    first, second = (
+        np.array([place(key, ident, 0, 1, w) for key in k]) for ident in (3, 1_000_001)
+    )
     assert np.abs(np.bincount(first[:, 0].astype(int), minlength=w) / draws - 1 / w).max() < 0.02
     assert abs((first[:, 0] == second[:, 0]).mean() - 1 / w) < 0.02
     assert abs(first[:, 1].mean()) < 0.06
@@ -95,8 +134,15 @@ def fitted(**parameters: object) -> tuple[SketchModel, float, float]:
     data = low_rank(n_users=200, n_items=40, density=0.7)
     train, test = data.only(np.arange(len(data)) % 5 > 0), data.only(np.arange(len(data)) % 5 == 0)
     algorithm = build("sketch", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
-    model = algorithm.fit(train, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model
-    errors = [np.sqrt(np.mean((model.predict(model.personal(part), part.users, part.items) - part.values) ** 2)) for part in (train, test)]
+    model = algorithms.train(algorithm, train, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
+    errors = [
+        np.sqrt(
+            np.mean(
+                (model.predict(model.personal(part), part.users, part.items) - part.values) ** 2
+            )
+        )
+        for part in (train, test)
+    ]
     return model, float(errors[0]), float(errors[1])
 
 
@@ -120,17 +166,23 @@ def test_nothing_is_claimed_as_our_own() -> None:
     assert guarantee.status is Status.UNPROVEN
     assert not guarantee.has_epsilon
     assert '"implicitly provide the differential privacy guarantees"' in guarantee.words
-    assert Sketch(rank=32, depth=4, space_gain=2).width(Shape(61_265, 1_623, (1, 6))) == -(-(61_265 + 1_623) * 32 // 8)
+    assert Sketch(rank=32, depth=4, space_gain=2).width(Shape(61_265, 1_623, (1, 6))) == -(
+        -(61_265 + 1_623) * 32 // 8
+    )
 
 
 @pytest.mark.parametrize(("gamma", "depth"), [(1.0, 1), (4.0, 1), (2.0, 4)])
 def test_the_drawn_sketch_shares_cells_as_often_as_hashing_does(gamma: float, depth: int) -> None:
-    """A component is alone with probability about (1 - 1/w)^(others): mean over draws; the load counts every component once a row."""
+    """A component is alone with probability about (1 - 1/w)^(others): mean over draws; the load
+    counts every component once a row.
+    """
     draws = [drawn(4, depth, gamma, seed) for seed in range(40)]
     components = (USERS + ITEMS) * 4
     w = draws[0].width
     assert w == -(-components // (gamma * depth))
-    assert np.mean([one.shared for one in draws]) == pytest.approx(1 - (1 - 1 / w) ** (components - 1), abs=0.06)
+    assert np.mean([one.shared for one in draws]) == pytest.approx(
+        1 - (1 - 1 / w) ** (components - 1), abs=0.06
+    )
     for one in draws[:5]:
         assert [sum(row) for row in one.load] == [components] * depth
         assert all(len(one.of(name)) == 4 * depth for name in vectors())

@@ -3,20 +3,27 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Streams, build
+from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.base import Personal
-from dpmf_core.data import Ratings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOTHING, Noise
-from tests.worlds import low_rank
+from dpmf_core.testing.worlds import low_rank
 
 
 def fitted(data: Ratings):  # type: ignore[no-untyped-def]
-    return build("slope-one", {}, data.shape, None).fit(data, noise=Noise(NOTHING), rng=Streams(np.random.default_rng(0), 1)).model
+    return train(
+        build("slope-one", {}, data.shape, None),
+        data,
+        Noise(NOTHING),
+        Streams(np.random.default_rng(0), 1),
+    )
 
 
 def by_definition(data: Ratings, user: int, item: int) -> float:
-    """Mean over her other items, weighted by how many rated both, of her rating plus the average difference; her mean where nobody did."""
+    """Mean over her other items, weighted by how many rated both, of her rating plus the
+    average difference; her mean where nobody did.
+    """
     table = np.full((data.n_users, data.n_items), np.nan)
     table[data.users, data.items] = data.values
     total = weight = 0.0
@@ -32,21 +39,29 @@ def test_every_prediction_is_the_definition() -> None:
     data = low_rank(n_users=30, n_items=12, density=0.3)
     data = data.only(data.items != 4)  # an item that nobody rated
     model = fitted(data)
-    users, items = (grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(12), indexing="ij"))
+    users, items = (
+        grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(12), indexing="ij")
+    )
     busy = np.diff(data.by_user)[users] > 0
     users, items = users[busy], items[busy]
     personal = model.personal(data)
     expected = [by_definition(data, user, item) for user, item in zip(users, items, strict=True)]
     np.testing.assert_allclose(model.predict(personal, users, items), expected, atol=1e-4)
     each = np.unique(users)
-    np.testing.assert_allclose(np.clip(model.scores(personal, each), *data.bounds).ravel(), expected, atol=1e-4)
+    np.testing.assert_allclose(
+        np.clip(model.scores(personal, each), *data.bounds).ravel(), expected, atol=1e-4
+    )
 
 
 def test_the_published_example() -> None:
-    """Lemire & Maclachlan 2005, section 3: A rates I 1 and J 1.5, B rates I 2, so J is predicted 2.5."""
+    """Lemire & Maclachlan 2005, section 3: A rates I 1 and J 1.5, B rates I 2, so J is
+    predicted 2.5.
+    """
     data = Ratings.of([0, 0, 1], [0, 1, 0], [1.0, 1.5, 2.0], n_users=2, n_items=2, bounds=(0, 5))
     model = fitted(data)
-    assert model.predict(model.personal(data), np.array([1]), np.array([1]))[0] == pytest.approx(2.5)
+    assert model.predict(model.personal(data), np.array([1]), np.array([1]))[0] == pytest.approx(
+        2.5
+    )
 
 
 def test_a_user_without_ratings_gets_the_mean_of_all() -> None:
@@ -59,7 +74,7 @@ def test_it_says_what_it_needs() -> None:
     data = low_rank(n_users=5, n_items=3)
     with pytest.raises(TypeError, match="own ratings"):
         fitted(data).predict(Personal(np.zeros(5), np.zeros((5, 0))), np.array([0]), np.array([0]))
-    from dpmf_core.data import Shape
+    from dpmf_core.data.ratings import Shape
 
     with pytest.raises(BadInput, match="at most 12,000 items"):
         build("slope-one", {}, Shape(10, 20_000, (1, 5)), None)

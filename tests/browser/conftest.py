@@ -14,18 +14,38 @@ from typing import Any
 
 import pytest
 
+from pages.kit.page_table import PAGES
+
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync")
-
-
-SECTIONS = {"Explore": "Recommend", "Trade-off": "Recommend", "Topics": "Factorise", "Faces": "Factorise", "Accountant": "Privacy"}
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 def go(page: Any, name: str) -> None:
-    """To another page through the menu above."""
-    page.get_by_test_id("stTopNavSection").filter(has_text=SECTIONS[name]).click()
-    page.get_by_role("menuitem", name=name).click()
+    """To another page through the navigation: its section in the header, then its row."""
+    asked = next(it for it in PAGES if it.title == name)
+    together = [it.title for it in PAGES if it.section == asked.section]
+    if page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True).count() == 0:
+        page.get_by_test_id("stTopNavLink").get_by_text(asked.section, exact=True).click()
+        if name == together[0]:
+            return
+    page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True).first.click()
+
+
+def unfold_more(page: Any) -> None:
+    """The rest of the sidebar, where it is still folded."""
+    fold = page.get_by_test_id("stSidebar").locator("details", has_text="More").first
+    fold.wait_for()
+    if fold.get_attribute("open") is None:
+        fold.locator("summary").click()
 
 
 class Server:
@@ -40,11 +60,26 @@ class Server:
         self.log = data / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
 
+    def launch(self, log: Any) -> "subprocess.Popen[bytes]":
+        command = [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            "app.py",
+            "--server.port",
+            str(self.port),
+            "--server.headless",
+            "true",
+        ]
+        known = {**os.environ, "DPMF_DATA": str(self.data), "DPMF_WARM": "false", **self.settings}
+        return subprocess.Popen(
+            command, cwd=ROOT, stdout=log, stderr=log, env=known, start_new_session=True
+        )
+
     def start(self) -> None:
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), "--server.headless", "true"]
-        known = {**os.environ, "DPMF_DATA": str(self.data), **self.settings}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=known, start_new_session=True)
+            self.process = self.launch(log)
         for _ in range(240):
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1) as answer:
@@ -83,16 +118,29 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def visit(chromium: Any, server: Server, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """visit(path, **context): a page in a fresh profile, opened at path; its outside requests and console errors are collected."""
+    """visit(path, script, **context): a page in a fresh profile, opened at path, in which the
+    script runs first; its outside requests and console errors are collected.
+    """
     contexts = []
 
-    def opened(path: str = "/", **context: Any) -> Any:
+    def opened(path: str = "/", script: str = "", **context: Any) -> Any:
         profile = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | context))
         contexts.append(profile)
         page = profile.new_page()
+        page.add_init_script(script)
         page.outside, page.errors = [], []
-        page.on("request", lambda request: page.outside.append(request.url) if "127.0.0.1" not in request.url and request.url.startswith("http") else None)
-        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        page.on(
+            "request",
+            lambda request: (
+                page.outside.append(request.url)
+                if "127.0.0.1" not in request.url and request.url.startswith("http")
+                else None
+            ),
+        )
+        page.on(
+            "console",
+            lambda message: page.errors.append(message.text) if message.type == "error" else None,
+        )
         page.set_default_timeout(60_000)
         page.goto(server.url + path)
         return page

@@ -1,4 +1,6 @@
-"""An OpenID Connect provider on loopback (authorization code flow): whoever asks is let in as the person that `person` describes."""
+"""An OpenID Connect provider on loopback (authorization code flow): whoever asks is let in as
+the person that `person` describes.
+"""
 
 import base64
 import json
@@ -18,7 +20,9 @@ CLIENT, SECRET = "dpmf-class", "a secret of the client"
 
 
 class Provider(ThreadingHTTPServer):
-    """What it knows: its key, who logs in next, the codes that it gave out, and how often a token was asked for."""
+    """What it knows: its key, who logs in next, the codes that it gave out, and how often a
+    token was asked for.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answers)
@@ -46,8 +50,19 @@ class Provider(ThreadingHTTPServer):
             raise KeyError("client")
         self.tokens += 1
         now = int(time.time())
-        claims = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 600, "nonce": given["nonce"], **self.person}
-        return {"access_token": secrets.token_hex(), "token_type": "Bearer", "id_token": jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.key)}
+        claims = {
+            "iss": self.url,
+            "aud": CLIENT,
+            "iat": now,
+            "exp": now + 600,
+            "nonce": given["nonce"],
+            **self.person,
+        }
+        return {
+            "access_token": secrets.token_hex(),
+            "token_type": "Bearer",
+            "id_token": jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.key),
+        }
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -64,15 +79,24 @@ class Answers(BaseHTTPRequestHandler):
             code = secrets.token_hex()
             self.server.codes[code] = asked
             self.send_response(302)
-            self.send_header("Location", f"{asked['redirect_uri']}?{urllib.parse.urlencode({'code': code, 'state': asked['state']})}")
+            self.send_header(
+                "Location",
+                f"{asked['redirect_uri']}?{urllib.parse.urlencode({'code': code, 'state': asked['state']})}",  # noqa: E501
+            )
             self.end_headers()
         else:
             self.send_error(404)
 
     def do_POST(self) -> None:
-        asked = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        asked = dict(
+            urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        )
         scheme, _, packed = self.headers.get("Authorization", "").partition(" ")
-        user = urllib.parse.unquote_plus(base64.b64decode(packed).decode()) if scheme == "Basic" else ""
+        user = (
+            urllib.parse.unquote_plus(base64.b64decode(packed).decode())
+            if scheme == "Basic"
+            else ""
+        )
         try:
             self._say(self.server.token(asked, user))
         except KeyError:

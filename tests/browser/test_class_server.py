@@ -1,4 +1,6 @@
-"""The README's way to serve a class, as written: nginx with TLS before the app, and a login through OpenID Connect."""
+"""The way of docs/SERVING.md to serve a class, as written: nginx with TLS before the app, and a
+login through OpenID Connect.
+"""
 
 import re
 import shutil
@@ -21,8 +23,9 @@ NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 
 
 def block(kind: str) -> str:
-    """The README's one block of a kind of code."""
-    (found,) = re.findall(rf"```{kind}\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    """The one block of a kind of code in docs/SERVING.md."""
+    text = (ROOT / "docs" / "SERVING.md").read_text("utf-8")
+    (found,) = re.findall(rf"```{kind}\n(.*?)```", text, re.S)
     return str(found)
 
 
@@ -53,30 +56,67 @@ def port(tmp_path: Path, issuer: Provider, more: dict[str, str]) -> Iterator[int
         pytest.skip("nginx, openssl or Chromium is not on this machine")
     secrets = tmp_path / "secrets.toml"
     metadata = ('"https://login.example.org/', f'"{issuer.url}/')
-    secrets.write_text(put(block("toml"), ('client_id = "..."', f'client_id = "{CLIENT}"'), ('client_secret = "..."', f'client_secret = "{SECRET}"'), metadata))
+    secrets.write_text(
+        put(
+            block("toml"),
+            ('client_id = "..."', f'client_id = "{CLIENT}"'),
+            ('client_secret = "..."', f'client_secret = "{SECRET}"'),
+            metadata,
+        )
+    )
     server = Server(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), DPMF_HOSTS=NAME, **more)
     server.start()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         outer = free.getsockname()[1]
     subprocess.run(
-        [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}", "-keyout", tmp_path / "key", "-out", tmp_path / "pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            OPENSSL,
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            f"/CN={NAME}",
+            "-keyout",
+            tmp_path / "key",
+            "-out",
+            tmp_path / "pem",
+        ],
+        check=True,
+        capture_output=True,
+    )
     site = put(
-        block("nginx"), ("listen 443 ssl", f"listen 127.0.0.1:{outer} ssl"), ("127.0.0.1:8501", f"127.0.0.1:{server.port}"),
-        ("/etc/ssl/dpmf.pem", str(tmp_path / "pem")), ("/etc/ssl/dpmf.key", str(tmp_path / "key")),
-    )  # fmt: skip
-    own = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    (tmp_path / "nginx.conf").write_text(f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{own}{site}}}\n")
-    nginx = subprocess.Popen([NGINX, "-c", tmp_path / "nginx.conf", "-g", "daemon off;"], stderr=(tmp_path / "nginx.log").open("wb"))
+        block("nginx"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{outer} ssl"),
+        ("127.0.0.1:8501", f"127.0.0.1:{server.port}"),
+        ("/etc/ssl/dpmf.pem", str(tmp_path / "pem")),
+        ("/etc/ssl/dpmf.key", str(tmp_path / "key")),
+    )
+    own = "".join(
+        f"{kind}_temp_path {tmp_path}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (tmp_path / "nginx.conf").write_text(
+        f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log"
+        f" off;\n{own}{site}}}\n"
+    )
+    nginx = subprocess.Popen(
+        [NGINX, "-c", tmp_path / "nginx.conf", "-g", "daemon off;"],
+        stderr=(tmp_path / "nginx.log").open("wb"),
+    )
     yield outer
     nginx.terminate()
     nginx.wait()
     server.kill()
 
 
-def test_a_class_is_let_in_through_tls_and_a_login(port: int, issuer: Provider, tmp_path: Path) -> None:
+def test_a_class_is_let_in_through_tls_and_a_login(
+    port: int, issuer: Provider, tmp_path: Path
+) -> None:
     with sync_playwright() as playwright:
         at = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{port}"
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, at])
@@ -86,11 +126,14 @@ def test_a_class_is_let_in_through_tls_and_a_login(port: int, issuer: Provider, 
         button = page.get_by_role("button", name="Log in")
         button.wait_for()
         expect(page.get_by_role("spinbutton")).to_have_count(0)
-        expect(page.get_by_test_id("stTopNavSection")).to_have_count(0)
+        expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
         assert issuer.tokens == 0
         button.click()
-        page.wait_for_selector("h1:has-text('At ε = 2, Private biases')")  # the link that was opened
-        page.wait_for_url(lambda url: url.startswith(f"https://{NAME}/?") and "algo=private-bias" in url)
+        # the link that was opened
+        page.wait_for_selector("h1:has-text('At ε = 2, Private biases')")
+        page.wait_for_url(
+            lambda url: url.startswith(f"https://{NAME}/explore?") and "algo=private-bias" in url
+        )
         assert issuer.tokens == 1
         box = page.get_by_role("spinbutton", name="ε, exactly")
         box.fill("3")

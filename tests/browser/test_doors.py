@@ -1,6 +1,7 @@
-"""What a browser lets the pages do: everything they need under the server's policy, in a course site that may embed them, and nowhere else."""
+"""What a browser lets the pages do: everything they need under the server's policy, in a course
+site that may embed them, and nowhere else.
+"""
 
-import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,21 +12,31 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
+from pages.kit.page_table import PAGES
+from tests.browser.conftest import CHROMIUM, QUIET, Server
 
 pytestmark = pytest.mark.browser
-PAGES = re.findall(r'url_path="([a-z-]+)"', (ROOT / "pages/kit/shell.py").read_text("utf-8"))
 PATIENCE = 240_000  # milliseconds, on a machine that has much else to do
-PLANTED = "document.head.append(Object.assign(document.createElement('script'), {textContent: 'window.planted = 1'}))"
+PLANTED = (
+    "document.head.append(Object.assign(document.createElement('script'), {textContent:"
+    " 'window.planted = 1'}))"
+)
 UNFOLD = "document.querySelectorAll('details:not([open]) > summary').forEach(it => it.click())"
-NOTED = "window.violations = []; document.addEventListener('securitypolicyviolation', it => violations.push(it.violatedDirective + ' ' + it.blockedURI));"
+NOTED = (
+    "window.violations = []; document.addEventListener('securitypolicyviolation', it =>"
+    " violations.push(it.violatedDirective + ' ' + it.blockedURI));"
+)
 
 
 def settled(page: Any) -> None:
-    """The script has run to its end and nothing is being computed any more, or a while has passed with work under way."""
+    """The script has run to its end and nothing is being computed any more, or a while has
+    passed with work under way.
+    """
     page.get_by_test_id("stApp").wait_for()
     page.locator("h1").first.wait_for()
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=PATIENCE)
+    expect(page.get_by_test_id("stApp")).to_have_attribute(
+        "data-test-script-state", "notRunning", timeout=PATIENCE
+    )
 
 
 @pytest.fixture
@@ -45,22 +56,24 @@ def watched(chromium: Any, server: Server) -> Iterator[Callable[[str], Any]]:
     profile.close()
 
 
-def test_charts_tables_and_downloads_work_under_the_policy(watched: Callable[[str], Any], tmp_path: Path) -> None:
-    page = watched("/?data=cinema-small&algo=private-bias&eps=2")
+def test_charts_tables_and_downloads_work_under_the_policy(
+    watched: Callable[[str], Any], tmp_path: Path
+) -> None:
+    page = watched("/explore?data=cinema-small&algo=private-bias&eps=2")
     page.wait_for_selector("h1:has-text('At ε = 2')")
     chart = page.locator(".js-plotly-plot").first
     chart.hover()
     with page.expect_download() as picture:
         page.get_by_label("Download plot as a PNG").first.click()
     assert Path(picture.value.path()).read_bytes().startswith(b"\x89PNG")
-    page.evaluate(UNFOLD)
+    page.get_by_role("button", name="Numbers").first.click()
     with page.expect_download() as table:
         page.get_by_role("button", name="Download as CSV").first.click()
     assert Path(table.value.path()).stat().st_size > 0
     assert page.evaluate("violations") == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [page.id for page in PAGES])
 def test_a_page_stays_within_the_policy(watched: Callable[[str], Any], name: str) -> None:
     page = watched(f"/{name}")
     page.evaluate(UNFOLD)
@@ -68,7 +81,9 @@ def test_a_page_stays_within_the_policy(watched: Callable[[str], Any], name: str
     assert page.evaluate("violations") == []
     page.evaluate(PLANTED)
     page.wait_for_function("() => violations.length === 1")
-    assert page.evaluate("violations[0] + ' ' + window.planted") == "script-src-elem inline undefined"
+    assert (
+        page.evaluate("violations[0] + ' ' + window.planted") == "script-src-elem inline undefined"
+    )
 
 
 @pytest.fixture
@@ -76,7 +91,9 @@ def course(tmp_path: Path) -> Iterator[Callable[[str], str]]:
     """course(url): the address of a page elsewhere that holds this one in a frame."""
     site = tmp_path / "course"
     site.mkdir()
-    running = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site)))
+    running = ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site))
+    )
     threading.Thread(target=running.serve_forever, daemon=True).start()
 
     def holding(url: str) -> str:
@@ -89,7 +106,9 @@ def course(tmp_path: Path) -> Iterator[Callable[[str], str]]:
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_named_course_site_alone_embeds_the_pages(chromium: Any, course: Callable[[str], str], tmp_path: Path, named: bool) -> None:
+def test_a_named_course_site_alone_embeds_the_pages(
+    chromium: Any, course: Callable[[str], str], tmp_path: Path, named: bool
+) -> None:
     server = Server(tmp_path)
     site = course(f"{server.url}/glossary")
     server.settings = {"DPMF_EMBED_IN": site} if named else {}
@@ -102,14 +121,17 @@ def test_a_named_course_site_alone_embeds_the_pages(chromium: Any, course: Calla
             expect(heading).to_have_text("What the words mean")
         else:
             page.wait_for_function("() => document.readyState === 'complete'")
-            expect(heading).to_contain_text("blocked")  # the browser's own words, in place of the page
+            # the browser's own words, in place of the page
+            expect(heading).to_contain_text("blocked")
             assert page.frames[1].url == "chrome-error://chromewebdata/"
     finally:
         page.close()
         server.kill()
 
 
-def test_a_name_bound_to_this_address_by_somebody_else_gets_nothing(chromium: Any, server: Server) -> None:
+def test_a_name_bound_to_this_address_by_somebody_else_gets_nothing(
+    chromium: Any, server: Server
+) -> None:
     rebound = f"--host-resolver-rules=MAP evil.example 127.0.0.1:{server.port}"
     browser = chromium.browser_type.launch(executable_path=CHROMIUM, args=[*QUIET, rebound])
     page = browser.new_page()

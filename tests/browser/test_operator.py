@@ -1,4 +1,6 @@
-"""Two people before the README's nginx, one of them the operator: what each sees and may do; the command says the same as the page."""
+"""Two people before the nginx of docs/SERVING.md, one of them the operator: what each sees and may
+do; the command says the same as the page.
+"""
 
 import json
 import os
@@ -18,10 +20,21 @@ from tests.browser.test_class_server import NAME, issuer, port
 
 __all__ = ["issuer", "port"]  # fixtures
 pytestmark = pytest.mark.browser
-TEACHER = {"sub": "t-1", "name": "A Teacher", "email": "teacher@example.org", "email_verified": True}
+TEACHER = {
+    "sub": "t-1",
+    "name": "A Teacher",
+    "email": "teacher@example.org",
+    "email_verified": True,
+}
 LIARS = (
-    {"sub": "s-2", "name": "teacher@example.org", "email": "student@example.org", "email_verified": True},
-    {"sub": "teacher@example.org", "name": "A Teacher", "email": "teacher@example.org"},  # says so, and nobody has verified it
+    {
+        "sub": "s-2",
+        "name": "teacher@example.org",
+        "email": "student@example.org",
+        "email_verified": True,
+    },
+    # says so, and nobody has verified it
+    {"sub": "teacher@example.org", "name": "A Teacher", "email": "teacher@example.org"},
     {"sub": "s-3", "email": "teacher@example.org", "email_verified": False},
 )
 WANTED = "dpals on cinema, epsilon 1, seed 0, rank 64, steps 50"
@@ -30,7 +43,11 @@ LONG = "explore?data=cinema&algo=dpals&eps=1&p.rank=64&p.steps=50"
 
 @pytest.fixture
 def more() -> dict[str, str]:
-    return {"DPMF_PROFILE": "class", "DPMF_OPERATORS": "teacher@example.org", "DPMF_DELETES": "owner"}
+    return {
+        "DPMF_PROFILE": "class",
+        "DPMF_OPERATORS": "teacher@example.org",
+        "DPMF_DELETES": "owner",
+    }
 
 
 @pytest.fixture
@@ -45,41 +62,64 @@ def browser(port: int) -> Iterator[Any]:
 def logged_in(browser: Any, issuer: Provider, person: dict[str, Any], path: str) -> Any:
     """A page of a new browser profile, at a path of the server."""
     issuer.person = person
-    page = browser.new_context(ignore_https_errors=True, viewport={"width": 1280, "height": 900}).new_page()
+    page = browser.new_context(
+        ignore_https_errors=True, viewport={"width": 1280, "height": 900}
+    ).new_page()
     page.set_default_timeout(60_000)
     page.goto(f"https://{NAME}/{path}")
     page.get_by_role("button", name="Log in").click()
-    page.wait_for_selector("[data-testid=stTopNavSection]")
+    page.get_by_test_id("stTopNavLink").first.wait_for()
     return page
 
 
 def admin(data: Path, *words: str) -> str:
     known = {**os.environ, "DPMF_DATA": str(data)}
-    done = subprocess.run([sys.executable, "-m", "dpmf_core", "admin", *words], cwd=ROOT, env=known, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "dpmf_core", "admin", *words],
+        cwd=ROOT,
+        env=known,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def operators_entry(page: Any) -> Any:
-    page.get_by_test_id("stTopNavSection").filter(has_text="Work").click()
-    page.get_by_role("menuitem", name="Runs").wait_for()
-    return page.get_by_role("menuitem", name="Operator")
+    """The Operator page beside the others of its section, in a tab of its own."""
+    tab = page.context.new_page()
+    tab.goto(f"https://{NAME}/runs", timeout=60_000)
+    tab.get_by_role("heading", level=1).wait_for(timeout=60_000)
+    return tab.get_by_test_id("stPageLink-NavLink").get_by_text("Operator", exact=True)
 
 
-def test_an_operator_sees_and_stops_what_a_student_asked_for(browser: Any, issuer: Provider, tmp_path: Path) -> None:
+def test_an_operator_sees_and_stops_what_a_student_asked_for(
+    browser: Any, issuer: Provider, tmp_path: Path
+) -> None:
     student = logged_in(browser, issuer, LIARS[0], LONG)
     student.get_by_role("button", name="Cancel").wait_for()
     expect(operators_entry(student)).to_have_count(0)
 
     teacher = logged_in(browser, issuer, TEACHER, "operator")
     teacher.wait_for_selector("h1:has-text('What goes on here')")
+    expect(operators_entry(teacher)).to_be_visible()
     expect(teacher.get_by_text(WANTED, exact=True)).to_be_visible()
     seen = json.loads(admin(tmp_path, "--json"))[0]
-    assert {visit["label"] for visit in seen["sessions"]} == {"student@example.org", "teacher@example.org"}
+    assert {visit["label"] for visit in seen["sessions"]} == {
+        "student@example.org",
+        "teacher@example.org",
+    }
     queued = next(it for it in seen["queue"] if it["words"] == WANTED)
-    assert queued["owner"] == next(visit["owner"] for visit in seen["sessions"] if visit["label"] == "student@example.org")
+    assert queued["owner"] == next(
+        visit["owner"] for visit in seen["sessions"] if visit["label"] == "student@example.org"
+    )
     text = admin(tmp_path)
-    assert "student@example.org" in text and "2 of 2 sessions are connected" in text and "worker processes" in text
+    assert (
+        "student@example.org" in text
+        and "4 of 4 sessions are connected" in text
+        and "worker processes" in text
+    )
     expect(teacher.get_by_text("student@example.org").first).to_be_visible()
     expect(teacher.get_by_test_id("stDataFrame")).to_be_visible()
 
@@ -90,14 +130,20 @@ def test_an_operator_sees_and_stops_what_a_student_asked_for(browser: Any, issue
     student.goto(f"https://{NAME}/{LONG}&seed=1")
     again = WANTED.replace("seed 0", "seed 1")
     give_up = time.monotonic() + 60
-    while not (found := [it for it in json.loads(admin(tmp_path, "--json"))[0]["queue"] if it["words"] == again]):
+    while not (
+        found := [
+            it for it in json.loads(admin(tmp_path, "--json"))[0]["queue"] if it["words"] == again
+        ]
+    ):
         assert time.monotonic() < give_up, "the long run is not in the queue"
     assert admin(tmp_path, "stop", found[0]["ticket"]) == f"Stopped {again}.\n"
     assert found[0]["ticket"] not in admin(tmp_path, "--json")
 
 
 @pytest.mark.parametrize("person", LIARS, ids=["by-name", "unverified", "denied"])
-def test_the_operators_address_answers_others_nothing(browser: Any, issuer: Provider, person: dict[str, Any]) -> None:
+def test_the_operators_address_answers_others_nothing(
+    browser: Any, issuer: Provider, person: dict[str, Any]
+) -> None:
     """As any address at which there is no page."""
     page = logged_in(browser, issuer, person, "operator")
     page.get_by_text("Page not found").wait_for()

@@ -1,18 +1,25 @@
-"""The Trade-off page in a real browser. The tests of this module run in order, on one cold server."""
+"""The Trade-off page in a real browser.
 
-import time
+The tests of this module run in order, on one cold server.
+"""
+
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from dpmf_core.store import Store
+from dpmf_core.administration import control_socket
+from dpmf_core.runs.store import Store
 from tests.browser.conftest import Server
+from tests.support.engines import wait_for
 
 pytestmark = pytest.mark.browser
 SMALL = "/trade-off?data=cinema-small&methods=private-bias&epsilons=1,5"
-LONG = "/trade-off?data=lowrank-5k&methods=dpals,spectral,private-bias&epsilons=1,2,3,5,10,20&draws=4"  # 80 runs
+# 400 runs
+LONG = (
+    "/trade-off?data=lowrank-5k&methods=dpals,spectral,private-bias&epsilons=1,2,3,5,10,20&draws=20"
+)
 Visit = Callable[..., Any]
 
 
@@ -57,7 +64,9 @@ def test_the_first_request_of_a_cold_server_is_a_question_in_a_link(visit: Visit
 
 
 def test_a_grid_in_a_share_link_is_the_same_for_whoever_opens_it(visit: Visit) -> None:
-    page = visit("/trade-off?data=cinema-small&methods=dpals&epsilons=5&draws=1&judge=validation&grid=rank%20%3D%202%2C%204")
+    page = visit(
+        "/trade-off?data=cinema-small&methods=dpals&epsilons=5&draws=1&judge=validation&grid=rank%20%3D%202%2C%204"
+    )
     page.wait_for_selector("text=does best at ε = 5 with rank r")
     at_rest(page)
     page.get_by_role("button", name="Share link").click()
@@ -70,20 +79,24 @@ def test_a_grid_in_a_share_link_is_the_same_for_whoever_opens_it(visit: Visit) -
     expect(other.locator("h1")).to_have_text(page.inner_text("h1"))
 
 
-def test_a_long_question_streams_answers_meanwhile_and_is_cancelled(visit: Visit, server: Server) -> None:
+def test_a_long_question_streams_answers_meanwhile_and_is_cancelled(
+    visit: Visit, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = visit(LONG)
-    page.wait_for_selector("text=/These are 80 runs, of which 0 are stored. The other 80 take roughly/")
+    page.wait_for_selector(
+        "text=/These are 400 runs, of which 0 are stored. The other 400 take roughly/"
+    )
     begun(page, server, 10)
     page.wait_for_selector("h1:has-text('runs have finished')")
     page.get_by_test_id("stButtonGroup").get_by_text("MAE", exact=True).click()
-    page.get_by_text("The numbers: MAE against").wait_for()  # a widget answers while runs go on
+    page.get_by_role("figure", name="MAE against").wait_for()  # a widget answers while runs go on
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("text=Cancelled. What had finished is shown")
     page.wait_for_selector("h1:has-text('runs have finished')")
-    time.sleep(3)  # a run whose last step was under way may still have ended
-    kept = stored(server)
-    time.sleep(3)
-    assert stored(server) == kept  # nothing goes on behind one's back
+    monkeypatch.setenv("DPMF_DATA", str(server.data))
+    # nothing goes on behind one's back; a run whose last step was under way may still end
+    wait_for(lambda: not any(answer["queue"] for answer in control_socket.ask({"do": "show"})), 180)
+    assert 10 <= len(stored(server)) < 400
 
 
 def test_a_killed_server_goes_on_where_it_was(visit: Visit, server: Server) -> None:
@@ -91,8 +104,9 @@ def test_a_killed_server_goes_on_where_it_was(visit: Visit, server: Server) -> N
     server.kill()
     server.start()
     page = visit(LONG)
-    page.wait_for_selector("text=/These are 80 runs, of which [1-9]\\d* are stored/")
-    page.wait_for_selector("h1:has-text('runs have finished')")  # what is stored is shown before anything is made
+    page.wait_for_selector("text=/These are 400 runs, of which [1-9]\\d* are stored/")
+    # what is stored is shown before anything is made
+    page.wait_for_selector("h1:has-text('runs have finished')")
     assert before < begun(page, server, 2)
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("text=Cancelled. What had finished is shown")
@@ -109,11 +123,10 @@ def test_the_figure_stands_above_the_fold(visit: Visit) -> None:
     page.wait_for_selector("h1:has-text('Private biases has RMSE')")
     at_rest(page)
     page.locator("[data-testid=stPlotlyChart] .main-svg").first.wait_for()
-    page.wait_for_function(  # while the page is drawn anew a lower figure can be the first for a moment
-        """() => {
+    # while the page is drawn anew a lower figure can be the first for a moment
+    page.wait_for_function("""() => {
             const box = document.querySelector('[data-testid=stPlotlyChart]')?.getBoundingClientRect()
             return box && box.height > 200 && box.bottom <= 800
-        }"""
-    )
+        }""")  # noqa: E501
     box = page.get_by_test_id("stPlotlyChart").first.bounding_box()
     assert box["y"] + box["height"] <= 800

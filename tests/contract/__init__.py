@@ -1,3 +1,3 @@
 import pytest
 
-pytest.register_assert_rewrite("tests.contract.privacy_laws", "tests.contract.probes")
+pytest.register_assert_rewrite("dpmf_core.testing.privacy_laws", "dpmf_core.testing.probes")

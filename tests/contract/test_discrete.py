@@ -1,4 +1,6 @@
-"""The laws of privacy with discrete noise: what is released lies on its grid, moves by no more than the ledger says, and tells nothing else."""
+"""The laws of privacy with discrete noise: what is released lies on its grid, moves by no more
+than the ledger says, and tells nothing else.
+"""
 
 import numpy as np
 import pytest
@@ -6,11 +8,11 @@ import pytest
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.privacy import DiscreteGaussian, Gaussian, normal_form
 from dpmf_core.privacy.events import on_grids
-from tests.contract import probes
-from tests.contract.homes import CASES, Home, named
-from tests.contract.parameters import corners
-from tests.contract.privacy_laws import check_blindfold, check_locality, check_sensitivity
-from tests.contract.probes import record
+from dpmf_core.testing import probes
+from dpmf_core.testing.homes import CASES, Home, named
+from dpmf_core.testing.parameters import corners
+from dpmf_core.testing.privacy_laws import check_blindfold, check_locality, check_sensitivity
+from dpmf_core.testing.probes import record
 
 Case = tuple[type[Algorithm], Home]
 
@@ -20,7 +22,11 @@ def takes_discrete(case: Case) -> bool:
     return bool(leaves) and all(isinstance(leaf, Gaussian) for leaf in leaves)
 
 
-discrete = pytest.mark.parametrize("case", [case for case in CASES if takes_discrete(case) and case[0]().guarantee().has_epsilon], ids=named)
+discrete = pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if takes_discrete(case) and case[0]().guarantee().has_epsilon],
+    ids=named,
+)
 
 
 @pytest.fixture(autouse=True)

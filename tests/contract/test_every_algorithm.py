@@ -9,21 +9,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpmf_core import experiment
-from dpmf_core.algorithms import Algorithm, Streams, build
-from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.experiment import RunSpec
+from dpmf_core.algorithms import Algorithm, Streams, build, curator_for
+from dpmf_core.algorithms.nmf import NMF
+from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Budget, Relation, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.noise import Noise
-from tests.contract.homes import CASES, Home, named
-from tests.contract.parameters import corners, drawn
-from tests.contract.probes import Outcome, record
+from dpmf_core.runs import planning
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.homes import CASES, Home, named
+from dpmf_core.testing.parameters import corners, drawn
+from dpmf_core.testing.probes import Outcome, record
 
 Case = tuple[type[Algorithm], Home]
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 every = pytest.mark.parametrize("case", CASES, ids=named)
-private = pytest.mark.parametrize("case", [case for case in CASES if normal_form(case[0]().plan(case[1].world().shape, 1.0))], ids=named)
+private = pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if normal_form(case[0]().plan(case[1].world().shape, 1.0))],
+    ids=named,
+)
 DRAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
 
@@ -33,8 +38,10 @@ def suited(case: Case) -> Algorithm:
     return build(kind.id, {}, shape, BUDGET if normal_form(kind().plan(shape, 1.0)) else None)
 
 
-def assert_sound(outcome: Outcome, algorithm: Algorithm, data: Any, level: float, home: Home) -> None:
-    assert outcome.fit.spent == normal_form(algorithm.plan(data.shape, level))
+def assert_sound(
+    outcome: Outcome, algorithm: Algorithm, data: Any, level: float, home: Home
+) -> None:
+    assert outcome.spent == normal_form(algorithm.plan(data.shape, level))
     assert all(np.isfinite(array).all() for array in outcome.shared.values())
     home.assert_sound(outcome.model, data)
 
@@ -82,7 +89,10 @@ def test_refuses_every_value_beyond_its_range_and_nan(case: Case) -> None:
     for name, field in kind.model_json_schema().get("properties", {}).items():
         if field.get("type") not in ("integer", "number"):
             continue
-        low, high = (next(field[end] for end in ends if end in field) for ends in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")))
+        low, high = (
+            next(field[end] for end in ends if end in field)
+            for ends in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+        )
         for bad in (low - 1, high + 1, float("nan"), float("inf")):
             with pytest.raises(BadInput, match=f"'{name}'"):
                 build(kind.id, {name: bad}, shape, None)
@@ -93,7 +103,13 @@ def test_the_specification_survives_json(case: Case) -> None:
     kind = case[0]
     shape = case[1].world().shape
     for parameters in corners(kind, shape)[:20]:
-        spec = RunSpec.parse(data={"id": "small"}, algorithm=kind.id, parameters=parameters, budget=BUDGET.model_dump(), seed=7)
+        spec = RunSpec.parse(
+            data={"id": "small"},
+            algorithm=kind.id,
+            parameters=parameters,
+            budget=BUDGET.model_dump(),
+            seed=7,
+        )
         again = RunSpec.model_validate(json.loads(json.dumps(spec.model_dump(mode="json"))))
         assert again == spec
         assert again.canonical() == again.canonical().canonical()
@@ -106,7 +122,9 @@ def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
     home = case[1]
     world = home.world()
     first, second = record(suited(case), world, seed=3), record(suited(case), world, seed=3)
-    assert {name: array.tobytes() for name, array in first.shared.items()} == {name: array.tobytes() for name, array in second.shared.items()}
+    assert {name: array.tobytes() for name, array in first.shared.items()} == {
+        name: array.tobytes() for name, array in second.shared.items()
+    }
     rows = [[side.tobytes() for side in home.own_rows(run.model, world)] for run in (first, second)]
     assert rows[0] == rows[1]
 
@@ -126,7 +144,9 @@ def test_starting_values_are_drawn_for_the_public_shape_not_for_the_data(case: C
     world = home.world()
     shape = world.shape
     for parameters in corners(kind, shape)[::7]:
-        states = [record(kind(**parameters), home.world(seed), seed=1).init_state for seed in (0, 1)]
+        states = [
+            record(kind(**parameters), home.world(seed), seed=1).init_state for seed in (0, 1)
+        ]
         assert states[0] == states[1]
 
 
@@ -194,24 +214,13 @@ def test_refuses_more_factors_than_columns(case: Case) -> None:
 
 
 @every
-def test_reports_progress_and_can_be_stopped_between_steps(case: Case) -> None:
+def test_yields_a_model_after_every_step(case: Case) -> None:
     world = case[1].world()
-    shape = world.shape
     algorithm = suited(case)
-
-    def streams() -> dict[str, Any]:
-        return {"noise": Noise(algorithm.plan(shape, 1.0)), "rng": Streams(np.random.default_rng(0), 1)}
-
-    seen: list[tuple[int, int]] = []
-    algorithm.fit(world, **streams(), watch=lambda step, steps, model: seen.append((step, steps)))
-    assert seen == [(step + 1, len(seen)) for step in range(len(seen))]
-
-    def stop(step: int, steps: int, model: Any) -> None:
-        raise Cancelled
-
-    if seen:
-        with pytest.raises(Cancelled):
-            algorithm.fit(world, **streams(), watch=stop)
+    curator = curator_for(algorithm, world, Noise(algorithm.plan(world.shape, 1.0)))
+    steps = sum(1 for _ in algorithm.fit(curator, Streams(np.random.default_rng(0), 1)))
+    assert 1 <= steps <= algorithm.n_steps + 1
+    assert steps >= algorithm.n_steps or isinstance(algorithm, NMF)  # which may settle before
 
 
 @every
@@ -220,10 +229,11 @@ def test_leaves_the_data_alone(case: Case) -> None:
     world = home.world()
     before = world.fingerprint
     record(suited(case), world)
-    assert home.world().fingerprint == before == replace(world).fingerprint  # the second is taken anew
+    # the second is taken anew
+    assert home.world().fingerprint == before == replace(world).fingerprint
 
 
-# ---- budgets ----------------------------------------------------------------------------------------------------------
+# ---- budgets -------------------------------------------------------------------------------------
 
 
 @private
@@ -231,7 +241,7 @@ def test_a_private_algorithm_is_refused_without_a_budget(case: Case) -> None:
     kind = case[0]
     shape = case[1].world().shape
     with pytest.raises(BadInput, match="needs a budget"):
-        experiment.prepare(RunSpec.parse(data={"id": "small"}, algorithm=kind.id), shape)
+        planning.prepare(RunSpec.parse(data={"id": "small"}, algorithm=kind.id), shape)
 
 
 @every
@@ -250,13 +260,17 @@ def test_what_has_an_epsilon_is_private_by_plan(case: Case) -> None:
 
 @private
 @pytest.mark.parametrize("relation", Relation)
-def test_a_calibrated_plan_costs_exactly_the_budget_in_every_corner(case: Case, relation: Relation) -> None:
+def test_a_calibrated_plan_costs_exactly_the_budget_in_every_corner(
+    case: Case, relation: Relation
+) -> None:
     kind = case[0]
     shape = case[1].world().shape
     for place, parameters in enumerate(corners(kind, shape)):
         algorithm, eps = kind(**parameters), (0.1, 1.0, 8.0)[place % 3]
         budget = Budget(epsilon=eps, delta=1e-6, relation=relation)
-        event = algorithm.plan(shape, calibrate(lambda level, of=algorithm: of.plan(shape, level), budget))  # type: ignore[misc]
+        event = algorithm.plan(
+            shape, calibrate(lambda level, of=algorithm: of.plan(shape, level), budget)
+        )  # type: ignore[misc]
         assert epsilon(event, 1e-6, relation) == pytest.approx(eps, rel=1e-6)
 
 
@@ -266,17 +280,20 @@ def test_dp_accounting_agrees_on_the_cost(case: Case, relation: Relation) -> Non
     kind = case[0]
     world = case[1].world()
     shape = world.shape
-    """Independent of all our formulas: privacy loss distributions over the ledger that a run really spent."""
+    """Privacy loss distributions over the ledger that a run really spent: independent of ours."""
     from dp_accounting import dp_event
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.privacy_accountant import NeighboringRelation
 
     budget = Budget(epsilon=2.0, delta=1e-6, relation=relation)
     spec = RunSpec.parse(data={"id": "small"}, algorithm=kind.id, budget=budget.model_dump())
-    ready = experiment.prepare(spec, shape)
+    ready = planning.prepare(spec, shape)
     sampled = any(leaf.mechanism == "posterior sample" for leaf, _ in normal_form(ready.plan))
-    accountant = PLDAccountant(NeighboringRelation.REPLACE_ONE if sampled else NeighboringRelation.ADD_OR_REMOVE_ONE)  # randomised response replaces
-    for leaf, count in record(ready.algorithm, world, level=ready.level).fit.spent:
+    # randomised response replaces
+    accountant = PLDAccountant(
+        NeighboringRelation.REPLACE_ONE if sampled else NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    for leaf, count in record(ready.algorithm, world, level=ready.level).spent:
         factor = leaf.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0
         z = leaf.noise_multiplier / factor
         noise = {

@@ -1,31 +1,43 @@
 """Each privacy law catches the fault it is there for: honest algorithms, broken in one line."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Fit, Recommender, Streams, Watch, unwatched
-from dpmf_core.algorithms.als import DPALS, AdaDPALS, Contributions
+from dpmf_core.algorithms import Recommender, Streams
 from dpmf_core.algorithms.base import Algorithm, Array
-from dpmf_core.algorithms.nmf import DPNMF, OneShotNMF
-from dpmf_core.data import Ratings, Shape
+from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
+from dpmf_core.algorithms.item_systems import Entries, ItemGrams, ItemRightSides
+from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
+from dpmf_core.algorithms.private_nmf import DPNMF
+from dpmf_core.curator import Block, Held, NoisyCurator, Range, Totals, in_memory
+from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Noise
 from dpmf_core.privacy.noise import Release
-from dpmf_core.privacy.streams import stream
-from dpmf_core.samples import Samples
-from tests.contract import privacy_laws as laws
-from tests.contract.homes import DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE, Home
-from tests.contract.probes import Blindfold, fit
-from tests.worlds import world
+from dpmf_core.privacy.random_streams import stream
+from dpmf_core.testing import privacy_laws as laws
+from dpmf_core.testing.homes import DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE, Home
+from dpmf_core.testing.probes import Blindfold, fit
+from dpmf_core.testing.worlds import world
 
 CLIP = 0.13
-BITING = {"clip_norm": 0.07, "rating_clip": 0.05, "ratings_per_user": 3, "rank": 4, "steps": 2, "user_regularisation": 0.01}
+BITING = {
+    "clip_norm": 0.07,
+    "rating_clip": 0.05,
+    "ratings_per_user": 3,
+    "rank": 4,
+    "steps": 2,
+    "user_regularisation": 0.01,
+}
 
 
 class ItemSums(Algorithm):
-    """Honest and tiny: one release of the item sums of rows centred by the declared mid-range and clipped to L2 norm C."""
+    """Honest and tiny: one release of the item sums of rows centred by the declared mid-range
+    and clipped to L2 norm C.
+    """
 
     id: ClassVar[str] = "item-sums"
     title: ClassVar[str] = "Item sums"
@@ -44,12 +56,15 @@ class ItemSums(Algorithm):
         return np.bincount(data.items, x, data.n_items)
 
     def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
-        return Recommender(data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0)
+        return Recommender(
+            data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0
+        )
 
-    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+        data, noise = curator.rows, curator._noise
         x = data.values.astype(np.float64) - self.centre(data)
         S = self.sums(x * self.factors(x, data), data)
-        return Fit(self.outgoing(noise.vector("sums", S, sensitivity=CLIP), S, data), noise.spent)
+        yield self.outgoing(noise.vector("sums", S, sensitivity=CLIP), S, data)
 
 
 class CentredByTheRawMean(ItemSums):
@@ -78,7 +93,9 @@ class ClippedBeforeScaling(ItemSums):
 
 class DividedByExactCounts(ItemSums):
     def sums(self, x: Array, data: Ratings) -> Array:
-        return super().sums(x, data) / np.maximum(np.bincount(data.items, minlength=data.n_items), 1)
+        return super().sums(x, data) / np.maximum(
+            np.bincount(data.items, minlength=data.n_items), 1
+        )
 
 
 class EmptyUsersContribute(ItemSums):
@@ -91,7 +108,10 @@ class BesideTheLedger(ItemSums):
     """The exact sums leave in a corner of the model."""
 
     def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
-        return replace(super().outgoing(noisy, exact, data), centre=data.shape.mid_range + 1e-9 * float(exact.sum()))
+        return replace(
+            super().outgoing(noisy, exact, data),
+            centre=data.shape.mid_range + 1e-9 * float(exact.sum()),
+        )
 
 
 class SizedByTheData(ItemSums):
@@ -106,7 +126,9 @@ class NeighbourhoodMean(ItemSums):
 
     def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
         raw = np.bincount(data.items, data.values, data.n_items) / max(len(data), 1)
-        return _Gossip(data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0, raw=raw)
+        return _Gossip(
+            data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0, raw=raw
+        )
 
 
 class _Gossip(Recommender):
@@ -124,46 +146,63 @@ class _Gossip(Recommender):
 class ClipsByMax(DPALS):
     """`clip(u, c) = u max(1, c/|u|)`, as the source's listing prints it."""
 
-    def _clipped(self, U: Array) -> Array:
+    def clipped(self, U: Array) -> Array:
         norms = np.linalg.norm(U, axis=1, keepdims=True)
-        return np.asarray(U * np.maximum(1.0, self.clip_norm / np.maximum(norms, 1e-30)), np.float32)
+        return np.asarray(
+            U * np.maximum(1.0, self.clip_norm / np.maximum(norms, 1e-30)), np.float32
+        )
 
 
 class EmptyUsersKeepTheirStart(DPALS):
     """No mask after the inner solve; shows in the second moment of users."""
 
-    def _clipped(self, U: Array) -> Array:
+    def clipped(self, U: Array) -> Array:
         U = np.where((U == 0).all(axis=1, keepdims=True), np.float32(0.5), U)
-        return super()._clipped(U)
+        return super().clipped(U)
 
 
 class EveryRatingEnters(DPALS):
-    def _chosen(self, data: Ratings, counts: Array | None, rng: Streams) -> Array:
-        return np.ones(len(data), bool)
+    def sampled(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+        return np.ones(len(ratings), bool)
+
+
+class LargerRightSides(ItemRightSides):
+    def add(
+        self, block: Block, totals: Totals, entries: Entries, U: Array, *sizes: int, at: Range
+    ) -> None:
+        entries = replace(entries, values=entries.values * np.float32(1.5))
+        super().add(block, totals, entries, U, *sizes, at=at)
 
 
 class RatingsUnclipped(DPALS):
-    def _contributions(self, data: Ratings, model: Recommender, counts: Array | None, rng: Streams) -> Contributions:
-        entries = super()._contributions(data, model, counts, rng)
-        return replace(entries, values=entries.values * np.float32(1.5))
+    def _item_statistics(self, shape: Shape) -> tuple[ItemGrams, ItemRightSides]:
+        grams, right_sides = super()._item_statistics(shape)
+        return grams, LargerRightSides(**vars(right_sides))
 
 
 class RidgeByExactCounts(DPALS):
-    """Count-normalised regularisation by the exact counts: enters the released model without a release."""
+    """Looks behind the curator, and regularises by exact counts: they enter the released model
+    without a release.
+    """
 
-    def _item_step(self, U: Array, entries: Contributions, ridge: Array, shape: Shape, noise: Noise) -> Array:
-        return super()._item_step(U, entries, ridge * (1 + np.diff(entries.starts)), shape, noise)
+    def _item_step(self, curator: Any, U: Held, entries: Held, ridge: Array, kept: Array) -> Array:
+        exact = np.bincount(rows_behind(curator).items, minlength=len(ridge))
+        return super()._item_step(curator, U, entries, ridge * (1 + exact[: len(ridge)]), kept)
 
 
 class WeighedByExactCounts(AdaDPALS):
-    def _weights(self, data: Ratings, chosen: Array, order: Array, counts: Array | None) -> Array | None:
+    def weights(
+        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+    ) -> Array | None:
         exact = np.bincount(data.items, minlength=data.n_items).astype(float)
-        return super()._weights(data, chosen, order, exact)
+        return super().weights(data, chosen, order, exact)
 
 
 class WeighedTooMuch(AdaDPALS):
-    def _weights(self, data: Ratings, chosen: Array, order: Array, counts: Array | None) -> Array | None:
-        weights = super()._weights(data, chosen, order, counts)
+    def weights(
+        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+    ) -> Array | None:
+        weights = super().weights(data, chosen, order, counts)
         assert weights is not None
         return np.sqrt(weights) * np.float32(self.ratings_per_user**0.25)
 
@@ -172,7 +211,9 @@ CENTRED: dict[str, Any] = {"biases": False, "centring": "none"}
 
 
 @pytest.mark.parametrize(
-    "honest", [ItemSums(), DPALS(**BITING), DPALS(**BITING, **CENTRED), AdaDPALS(**BITING)], ids=lambda a: f"{a.id}-{getattr(a, 'biases', '')}"
+    "honest",
+    [ItemSums(), DPALS(**BITING), DPALS(**BITING, **CENTRED), AdaDPALS(**BITING)],
+    ids=lambda a: f"{a.id}-{getattr(a, 'biases', '')}",
 )
 def test_the_honest_forms_pass_every_law(honest: Algorithm) -> None:
     laws.check_blindfold(honest)
@@ -181,7 +222,11 @@ def test_the_honest_forms_pass_every_law(honest: Algorithm) -> None:
     laws.check_locality(honest)
 
 
-@pytest.mark.parametrize("faulty", [BesideTheLedger(), SizedByTheData(), RidgeByExactCounts(**BITING)], ids=lambda a: type(a).__name__)
+@pytest.mark.parametrize(
+    "faulty",
+    [BesideTheLedger(), SizedByTheData(), RidgeByExactCounts(**BITING)],
+    ids=lambda a: type(a).__name__,
+)
 def test_blindfold_catches(faulty: Algorithm) -> None:
     with pytest.raises(AssertionError):
         laws.check_blindfold(faulty)
@@ -190,11 +235,17 @@ def test_blindfold_catches(faulty: Algorithm) -> None:
 @pytest.mark.parametrize(
     "faulty",
     [
-        CentredByTheRawMean(), Unclipped(), ClippedToTheSquare(), ClippedBeforeScaling(), ClipsByMax(**BITING), EveryRatingEnters(**BITING, **CENTRED),
-        RatingsUnclipped(**BITING), WeighedTooMuch(**BITING),
+        CentredByTheRawMean(),
+        Unclipped(),
+        ClippedToTheSquare(),
+        ClippedBeforeScaling(),
+        ClipsByMax(**BITING),
+        EveryRatingEnters(**BITING, **CENTRED),
+        RatingsUnclipped(**BITING),
+        WeighedTooMuch(**BITING),
     ],
     ids=lambda a: type(a).__name__,
-)  # fmt: skip
+)
 def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
         laws.check_sensitivity(faulty)
@@ -239,15 +290,18 @@ def test_fresh_noise_catches_a_stream_used_twice() -> None:
 
 
 class Skewed(ItemSums):
-    """Hands a matrix that is not symmetric to the symmetric release: what is skew would leave as it is."""
+    """Hands a matrix that is not symmetric to the symmetric release: what is skew would leave
+    as it is.
+    """
 
     def plan(self, shape: Shape, level: float) -> Event:
         return Gaussian(level, "sums", 1.0, 2.0)
 
-    def fit(self, data: Ratings, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+        data, noise = curator.rows, curator._noise
         A = np.zeros((data.n_items, data.n_items))
         A[data.items[:-1], data.items[1:]] = 0.1
-        return Fit(self.outgoing(noise.symmetric("sums", A, sensitivity=1.0)[0], A, data), noise.spent)
+        yield self.outgoing(noise.symmetric("sums", A, sensitivity=1.0)[0], A, data)
 
 
 def test_the_recorder_catches_what_is_not_symmetric() -> None:
@@ -257,42 +311,72 @@ def test_the_recorder_catches_what_is_not_symmetric() -> None:
 
 @pytest.mark.parametrize("form", [np.int64, np.int32, np.bool_])
 def test_noise_on_whole_numbers_is_not_cut_off(form: type[np.generic]) -> None:
-    """np.bincount of an empty list is an integer array even when weighted: its noise must not become integer, or an empty data set shows."""
+    """np.bincount of an empty list is an integer array even when weighted: its noise must not
+    become integer, or an empty data set shows.
+    """
     counts, real = np.zeros(50, form), np.zeros(50)
-    noisy, same = (Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector("statistic", values, sensitivity=1.0) for values in (counts, real))
+    noisy, same = (
+        Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector("statistic", values, sensitivity=1.0)
+        for values in (counts, real)
+    )
     np.testing.assert_allclose(noisy, same, rtol=1e-6)
 
 
-class EachRowForItself(OneShotNMF):
-    """Whose the rows are is known and not used: somebody with seven of them moves the sums by seven."""
+def rows_behind(curator: Any) -> Any:
+    """What no algorithm can reach from a process of its own."""
+    (block,) = curator._people.blocks
+    return block.rows
 
-    def fit(self, data: Samples, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
-        return super().fit(replace(data, people=None), noise=noise, rng=rng, watch=watch)
+
+def behind(curator: Any, data: Any) -> NoisyCurator:
+    """A curator of other rows with the same noise."""
+    return NoisyCurator(in_memory(data), curator._noise)
+
+
+class EachRowForItself(OneShotNMF):
+    """Whose the rows are is known and not used: somebody with seven of them moves the sums by
+    seven.
+    """
+
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+        yield from super().fit(behind(curator, replace(rows_behind(curator), people=None)), rng)
 
 
 class RootOfHerRows(DPNMF):
-    """Every row divided by the root of the number of her rows: right for second moments, too much for sums."""
+    """Every row divided by the root of the number of her rows: right for second moments, too
+    much for sums.
+    """
 
-    def fit(self, data: Samples, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+        data = rows_behind(curator)
         shared = replace(data)
         assert data.weights is not None
         shared.__dict__["weights"] = np.sqrt(data.weights)
-        return super().fit(shared, noise=noise, rng=rng, watch=watch)
+        yield from super().fit(behind(curator, shared), rng)
 
 
 class CountedByOthers(OneShotNMF):
     """Weights by everybody's rows alike."""
 
-    def fit(self, data: Samples, *, noise: Noise, rng: Streams, watch: Watch = unwatched) -> Fit:
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+        data = rows_behind(curator)
         shared = replace(data)
         filled = data.norms > 0
         shared.__dict__["weights"] = filled / max(1, int(filled.sum()))
-        return super().fit(shared, noise=noise, rng=rng, watch=watch)
+        yield from super().fit(behind(curator, shared), rng)
 
 
-@pytest.mark.parametrize("home", [DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE], ids=lambda home: home.name)
-@pytest.mark.parametrize("faulty", [EachRowForItself(n_components=3), RootOfHerRows(n_components=3)], ids=lambda a: type(a).__name__)
-def test_replay_sensitivity_catches_a_person_who_counts_by_her_rows(faulty: Algorithm, home: Home) -> None:
+@pytest.mark.parametrize(
+    "home", [DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE], ids=lambda home: home.name
+)
+@pytest.mark.parametrize(
+    "faulty",
+    [EachRowForItself(n_components=3), RootOfHerRows(n_components=3)],
+    ids=lambda a: type(a).__name__,
+)
+def test_replay_sensitivity_catches_a_person_who_counts_by_her_rows(
+    faulty: Algorithm, home: Home
+) -> None:
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
         laws.check_sensitivity(faulty, home=home)
 

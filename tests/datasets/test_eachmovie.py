@@ -5,10 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import datasets
+import dpmf_datasets as datasets
 from dpmf_core.errors import BadInput
 
-VOTES = "1\t10\t0\t1\t11/10/96 15:21:37\n1\t20\t0.8\t1\t11/10/96 15:21:39\n7\t20\t1\t0.2\t1/2/97 0:00:00\n"
+VOTES = (
+    "1\t10\t0\t1\t11/10/96 15:21:37\n1\t20\t0.8\t1\t11/10/96 15:21:39\n7\t20\t1\t0.2\t1/2/97"
+    " 0:00:00\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +30,11 @@ def folder(tmp_path: Path, votes: str, name: str = "Vote.txt") -> Path:
 def test_scores_become_grades_and_times_an_order(tmp_path: Path, header: str) -> None:
     report = datasets.import_("eachmovie", folder(tmp_path, header + VOTES))
     ratings = datasets.load("eachmovie")
-    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True)) == [(0, 0, 1.0), (0, 1, 5.0), (1, 1, 6.0)]
+    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True)) == [
+        (0, 0, 1.0),
+        (0, 1, 5.0),
+        (1, 1, 6.0),
+    ]
     assert ratings.bounds == (1.0, 6.0)
     assert ratings.titles == ("Toy Story", "Jumanji")
     assert ratings.order is not None
@@ -43,7 +50,14 @@ def test_a_file_alone_without_times(tmp_path: Path) -> None:
     assert ratings.order is None
 
 
-@pytest.mark.parametrize(("votes", "said"), [("1\t10\t5\t1\tx\n", "from 0 to 1. Got 5 to 5"), ("1\t10\tgood\t1\tx\n", "no score"), ("1 10\n", "five columns")])
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        ("1\t10\t5\t1\tx\n", "from 0 to 1. Got 5 to 5"),
+        ("1\t10\tgood\t1\tx\n", "no score"),
+        ("1 10\n", "five columns"),
+    ],
+)
 def test_what_is_wrong_is_a_sentence(tmp_path: Path, votes: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         datasets.import_("eachmovie", folder(tmp_path, votes))

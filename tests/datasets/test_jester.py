@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import datasets
+import dpmf_datasets as datasets
 from dpmf_core.errors import BadInput
 
 
@@ -35,7 +35,11 @@ def test_ratings_are_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path: Path)
     (tmp_path / "jester.csv").write_bytes(text(person(j0=-10, j99=10), person(j5=0.0)))
     report = datasets.import_("jester", tmp_path / "jester.csv")
     ratings = datasets.load("jester")
-    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True)) == [(0, 0, 0.0), (0, 99, 5.0), (1, 5, 2.5)]
+    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True)) == [
+        (0, 0, 0.0),
+        (0, 99, 5.0),
+        (1, 5, 2.5),
+    ]
     assert (ratings.n_users, ratings.n_items, ratings.bounds) == (2, 100, (0.0, 5.0))
     assert report.problems == ()
     assert not ratings.public  # not the whole published set
@@ -46,7 +50,9 @@ def test_ratings_are_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path: Path)
 def test_tables_of_a_zip_lie_one_below_the_other(tmp_path: Path, separator: str) -> None:
     with zipfile.ZipFile(tmp_path / "jester.zip", "w") as archive:
         archive.writestr("jester-data-2.csv", text(person(j2=2), separator=separator))
-        archive.writestr("jester-data-1.csv", text(person(j1=1), person(j1=-1), separator=separator))
+        archive.writestr(
+            "jester-data-1.csv", text(person(j1=1), person(j1=-1), separator=separator)
+        )
         archive.writestr("__MACOSX/._jester-data-1.csv", b"junk")
     datasets.import_("jester", tmp_path / "jester.zip")
     ratings = datasets.load("jester")
@@ -55,12 +61,21 @@ def test_tables_of_a_zip_lie_one_below_the_other(tmp_path: Path, separator: str)
 
 
 def test_what_is_wrong_is_repaired_or_left_out_and_told_with_its_rows(tmp_path: Path) -> None:
-    short, wrong_count, far, words = person(j1=1)[:-1], person(j1=1), person(j2=10.5), person(j3="funny", j4=4)
+    short, wrong_count, far, words = (
+        person(j1=1)[:-1],
+        person(j1=1),
+        person(j2=10.5),
+        person(j3="funny", j4=4),
+    )
     wrong_count[0] = 7
     (tmp_path / "j.csv").write_bytes(text(short, wrong_count, far, words, *[person(j0=0)] * 8))
     report = datasets.import_("jester", tmp_path / "j.csv")
     ratings = datasets.load("jester")
-    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True))[:3] == [(1, 1, 2.75), (2, 2, 5.0), (3, 4, 3.5)]
+    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True))[:3] == [
+        (1, 1, 2.75),
+        (2, 2, 5.0),
+        (3, 4, 3.5),
+    ]
     found = {problem.kind: problem.lines for problem in report.problems}
     assert found["wrong number of columns"] == (1,)
     assert found["count that differs from the ratings in the row, the ratings are taken"] == (2,)
@@ -70,20 +85,34 @@ def test_what_is_wrong_is_repaired_or_left_out_and_told_with_its_rows(tmp_path: 
 
 
 def test_a_spreadsheet_is_read_as_it_is_published(tmp_path: Path) -> None:
-    """A BIFF2 file written here by hand: the oldest .xls there is, which the reader takes like the published ones."""
+    """A BIFF2 file written here by hand: the oldest .xls there is, which the reader takes like
+    the published ones.
+    """
     rows = [person(j0=-10, j7=5), person(j99=10)]
     out = bytearray(b"\x09\x00\x04\x00\x02\x00\x10\x00")  # BOF, worksheet
     for r, row in enumerate(rows):
         for c, value in enumerate(row):
-            out += b"\x03\x00\x0f\x00" + r.to_bytes(2, "little") + c.to_bytes(2, "little") + b"\0\0\0" + np.float64(value).tobytes()  # type: ignore[arg-type]
+            out += (
+                b"\x03\x00\x0f\x00"
+                + r.to_bytes(2, "little")
+                + c.to_bytes(2, "little")
+                + b"\0\0\0"
+                + np.float64(value).tobytes()
+            )  # type: ignore[arg-type]
     (tmp_path / "jester-data-1.xls").write_bytes(bytes(out + b"\x0a\x00\x00\x00"))
     datasets.import_("jester", tmp_path / "jester-data-1.xls")
     ratings = datasets.load("jester")
-    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True)) == [(0, 0, 0.0), (0, 7, 3.75), (1, 99, 5.0)]
+    assert list(zip(ratings.users, ratings.items, ratings.values, strict=True)) == [
+        (0, 0, 0.0),
+        (0, 7, 3.75),
+        (1, 99, 5.0),
+    ]
 
 
 @pytest.mark.parametrize(("name", "content"), [("j.xls", b"no spreadsheet"), ("j.pdf", b"x")])
-def test_what_is_no_table_is_refused_in_a_sentence(tmp_path: Path, name: str, content: bytes) -> None:
+def test_what_is_no_table_is_refused_in_a_sentence(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=r"cannot be read as a spreadsheet|has no table of jokes"):
         datasets.import_("jester", tmp_path / name)

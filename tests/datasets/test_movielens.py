@@ -1,6 +1,9 @@
-"""The published sets: every official layout on made files, the real files where they are, archives that must be refused."""
+"""The published sets: every official layout on made files, the real files where they are,
+archives that must be refused.
+"""
 
 import gzip
+import itertools
 import json
 import os
 import threading
@@ -16,13 +19,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import datasets
-from datasets import catalogue, fetch, import_, load, movielens, present, shelf
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import data_folder
+from dpmf_datasets import catalogue, fetch, import_, load, npz_folder, present
+from dpmf_datasets.published import movielens
+from dpmf_datasets.registry import SOURCES
+from dpmf_datasets.source import Archive
 
 REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")
-TRIPLES = [(1, 5, 3, 978300760), (1, 9, 5, 978302109), (3, 5, 1, 978301968), (3, 2, 4, 978300275), (12, 9, 2, 978824291)]
-FILMS = {2: "Jumanji (1995)", 5: "Misérables, Les (1995)", 9: "Mission: Impossible (1996)", 7: "Never Rated (1950)"}
+TRIPLES = [
+    (1, 5, 3, 978300760),
+    (1, 9, 5, 978302109),
+    (3, 5, 1, 978301968),
+    (3, 2, 4, 978300275),
+    (12, 9, 2, 978824291),
+]
+FILMS = {
+    2: "Jumanji (1995)",
+    5: "Misérables, Les (1995)",
+    9: "Mission: Impossible (1996)",
+    7: "Never Rated (1950)",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -36,24 +53,62 @@ def lines(separator: str, header: str = "") -> str:
 
 
 def films(separator: str, tail: str, header: str = "") -> str:
-    return header + "".join(f"{film}{separator}{title}{separator}{tail}\n" for film, title in FILMS.items())
+    return header + "".join(
+        f"{film}{separator}{title}{separator}{tail}\n" for film, title in FILMS.items()
+    )
 
 
 # Each official layout: the folder in the archive, its file of ratings, its file of titles.
 OFFICIAL = {
-    "ml-100k": ("ml-100k", {"u.data": lines("\t").encode(), "u.item": films("|", "01-Jan-1995||http://x|0|1").encode("latin-1"), "u1.base": b"1\t1\t1\t1\n"}),
-    "ml-1m": ("ml-1m", {"ratings.dat": lines("::").encode(), "movies.dat": films("::", "Drama|War").encode("latin-1"), "README": b"words"}),
-    "ml-10m": ("ml-10M100K", {"ratings.dat": lines("::").encode(), "movies.dat": films("::", "Drama|War").encode("utf-8"), "tags.dat": b"1::2::x::3\n"}),
-    "ml-20m": ("ml-20m", {
-        "ratings.csv": lines(",", "userId,movieId,rating,timestamp\n").encode(),
-        "movies.csv": b"movieId,title,genres\n" + "".join(f'{film},"{title}",Drama\n' for film, title in FILMS.items()).encode(),
-    }),
-}  # fmt: skip
+    "ml-100k": (
+        "ml-100k",
+        {
+            "u.data": lines("\t").encode(),
+            "u.item": films("|", "01-Jan-1995||http://x|0|1").encode("latin-1"),
+            "u1.base": b"1\t1\t1\t1\n",
+        },
+    ),
+    "ml-1m": (
+        "ml-1m",
+        {
+            "ratings.dat": lines("::").encode(),
+            "movies.dat": films("::", "Drama|War").encode("latin-1"),
+            "README": b"words",
+        },
+    ),
+    "ml-10m": (
+        "ml-10M100K",
+        {
+            "ratings.dat": lines("::").encode(),
+            "movies.dat": films("::", "Drama|War").encode("utf-8"),
+            "tags.dat": b"1::2::x::3\n",
+        },
+    ),
+    "ml-20m": (
+        "ml-20m",
+        {
+            "ratings.csv": lines(",", "userId,movieId,rating,timestamp\n").encode(),
+            "movies.csv": (
+                b"movieId,title,genres\n"
+                + "".join(f'{film},"{title}",Drama\n' for film, title in FILMS.items()).encode()
+            ),
+        },
+    ),
+}
 OFFICIAL["ml-32m"] = ("ml-32m", OFFICIAL["ml-20m"][1])
+SAID = {
+    "ml-100k": ("1990s", "Action"),
+    "ml-1m": ("1990s", "Drama", "War"),
+    "ml-10m": ("1990s", "Drama", "War"),
+    "ml-20m": ("1990s", "Drama"),
+    "ml-32m": ("1990s", "Drama"),
+}
 
 
 def made(where: Path, id: str, form: str) -> Path:  # noqa: A002
-    """A made release as a folder, the folder that holds it, or the official archive with its inner folder."""
+    """A made release as a folder, the folder that holds it, or the official archive with its
+    inner folder.
+    """
     folder, files = OFFICIAL[id]
     target = where / "unpacked" / folder
     target.mkdir(parents=True)
@@ -69,7 +124,11 @@ def made(where: Path, id: str, form: str) -> Path:  # noqa: A002
 def check(ratings) -> None:
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (3, 3, 5)
     assert ratings.titles == (FILMS[2], FILMS[5], FILMS[9])
-    assert ratings.users.tolist() == [0, 0, 1, 1, 2] and ratings.items.tolist() == [1, 2, 0, 1, 2] and ratings.values.tolist() == [3, 5, 4, 1, 2]
+    assert (
+        ratings.users.tolist() == [0, 0, 1, 1, 2]
+        and ratings.items.tolist() == [1, 2, 0, 1, 2]
+        and ratings.values.tolist() == [3, 5, 4, 1, 2]
+    )
     assert ratings.order.tolist() == [978300760, 978302109, 978300275, 978301968, 978824291]
 
 
@@ -80,28 +139,37 @@ def test_official_layouts(tmp_path: Path, id: str, form: str):  # noqa: A002
     report = import_(id, made(tmp_path, id, form))
     assert present(id) and report.kept == 5
     check(load(id))
+    table = load(id).item_features
+    assert table.names == SAID[id] and table.values.tolist() == [[1] * len(SAID[id])] * 3
     # Five ratings are not the published set: they are nobody's to call public.
     assert "not the whole of MovieLens" in report.words and not load(id).public
     assert load(id).bounds == next(entry.bounds for entry in catalogue() if entry.id == id)
 
 
-def test_a_release_with_the_published_counts_is_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    small = [replace(entry, n_users=3, n_items=3, n_ratings=5) if entry.id == "ml-1m" else entry for entry in catalogue()]
-    monkeypatch.setattr(datasets, "_CATALOGUE", tuple(small))
+def test_a_release_with_the_published_counts_is_public(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    source = SOURCES["ml-1m"]
+    small = replace(source.entry, n_users=3, n_items=3, n_ratings=5)
+    monkeypatch.setitem(SOURCES, "ml-1m", replace(source, entry=small))
     report = import_("ml-1m", made(tmp_path, "ml-1m", "zip"))
     assert load("ml-1m").public and load("ml-1m").assumptions == () and report.note == ""
 
 
 def test_positions_in_place_of_times(tmp_path: Path):
     (tmp_path / "movies.dat").write_bytes(films("::", "Drama").encode("latin-1"))
-    (tmp_path / "ratings.csv.gz").write_bytes(gzip.compress(lines(",", "user,item,rating,rank\n").encode()))
+    (tmp_path / "ratings.csv.gz").write_bytes(
+        gzip.compress(lines(",", "user,item,rating,rank\n").encode())
+    )
     import_("ml-1m", tmp_path)
     check(load("ml-1m"))
 
 
 @pytest.mark.parametrize("name", ["mine.tsv", "u.data"])
 def test_a_single_table(tmp_path: Path, name: str):
-    (tmp_path / name).write_text(lines("\t", "user\titem\trating\ttime\n" if name == "mine.tsv" else ""))
+    (tmp_path / name).write_text(
+        lines("\t", "user\titem\trating\ttime\n" if name == "mine.tsv" else "")
+    )
     import_("ml-100k", tmp_path / name)
     assert load("ml-100k").titles == ("2", "5", "9") and len(load("ml-100k")) == 5
 
@@ -110,7 +178,7 @@ def refused(path: Path, words: str, id: str = "ml-1m") -> None:  # noqa: A002
     with pytest.raises(BadInput) as error:
         import_(id, path)
     assert words in str(error.value), error.value
-    assert not present("ml-1m") and not list(shelf.home().glob("*"))
+    assert not present("ml-1m") and not list(data_folder().glob("*"))
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.98])
@@ -124,7 +192,9 @@ def test_a_truncated_archive(tmp_path: Path, share: float):
 def test_an_archive_with_a_flipped_byte(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("ml-1m/ratings.dat", lines("::"))
-    (tmp_path / "a.zip").write_bytes((tmp_path / "a.zip").read_bytes().replace(b"978300760", b"978300761", 1))
+    (tmp_path / "a.zip").write_bytes(
+        (tmp_path / "a.zip").read_bytes().replace(b"978300760", b"978300761", 1)
+    )
     refused(tmp_path / "a.zip", "damaged or cut short")
 
 
@@ -148,19 +218,30 @@ def test_what_is_no_release(tmp_path: Path):
 
 
 def test_ids_that_cannot_be_imported_or_fetched(tmp_path: Path):
-    for act in (lambda: load("ml-2m"), lambda: fetch("ml-2m", accept_licence=True), lambda: import_("ml-2m", tmp_path), lambda: present("ml-2m")):
+    for act in (
+        lambda: load("ml-2m"),
+        lambda: fetch("ml-2m", accept_licence=True),
+        lambda: import_("ml-2m", tmp_path),
+        lambda: present("ml-2m"),
+    ):
         with pytest.raises(BadInput, match=r"no data set 'ml-2m'. Known: cinema, .*ml-1m"):
             act()
     for act in (lambda: import_("cinema", tmp_path), lambda: fetch("cinema", accept_licence=True)):
         with pytest.raises(BadInput, match="made on this machine"):
             act()
-    with pytest.raises(BadInput, match=r"ml-1m is not on this machine. Run `python -m dpmf_core fetch ml-1m` or `python -m dpmf_core import ml-1m PATH`"):
+    with pytest.raises(
+        BadInput,
+        match=(
+            r"ml-1m is not on this machine. Run `python -m dpmf_core fetch ml-1m` or `python -m"
+            r" dpmf_core import ml-1m PATH`"
+        ),
+    ):
         load("ml-1m")
 
 
 def test_a_damaged_copy_says_so(tmp_path: Path):
     import_("ml-1m", made(tmp_path, "ml-1m", "zip"))
-    kept = shelf.place("ml-1m")
+    kept = npz_folder.place("ml-1m")
     kept.write_bytes(kept.read_bytes()[:-40])
     with pytest.raises(BadInput, match=r"damaged\. Fetch or import it again"):
         load("ml-1m")
@@ -168,10 +249,14 @@ def test_a_damaged_copy_says_so(tmp_path: Path):
 
 def kept(folder: Path) -> list[str]:
     """The files in a data folder, temporary ones included."""
-    return sorted(file.name for file in folder.rglob("*") if file.is_file() and file.name != ".lock")
+    return sorted(
+        file.name for file in folder.rglob("*") if file.is_file() and file.name != ".lock"
+    )
 
 
-def test_a_cut_import_leaves_the_old_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path):
+def test_a_cut_import_leaves_the_old_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
+):
     source = made(tmp_path, "ml-1m", "zip")
     import_("ml-1m", source)
 
@@ -205,7 +290,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     serving = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(movielens, "url", lambda name: f"http://127.0.0.1:{serving.server_port}/{name}.zip")
+    for name, checksum in movielens.MD5.items():
+        served = Archive(f"http://127.0.0.1:{serving.server_port}/{name}.zip", checksum)
+        monkeypatch.setitem(SOURCES, name, replace(SOURCES[name], archive=served))
     yield folder
     serving.shutdown()
     serving.server_close()
@@ -215,14 +302,25 @@ def test_the_licence_comes_first(server: Path, data_directory: Path):
     made(server, "ml-1m", "zip")
     with pytest.raises(BadInput) as error:
         fetch("ml-1m", accept_licence=False)
-    for words in ("--accept-licence", "Not to be redistributed", "Harper", "5.9 MB", "grouplens.org"):
+    for words in (
+        "--accept-licence",
+        "Not to be redistributed",
+        "Harper",
+        "5.9 MB",
+        "grouplens.org",
+    ):
         assert words in str(error.value)
     assert not data_directory.exists()
 
 
-def test_fetch_with_the_right_checksum(server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path):
+def test_fetch_with_the_right_checksum(
+    server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
+):
     archive = made(server, "ml-1m", "zip")
-    monkeypatch.setitem(movielens.MD5, "ml-1m", md5(archive.read_bytes()).hexdigest())
+    source = SOURCES["ml-1m"]
+    assert source.archive is not None
+    served = replace(source.archive, md5=md5(archive.read_bytes()).hexdigest())
+    monkeypatch.setitem(SOURCES, "ml-1m", replace(source, archive=served))
     told: list[tuple[int, int]] = []
     fetch("ml-1m", accept_licence=True, progress=lambda done, total: told.append((done, total)))
     check(load("ml-1m"))
@@ -232,15 +330,20 @@ def test_fetch_with_the_right_checksum(server: Path, monkeypatch: pytest.MonkeyP
 
 def test_fetch_with_a_wrong_checksum_keeps_nothing(server: Path, data_directory: Path):
     made(server, "ml-1m", "zip")
-    with pytest.raises(BadInput, match=r"does not have the published checksum \(md5 c4d9eecf.*Nothing was kept"):
+    with pytest.raises(
+        BadInput, match=r"does not have the published checksum \(md5 c4d9eecf.*Nothing was kept"
+    ):
         fetch("ml-1m", accept_licence=True)
     assert not present("ml-1m") and kept(data_directory) == []
 
 
-def test_fetch_where_nothing_answers(server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path):
+def test_fetch_where_nothing_answers(
+    server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
+):
     with pytest.raises(BadInput, match=r"could not be downloaded .*HTTPError.*import ml-1m PATH"):
         fetch("ml-1m", accept_licence=True)
-    monkeypatch.setattr(movielens, "url", lambda name: "http://127.0.0.1:9/ml-1m.zip")
+    nowhere = Archive("http://127.0.0.1:9/ml-1m.zip", movielens.MD5["ml-1m"])
+    monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], archive=nowhere))
     with pytest.raises(BadInput, match=r"could not be downloaded .*Check the network"):
         fetch("ml-1m", accept_licence=True)
     assert kept(data_directory) == []
@@ -248,9 +351,15 @@ def test_fetch_where_nothing_answers(server: Path, monkeypatch: pytest.MonkeyPat
 
 def test_nothing_kept_is_a_pickle(tmp_path: Path):
     import_("ml-1m", made(tmp_path, "ml-1m", "zip"))
-    with np.load(shelf.place("ml-1m"), allow_pickle=False) as kept:
+    with np.load(npz_folder.place("ml-1m"), allow_pickle=False) as kept:
         assert json.loads(kept["facts"].tobytes())["titles"][0] == FILMS[2]
         assert all(kept[name].dtype.kind in "uif" for name in kept.files)
+
+
+def said_of(ratings, title: str) -> set[str]:
+    """Decade and genres of a film."""
+    row = ratings.item_features.values[ratings.titles.index(title)]
+    return set(itertools.compress(ratings.item_features.names, row == 1))
 
 
 def real(name: str) -> Path:
@@ -264,16 +373,35 @@ def test_real_movielens_1m():
     start = time.process_time()
     ratings = load("ml-1m")
     assert time.process_time() - start < 0.3
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (6_040, 3_706, 1_000_209) and ratings.public and report.problems == ()
-    assert np.bincount(ratings.values.astype(int))[1:].tolist() == [56_174, 107_557, 261_197, 348_971, 226_310]
+    assert (
+        (ratings.n_users, ratings.n_items, len(ratings)) == (6_040, 3_706, 1_000_209)
+        and ratings.public
+        and report.problems == ()
+    )
+    assert np.bincount(ratings.values.astype(int))[1:].tolist() == [
+        56_174,
+        107_557,
+        261_197,
+        348_971,
+        226_310,
+    ]
     assert round(float(ratings.values.mean(dtype=float)), 5) == 3.58156
     per_user = np.diff(ratings.by_user)
     assert (per_user.min(), per_user.max()) == (20, 2_314)
     assert ratings.top_items(1).titles == ("American Beauty (1999)",)
+    assert said_of(ratings, "American Beauty (1999)") == {"1990s", "Comedy", "Drama"}
 
 
 def test_real_movielens_100k():
     import_("ml-100k", real("ml-100k"))
     ratings = load("ml-100k")
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (943, 1_682, 100_000) and ratings.public
-    assert ratings.order.min() == 874_724_710 and ratings.top_items(1).titles == ("Star Wars (1977)",)
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == (
+        943,
+        1_682,
+        100_000,
+    ) and ratings.public
+    assert ratings.order.min() == 874_724_710 and ratings.top_items(1).titles == (
+        "Star Wars (1977)",
+    )
+    known = {"1970s", "Action", "Adventure", "Romance", "Sci-Fi", "War"}
+    assert said_of(ratings, "Star Wars (1977)") == known

@@ -1,4 +1,6 @@
-"""What a person brings: columns found, kept apart under a name nobody can guess, never in the shared store, removable."""
+"""What a person brings: columns found, kept apart under a name nobody can guess, never in the
+shared store, removable.
+"""
 
 import io
 import zipfile
@@ -8,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import datasets
-from datasets import own
-from dpmf_core.data import Ratings
-from dpmf_core.engine import Engine
+import dpmf_datasets as datasets
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import RunSpec
 from dpmf_core.privacy import Status
-from dpmf_core.samples import Samples
-from dpmf_core.store import Store
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store
+from dpmf_datasets import session_files
 
 TABLE = """Customer No,Product,Points,When
 c1,Lamp,4.5,2020-01-01
@@ -42,20 +44,23 @@ def zipped(**files: str) -> bytes:
 
 
 def test_columns_of_other_names_are_found() -> None:
-    names, found, rows = own.preview(TABLE.encode(), "shop.csv")
+    names, found, rows = session_files.preview(TABLE.encode(), "shop.csv")
     assert names == ("Customer No", "Product", "Points", "When")
     assert found == COLUMNS
-    assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", "3"]
-    _, found, _ = own.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
+    assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", *["3"] * 8]
+    _, found, _ = session_files.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
     assert found == {"user": "uid", "item": "film", "rating": "stars"}
-    names, found, _ = own.preview(b"1,2,3\n4,5,6\n", "x.csv")
+    names, found, _ = session_files.preview(b"1,2,3\n4,5,6\n", "x.csv")
     assert names == ("column 1", "column 2", "column 3") and found["rating"] == "column 3"
 
 
 def test_a_table_becomes_a_data_set_like_any_other() -> None:
-    brought = own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
-    assert own.is_own(brought.entry.id)
-    assert {problem.kind: problem.count for problem in brought.report.problems} == {"not a number": 1, "out of declared bounds, clamped": 1}
+    brought = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    assert session_files.is_own(brought.entry.id)
+    assert {problem.kind: problem.count for problem in brought.report.problems} == {
+        "not a number": 1,
+        "out of declared bounds, clamped": 1,
+    }
     loaded = datasets.load(brought.entry.id)
     assert isinstance(loaded, Ratings) and isinstance(brought.data, Ratings)
     for name in ("users", "items", "values", "order"):
@@ -65,56 +70,90 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
     assert brought.entry.title == "shop (yours)"
 
 
+def test_ratings_outside_the_scale_can_be_left_out_here_and_by_a_path(tmp_path: Path) -> None:
+    brought = session_files.ratings(
+        TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0), outside="leave-out"
+    )
+    assert isinstance(brought.data, Ratings) and len(brought.data) == 11
+    assert brought.report.lost == 2  # "good", and 7
+    (tmp_path / "shop.csv").write_text(TABLE)
+    asked = f"{tmp_path}/{session_files.command_path(brought.entry.id)}"
+    loaded = datasets.load(asked)
+    assert isinstance(loaded, Ratings) and asked.endswith("outside=leave-out")
+    np.testing.assert_array_equal(loaded.values, brought.data.values)
+    with pytest.raises(BadInput, match="outside is one of clamp, leave-out"):
+        datasets.load(f"{tmp_path / 'shop.csv'}?bounds=0.5,5&outside=no")
+
+
 def brought_here() -> list[Path]:
     """The folders of all that was brought."""
-    return sorted(own.home().glob("*/*/"))
+    return sorted(session_files.home().glob("*/*/"))
 
 
 def test_a_zip_with_one_table_is_that_table() -> None:
-    brought = own.ratings(zipped(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
+    brought = session_files.ratings(zipped(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
     assert brought.data.n_users == 11  # type: ignore[union-attr]
     with pytest.raises(BadInput, match="one table"):
-        own.preview(zipped(a__csv=TABLE, b__csv=TABLE), "two.zip")
+        session_files.preview(zipped(a__csv=TABLE, b__csv=TABLE), "two.zip")
     with pytest.raises(BadInput, match="one table"):
-        own.preview(zipped(a__exe="x"), "none.zip")
-    assert [path.name for path in brought_here()] == [Path(brought.entry.id.partition("?")[0]).parent.name]  # nothing unpacked stays
+        session_files.preview(zipped(a__exe="x"), "none.zip")
+    # nothing unpacked stays
+    assert [path.name for path in brought_here()] == [
+        Path(brought.entry.id.partition("?")[0]).parent.name
+    ]
 
 
 def test_documents_and_matrices() -> None:
-    texts = own.samples(b"a red lamp on a chair\na blue chair in a room\na red chair and a lamp\n", "notes.txt", {})
-    assert isinstance(texts.data, Samples) and texts.entry.holds == "documents" and texts.entry.n_samples == 3  # type: ignore[union-attr]
+    texts = session_files.samples(
+        b"a red lamp on a chair\na blue chair in a room\na red chair and a lamp\n", "notes.txt", {}
+    )
+    assert (
+        isinstance(texts.data, Samples)
+        and texts.entry.holds == "documents"
+        and texts.entry.n_samples == 3
+    )  # type: ignore[union-attr]
     from scipy.io import savemat
 
     out = io.BytesIO()
     savemat(out, {"fea": np.random.default_rng(0).integers(0, 255, (20, 16))})
-    pictures = own.samples(out.getvalue(), "faces.mat", {"key": "fea", "image": "4,4"})
+    pictures = session_files.samples(out.getvalue(), "faces.mat", {"key": "fea", "image": "4,4"})
     assert pictures.entry.holds == "images" and pictures.entry.image == (4, 4)  # type: ignore[union-attr]
     assert datasets.load(pictures.entry.id).shape == pictures.data.shape
     before = brought_here()
     with pytest.raises(BadInput):
-        own.samples(b"\x00\x01", "what.xyz", {})
+        session_files.samples(b"\x00\x01", "what.xyz", {})
     assert brought_here() == before
 
 
 def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
-    hostile = own.ratings(TABLE.encode(), "../../etc/passwd\n<script>.csv", COLUMNS, (0.5, 5.0))
+    hostile = session_files.ratings(
+        TABLE.encode(), "../../etc/passwd\n<script>.csv", COLUMNS, (0.5, 5.0)
+    )
     path = Path(hostile.entry.id.partition("?")[0])
-    assert path.is_relative_to(own.home()) and len(path.parent.name) >= 32
+    assert path.is_relative_to(session_files.home()) and len(path.parent.name) >= 32
     assert "/" not in hostile.entry.title and "\n" not in hostile.entry.title
-    again = own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    again = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
     assert again.entry.id != hostile.entry.id
     assert path.parent.stat().st_mode & 0o077 == 0
-    assert not own.is_own("cinema") and not own.is_own(f"{own.home()}/../../x.csv") and not own.is_own("/elsewhere/uploads/x.csv")
+    assert (
+        not session_files.is_own("cinema")
+        and not session_files.is_own(f"{session_files.home()}/../../x.csv")
+        and not session_files.is_own("/elsewhere/uploads/x.csv")
+    )
 
 
 def test_what_is_removed_or_old_is_gone() -> None:
-    first, second = (own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0)) for _ in range(2))
-    own.remove(first.entry)
+    first, second = (
+        session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0)) for _ in range(2)
+    )
+    session_files.remove(first.entry)
     with pytest.raises(BadInput):
         datasets.load(first.entry.id)
-    own.sweep()
+    session_files.sweep()
     assert isinstance(datasets.load(second.entry.id), Ratings)
-    own.sweep(now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime + own.KEPT + 1)
+    session_files.sweep(
+        now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime + session_files.KEPT + 1
+    )
     assert brought_here() == []
 
 
@@ -127,25 +166,43 @@ def threads(tmp_path: Path) -> Iterator[Engine]:
 
 def many() -> bytes:
     rng = np.random.default_rng(0)
-    return ("user,item,rating\n" + "".join(f"{u},{i},{rng.integers(1, 6)}\n" for u in range(60) for i in rng.choice(30, 12, replace=False))).encode()
+    return (
+        "user,item,rating\n"
+        + "".join(
+            f"{u},{i},{rng.integers(1, 6)}\n"
+            for u in range(60)
+            for i in rng.choice(30, 12, replace=False)
+        )
+    ).encode()
 
 
 def test_a_run_on_it_is_never_in_the_shared_store(threads: Engine) -> None:
-    brought = own.ratings(many(), "mine.csv", {}, (1.0, 5.0))
-    spec = RunSpec.parse(data={"id": brought.entry.id}, algorithm="private-bias", budget={"epsilon": 2.0, "delta": 1e-4})
+    brought = session_files.ratings(many(), "mine.csv", {}, (1.0, 5.0))
+    spec = RunSpec.parse(
+        data={"id": brought.entry.id},
+        algorithm="private-bias",
+        budget={"epsilon": 2.0, "delta": 1e-4},
+    )
     run = threads.submit(spec).result(60)
-    assert run.record["guarantee"]["status"] == Status.CONDITIONAL
+    assert run.record.guarantee.status == Status.CONDITIONAL
     assert threads.store.rows() == []
     again = threads.submit(spec)
-    assert again.state == "done" and again.result(0) is run
+    assert again.result(60) is run  # not computed again
     assert "metrics" not in run.export()
 
 
 def test_a_search_on_it_leaves_no_file(threads: Engine, tmp_path: Path) -> None:
-    from dpmf_core.tune import Search, TuneSpec
+    from dpmf_core.tuning.search import Search
+    from dpmf_core.tuning.search_space import TuneSpec
 
-    brought = own.ratings(many(), "mine.csv", {}, (1.0, 5.0))
-    spec = TuneSpec.parse(data={"id": brought.entry.id}, algorithm="als", search={"rank": (1, 2)}, fixed={"steps": 1}, sampler="grid")
+    brought = session_files.ratings(many(), "mine.csv", {}, (1.0, 5.0))
+    spec = TuneSpec.parse(
+        data={"id": brought.entry.id},
+        algorithm="als",
+        search={"rank": (1, 2)},
+        fixed={"steps": 1},
+        sampler="grid",
+    )
     search = Search(spec, 2, threads, folder=tmp_path / "journal")
     while search.advance():
         pass
@@ -167,20 +224,30 @@ REFUSED = {
 def test_a_refused_archive_names_no_folder(name: str) -> None:
     content, said = REFUSED[name]
     told = []
-    for act in (lambda: own.samples(content, name, {}), lambda: own.preview(content, name)):
+    for act in (
+        lambda: session_files.samples(content, name, {}),
+        lambda: session_files.preview(content, name),
+    ):
         try:
             act()
         except BadInput as error:
             told.append(str(error))
     assert any(said in text for text in told)
     for text in told:
-        assert SECRET not in text and str(own.home()) not in text and "samples.zip" not in text and "upload.zip" not in text
+        assert (
+            SECRET not in text
+            and str(session_files.home()) not in text
+            and "samples.zip" not in text
+            and "upload.zip" not in text
+        )
 
 
 def test_an_upload_that_is_gone_is_told_without_its_folder() -> None:
-    found = own.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    found = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
     folder = Path(found.entry.id.partition("?")[0]).parent
-    own.remove(found.entry)
+    session_files.remove(found.entry)
     with pytest.raises(BadInput) as caught:
         datasets.load(found.entry.id)
-    assert folder.name not in str(caught.value) and str(own.home()) not in str(caught.value)
+    assert folder.name not in str(caught.value) and str(session_files.home()) not in str(
+        caught.value
+    )

@@ -1,4 +1,6 @@
-"""Whose each document or image is: read from a column, a vector or folders; the person is the unit from there to the card."""
+"""Whose each document or image is: read from a column, a vector or folders; the person is the
+unit from there to the card.
+"""
 
 import io
 import zipfile
@@ -9,13 +11,18 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-import datasets
-from datasets import own, people, shelf
+import dpmf_datasets as datasets
+from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import RunSpec, run
-from dpmf_core.samples import Samples
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import RunSpec
+from dpmf_datasets import npz_folder, session_files
+from dpmf_datasets.readers import people
 
-NOTES = "who,text\nana,red lamp on the chair\nbo,blue chair in a room\nana,red chair and lamp\n cem ,green table\nana,lamp\n"
+NOTES = (
+    "who,text\nana,red lamp on the chair\nbo,blue chair in a room\nana,red chair and lamp\n cem"
+    " ,green table\nana,lamp\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +50,9 @@ def matlab(path: Path, **vectors: object) -> str:
 def pictures(folder: Path, *names: str) -> Path:
     for place, name in enumerate(names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)).save(folder / name)
+        Image.fromarray(
+            np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)
+        ).save(folder / name)
     return folder
 
 
@@ -54,7 +63,10 @@ def test_a_column_says_whose_a_document_is(tmp_path: Path) -> None:
     assert (found.unit, found.protected) == ("document", "person")
     assert people.PEOPLE_ARE_COUNTED in found.assumptions
     declared = loaded(f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10")
-    assert declared.n_people == declared.shape.n_units == 10 and people.PEOPLE_ARE_COUNTED not in declared.assumptions
+    assert (
+        declared.n_people == declared.shape.n_units == 10
+        and people.PEOPLE_ARE_COUNTED not in declared.assumptions
+    )
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -66,14 +78,21 @@ def test_a_vector_says_whose_an_image_is(tmp_path: Path, turned: bool) -> None:
 
 
 def test_a_folder_is_a_person(tmp_path: Path) -> None:
-    folder = pictures(tmp_path / "all", "faces/ana/1.png", "faces/ana/day 2/1.png", "faces/bo/1.png", "faces/cem/1.png")
+    folder = pictures(
+        tmp_path / "all",
+        "faces/ana/1.png",
+        "faces/ana/day 2/1.png",
+        "faces/bo/1.png",
+        "faces/cem/1.png",
+    )
     found = loaded(f"{folder}?group=folder")
     assert found.titles is not None
     assert dict(zip(found.titles, whose(found), strict=True)) == {
         "faces/ana/1.png": 0, "faces/ana/day 2/1.png": 0, "faces/bo/1.png": 1, "faces/cem/1.png": 2,
     }  # fmt: skip
     (folder / "faces" / "bo" / "2.png").write_bytes(b"no picture")
-    assert whose(loaded(f"{folder}?group=folder")) == [0, 0, 1, 2]  # what is left out takes no person with it
+    # what is left out takes no person with it
+    assert whose(loaded(f"{folder}?group=folder")) == [0, 0, 1, 2]
     for name in ("ana/1.txt", "ana/2.txt", "bo/1.txt"):
         (tmp_path / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "texts" / name).write_text("a lamp and a chair")
@@ -92,7 +111,13 @@ def test_a_folder_is_a_person(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, said: str) -> None:
-    rows = ["who,text,part,all", "ana,red lamp,x,z", "bo,blue chair,,z", "ana,red chair, ,z", "cem,green table,y,z"]
+    rows = [
+        "who,text,part,all",
+        "ana,red lamp,x,z",
+        "bo,blue chair,,z",
+        "ana,red chair, ,z",
+        "cem,green table,y,z",
+    ]
     (tmp_path / "notes.csv").write_text("\n".join(rows))
     with pytest.raises(BadInput, match=said):
         loaded(f"{tmp_path / 'notes.csv'}?{facts}")
@@ -107,14 +132,18 @@ def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, said: st
         ({}, "has no matrix 'gnd'"),
     ],
 )
-def test_a_vector_that_does_not_fit_is_refused(tmp_path: Path, vectors: dict[str, object], said: str) -> None:
+def test_a_vector_that_does_not_fit_is_refused(
+    tmp_path: Path, vectors: dict[str, object], said: str
+) -> None:
     with pytest.raises(BadInput, match=said):
         loaded(f"{matlab(tmp_path / 'x.mat', **vectors)}&group=gnd")
 
 
 def test_files_beside_the_folders_and_lists_of_lines_have_nobody(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="does not say whose 1 of the rows"):
-        loaded(f"{pictures(tmp_path / 'some', 'ana/1.png', 'ana/2.png', 'bo/1.png', 'stray.png')}?group=folder")
+        loaded(
+            f"{pictures(tmp_path / 'some', 'ana/1.png', 'ana/2.png', 'bo/1.png', 'stray.png')}?group=folder"  # noqa: E501
+        )
     with pytest.raises(BadInput, match="group=folder"):
         loaded(f"{tmp_path / 'some'}?group=who")
     (tmp_path / "lines.txt").write_text("red lamp\nblue chair\ngreen table\n")
@@ -127,22 +156,27 @@ def test_an_upload_keeps_its_people() -> None:
     with zipfile.ZipFile(out, "w") as archive:
         for place, name in enumerate(("ana/1.png", "ana/2.png", "bo/1.png", "bo/2.png")):
             picture = io.BytesIO()
-            Image.fromarray(np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)).save(picture, "png")
+            Image.fromarray(
+                np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)
+            ).save(picture, "png")
             archive.writestr(name, picture.getvalue())
-    brought = own.samples(out.getvalue(), "faces.zip", {"group": "folder"})
+    brought = session_files.samples(out.getvalue(), "faces.zip", {"group": "folder"})
     assert isinstance(brought.entry, datasets.SampleEntry)
     assert (brought.entry.n_people, brought.entry.unit) == (2, "person")
     assert whose(loaded(brought.entry.id)) == [0, 0, 1, 1]
     assert "2 people by 'folder', with up to 2 of the images each" in brought.report.words
-    alone = own.samples(out.getvalue(), "faces.zip", {})
-    assert isinstance(alone.entry, datasets.SampleEntry) and (alone.entry.n_people, alone.entry.unit) == (None, "image")
+    alone = session_files.samples(out.getvalue(), "faces.zip", {})
+    assert isinstance(alone.entry, datasets.SampleEntry) and (
+        alone.entry.n_people,
+        alone.entry.unit,
+    ) == (None, "image")
     assert loaded(alone.entry.id).fingerprint != loaded(brought.entry.id).fingerprint
 
 
 def test_people_stay_where_data_are_kept() -> None:
     some = Samples.of(np.eye(4), unit="image", name="x").of_people(np.array([0, 2, 2, 0]), 5)
-    shelf.save("x", some)
-    back = shelf.read("x")
+    npz_folder.save("x", some)
+    back = npz_folder.read("x")
     assert isinstance(back, Samples) and whose(back) == [0, 2, 2, 0] and back.n_people == 5
     assert back.fingerprint == some.fingerprint
 
@@ -154,11 +188,16 @@ def test_the_person_is_the_unit_of_a_run(tmp_path: Path) -> None:
     for name in ("oneshot-nmf", "dp-nmf"):
         records = {}
         for data in (path, f"{path}&group=gnd"):
-            spec = RunSpec.parse(data={"id": data}, algorithm=name, parameters={"n_components": 3}, budget={"epsilon": 2.0, "delta": 1e-4})
+            spec = RunSpec.parse(
+                data={"id": data},
+                algorithm=name,
+                parameters={"n_components": 3},
+                budget={"epsilon": 2.0, "delta": 1e-4},
+            )
             records[data] = run(spec).record
         alone, together = records.values()
-        assert alone["guarantee"]["unit"] == "image" and together["guarantee"]["unit"] == "person"
-        assert "for one person (all her rows), provided that" in together["guarantee"]["words"]
-        assert "the number of people" in together["guarantee"]["taken_as_public"]
-        assert together["ledger"] == alone["ledger"] and together["epsilon"]["exact"] == pytest.approx(2.0)
-        assert together["shape"]["n_people"] == 12
+        assert alone.guarantee.unit == "image" and together.guarantee.unit == "person"
+        assert "for one person (all her rows), provided that" in together.guarantee.words
+        assert "the number of people" in together.guarantee.taken_as_public
+        assert together.ledger == alone.ledger and together.epsilon.exact == pytest.approx(2.0)
+        assert together.shape["n_people"] == 12

@@ -1,4 +1,7 @@
-"""Pictures as files have them: deep, floating, of several sizes, turned, animated, transparent, cut. What is done to each is counted."""
+"""Pictures as files have them: deep, floating, turned, animated, transparent, cut, of any size.
+
+What is done to each is counted.
+"""
 
 import io
 import zipfile
@@ -10,11 +13,11 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-import datasets
-from datasets import decoding, images
+import dpmf_datasets as datasets
+from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.samples import Samples
-from tests.hostile import mutated
+from dpmf_datasets.readers import images, picture_files
+from tests.support.hostile import mutated
 
 Array = npt.NDArray[Any]
 RAMP = np.linspace(0, 1, 48).reshape(6, 8)  # (6, 8), black to white
@@ -42,7 +45,10 @@ def read(path: Path, **facts: Any) -> tuple[dict[str, Array], dict[str, int]]:
     """The pictures by name, with values from 0 to 1, and what was counted."""
     samples, report = images.pictures(path, name="pictures", **facts)
     assert samples.image is not None and samples.titles is not None
-    held = {title: row.reshape(samples.image) / 255 for title, row in zip(samples.titles, samples.X, strict=True)}
+    held = {
+        title: row.reshape(samples.image) / 255
+        for title, row in zip(samples.titles, samples.X, strict=True)
+    }
     return held, {problem.kind: problem.count for problem in report.problems}
 
 
@@ -59,7 +65,7 @@ def read(path: Path, **facts: Any) -> tuple[dict[str, Array], dict[str, int]]:
 def test_deep_pictures_are_scaled_by_their_depth(tmp_path: Path, name: str, content: bytes) -> None:
     held, counted = read(folder(tmp_path / "x", **{name: content}))
     np.testing.assert_allclose(held[name.replace("_", ".")], RAMP, atol=2e-4)
-    assert counted == {decoding.DEEP: 1}
+    assert counted == {picture_files.DEEP: 1}
 
 
 def test_a_deep_picture_is_scaled_by_the_white_that_is_declared(tmp_path: Path) -> None:
@@ -67,8 +73,9 @@ def test_a_deep_picture_is_scaled_by_the_white_that_is_declared(tmp_path: Path) 
     path = folder(tmp_path / "x", a_png=encoded(np.round(4095 * RAMP).astype(np.uint16)))
     held, counted = read(path, white=4095.0)
     np.testing.assert_allclose(held["a.png"], RAMP, atol=2e-4)
-    np.testing.assert_allclose(held["z0.png"], RAMP, atol=2e-3)  # 8 bits say themselves what white is
-    assert counted == {decoding.DEEP: 1}
+    # 8 bits say themselves what white is
+    np.testing.assert_allclose(held["z0.png"], RAMP, atol=2e-3)
+    assert counted == {picture_files.DEEP: 1}
 
 
 def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path: Path) -> None:
@@ -77,10 +84,10 @@ def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path: Path) 
         read(path)
     held, counted = read(path, white=2.0)
     np.testing.assert_allclose(held["a.tif"], RAMP, atol=1e-6)
-    assert counted == {decoding.DEEP: 1}
+    assert counted == {picture_files.DEEP: 1}
     held, counted = read(path, white=1.0)
     np.testing.assert_allclose(held["a.tif"], np.minimum(2 * RAMP, 1), atol=1e-6)
-    assert counted == {decoding.DEEP: 1, decoding.BEYOND: 1}
+    assert counted == {picture_files.DEEP: 1, picture_files.BEYOND: 1}
     found = datasets.load(f"{path}?white=2")
     assert isinstance(found, Samples) and found.X.max() == pytest.approx(255)
     for white in ("0", "-1", "nan", "bright"):
@@ -93,21 +100,32 @@ def test_numbers_of_32_bits_need_their_white_and_nan_is_no_pixel(tmp_path: Path)
     with pytest.raises(BadInput, match="numbers of 32 bits"):
         read(path)
     np.testing.assert_allclose(read(path, white=1e6)[0]["a.tif"], RAMP, atol=1e-5)
-    (path / "a.tif").write_bytes(encoded(np.where(RAMP > 0.9, np.nan, RAMP).astype(np.float32), "tiff"))
-    assert read(path, white=1.0)[1] == {decoding.DAMAGED: 1}
+    (path / "a.tif").write_bytes(
+        encoded(np.where(RAMP > 0.9, np.nan, RAMP).astype(np.float32), "tiff")
+    )
+    assert read(path, white=1.0)[1] == {picture_files.DAMAGED: 1}
 
 
 def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> None:
-    path = folder(tmp_path / "x", a_png=encoded(eight(np.zeros((12, 16)))), b_png=encoded(eight(np.ones((8, 8)))))
+    path = folder(
+        tmp_path / "x",
+        a_png=encoded(eight(np.zeros((12, 16)))),
+        b_png=encoded(eight(np.ones((8, 8)))),
+    )
     held, counted = read(path)
     assert {picture.shape for picture in held.values()} == {(6, 8)}
     assert held["a.png"].max() == 0 and held["b.png"].min() == 1
     assert counted == {images.RESIZED: 1, images.STRETCHED: 1}
     samples, report = images.pictures(path, name="x")
     assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)
-    assert f"1 x {images.RESIZED} (file 1)" in report.words and f"1 x {images.STRETCHED} (file 2)" in report.words
+    assert (
+        f"1 x {images.RESIZED} (file 1)" in report.words
+        and f"1 x {images.STRETCHED} (file 2)" in report.words
+    )
     declared, counted = read(path, image=(3, 4))
-    assert {picture.shape for picture in declared.values()} == {(3, 4)} and counted == {images.STRETCHED: 1}
+    assert {picture.shape for picture in declared.values()} == {(3, 4)} and counted == {
+        images.STRETCHED: 1
+    }
     assert images.pictures(path, name="x", image=(3, 4))[0].assumptions == ()
 
 
@@ -119,9 +137,21 @@ def test_a_resized_deep_picture_stays_between_black_and_white(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png", "tiff"])
-@pytest.mark.parametrize(("orientation", "turn"), [(3, lambda a: a[::-1, ::-1]), (6, lambda a: np.rot90(a, -1)), (8, np.rot90), (5, np.transpose)])
-def test_pictures_are_turned_upright(tmp_path: Path, form: str, orientation: int, turn: Any) -> None:
-    """The tag says how the stored picture is to be turned; three pictures of that size, so that it is the commonest."""
+@pytest.mark.parametrize(
+    ("orientation", "turn"),
+    [
+        (3, lambda a: a[::-1, ::-1]),
+        (6, lambda a: np.rot90(a, -1)),
+        (8, np.rot90),
+        (5, np.transpose),
+    ],
+)
+def test_pictures_are_turned_upright(
+    tmp_path: Path, form: str, orientation: int, turn: Any
+) -> None:
+    """The tag says how the stored picture is to be turned; three pictures of that size, so that
+    it is the commonest.
+    """
     exif = Image.Exif()
     exif[0x0112] = orientation
     stored = encoded(eight(), form, exif=exif, **({"quality": 98} if form == "jpeg" else {}))
@@ -132,18 +162,24 @@ def test_pictures_are_turned_upright(tmp_path: Path, form: str, orientation: int
         (path / f"{name}.{form}").write_bytes(content)
     held, counted = read(path)
     np.testing.assert_allclose(held[f"a.{form}"], turn(RAMP), atol=0.02)
-    assert counted == {decoding.TURNED: 1}
+    assert counted == {picture_files.TURNED: 1}
 
 
 @pytest.mark.parametrize("form", ["gif", "png", "tiff", "webp"])
 def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, form: str) -> None:
     frames = [Image.fromarray(eight(values)) for values in (RAMP, 1 - RAMP, 0 * RAMP)]
     out = io.BytesIO()
-    frames[0].save(out, form, save_all=True, append_images=frames[1:], **({"lossless": True} if form == "webp" else {}))
+    frames[0].save(
+        out,
+        form,
+        save_all=True,
+        append_images=frames[1:],
+        **({"lossless": True} if form == "webp" else {}),
+    )
     name = f"a_{form}"
     held, counted = read(folder(tmp_path / "x", **{name: out.getvalue()}))
     np.testing.assert_allclose(held[name.replace("_", ".")], RAMP, atol=3e-3)
-    assert counted == {decoding.FIRST_FRAME: 1}
+    assert counted == {picture_files.FIRST_FRAME: 1}
 
 
 def test_what_is_transparent_is_white(tmp_path: Path) -> None:
@@ -153,7 +189,7 @@ def test_what_is_transparent_is_white(tmp_path: Path) -> None:
     held, counted = read(folder(tmp_path / "x", a_png=encoded(drawn), b_png=encoded(solid)))
     np.testing.assert_array_equal(held["a.png"], np.repeat([[1.0] * 4 + [0.0] * 4], 6, axis=0))
     np.testing.assert_allclose(held["b.png"], RAMP, atol=2e-3)
-    assert counted == {decoding.TRANSPARENT: 1}
+    assert counted == {picture_files.TRANSPARENT: 1}
 
 
 @pytest.mark.parametrize("form", ["png", "jpeg", "gif", "bmp", "tiff", "ppm"])
@@ -172,19 +208,24 @@ def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path: Path, 
             np.testing.assert_array_equal(held[f"a.{form}"], kept[f"a.{form}"])
         else:
             refused += 1
-            assert sum(counted.values()) == 1 and set(counted) <= {decoding.DAMAGED, images.UNREADABLE}
+            assert sum(counted.values()) == 1 and set(counted) <= {
+                picture_files.DAMAGED,
+                images.UNREADABLE,
+            }
     assert refused > 20
 
 
 def test_a_cut_or_altered_png_is_refused_even_where_all_pixels_seem_there(tmp_path: Path) -> None:
-    """Its last part missing, or a byte of its pixels changed: the library itself would hand out pixels."""
+    """Its last part missing, or a byte of its pixels changed: the library itself would hand out
+    pixels.
+    """
     whole = encoded(eight())
     altered = bytearray(encoded(eight(), compress_level=0))
     altered[altered.index(b"IDAT") + 20] ^= 0x55
     path = folder(tmp_path / "x", a_png=whole[:-12], b_png=whole[:-14], c_png=bytes(altered))
     assert Image.open(path / "a.png").convert("L").size == (8, 6)
     held, counted = read(path)
-    assert set(held) == {"z0.png", "z1.png", "z2.png"} and counted == {decoding.DAMAGED: 3}
+    assert set(held) == {"z0.png", "z1.png", "z2.png"} and counted == {picture_files.DAMAGED: 3}
     (path / "d.png").write_bytes(whole[:-12])
     with pytest.raises(BadInput, match=r"4 of the 7 pictures .* are cut short or damaged"):
         read(path)
@@ -196,18 +237,18 @@ def test_a_damaged_picture_is_refused_in_words_or_read(form: str) -> None:
     whole, read_ = encoded(eight(), form), 0
     for _ in range(300):
         damaged = mutated(whole, rng)
-        for reading in (decoding.size, lambda content: decoding.grey(content, "a", 1.0)):
+        for reading in (picture_files.size, lambda content: picture_files.grey(content, "a", 1.0)):
             try:
                 reading(damaged)
                 read_ += 1
-            except decoding.Unusable as why:
-                assert str(why) in {decoding.DAMAGED, decoding.TOO_LARGE}
+            except picture_files.Unusable as why:
+                assert str(why) in {picture_files.DAMAGED, picture_files.TOO_LARGE}
     assert read_ < 600
 
 
 def test_what_is_no_picture_is_told_apart(tmp_path: Path) -> None:
     path = folder(tmp_path / "x", notes_txt=b"nothing", a_png=b"nothing")
-    assert read(path)[1] == {images.UNREADABLE: 1, decoding.DAMAGED: 1}
+    assert read(path)[1] == {images.UNREADABLE: 1, picture_files.DAMAGED: 1}
 
 
 def test_plain_pictures_are_read_as_they_are(tmp_path: Path) -> None:

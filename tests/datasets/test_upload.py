@@ -11,9 +11,19 @@ import scipy.io
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasets import load, read_table
-from datasets.report import CLAMPED, DUPLICATE, EMPTY_USER, INFINITE, MISSING, NO_TIME, NOT_A_NUMBER, RAGGED
 from dpmf_core.errors import BadInput
+from dpmf_datasets import load, read_table
+from dpmf_datasets.readers.report import (
+    CLAMPED,
+    DUPLICATE,
+    EMPTY_USER,
+    INFINITE,
+    MISSING,
+    NO_TIME,
+    NOT_A_NUMBER,
+    OUTSIDE,
+    RAGGED,
+)
 
 GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
 
@@ -24,7 +34,11 @@ def table(*rows: str, header: str = "user,item,rating") -> bytes:
 
 def found(source: bytes, **options):
     ratings, report = read_table(source, name="ratings.csv", **{"bounds": (1, 5), **options})
-    return ratings, {problem.kind: (problem.count, problem.lines) for problem in report.problems}, report
+    return (
+        ratings,
+        {problem.kind: (problem.count, problem.lines) for problem in report.problems},
+        report,
+    )
 
 
 def test_a_clean_table():
@@ -32,7 +46,10 @@ def test_a_clean_table():
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 20)
     assert problems == {} and (report.read, report.kept) == (20, 20)
     assert ratings.bounds == (1.0, 5.0) and not ratings.public and ratings.order is None
-    assert ratings.assumptions == ("the number of users is public", "the items in the file are public")
+    assert ratings.assumptions == (
+        "the number of users is public",
+        "the items in the file are public",
+    )
     assert ratings.titles == ("10", "11", "12", "13")
     assert ratings.values[ratings.by_user[2] + 1] == 1 + (3 * 11) % 5
 
@@ -40,10 +57,18 @@ def test_a_clean_table():
 @pytest.mark.parametrize(
     ("row", "kind"),
     [
-        ("9,10,good", NOT_A_NUMBER), ("9,10,NaN", NOT_A_NUMBER), ("9,10,inf", INFINITE), ("9,10,-Infinity", INFINITE), ("9,10,", MISSING),
-        ("9,10,NA", MISSING), (",10,3", MISSING), ("9,,3", MISSING), ("9,10", RAGGED), ("9,10,3,4", RAGGED),
+        ("9,10,good", NOT_A_NUMBER),
+        ("9,10,NaN", NOT_A_NUMBER),
+        ("9,10,inf", INFINITE),
+        ("9,10,-Infinity", INFINITE),
+        ("9,10,", MISSING),
+        ("9,10,NA", MISSING),
+        (",10,3", MISSING),
+        ("9,,3", MISSING),
+        ("9,10", RAGGED),
+        ("9,10,3,4", RAGGED),
     ],
-)  # fmt: skip
+)
 def test_a_bad_row_is_left_out_and_told(row, kind):
     ratings, problems, report = found(table(*GOOD[:7], row, *GOOD[7:], row))
     assert problems[kind] == (2, (9, 23))
@@ -63,6 +88,37 @@ def test_out_of_bounds_is_clamped_and_told():
     assert ratings.values[-2:].tolist() == [5, 1]
 
 
+def test_out_of_bounds_is_left_out_where_that_is_asked_for():
+    ratings, problems, report = found(table(*GOOD, "1,10,11", "9,11,-3"), outside="leave-out")
+    assert problems == {OUTSIDE: (2, (22, 23)), EMPTY_USER: (1, ())}
+    assert (len(ratings), report.read, report.lost) == (20, 22, 2)
+    assert report.outside is not None and report.outside.named == "11 (1 x), -3 (1 x)"
+    assert ratings.n_users == 6  # who has no other rating stays, as an empty row
+
+
+def test_too_many_out_of_bounds_are_refused_whatever_is_to_be_done_with_them():
+    for rows in (["9,10,11", "9,11,-3", "9,12,7"], ["9,10,11"] * 60):
+        with pytest.raises(BadInput, match="more than a tenth, lie outside"):
+            found(table(*GOOD, *rows), outside="leave-out")
+
+
+@pytest.mark.parametrize(("outside", "merged"), [("clamp", 7 / 3), ("leave-out", 1.0)])
+def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, merged):
+    """Neighbouring tables, one of which has other rows of person 5, or none that can be used:
+    everybody else's ratings are the same, and a rating left out takes nothing of anybody else's.
+    """
+    hers = (["5,10,3", "5,11,2"], ["5,10,11"], ["5,10,-3", "5,11,2"], ["5,10,5", "5,13,1"])
+    others = ["1,10,9", "2,11,-1", *(row for row in GOOD if row[0] != "5"), *GOOD[:16]]
+    rests = []
+    for rows in hers:
+        ratings, _, _ = found(table(*others, *rows, "5,12,3"), outside=outside, n_items=4)
+        assert ratings.n_users == 5
+        rest = ratings.only(ratings.users < 4)
+        rests.append([part.tolist() for part in (rest.users, rest.items, rest.values)])
+    assert all(rest == rests[0] for rest in rests)
+    assert rests[0][2][0] == pytest.approx(merged)  # of 1, 1, and 9 as 5 or not at all
+
+
 def test_duplicates_are_averaged_and_told():
     ratings, problems, report = found(table("8,10,5", *GOOD, "8,10,2"))
     assert problems == {DUPLICATE: (1, (23,))}
@@ -76,27 +132,49 @@ def test_a_user_without_a_usable_rating_stays_as_an_empty_row():
 
 
 def test_blank_lines_keep_the_line_numbers_right():
-    _, problems, report = found(b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n")
-    assert problems == {NOT_A_NUMBER: (2, (7, 10)), RAGGED: (1, (9,)), } and report.read == 6  # fmt: skip
+    _, problems, report = found(
+        b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n"
+    )
+    assert (
+        problems
+        == {
+            NOT_A_NUMBER: (2, (7, 10)),
+            RAGGED: (1, (9,)),
+        }
+        and report.read == 6
+    )
 
 
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        (b"", "is empty"), (b"\n\n", "is empty"), (table(), "no rows below its header"), (table(*GOOD[:4]), "one user only"),
-        (table("1,1,bad", "2,1,worse", "2,2,3"), "'not a number' is line 2: 'bad' (the rating is read from the column 'rating')"),
-        (table("1,1,3", "2,1,3", header="who,what,how"), "No column of ratings.csv is recognised as the user"),
-        (b"1,2,x\n2,2,3\n", "its first row is not user, item, rating"), (b"PK\x03\x04rest", "zip or spreadsheet"), (b"PAR1 and no more", "Parquet"),
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (table(), "no rows below its header"),
+        (table(*GOOD[:4]), "one user only"),
+        (
+            table("1,1,bad", "2,1,worse", "2,2,3"),
+            "'not a number' is line 2: 'bad' (the rating is read from the column 'rating')",
+        ),
+        (
+            table("1,1,3", "2,1,3", header="who,what,how"),
+            "No column of ratings.csv is recognised as the user",
+        ),
+        (b"1,2,x\n2,2,3\n", "its first row is not user, item, rating"),
+        (b"PK\x03\x04rest", "zip or spreadsheet"),
+        (b"PAR1 and no more", "Parquet"),
         (gzip.compress(table(*GOOD * 50))[:-20], "cut short"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_ratings_table_is_refused(source, words):
     with pytest.raises(BadInput) as error:
         found(source)
     assert words in str(error.value)
 
 
-@pytest.mark.parametrize("bounds", [None, (5, 1), (1, 1), (float("nan"), 5), (1, float("inf")), (1, 2, 3)])
+@pytest.mark.parametrize(
+    "bounds", [None, (5, 1), (1, 1), (float("nan"), 5), (1, float("inf")), (1, 2, 3)]
+)
 def test_bounds_are_declared_or_the_table_refused(bounds):
     with pytest.raises(BadInput, match="bounds"):
         found(table(*GOOD), bounds=bounds)
@@ -104,7 +182,12 @@ def test_bounds_are_declared_or_the_table_refused(bounds):
 
 def test_declared_sizes_end_the_assumptions():
     ratings, _, _ = found(table(*GOOD), n_users=10, n_items=6)
-    assert (ratings.n_users, ratings.n_items, ratings.assumptions, len(ratings.titles)) == (10, 6, (), 6)
+    assert (ratings.n_users, ratings.n_items, ratings.assumptions, len(ratings.titles)) == (
+        10,
+        6,
+        (),
+        6,
+    )
     assert found(table(*GOOD), n_users=5)[0].assumptions == ("the items in the file are public",)
     assert found(table(*GOOD), n_items=4)[0].assumptions == ("the number of users is public",)
     with pytest.raises(BadInput, match=r"declared to have 4 users\. It has 5"):
@@ -114,23 +197,35 @@ def test_declared_sizes_end_the_assumptions():
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
 @pytest.mark.parametrize("header", [True, False])
 def test_separators_and_headers(separator, header):
-    rows = [separator.join(row.split(",")) for row in (["user,item,rating"] if header else []) + GOOD]
+    rows = [
+        separator.join(row.split(",")) for row in (["user,item,rating"] if header else []) + GOOD
+    ]
     ratings, problems, report = found("\n".join(rows).encode())
     assert len(ratings) == 20 and problems == {} and report.read == 20
 
 
 @pytest.mark.parametrize(
-    "header", ["userId,movieId,rating,timestamp", "User-ID,ISBN,Book-Rating,Date", "reviewerID,asin,overall,unixReviewTime", "customer id,film,Stars,rank"]
+    "header",
+    [
+        "userId,movieId,rating,timestamp",
+        "User-ID,ISBN,Book-Rating,Date",
+        "reviewerID,asin,overall,unixReviewTime",
+        "customer id,film,Stars,rank",
+    ],
 )
 def test_columns_go_by_their_usual_names(header):
     ratings, _, report = found(table(*(f"{row},{k}" for k, row in enumerate(GOOD)), header=header))
     assert [role for role, _ in report.columns] == ["user", "item", "rating", "time"]
-    assert [column for _, column in report.columns] == header.split(",") and ratings.order.tolist() == list(range(20))
+    assert [column for _, column in report.columns] == header.split(
+        ","
+    ) and ratings.order.tolist() == list(range(20))
 
 
 def test_columns_can_be_named_and_may_stand_anywhere():
     rows = [",".join(reversed(row.split(","))) for row in GOOD]
-    ratings, _, _ = found(table(*rows, header="a,b,c"), columns={"user": "c", "item": "b", "rating": "a"})
+    ratings, _, _ = found(
+        table(*rows, header="a,b,c"), columns={"user": "c", "item": "b", "rating": "a"}
+    )
     assert ratings.fingerprint == found(table(*GOOD))[0].fingerprint
     with pytest.raises(BadInput, match="has no column 'd'"):
         found(table(*rows, header="a,b,c"), columns={"user": "d"})
@@ -143,21 +238,43 @@ def test_ids_are_text_and_numbers_sort_as_numbers():
 
 
 def test_titles_come_with_the_items():
-    ratings, _, _ = found(table("1,5,3,Blue", "2,4,3,Red", "2,5,4,Blue", header="user,item,rating,title"))
+    ratings, _, _ = found(
+        table("1,5,3,Blue", "2,4,3,Red", "2,5,4,Blue", header="user,item,rating,title")
+    )
     assert ratings.titles == ("Red", "Blue")
 
 
-@pytest.mark.parametrize("times", [("3", "1", "2"), ("3.5", "1.25", "2"), ("2020-03-01", "2019-01-01", "2020-01-01T10:00:00"), ("2020-03-01 10:00:00",) * 3])
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("3", "1", "2"),
+        ("3.5", "1.25", "2"),
+        ("2020-03-01", "2019-01-01", "2020-01-01T10:00:00"),
+        ("2020-03-01 10:00:00",) * 3,
+    ],
+)
 def test_times_of_any_kind_give_an_order(times):
-    ratings, _, _ = found(table(*(f"{user},1,3,{time}" for user, time in enumerate(times)), header="user,item,rating,time"))
-    moments = pd.to_datetime(list(times), format="ISO8601") if "-" in times[0] else np.array(times, float)
-    assert np.argsort(ratings.order, kind="stable").tolist() == np.argsort(moments, kind="stable").tolist()
+    ratings, _, _ = found(
+        table(
+            *(f"{user},1,3,{time}" for user, time in enumerate(times)),
+            header="user,item,rating,time",
+        )
+    )
+    moments = (
+        pd.to_datetime(list(times), format="ISO8601") if "-" in times[0] else np.array(times, float)
+    )
+    assert (
+        np.argsort(ratings.order, kind="stable").tolist()
+        == np.argsort(moments, kind="stable").tolist()
+    )
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15"])
 def test_an_unreadable_time_ends_the_order_not_the_rating(time):
-    ratings, problems, _ = found(table("1,1,3,5.5", f"2,1,3,{time}", "2,2,3,7.5", header="user,item,rating,time"))
+    ratings, problems, _ = found(
+        table("1,1,3,5.5", f"2,1,3,{time}", "2,2,3,7.5", header="user,item,rating,time")
+    )
     assert ratings.order is None and len(ratings) == 3 and problems[NO_TIME] == (1, (3,))
 
 
@@ -178,12 +295,24 @@ def test_decimal_commas():
 
 
 def test_many_batches_agree_with_one(monkeypatch):
-    rows = table(*(f"{k % 97},{k // 97},{k % 5 + 1}" for k in range(5_000)), "x,y", *(f"{k % 97 + 100},{k // 97},bad" for k in range(9)))
+    rows = table(
+        *(f"{k % 97},{k // 97},{k % 5 + 1}" for k in range(5_000)),
+        "x,y",
+        *(f"{k % 97 + 100},{k // 97},bad" for k in range(9)),
+    )
     whole, problems, _ = found(rows)
-    monkeypatch.setattr("datasets.tables.BATCH", 1_000)
+    monkeypatch.setattr("dpmf_datasets.readers.tables.BATCH", 1_000)
     parts, again, _ = found(rows)
     assert parts.fingerprint == whole.fingerprint
-    assert again == problems == {RAGGED: (1, (5002,)), NOT_A_NUMBER: (9, tuple(range(5003, 5008))), EMPTY_USER: (9, ())}
+    assert (
+        again
+        == problems
+        == {
+            RAGGED: (1, (5002,)),
+            NOT_A_NUMBER: (9, tuple(range(5003, 5008))),
+            EMPTY_USER: (9, ()),
+        }
+    )
 
 
 def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
@@ -194,7 +323,10 @@ def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
     refused = {
         str(path): "not declared",
         f"{path}?bounds=5": "two numbers",
-        f"{path}?bound=1,5": "dates, text, encoding, key, image, drop, order, transpose, white, group, people",
+        f"{path}?bound=1,5": (
+            "dates, outside, item_table, text, encoding, key, image, drop, order, transpose, white,"
+            " group"
+        ),
         f"{path}?bounds=1,5&users=-1": "whole number",
         str(tmp_path): "holds a table of ratings, mine.csv",
         str(tmp_path / "none.csv"): "There is no file",
@@ -205,32 +337,58 @@ def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
 
 
 names = st.text("abcdefgh0123456789é_", min_size=1, max_size=6)
-ratings_of = st.dictionaries(st.tuples(names, names), st.integers(2, 10).map(lambda half: half / 2), min_size=2, max_size=30)
+ratings_of = st.dictionaries(
+    st.tuples(names, names), st.integers(2, 10).map(lambda half: half / 2), min_size=2, max_size=30
+)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(ratings_of.filter(lambda triples: len({user for user, _ in triples}) > 1))
 def test_every_format_gives_the_same_ratings(tmp_path: Path, triples):
-    frame = pd.DataFrame([(user, item, value) for (user, item), value in triples.items()], columns=["user", "item", "rating"])
+    frame = pd.DataFrame(
+        [(user, item, value) for (user, item), value in triples.items()],
+        columns=["user", "item", "rating"],
+    )
     frame.to_csv(tmp_path / "a.csv", index=False)
     frame.to_csv(tmp_path / "a.tsv.gz", index=False, sep="\t")
     frame.to_parquet(tmp_path / "a.parquet")
-    read = [read_table(tmp_path / file, name="a", bounds=(1, 5)) for file in ("a.csv", "a.tsv.gz", "a.parquet")]
+    read = [
+        read_table(tmp_path / file, name="a", bounds=(1, 5))
+        for file in ("a.csv", "a.tsv.gz", "a.parquet")
+    ]
     assert len({ratings.fingerprint for ratings, _ in read}) == 1
     ratings, report = read[0]
     users = sorted({user for user, _ in triples}, key=_order({user for user, _ in triples}))
-    assert {(users[u], ratings.titles[i]): v for u, i, v in zip(ratings.users, ratings.items, ratings.values.tolist(), strict=True)} == triples
+    assert {
+        (users[u], ratings.titles[i]): v
+        for u, i, v in zip(ratings.users, ratings.items, ratings.values.tolist(), strict=True)
+    } == triples
     assert report.problems == ()
 
 
 def _order(labels):
-    return (lambda label: (int(label), label)) if all(label.isdecimal() for label in labels) else None
+    return (
+        (lambda label: (int(label), label)) if all(label.isdecimal() for label in labels) else None
+    )
 
 
-@pytest.mark.parametrize("said", ["items=2000000000", "users=2000000000", "items=1000001", f"items={'9' * 30}", f"users={'9' * 200}"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "items=2000000000",
+        "users=2000000000",
+        "items=1000001",
+        f"items={'9' * 30}",
+        f"users={'9' * 200}",
+    ],
+)
 def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, said: str) -> None:
     table = tmp_path / "r.csv"
-    table.write_text("user,item,rating\n" + "".join(f"u{k % 7},i{k % 5},{k % 5 + 1}\n" for k in range(35)))
+    table.write_text(
+        "user,item,rating\n" + "".join(f"u{k % 7},i{k % 5},{k % 5 + 1}\n" for k in range(35))
+    )
     tracemalloc.start()
     try:
         with pytest.raises(BadInput, match=r"At most|at most|are known"):
@@ -240,7 +398,9 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, s
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("said", ["image=2000000000,1&key=X", "image=100000,100000&key=X", "drop=2000000000&key=X"])
+@pytest.mark.parametrize(
+    "said", ["image=2000000000,1&key=X", "image=100000,100000&key=X", "drop=2000000000&key=X"]
+)
 def test_absurd_sizes_of_pictures_are_refused(tmp_path: Path, said: str) -> None:
     file = tmp_path / "x.mat"
     scipy.io.savemat(file, {"X": np.arange(64.0).reshape(4, 16)})

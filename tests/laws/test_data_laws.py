@@ -1,4 +1,6 @@
-"""Laws of the data containers, on drawn triples: what happens to one user's row depends on that row alone."""
+"""Laws of the data containers, on drawn triples: what happens to one user's row depends on that
+row alone.
+"""
 
 from typing import Any
 
@@ -6,24 +8,38 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpmf_core.data import Ratings, SplitSpec, split
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import SplitSpec, split
 
 N_USERS, N_ITEMS, BOUNDS = 7, 5, (0.5, 5.0)
-VALUES = st.one_of(st.floats(-2, 8, width=32), st.sampled_from([0.5, 3.5, 5.0, float("nan"), float("inf"), -float("inf")]))
-TRIPLES = st.lists(st.tuples(st.integers(0, N_USERS - 1), st.integers(0, N_ITEMS - 1), VALUES, st.integers(0, 99)), max_size=60)
+VALUES = st.one_of(
+    st.floats(-2, 8, width=32),
+    st.sampled_from([0.5, 3.5, 5.0, float("nan"), float("inf"), -float("inf")]),
+)
+TRIPLES = st.lists(
+    st.tuples(st.integers(0, N_USERS - 1), st.integers(0, N_ITEMS - 1), VALUES, st.integers(0, 99)),
+    max_size=60,
+)
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
 Triples = list[tuple[int, int, float, int]]
 
 
 def of(triples: Triples) -> Ratings:
-    users, items, values, order = (list(column) for column in zip(*triples, strict=True)) if triples else ([], [], [], [])
-    return Ratings.of(users, items, values, n_users=N_USERS, n_items=N_ITEMS, bounds=BOUNDS, order=order)
+    users, items, values, order = (
+        (list(column) for column in zip(*triples, strict=True)) if triples else ([], [], [], [])
+    )
+    return Ratings.of(
+        users, items, values, n_users=N_USERS, n_items=N_ITEMS, bounds=BOUNDS, order=order
+    )
 
 
 def rows(ratings: Ratings) -> list[list[tuple[Any, ...]]]:
     assert ratings.order is not None
     columns = (ratings.items.tolist(), ratings.values.tolist(), ratings.order.tolist())
-    return [list(zip(*(column[low:high] for column in columns), strict=True)) for low, high in zip(ratings.by_user, ratings.by_user[1:], strict=False)]
+    return [
+        list(zip(*(column[low:high] for column in columns), strict=True))
+        for low, high in zip(ratings.by_user, ratings.by_user[1:], strict=False)
+    ]
 
 
 @LAW
@@ -42,22 +58,38 @@ def test_the_order_of_the_triples_does_not_matter(triples: Triples, random: Any)
     shuffled = list(triples)
     random.shuffle(shuffled)
     first, second = rows(of(triples)), rows(of(shuffled))
-    assert [[(i, o) for i, _, o in row] for row in first] == [[(i, o) for i, _, o in row] for row in second]
-    np.testing.assert_allclose([v for row in first for _, v, _ in row], [v for row in second for _, v, _ in row], rtol=1e-6)
+    assert [[(i, o) for i, _, o in row] for row in first] == [
+        [(i, o) for i, _, o in row] for row in second
+    ]
+    np.testing.assert_allclose(
+        [v for row in first for _, v, _ in row], [v for row in second for _, v, _ in row], rtol=1e-6
+    )
 
 
 @LAW
 @given(TRIPLES)
 def test_reading_back_what_was_made_changes_nothing(triples: Triples) -> None:
     made = of(triples)
-    again = Ratings.of(made.users, made.items, made.values, n_users=N_USERS, n_items=N_ITEMS, bounds=BOUNDS, order=made.order)
+    again = Ratings.of(
+        made.users,
+        made.items,
+        made.values,
+        n_users=N_USERS,
+        n_items=N_ITEMS,
+        bounds=BOUNDS,
+        order=made.order,
+    )
     assert again.fingerprint == made.fingerprint
 
 
 @LAW
 @given(TRIPLES, TRIPLES, st.integers(0, N_USERS - 1), st.integers(0, 6))
-def test_a_users_row_follows_from_her_triples_alone(triples: Triples, others: Triples, user: int, minimum: int) -> None:
-    """Locality of merging, clamping and the user filter: every other user's triples are exchanged."""
+def test_a_users_row_follows_from_her_triples_alone(
+    triples: Triples, others: Triples, user: int, minimum: int
+) -> None:
+    """Locality of merging, clamping and the user filter: every other user's triples are
+    exchanged.
+    """
     hers = [row for row in triples if row[0] == user]
     foreign = [row for row in others if row[0] != user]
     first, second = of(triples), of(foreign + hers)
@@ -68,11 +100,22 @@ def test_a_users_row_follows_from_her_triples_alone(triples: Triples, others: Tr
 
 @LAW
 @given(
-    TRIPLES, TRIPLES, st.integers(0, N_USERS - 1), st.sampled_from(["random", "per-user", "time", "users"]), st.integers(0, 2**62), st.floats(0.05, 0.5),
+    TRIPLES,
+    TRIPLES,
+    st.integers(0, N_USERS - 1),
+    st.sampled_from(["random", "per-user", "time", "users"]),
+    st.integers(0, 2**62),
+    st.floats(0.05, 0.5),
     st.floats(0, 0.4),
-)  # fmt: skip
+)
 def test_a_users_folds_follow_from_the_seed_and_her_row_alone(
-    triples: Triples, others: Triples, user: int, kind: Any, seed: int, test: float, validation: float
+    triples: Triples,
+    others: Triples,
+    user: int,
+    kind: Any,
+    seed: int,
+    test: float,
+    validation: float,
 ) -> None:
     hers = [row for row in triples if row[0] == user]
     foreign = [row for row in others if row[0] != user]
@@ -84,7 +127,9 @@ def test_a_users_folds_follow_from_the_seed_and_her_row_alone(
 
 @LAW
 @given(TRIPLES, st.integers(1, N_ITEMS), st.integers(0, 8))
-def test_filters_keep_the_users_and_declare_what_they_assume(triples: Triples, top: int, minimum: int) -> None:
+def test_filters_keep_the_users_and_declare_what_they_assume(
+    triples: Triples, top: int, minimum: int
+) -> None:
     data = of(triples)
     chosen = data.top_items(top)
     assert (chosen.n_users, chosen.n_items) == (N_USERS, top)

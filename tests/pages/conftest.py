@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpmf_core.accounts import LEDGER
-from dpmf_core.engine import Engine
+from dpmf_core.engine.executor import Engine
+from dpmf_core.privacy.accounts import LEDGER
+from pages.kit import time_estimate
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +20,10 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("data")))
         patch.setenv("DPMF_ENGINE", "threads")
+        patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
         held: list[Engine] = []
-        patch.setattr("dpmf_core.engine._only", held)
+        patch.setattr("dpmf_core.engine.executor._only", held)
+        time_estimate._speeds.clear()  # those of the store before
         yield
         for made in held:
             made.close()

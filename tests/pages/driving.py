@@ -1,19 +1,39 @@
-"""Pages under test: a page's script behind the shared sidebar, and waiting until its runs have ended."""
+"""Pages under test: a page's script behind the shared sidebar, and waiting until its runs have
+ended.
+"""
 
+import json
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
+
+from dpmf_core.engine.executor import engine
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from pages.kit.page_table import PAGES, Page
 
 ROOT = Path(__file__).parents[2]
 
 
-def behind_sidebar(page: str, holds: str = "ratings") -> str:
-    """A script that draws the sidebar, of a page about ratings, documents or images, and then the page at `pages/...`."""
-    return f"import runpy\nfrom pages.kit import sidebar\nsidebar.draw({holds!r})\nrunpy.run_path({str(ROOT / 'pages' / page)!r})\n"
+def page_at(path: str) -> Page:
+    """The page whose script lies at `pages/...`."""
+    return next(page for page in PAGES if page.script == ROOT / "pages" / path)
+
+
+def behind_sidebar(path: str) -> str:
+    """A script that draws the sidebar and then the page at `pages/...`."""
+    kind = page_at(path).data_kind or "ratings"
+    return (
+        "import runpy\nfrom pages.kit import run_progress, sidebar\n"
+        f"sidebar.draw({kind!r})\nrun_progress.begin()\n"
+        f"runpy.run_path({str(ROOT / 'pages' / path)!r})\nrun_progress.leave()\n"
+    )
 
 
 def plain(text: str) -> str:
@@ -23,20 +43,90 @@ def plain(text: str) -> str:
 
 def words(app: AppTest) -> str:
     """All that a page says, in its order by kind."""
-    said = (*app.title, *app.markdown, *app.caption, *app.warning, *app.error, *app.info, *app.success)
+    said = (
+        *app.title,
+        *app.markdown,
+        *app.caption,
+        *app.warning,
+        *app.error,
+        *app.info,
+        *app.success,
+    )
     return plain("\n".join(str(element.value) for element in said))
 
 
-def settled(app: AppTest) -> AppTest:
-    """The page after its last run; fails on an exception, and after a minute and a half."""
+def frames(app: AppTest) -> list[pd.DataFrame]:
+    """The tables of a page as they are read: first those that scroll, then those of words."""
+    written = (it.value.map(_as_read).rename(columns=_as_read) for it in app.table)
+    return [*(it.value for it in app.dataframe), *written]
+
+
+def _as_read(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def component(app: AppTest, name: str) -> dict[str, Any]:
+    """The data of the one of this project's own components on a page, by the name of its folder."""
+    (data,) = components(app, name)
+    return data
+
+
+def components(app: AppTest, name: str) -> list[dict[str, Any]]:
+    """The data of all components of a name."""
+    found: list[dict[str, Any]] = []
+    todo: list[Any] = [app._tree]
+    while todo:
+        node = todo.pop()
+        todo += list(getattr(node, "children", {}).values())
+        proto: Any = getattr(node, "proto", None)
+        if getattr(proto, "component_name", "") == f"dpmf.{name}":
+            found.append(json.loads(proto.json))
+    return found
+
+
+def headline(app: AppTest) -> str:
+    """What the first view of Explore says at the epsilon that is chosen, sentence included."""
+    story = component(app, "hero")
+    (point,) = [it for it in story["points"] if it["epsilon"] == story["epsilon"]]
+    return f"{point['title']}\n{point['sentence']}"
+
+
+def run_until(app: AppTest, condition: Callable[[], object]) -> AppTest:
+    """The page, drawn again whenever all its runs have ended, until the condition holds.
+
+    Fails on an exception, and after five minutes.
+    """
+    end = time.monotonic() + 300
     app.run()
-    for _ in range(450):
+    while not condition():
         assert not app.exception, [error.value for error in app.exception]
-        if app.error or not any(str(button.key).endswith(".cancel") for button in app.button):
-            return app
-        time.sleep(0.2)
+        assert time.monotonic() < end, "the runs did not finish"
+        for job in engine().jobs():
+            job.wait(end - time.monotonic())
         app.run()
-    raise AssertionError("the runs did not finish")
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
+def made(spec: RunSpec) -> Run:
+    """A run as the page's engine makes it, or has made it."""
+    found: Run = engine().submit(spec).result(300)
+    return found
+
+
+def settled(app: AppTest) -> AppTest:
+    """The page after its last run, or with an error."""
+    return run_until(app, lambda: app.error or not _waits(app))
+
+
+def _waits(app: AppTest) -> bool:
+    """Whether runs went on when the page was drawn; a script alone leaves following them to the
+    app around it.
+    """
+    seen = "runs.followed" in app.session_state  # which has no `get`
+    followed = seen and app.session_state["runs.followed"]
+    app.session_state["runs.followed"] = []
+    return bool(followed) or any(str(button.key).endswith(".cancel") for button in app.button)
 
 
 def everything_asked(app: AppTest) -> AppTest:
@@ -51,5 +141,22 @@ def everything_asked(app: AppTest) -> AppTest:
 
 
 def held(widgets: Iterable[Any], key: str) -> Any:
-    """The widget that shows the session's value under a key: one that follows others has a number after it."""
+    """The widget that shows the session's value under a key: one that follows others has a
+    number after it.
+    """
     return next(it for it in widgets if re.fullmatch(rf"{re.escape(key)}\.\d+", str(it.key)))
+
+
+def let_go(app: AppTest, epsilon: object, key: str = "sidebar.slider") -> WidgetStates:
+    """What a browser says when the handle of epsilon's slider is released there."""
+    said = app._tree.get_widget_states()
+    shown = next(it.proto.id for it in app.get("bidi_component") if it.proto.id.endswith(f"-{key}"))
+    event = json.dumps({"event": "released", "value": epsilon})
+    said.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{shown}__events", json_trigger_value=event)
+    return said
+
+
+def slid(app: AppTest) -> float:
+    """Where the handle of epsilon's slider stands."""
+    shown = next(it for it in app.get("bidi_component") if it.proto.id.endswith("-sidebar.slider"))
+    return float(json.loads(shown.proto.json)["now"]["epsilon"])

@@ -1,11 +1,15 @@
-"""Finished runs that nothing has computed, for pages and figures: whatever the specification, a record with all that a page may look at."""
+"""Finished runs that nothing has computed, for pages and figures: whatever the specification, a
+record with all that a page may look at.
+"""
 
 import hashlib
 from typing import Any
 
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.experiment import Run, RunSpec
-from dpmf_core.sweeps import METRICS
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from tests.support.records import run_of
 
 
 def figure(text: str) -> float:
@@ -17,16 +21,41 @@ def made_up(spec: RunSpec) -> Run:
     """A run of this specification with figures out of the air."""
     kind, text = REGISTRY[spec.algorithm], spec.model_dump_json()
     promise = kind().guarantee()
-    quarters = [{"from": 10.0**n, "to": 10.0 ** (n + 1), "rmse": figure(f"{text}{n}")} for n in range(4)]
+    quarters = [
+        {"from": 10.0**n, "to": 10.0 ** (n + 1), "rmse": figure(f"{text}{n}")} for n in range(4)
+    ]
     metrics = {name: figure(text + name) for name in METRICS} | {"trivial_objective": 1.6}
     curve = "test_rmse" if kind.task == "ratings" else "objective"
     budget: dict[str, Any] = spec.budget.model_dump(mode="json") if spec.budget else {}
     record = {
-        "spec": spec.model_dump(mode="json"), "key": hashlib.sha256(text.encode()).hexdigest()[:32], "public": True, "title": kind.title,
-        "parameters": dict(spec.parameters), "metrics": metrics, "buckets": {"activity": quarters, "popularity": quarters},
-        "curves": [{"step": float(step), curve: figure(f"{text}{step}"), "train_rmse": figure(f"{step}{text}")} for step in (1, 2, 3)],
-        "epsilon": {"exact": budget.get("epsilon")}, "delta": budget.get("delta"), "calibration": budget.get("calibration"), "relation": "add-remove",
-        "guarantee": {"status": str(promise.status), "words": promise.words, "unit": promise.unit, "taken_as_public": []}, "ledger": [],
-        "seconds": {"load": 0.1, "fit": 1.0, "evaluate": 0.1}, "version": kind.version, "split": "random",
-    }  # fmt: skip
-    return Run(record, {})
+        "spec": spec,
+        "key": hashlib.sha256(text.encode()).hexdigest()[:32],
+        "public": True,
+        "title": kind.title,
+        "parameters": dict(spec.parameters),
+        "metrics": metrics,
+        "buckets": {"activity": quarters, "popularity": quarters},
+        "curves": [
+            {
+                "step": float(step),
+                curve: figure(f"{text}{step}"),
+                "train_rmse": figure(f"{step}{text}"),
+            }
+            for step in range(1, min(20, max(3, int(spec.parameters.get("steps", 3)))) + 1)
+        ],
+        "epsilon": {"exact": budget.get("epsilon")},
+        "delta": budget.get("delta"),
+        "calibration": budget.get("calibration"),
+        "relation": "add-remove",
+        "guarantee": {
+            "status": str(promise.status),
+            "words": promise.words,
+            "unit": promise.unit,
+            "taken_as_public": [],
+        },
+        "ledger": [],
+        "seconds": {"load": 0.1, "fit": 1.0, "evaluate": 0.1},
+        "version": kind.version,
+        "split": "random",
+    }
+    return run_of(**record)

@@ -10,22 +10,22 @@ import pytest
 from scipy.io import savemat
 from streamlit.testing.v1 import AppTest
 
-import datasets
-from datasets import own
-from dpmf_core import experiment
-from dpmf_core.engine import engine
-from dpmf_core.experiment import RunSpec
-from dpmf_core.spending import account_of
-from pages.kit import brought
-from tests.pages.driving import behind_sidebar, everything_asked, settled, words
+import dpmf_datasets as datasets
+from dpmf_core.engine.executor import engine
+from dpmf_core.runs import data_access
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.spending import account_of
+from dpmf_datasets import session_files
+from pages.data import uploaded_data
+from tests.pages.driving import behind_sidebar, component, everything_asked, settled, words
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "pages" / "work" / "data.py"
+PAGE = ROOT / "pages" / "data" / "page.py"
 EXPLORE = f"""
 import runpy
 from pages.kit import sidebar
 sidebar.draw()
-runpy.run_path({str(ROOT / "pages" / "privacy" / "accountant.py")!r})
+runpy.run_path({str(ROOT / "pages" / "accountant" / "page.py")!r})
 """
 
 
@@ -44,7 +44,7 @@ def test_the_page_opens_with_the_catalogue() -> None:
 
 @pytest.fixture
 def mine() -> Any:
-    return own.ratings(table(), "a [b](javascript:x) *c*.csv", {}, (1.0, 5.0))
+    return session_files.ratings(table(), "a [b](javascript:x) *c*.csv", {}, (1.0, 5.0))
 
 
 def with_own(app: AppTest, entry: Any) -> AppTest:
@@ -59,7 +59,9 @@ def test_it_is_a_data_set_on_other_pages_and_not_in_the_link(mine: Any) -> None:
     assert app.sidebar.selectbox(key="sidebar.data").value == mine.entry.id
     assert "data" not in app.query_params
     app.sidebar.selectbox(key="sidebar.data").set_value("cinema-small").run()
-    assert app.query_params["data"] == ["cinema-small"] or app.query_params["data"] == "cinema-small"
+    assert (
+        app.query_params["data"] == ["cinema-small"] or app.query_params["data"] == "cinema-small"
+    )
 
 
 def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
@@ -67,21 +69,23 @@ def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
     app.query_params["data"] = mine.entry.id
     app.run()
     assert app.sidebar.selectbox(key="sidebar.data").value == "cinema"
-    assert any("'data' in the link must be a data set on this machine" in it.value for it in app.warning)
+    assert any(
+        "'data' in the link must be a data set on this machine" in it.value for it in app.warning
+    )
 
 
 def test_what_is_brought_is_told_about_and_removed(mine: Any) -> None:
     app = with_own(AppTest.from_file(str(PAGE), default_timeout=60), mine.entry)
     assert not app.exception, [error.value for error in app.exception]
-    said = next(it.value for it in app.markdown if "data set on every page" in it.value)
-    assert "[b]" not in said and "*c*" not in said.replace("**", "") and r"\(javascript" in said
+    title = next(it.value for it in app.subheader if "(yours" in it.value.replace("\\", ""))
+    assert "[b]" not in title and "*c*" not in title and r"\(javascript" in title
     app.button(key=f"data.remove.{mine.entry.id}").click().run()
     assert not app.session_state["data.own"]
     assert not Path(mine.entry.id.partition("?")[0]).exists()
 
 
 def test_activity_counts_users_and_items(mine: Any) -> None:
-    found = brought.activity(mine.data)
+    found = uploaded_data.activity(mine.data)
     assert found["users"][0] == (0.0, 12) and len(found["users"]) == 30
     assert found["items"][-1] == (pytest.approx(11 / 12), 30)
     assert pd.Series([share for share, _ in found["users"]]).is_monotonic_increasing
@@ -89,12 +93,22 @@ def test_activity_counts_users_and_items(mine: Any) -> None:
 
 def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
     """The numbers below a figure can be saved where they come from public data alone."""
-    app = everything_asked(settled(with_own(AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=60), mine.entry)))
+    app = everything_asked(
+        settled(
+            with_own(
+                AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60),
+                mine.entry,
+            )
+        )
+    )
     saved = [button.label for button in app.get("download_button")]
-    assert saved.count("Download as CSV") == 1  # of the trade-off curve, which follows from the ledger
+    # of the trade-off curve, which follows from the ledger
+    assert saved.count("Download as CSV") == 1
     assert sum("for your eyes, so there is no file of it" in it.value for it in app.caption) >= 2
     app.sidebar.selectbox(key="sidebar.data").set_value("cinema-small")
-    assert [button.label for button in settled(app).get("download_button")].count("Download as CSV") == 3
+    assert [button.label for button in settled(app).get("download_button")].count(
+        "Download as CSV"
+    ) == 5
 
 
 def uploaded(app: AppTest, brought_: Any, holds: str) -> AppTest:
@@ -110,80 +124,127 @@ def pictures() -> bytes:
 
 
 def texts() -> bytes:
-    return "\n".join(f"orbit rocket planet{k % 4} engine fuel{k % 3} launch" for k in range(40)).encode()
+    return "\n".join(
+        f"orbit rocket planet{k % 4} engine fuel{k % 3} launch" for k in range(40)
+    ).encode()
 
 
 SAMPLES = {
-    "documents": ("factorise/topics.py", lambda: own.samples(texts(), "a.txt", {})),
-    "images": ("factorise/faces.py", lambda: own.samples(pictures(), "a.mat", {})),
+    "documents": ("topics/page.py", lambda: session_files.samples(texts(), "a.txt", {})),
+    "images": ("faces/page.py", lambda: session_files.samples(pictures(), "a.mat", {})),
 }
 
 
 @pytest.mark.parametrize("holds", SAMPLES)
 def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
-    """Nothing is trained unasked; the card rests on what was counted in the file; one figure says what all runs cost."""
+    """Nothing is trained unasked; the card rests on what was counted in the file; one figure
+    says what all runs cost.
+    """
     page, made = SAMPLES[holds]
     found = made()
-    app = uploaded(AppTest.from_string(behind_sidebar(page, holds), default_timeout=90), found, holds)
-    assert "Nothing has been trained" in words(app) and "Drawn from these data so far: ε = 0.00" in words(app)
+    app = uploaded(AppTest.from_string(behind_sidebar(page), default_timeout=90), found, holds)
+    assert "Nothing has been trained" in words(
+        app
+    ) and "Drawn from these data so far: ε = 0.00" in words(app)
     app = everything_asked(app)
-    assert (not app.error and "of the gain over guessing" in app.title[0].value) or "no better" in app.title[0].value
-    card = next(it.value for it in app.markdown if "Privacy card" in it.value)
+    assert not app.error
+    story = component(app, "matched_parts")
+    (title,) = [it["title"] for it in story["points"] if it["epsilon"] == story["epsilon"]]
+    findings = ("of the gain over guessing", "no better", "no worse")
+    assert any(finding in title for finding in findings)
+    card = next(
+        it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
+    )
     assert "CONDITIONAL" in card and "number of samples is public" in words(app)
     account = account_of(found.entry.id)
-    assert account is not None and account.total.epsilon > 5 and account.total.unit == holds.removesuffix("s")
+    assert (
+        account is not None
+        and account.total.epsilon > story["epsilon"]
+        and account.total.unit == holds.removesuffix("s")
+    )
     assert f"Drawn from these data so far: ε = {account.total.epsilon:.2f}" in words(app)
-    own.remove(found.entry)
+    session_files.remove(found.entry)
 
 
 def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_are() -> None:
     """The card says so, offers no group, and the default for delta follows the number of people."""
     out = io.BytesIO()
     savemat(out, {"fea": np.random.default_rng(0).random((40, 36)), "gnd": np.arange(40) % 8})
-    found = own.samples(out.getvalue(), "a.mat", {"group": "gnd"})
-    app = uploaded(AppTest.from_string(behind_sidebar("factorise/faces.py", "images"), default_timeout=90), found, "images")
+    found = session_files.samples(out.getvalue(), "a.mat", {"group": "gnd"})
+    app = uploaded(
+        AppTest.from_string(behind_sidebar("faces/page.py"), default_timeout=90),
+        found,
+        "images",
+    )
     assert "(δ = 1e-2, per person, add/remove, exact)" in words(app)  # 1 / (10 x 8), rounded down
-    assert "Proved for one person (all her rows), provided that" in words(app) and "the number of people is public" in words(app)
+    assert "Proved for one person (all her rows), provided that" in words(
+        app
+    ) and "the number of people is public" in words(app)
     assert not [field for field in app.number_input if str(field.key).startswith("card.each")]
     assert any("40 images of 8 people" in it.value for it in app.caption)
-    alone = own.samples(out.getvalue(), "a.mat", {})
-    app = uploaded(AppTest.from_string(behind_sidebar("factorise/faces.py", "images"), default_timeout=90), alone, "images")
-    assert "per image, add/remove, exact)" in words(app) and app.number_input(key="card.each.image.10").value == 10
+    alone = session_files.samples(out.getvalue(), "a.mat", {})
+    app = uploaded(
+        AppTest.from_string(behind_sidebar("faces/page.py"), default_timeout=90),
+        alone,
+        "images",
+    )
+    assert (
+        "per image, add/remove, exact)" in words(app)
+        and app.number_input(key="card.each.image.10").value == 10
+    )
     for brought_ in (found, alone):
-        own.remove(brought_.entry)
+        session_files.remove(brought_.entry)
 
 
 def test_the_card_of_ones_own_ratings_rests_on_what_was_counted(mine: Any) -> None:
-    app = settled(with_own(AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=60), mine.entry))
-    assert "CONDITIONAL" in next(it.value for it in app.markdown if "Privacy card" in it.value)
+    app = settled(
+        with_own(
+            AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60), mine.entry
+        )
+    )
+    assert "CONDITIONAL" in next(
+        it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
+    )
     assert "the number of users is public and the items in the file are public" in words(app)
 
 
-def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_private_file_under_a_published_name_is_private_on_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    (tmp_path / "mine.csv").write_bytes(table().replace(b"Member,Product,Points", b"user,item,rating"))
+    (tmp_path / "mine.csv").write_bytes(
+        table().replace(b"Member,Product,Points", b"user,item,rating")
+    )
     datasets.import_("ml-100k", tmp_path / "mine.csv")
     entry = next(it for it in datasets.ratings() if it.id == "ml-100k")
     assert not entry.public and (entry.n_users, entry.n_items) == (30, 12) and entry.assumptions
-    app = AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=60)
+    app = AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60)
     app.query_params["data"] = "ml-100k"
     app = settled(app)
     assert [button.label for button in app.get("download_button")].count("Download as CSV") == 1
-    assert "CONDITIONAL" in next(it.value for it in app.markdown if "Privacy card" in it.value)
+    assert "CONDITIONAL" in next(
+        it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
+    )
+
+
+def remembered(spec: RunSpec) -> list[Any]:
+    """The engine's tasks on the data of this run."""
+    tasks = list(engine()._results._remembered.values())
+    return [task for task in tasks if getattr(task.spec, "data", None) == spec.data]
 
 
 def test_what_is_removed_leaves_memory_too(mine: Any) -> None:
     spec = RunSpec.parse(data={"id": mine.entry.id}, algorithm="global-mean")
     job = engine().submit(spec)
-    assert job.result().record["public"] is False
-    assert [task for task in engine()._answers.values() if getattr(task.spec, "data", None) == spec.data]
+    assert job.result().record.public is False
+    assert remembered(spec)
     engine().forget(mine.entry.id)
-    assert not [task for task in engine()._answers.values() if getattr(task.spec, "data", None) == spec.data]
-    assert not [data for data, _ in engine()._fingerprints if data.id == mine.entry.id]
-    assert experiment._raw.cache_info().currsize == 0
+    assert not remembered(spec)
+    assert not [data for data, _ in engine()._data._known if data.id == mine.entry.id]
+    assert data_access._raw.cache_info().currsize == 0
 
 
-# ---- the form of a table ----------------------------------------------------------------------------------------------
+# ---- the form of a table -------------------------------------------------------------------------
 
 
 def with_table(content: bytes, name: str = "mine.csv") -> AppTest:
@@ -193,7 +254,13 @@ def with_table(content: bytes, name: str = "mine.csv") -> AppTest:
 
 
 def rated(header: str, row: str) -> bytes:
-    rows = [row.format(u=u, i=i, r=1 + (u * i) % 5, t=978_300_000 + 60 * (12 * u + i), d=1 + (u + i) % 28) for u in range(30) for i in range(12)]
+    rows = [
+        row.format(
+            u=u, i=i, r=1 + (u * i) % 5, t=978_300_000 + 60 * (12 * u + i), d=1 + (u + i) % 28
+        )
+        for u in range(30)
+        for i in range(12)
+    ]
     return "\n".join([*([header] if header else []), *rows, ""]).encode()
 
 
@@ -204,29 +271,40 @@ def shown(app: AppTest) -> list[str]:
 def test_a_disabled_button_says_what_it_waits_for() -> None:
     app = with_table(rated("user,item,rating_time,liking", "p{u},thing {i},{t},{r}"))
     assert app.button(key="data.use").disabled
-    assert "**Check and use** waits for the column for Rating and the lowest rating and the highest rating." in shown(app)
-    app.selectbox(key="data.role.2.mine.csv").set_value("liking")
-    app.number_input(key="data.low.mine.csv").set_value(1)
-    app.run()
-    assert "**Check and use** waits for the highest rating." in shown(app)
-    app.number_input(key="data.high.mine.csv").set_value(5)
-    app.run()
-    assert not app.button(key="data.use").disabled and not any("waits for" in it for it in shown(app))
+    assert "**Check and use** waits for the column for Rating and the scale." in shown(app)
+    app.selectbox(key="data.role.2.mine.csv").set_value("liking").run()
+    assert "**Check and use** waits for the scale." in shown(app)
+    on_scale(app, "liking", "another")
+    app.number_input(key="data.low.mine.csv").set_value(1).run()
+    assert app.button(key="data.use").disabled
+    app.number_input(key="data.high.mine.csv").set_value(5).run()
+    assert not app.button(key="data.use").disabled and not any(
+        "waits for" in it for it in shown(app)
+    )
     app.button(key="data.use").click().run()
-    told = next(it.value for it in app.code)
-    assert "rating: liking (1, 2, 3)" in told and "360 ratings kept" in told and not app.error
+    assert not app.error
+    assert {it.label: it.value for it in app.metric} == {
+        "Ratings kept": "360",
+        "Users": "30",
+        "Items": "12",
+        "Rows left out": "0",
+    }
+    assert ["Rating", "liking", "1, 2, 3"] in app.table[0].value.to_numpy().tolist()
+    assert any("Every row was understood" in it.value for it in app.markdown)
 
 
 def test_a_download_says_what_it_waits_for() -> None:
     app = AppTest.from_file(str(PAGE), default_timeout=60).run()
     app.selectbox(key="data.download").set_value("ml-32m").run()
-    assert app.button(key="data.fetch").disabled and "**Download** waits for your consent." in shown(app)
+    assert app.button(
+        key="data.fetch"
+    ).disabled and "**Download** waits for your consent." in shown(app)
 
 
 def test_three_values_stand_below_each_chosen_column() -> None:
     app = with_table(rated("user,item,rating,ReviewDate", "p{u},thing *{i}*,{r},{t}"))
     values = shown(app)
-    assert "p0" in values and "1" in values
+    assert "p0, p1, p2" in values and "1, 2, 3" in values
     assert r"thing \*0\*, thing \*1\*, thing \*2\*" in values
     assert "978300000, 978300060, 978300120" in values
     assert app.selectbox(key="data.role.3.mine.csv").value == "ReviewDate"
@@ -234,26 +312,164 @@ def test_three_values_stand_below_each_chosen_column() -> None:
 
 def test_columns_without_a_header_are_chosen_too() -> None:
     app = with_table(rated("", "{u},{i},{t},{r}"))
-    assert [app.selectbox(key=f"data.role.{place}.mine.csv").value for place in range(5)] == ["column 1", "column 2", "column 4", "column 3", ""]
+    assert [app.selectbox(key=f"data.role.{place}.mine.csv").value for place in range(5)] == [
+        "column 1",
+        "column 2",
+        "column 4",
+        "column 3",
+        "",
+    ]
     assert not app.selectbox(key="data.role.2.mine.csv").disabled
     app.selectbox(key="data.role.2.mine.csv").set_value("column 3")
     app.selectbox(key="data.role.3.mine.csv").set_value("")
-    for key, value in (("low", 1), ("high", 5)):
-        app.number_input(key=f"data.{key}.mine.csv").set_value(value)
-    app.run()
+    on_scale(app.run(), "column 3", "1 to 5")
     app.button(key="data.use").click().run()
-    assert "They look like times" in app.error[0].value and "another column above, under Rating" in app.error[0].value
+    assert (
+        "They look like times" in app.error[0].value
+        and "another column above, under Rating" in app.error[0].value
+    )
     assert "columns=" not in app.error[0].value and "?bounds" not in app.error[0].value
+    # nothing is lost by an error
+    assert app.selectbox(key="data.role.2.mine.csv").value == "column 3"
+    assert app.segmented_control(key="data.scale.mine.csv.column 3").value == "1 to 5"
+    assert app.dataframe  # and the rest of the page is there
 
 
-def test_how_dates_are_written_is_asked_where_they_can_be_read_in_two_ways() -> None:
+def on_scale(app: AppTest, rating: str, scale: str, name: str = "mine.csv") -> AppTest:
+    return app.segmented_control(key=f"data.scale.{name}.{rating}").set_value(scale).run()
+
+
+def test_the_scale_is_suggested_by_the_columns_name_and_never_by_its_values() -> None:
+    chosen = {}
+    for values in ("{r}", "-7", "88"):
+        app = with_table(rated("user,item,score (1-10)", "p{u},thing {i}," + values))
+        chosen[values] = app.segmented_control(key="data.scale.mine.csv.score (1-10)").value
+        assert any("Suggested by the name of the column" in it for it in shown(app))
+        plain = with_table(rated("user,item,score", "p{u},thing {i}," + values))
+        assert plain.segmented_control(key="data.scale.mine.csv.score").value is None
+        assert "**Check and use** waits for the scale." in shown(plain)
+    assert set(chosen.values()) == {"1 to 10"}
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_and_never_guessed() -> None:
     app = with_table(rated("user,item,rating,date", "p{u},thing {i},{r},{d:02d}/11/2021"))
-    asked = app.selectbox(key="data.dates.mine.csv")
-    assert asked.value == "" and asked.options == ["as the whole column tells", "the day first", "the month first"]
-    asked.set_value("dmy")
-    for key, value in (("low", 1), ("high", 5)):
-        app.number_input(key=f"data.{key}.mine.csv").set_value(value)
-    app.run()
+    asked = app.segmented_control(key="data.dates.mine.csv")
+    # some of the first rows tell
+    assert asked.value == "as the whole column tells" and len(asked.options) == 3
+    table = rated("user,item,rating,date", "p{u},thing {i},{r},0{r}/11/2021")
+    app = on_scale(with_table(table), "rating", "1 to 5")
+    assert app.segmented_control(key="data.dates.mine.csv").value is None
+    assert "**Check and use** waits for how dates are written." in shown(app)
+    app.segmented_control(key="data.dates.mine.csv").set_value("as the whole column tells").run()
     app.button(key="data.use").click().run()
-    assert "with the day first: so it was declared" in next(it.value for it in app.code)
-    assert not [it for it in with_table(rated("user,item,rating,date", "p{u},thing {i},{r},{t}")).selectbox if it.key == "data.dates.mine.csv"]
+    assert "data.own" not in app.session_state
+    again = app.segmented_control(key="data.dates.again.mine.csv")
+    assert again.value is None and len(again.options) == 2
+    assert any("can be read in two ways, so nothing was read yet" in it for it in shown(app))
+    again.set_value("the day first").run()
+    app.button(key="data.use").click().run()
+    assert any("with the day first: so it was declared" in it for it in said(app))
+    numbers = with_table(rated("user,item,rating,date", "p{u},thing {i},{r},{t}"))
+    assert not [it for it in numbers.segmented_control if "dates" in str(it.key)]
+
+
+def said(app: AppTest) -> list[str]:
+    return [str(it.value).replace("\\", "") for it in app.markdown]
+
+
+def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
+    bad = rated("user,item,rating,note", "p{u},thing {i},{r},x").replace(b",2,x", b",good,x", 2)
+    app = on_scale(with_table(bad + b"p1,thing 1\n"), "rating", "1 to 5")
+    app.button(key="data.use").click().run()
+    assert {it.label: it.value for it in app.metric}["Rows left out"] == "3"
+    assert app.table[1].value.to_numpy().tolist() == [
+        ["rating is not a number", "2", "line 15, 20", "good", "row left out"],
+        ["another number of columns", "1", "line 362", "p1,thing 1", "row left out"],
+    ]
+    assert "Not used: note." in shown(app)
+    # the questions are folded, and what was read anew takes the place of what was read before
+    first = dict(app.session_state["data.own"])
+    on_scale(app, "rating", "half stars, 0.5 to 5").button(key="data.use").click().run()
+    assert len(first) == len(app.session_state["data.own"]) == 1
+    assert set(first) != set(app.session_state["data.own"])
+    assert not any(Path(name.partition("?")[0]).exists() for name in first)
+
+
+@pytest.mark.parametrize(
+    ("way", "done", "lost"),
+    [("clamp", "set to the nearest bound", 0), ("leave-out", "row left out", 4)],
+)
+def test_ratings_outside_the_scale_are_counted_and_named_before_anything_is_used(
+    way: str, done: str, lost: int
+) -> None:
+    rows = rated("user,item,rating", "p{u},thing {i},{r}").replace(b",2\n", b",47\n", 3)
+    app = on_scale(with_table(rows.replace(b",3\n", b",-3\n", 1)), "rating", "1 to 5")
+    app.button(key="data.use").click().run()
+    (warned,) = [str(it.value).replace("\\", "") for it in app.warning]
+    assert "4 ratings lie outside 1 to 5: 47 (3 x), -3 (1 x)" in warned
+    assert "Nothing is used yet" in warned and "data.own" not in app.session_state
+    assert not [it for it in app.button if str(it.key).startswith("data.next.")]
+    on_scale(app, "rating", "1 to 10")  # another answer takes the warning away
+    assert not app.warning and "data.own" not in app.session_state
+    on_scale(app, "rating", "1 to 5").button(key=f"data.use.{way}").click().run()
+    assert not app.warning
+    told = [it.replace("\\", "") for it in app.table[1].value.to_numpy().tolist()[0]]
+    assert told[:2] == ["rating outside the bounds", "4"]
+    assert told[3:] == ["47 (3 x), -3 (1 x)", done]
+    (entry,) = app.session_state["data.own"].values()
+    assert entry.n_ratings == rows.count(b"\n") - 1 - lost
+
+
+def test_the_report_ends_in_a_next_step() -> None:
+    app = on_scale(with_table(rated("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app.button(key="data.use").click().run()
+    ways = [it.label for it in app.button if str(it.key).startswith("data.next.")]
+    assert ways == ["Which method and epsilon? Choose", "Explore it"]
+
+
+def test_one_goes_on_with_the_data_set_chosen(mine: Any) -> None:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    app.session_state["data.own"] = {mine.entry.id: mine.entry}
+    app.session_state["sidebar.data"] = "cinema"
+    app.run()
+    ways = [it.label for it in app.button if str(it.key).startswith("data.next.")]
+    assert ways[-1] == "Explore it"
+
+
+# ---- a table of the items -----------------------------------------------------------------------
+
+ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
+    f"thing {i},{1990 + i},{'Drama|War' if i % 2 else 'Comedy'},{i % 3}\n" for i in range(11)
+)
+
+
+def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
+    app = on_scale(with_table(rated("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app.button(key="data.use").click().run()
+    (plain,) = app.session_state["data.own"].values()
+    app.file_uploader(key=f"data.items.{plain.id}").upload("films.csv", ITEMS.encode())
+    app.run()
+    assert any("**year** (1990, 1991, 1992)" in it for it in shown(app))
+    assert app.session_state["data.own"] == {plain.id: plain}  # not before it is said to be public
+    app.button(key=f"data.items.use.{plain.id}").click().run()
+    (entry,) = app.session_state["data.own"].values()
+    assert entry.item_features == "features (year, genre, b x b)"
+    assert any("1 of 12 rated items have no row in films" in it for it in said(app))
+    assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
+    assert account_of(entry.id).key == account_of(plain.id).key  # the same people
+    other = with_own(AppTest.from_string(EXPLORE, default_timeout=60), entry)
+    assert other.sidebar.radio(key="sidebar.features").label == f"The items' {entry.item_features}"
+
+
+def test_a_bad_item_table_leaves_the_ratings_as_they_were() -> None:
+    app = on_scale(with_table(rated("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app.button(key="data.use").click().run()
+    (entry,) = app.session_state["data.own"].values()
+    app.file_uploader(key=f"data.items.{entry.id}").upload(
+        "other.csv", b"id,year\nx,1990\ny,1991\n"
+    )
+    app.run()
+    app.button(key=f"data.items.use.{entry.id}").click().run()
+    assert "No rated item has a row in other.csv" in app.error[0].value
+    assert app.session_state["data.own"] == {entry.id: entry}
+    assert not list(Path(entry.id.partition("?")[0]).parent.glob("items-*"))

@@ -1,4 +1,6 @@
-"""The server answers to its own names and its own pages alone, keeps its metrics, and does not start in the open by mistake."""
+"""The server answers to its own names and its own pages alone, keeps its metrics, and does not
+start in the open by mistake.
+"""
 
 import base64
 import hashlib
@@ -18,19 +20,49 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocket
 
 from dpmf_core.errors import BadInput
-from pages.kit.entrance import Doors, Guard, policy
+from pages.server.doors import Doors, Guard, policy
 
 ROOT = Path(__file__).parents[2]
 HERE = "127.0.0.1:8501"
-OURS = (HERE, "localhost:8501", "[::1]:8501", "127.0.0.1", "localhost", "LOCALHOST:80", "dpmf.example.org", "dpmf.example.org:443", "DPMF.example.org.")
+OURS = (
+    HERE,
+    "localhost:8501",
+    "[::1]:8501",
+    "127.0.0.1",
+    "localhost",
+    "LOCALHOST:80",
+    "dpmf.example.org",
+    "dpmf.example.org:443",
+    "DPMF.example.org.",
+)
 FOREIGN = (
-    "evil.example", "evil.example:8501", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:8501@localhost", "localhost@evil.example", "",
-    "dpmf.example.org.evil.example", "xdpmf.example.org", "192.0.2.2:8501", "0.0.0.0:8501", "[::]:8501", "localhost:x", "localhost/evil", "[::1", "localhost#x",
-)  # fmt: skip
+    "evil.example",
+    "evil.example:8501",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "evil.example:8501@localhost",
+    "localhost@evil.example",
+    "",
+    "dpmf.example.org.evil.example",
+    "xdpmf.example.org",
+    "192.0.2.2:8501",
+    "0.0.0.0:8501",
+    "[::]:8501",
+    "localhost:x",
+    "localhost/evil",
+    "[::1",
+    "localhost#x",
+)
 BAD_ORIGINS = (
-    "http://evil.example", "http://localhost:3000", "null", "", "https://127.0.0.1:8501.evil.example", "http://evil.example@127.0.0.1:8501", "file://",
+    "http://evil.example",
+    "http://localhost:3000",
+    "null",
+    "",
+    "https://127.0.0.1:8501.evil.example",
+    "http://evil.example@127.0.0.1:8501",
+    "file://",
     "http://[evil",
-)  # fmt: skip
+)
 
 
 async def _echo(websocket: WebSocket) -> None:
@@ -43,8 +75,14 @@ def _server(doors: Doors) -> TestClient:
     def answer(request: Request) -> PlainTextResponse:
         return PlainTextResponse(f"ours{request.headers.get('origin', '')}")
 
-    routes = [WebSocketRoute("/_stcore/stream", _echo), Route("/{path:path}", answer, methods=["GET", "POST", "OPTIONS"])]
-    return TestClient(Starlette(routes=routes, middleware=[Middleware(Guard, doors=doors)]), base_url=f"http://{HERE}")
+    routes = [
+        WebSocketRoute("/_stcore/stream", _echo),
+        Route("/{path:path}", answer, methods=["GET", "POST", "OPTIONS"]),
+    ]
+    return TestClient(
+        Starlette(routes=routes, middleware=[Middleware(Guard, doors=doors)]),
+        base_url=f"http://{HERE}",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -71,38 +109,66 @@ def test_the_names_of_this_server_are_answered(server: TestClient, host: str) ->
 @pytest.mark.parametrize("host", FOREIGN)
 def test_another_name_gets_a_sentence_and_nothing_else(server: TestClient, host: str) -> None:
     answer = server.get("/_stcore/health", headers={"host": host})
-    assert answer.status_code == 400 and f"does not answer to {host!r}" in answer.text and "DPMF_HOSTS" in answer.text
+    assert (
+        answer.status_code == 400
+        and f"does not answer to {host!r}" in answer.text
+        and "DPMF_HOSTS" in answer.text
+    )
     assert _stream(server, host=host).startswith("400 This server does not answer to")
 
 
 @pytest.mark.parametrize("origin", BAD_ORIGINS)
 def test_a_page_elsewhere_is_refused(server: TestClient, origin: str) -> None:
     assert server.post("/_stcore/upload_file", headers={"origin": origin}).status_code == 403
-    assert _stream(server, host=HERE, origin=origin).startswith("403 This server answers to its own pages alone")
+    assert _stream(server, host=HERE, origin=origin).startswith(
+        "403 This server answers to its own pages alone"
+    )
 
 
 def test_pages_of_this_server_are_not(server: TestClient) -> None:
-    """Streamlit compares the origin of a websocket with a user's cookie; that of a request would make it ask outside for this machine's address."""
+    """Streamlit compares the origin of a websocket with a user's cookie; that of a request
+    would make it ask outside for this machine's address.
+    """
     assert server.post("/_stcore/upload_file", headers={"origin": f"http://{HERE}"}).text == "ours"
     assert _stream(server, host=HERE, origin=f"http://{HERE}") == f"ourshttp://{HERE}"
-    assert _stream(server, host="dpmf.example.org", origin="https://dpmf.example.org") == "ourshttps://dpmf.example.org"
+    assert (
+        _stream(server, host="dpmf.example.org", origin="https://dpmf.example.org")
+        == "ourshttps://dpmf.example.org"
+    )
 
 
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6detrics", "/base/_stcore/metrics", "/_stcore/metrics?families=x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/metrics",
+        "/_stcore/metrics/",
+        "/_stcore/%6detrics",
+        "/base/_stcore/metrics",
+        "/_stcore/metrics?families=x",
+    ],
+)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
-def test_metrics_are_closed_until_the_operator_opens_them(server: TestClient, path: str, method: str) -> None:
+def test_metrics_are_closed_until_the_operator_opens_them(
+    server: TestClient, path: str, method: str
+) -> None:
     assert server.request(method, path).status_code == 404
     assert _server(Doors(metrics=True)).request(method, path).status_code in (200, 405)
 
 
 def test_every_answer_tells_browsers_how_far_to_trust_it(server: TestClient) -> None:
-    for answer in (server.get("/"), server.get("/", headers={"host": "evil.example"}), server.get("/_stcore/metrics")):
+    for answer in (
+        server.get("/"),
+        server.get("/", headers={"host": "evil.example"}),
+        server.get("/_stcore/metrics"),
+    ):
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "same-origin"
         assert "frame-ancestors 'self'" in answer.headers["content-security-policy"].split("; ")
         assert "'unsafe-eval'" not in answer.headers["content-security-policy"]
     assert server.get("/media/0123.html").headers["content-security-policy"].endswith("sandbox")
-    assert "frame-ancestors 'self' https://course.example.org" in policy(("https://course.example.org",))
+    assert "frame-ancestors 'self' https://course.example.org" in policy(
+        ("https://course.example.org",)
+    )
 
 
 def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path: Path) -> None:
@@ -112,24 +178,39 @@ def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path: Path) ->
     assert f"script-src 'self' 'wasm-unsafe-eval' 'sha256-{ours}'" in policy(page=page).split("; ")
 
 
-# ---- what the operator says -----------------------------------------------------------------------------------------
+# ---- what the operator says ----------------------------------------------------------------------
 
 
 def test_the_operators_settings() -> None:
     assert Doors.from_environment({}) == Doors()
-    known = {"DPMF_HOSTS": " dpmf.example.org, Other.example.org ,", "DPMF_EMBED_IN": "https://course.example.org", "DPMF_OPEN": "on-purpose"}
+    known = {
+        "DPMF_HOSTS": " dpmf.example.org, Other.example.org ,",
+        "DPMF_EMBED_IN": "https://course.example.org",
+        "DPMF_OPEN": "on-purpose",
+    }
     doors = Doors.from_environment(known)
-    assert doors == Doors(frozenset({"dpmf.example.org", "other.example.org"}), ("https://course.example.org",), without_login=True)
+    assert doors == Doors(
+        frozenset({"dpmf.example.org", "other.example.org"}),
+        ("https://course.example.org",),
+        without_login=True,
+    )
 
 
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("DPMF_HOSTS", "https://dpmf.example.org"), ("DPMF_HOSTS", "dpmf.example.org:443"), ("DPMF_HOSTS", "*"), ("DPMF_HOSTS", "a b"),
-        ("DPMF_EMBED_IN", "course.example.org"), ("DPMF_EMBED_IN", "https://course.example.org/page"), ("DPMF_EMBED_IN", "*"),
-        ("DPMF_EMBED_IN", "https://a; script-src *"), ("DPMF_OPEN", "yes"), ("DPMF_METRICS", "1"),
+        ("DPMF_HOSTS", "https://dpmf.example.org"),
+        ("DPMF_HOSTS", "dpmf.example.org:443"),
+        ("DPMF_HOSTS", "*"),
+        ("DPMF_HOSTS", "a b"),
+        ("DPMF_EMBED_IN", "course.example.org"),
+        ("DPMF_EMBED_IN", "https://course.example.org/page"),
+        ("DPMF_EMBED_IN", "*"),
+        ("DPMF_EMBED_IN", "https://a; script-src *"),
+        ("DPMF_OPEN", "yes"),
+        ("DPMF_METRICS", "1"),
     ],
-)  # fmt: skip
+)
 def test_a_setting_that_is_not_understood_is_refused(variable: str, value: str) -> None:
     with pytest.raises(BadInput, match=f"{variable} takes .* Got "):
         Doors.from_environment({variable: value})
@@ -145,15 +226,43 @@ def test_elsewhere_there_is_a_login_or_a_purpose(address: str | None) -> None:
     with pytest.raises(BadInput, match=r"does not start.*DPMF_OPEN=on-purpose"):
         Doors().listening_on(address, login=False)
     assert not Doors().listening_on(address, login=True).answers_to("evil.example")
-    assert not Doors(without_login=True).listening_on(address, login=False).answers_to("evil.example")
+    assert (
+        not Doors(without_login=True).listening_on(address, login=False).answers_to("evil.example")
+    )
 
 
 def test_a_named_address_is_a_name_of_the_server() -> None:
-    assert Doors(without_login=True).listening_on("192.0.2.2", login=False).answers_to("192.0.2.2:8501")
+    assert (
+        Doors(without_login=True)
+        .listening_on("192.0.2.2", login=False)
+        .answers_to("192.0.2.2:8501")
+    )
 
 
-@pytest.mark.parametrize("started", [("app.py",), ("-m", "streamlit", "run", "app.py")], ids=["python", "streamlit"])
-def test_the_server_does_not_start_in_the_open_by_mistake(started: tuple[str, ...], tmp_path: Path) -> None:
-    known = {**os.environ, "DPMF_DATA": str(tmp_path), "STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_ADDRESS": "0.0.0.0", "STREAMLIT_SERVER_PORT": "0"}
-    done = subprocess.run([sys.executable, *started], cwd=ROOT, env=known, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 2 and "would listen on 0.0.0.0" in done.stderr and "Traceback" not in done.stderr
+@pytest.mark.parametrize(
+    "started", [("app.py",), ("-m", "streamlit", "run", "app.py")], ids=["python", "streamlit"]
+)
+def test_the_server_does_not_start_in_the_open_by_mistake(
+    started: tuple[str, ...], tmp_path: Path
+) -> None:
+    known = {
+        **os.environ,
+        "DPMF_DATA": str(tmp_path),
+        "STREAMLIT_SERVER_HEADLESS": "true",
+        "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
+        "STREAMLIT_SERVER_PORT": "0",
+    }
+    done = subprocess.run(
+        [sys.executable, *started],
+        cwd=ROOT,
+        env=known,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (
+        done.returncode == 2
+        and "would listen on 0.0.0.0" in done.stderr
+        and "Traceback" not in done.stderr
+    )

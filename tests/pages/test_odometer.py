@@ -1,4 +1,6 @@
-"""On private data nothing is trained unasked, every button says its price, and one figure says what was drawn."""
+"""On private data nothing is trained unasked, every button says its price, and one figure says
+what was drawn.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,39 +9,48 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from datasets import own
-from dpmf_core.engine import engine
-from dpmf_core.experiment import RunSpec
-from dpmf_core.spending import account_of
-from tests.pages.driving import behind_sidebar, held, settled, words
+from dpmf_core.engine.executor import engine
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.spending import account_of
+from dpmf_datasets import session_files
+from tests.pages.driving import behind_sidebar, component, held, settled, words
 from tests.privacy.test_odometer import independently
 
 DELTA = 1e-5
 
 
 def table(users: int = 60, items: int = 12) -> bytes:
-    rows = [f"p{u},thing {i},{1 + (u * u + 3 * i + u * i) % 5}" for u in range(users) for i in range(items) if (u + i) % 4]
+    rows = [
+        f"p{u},thing {i},{1 + (u * u + 3 * i + u * i) % 5}"
+        for u in range(users)
+        for i in range(items)
+        if (u + i) % 4
+    ]
     return ("user,item,rating\n" + "\n".join(rows) + "\n").encode()
 
 
 @pytest.fixture
 def mine() -> Iterator[Any]:
-    found = own.ratings(table(), "clinic.csv", {}, (1.0, 5.0))
+    found = session_files.ratings(table(), "clinic.csv", {}, (1.0, 5.0))
     yield found
     account = account_of(found.entry.id)
     assert account is not None
     account.forget()
     engine().forget(found.entry.id)
-    own.remove(found.entry)
+    session_files.remove(found.entry)
 
 
 def opened(page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias") -> AppTest:
     """A page in a session that brought these data."""
     app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
     app.session_state["data.own"] = {mine.entry.id: mine.entry}
-    for name, value in (("data", mine.entry.id), ("eps", epsilon), ("algo", algorithm), ("delta", DELTA)):
+    for name, value in (
+        ("data", mine.entry.id),
+        ("eps", epsilon),
+        ("algo", algorithm),
+        ("delta", DELTA),
+    ):
         app.session_state[f"sidebar.{name}"] = value
-    app.session_state["sidebar.slider"] = 2.0
     app.session_state["sidebar.top"] = None
     return settled(app)
 
@@ -62,22 +73,35 @@ def buttons(app: AppTest) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "page", ["recommend/explore.py", "recommend/tradeoff.py", "recommend/sketch.py", "recommend/retention.py", "work/tune.py", "privacy/accountant.py"]
+    "page",
+    [
+        "explore/page.py",
+        "tradeoff/page.py",
+        "sketch/page.py",
+        "retention/page.py",
+        "tune/page.py",
+        "accountant/page.py",
+    ],
 )
 def test_nothing_is_trained_unasked(page: str, mine: Any) -> None:
     app = opened(page, mine)
     assert not app.error, [it.value for it in app.error]
     assert entries(mine) == 0
     assert "Drawn from these data so far: ε = 0.00" in words(app)
-    assert bool(buttons(app)) is (page not in ("work/tune.py", "privacy/accountant.py"))
+    assert bool(buttons(app)) is (page not in ("tune/page.py", "accountant/page.py"))
     held(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
     assert entries(mine) == 0
 
 
 def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
-    app = opened("recommend/explore.py", mine)
-    assert set(buttons(app)) == {"This run", "Without privacy", "Other private methods", "Further draws of each"}
+    app = opened("explore/page.py", mine)
+    assert set(buttons(app)) == {
+        "This run",
+        "Without privacy",
+        "Other private methods",
+        "Further draws of each",
+    }
     assert "Nothing has been trained: your data are private" in words(app)
     labels = {title: button.label for title, button in buttons(app).items()}
     assert labels["This run"] == "This run: total ε 0.00 → 2.00"
@@ -97,40 +121,44 @@ def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
     assert buttons(app)["This run"].label.startswith(f"This run: total ε {promised:.2f} → ")
 
 
-def test_a_list_over_epsilons_costs_twelve(mine: Any) -> None:
+def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any) -> None:
     """The page that showed 2.00 where 12.33 had been drawn."""
-    app = opened("recommend/explore.py", mine)
+    app = opened("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
     buttons(app)["Without privacy"].click()
     settled(app)
-    app.toggle(key="explore.lists").set_value(True)
-    settled(app)
-    assert spent(mine) == pytest.approx(2.0, abs=1e-6)
-    label = next(it for it in app.button if it.key == "explore.lists.buy.Run").label
-    assert label == "Run (4 runs): total ε 2.00 → 12.33"  # the run at 2 is there already
-    next(it for it in app.button if it.key == "explore.lists.buy.Run").click()
-    settled(app)
+    assert [it["epsilon"] for it in component(app, "hero")["points"]] == [2.0]
+    for epsilon in (0.5, 1.0, 5.0, 10.0):
+        held(app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
+        settled(app)
+        buttons(app)["This run"].click()
+        settled(app)
+    points = component(app, "hero")["points"]
+    assert [it["epsilon"] for it in points] == [0.5, 1.0, 2.0, 5.0, 10.0]
+    assert "Bought: 1 draw, with an ε of its own of 5.00" in points[3]["label"]
     assert spent(mine) == pytest.approx(12.327, abs=0.001)
-    assert spent(mine) == pytest.approx(independently([7.0318, 3.7306, 1.9938, 0.8919, 0.4999], DELTA), abs=0.002)
+    assert spent(mine) == pytest.approx(
+        independently([7.0318, 3.7306, 1.9938, 0.8919, 0.4999], DELTA), abs=0.002
+    )
     assert "Drawn from these data so far: ε = 12.33" in words(app)
 
 
 def test_an_answer_that_is_there_costs_nothing_in_any_session(mine: Any) -> None:
-    app = opened("recommend/explore.py", mine)
+    app = opened("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
-    again = opened("recommend/explore.py", mine)
+    again = opened("explore/page.py", mine)
     assert "This run" not in buttons(again) and entries(mine) == 1
     assert "Drawn from these data so far: ε = 2.00" in words(again)
 
 
 def test_a_lost_answer_is_not_made_again_unasked(mine: Any) -> None:
-    app = opened("recommend/explore.py", mine)
+    app = opened("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
     engine().forget(mine.entry.id)
-    again = opened("recommend/explore.py", mine)
+    again = opened("explore/page.py", mine)
     assert "This run" in buttons(again) and entries(mine) == 1
 
 
@@ -138,7 +166,7 @@ def test_a_budget_refuses_in_words(mine: Any) -> None:
     account = account_of(mine.entry.id)
     assert account is not None
     account.set_budget(2.5, DELTA)
-    app = opened("recommend/explore.py", mine)
+    app = opened("explore/page.py", mine)
     assert "Drawn from these data so far: ε = 0.00 of 2.50" in words(app)
     buttons(app)["This run"].click()
     settled(app)
@@ -147,12 +175,18 @@ def test_a_budget_refuses_in_words(mine: Any) -> None:
     assert not buttons(app)["Without privacy"].disabled
     # a page that was drawn before somebody else spent the rest is refused by the account itself
     with pytest.raises(ValueError, match="so nothing was drawn"):
-        engine().submit(RunSpec.parse(data={"id": mine.entry.id}, algorithm="spectral", budget={"epsilon": 2.0, "delta": DELTA})).result(60)
+        engine().submit(
+            RunSpec.parse(
+                data={"id": mine.entry.id},
+                algorithm="spectral",
+                budget={"epsilon": 2.0, "delta": DELTA},
+            )
+        ).result(60)
     assert spent(mine) == pytest.approx(2.0, abs=1e-6)
 
 
 def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
-    app = opened("privacy/accountant.py", mine)
+    app = opened("accountant/page.py", mine)
     app.number_input(key="sidebar.budget.epsilon").set_value(3.0).run()
     next(it for it in app.button if it.key == "sidebar.budget.set").click().run()
     account = account_of(mine.entry.id)
@@ -161,7 +195,7 @@ def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
 
 
 def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
-    app = opened("work/tune.py", mine)
+    app = opened("tune/page.py", mine)
     app.number_input(key="tune.trials").set_value(3).run()
     label = next(it for it in app.button if it.key == "tune.go").label
     assert label == f"Search: total ε 0.00 → {independently([1.9938] * 9, DELTA):.2f} at most"
@@ -172,16 +206,16 @@ def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
             break
     assert spent(mine) == pytest.approx(independently([1.9938] * 9, DELTA), abs=0.005)
     assert {str(it.key) for it in app.button} >= {"tune.final.buy.Run"}
-    from pages.kit import tuned
+    from pages.tune import open_search
 
-    tuned._searches()[0].clear()
+    open_search._searches()[0].clear()
     settled(app)
     assert app.title[0].value == "Which parameters?"
     assert entries(mine) == 9  # three draws of each of three trials
 
 
 def test_a_private_selection_says_its_price(mine: Any) -> None:
-    app = opened("work/tune.py", mine, epsilon=1.0)
+    app = opened("tune/page.py", mine, epsilon=1.0)
     app.number_input(key="tune.trials").set_value(3).run()
     app.button_group(key="tune.way").set_value("see the winner only").run()
     button = next(it for it in app.button if it.key == "tune.select")
@@ -193,7 +227,7 @@ def test_a_private_selection_says_its_price(mine: Any) -> None:
 
 
 def test_public_data_train_as_before() -> None:
-    app = AppTest.from_string(behind_sidebar("recommend/explore.py"), default_timeout=120)
+    app = AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=120)
     app.query_params["data"], app.query_params["algo"] = "cinema-small", "private-bias"
     settled(app)
     assert not buttons(app) and "Drawn from these data" not in words(app)
@@ -201,36 +235,41 @@ def test_public_data_train_as_before() -> None:
 
 
 def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
-    from dpmf_core import accounts
+    from dpmf_core.privacy import accounts
 
-    app = opened("recommend/explore.py", mine)
+    app = opened("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
-    copy = own.ratings(table(), "copy.csv", {}, (1.0, 5.0))
-    accounts.sweep(own.origins())
+    copy = session_files.ratings(table(), "copy.csv", {}, (1.0, 5.0))
+    accounts.sweep(session_files.origins())
     assert spent(copy) == spent(mine) == pytest.approx(2.0, abs=1e-6)
-    own.remove(copy.entry)
-    accounts.sweep(own.origins())
+    session_files.remove(copy.entry)
+    accounts.sweep(session_files.origins())
     assert spent(mine) == pytest.approx(2.0, abs=1e-6)
-    folder = own.home() / "aside"
-    (mine_folder := own.Path(mine.entry.id.partition("?")[0]).parent).rename(folder)
+    folder = session_files.home() / "aside"
+    (mine_folder := session_files.Path(mine.entry.id.partition("?")[0]).parent).rename(folder)
     folder.rename(mine_folder.parent.parent / "elsewhere")
-    accounts.sweep(own.origins())
+    accounts.sweep(session_files.origins())
     (mine_folder.parent.parent / "elsewhere").rename(mine_folder)
     assert entries(mine) == 0
 
 
 def test_errors_leave_with_noise_for_a_price(mine: Any) -> None:
-    app = opened("recommend/tradeoff.py", mine)
+    app = opened("tradeoff/page.py", mine)
     assert not [it for it in app.button if it.key == "tradeoff.noisy"]
     buttons(app)["Run"].click()
     settled(app)
     (button,) = [it for it in app.button if it.key == "tradeoff.noisy"]
-    count, before, after = re.findall(r"Release (\d+) errors: total ε ([\d.]+) → ([\d.]+)", button.label)[0]
+    count, before, after = re.findall(
+        r"Release (\d+) errors: total ε ([\d.]+) → ([\d.]+)", button.label
+    )[0]
     was = entries(mine)
     assert spent(mine) == pytest.approx(float(before), abs=0.005)
     button.click()
     settled(app)
-    assert entries(mine) == was + int(count) and spent(mine) == pytest.approx(float(after), abs=0.005)
-    assert not [it for it in app.button if it.key == "tradeoff.noisy"]  # they are there: read again they cost nothing
+    assert entries(mine) == was + int(count) and spent(mine) == pytest.approx(
+        float(after), abs=0.005
+    )
+    # they are there: read again they cost nothing
+    assert not [it for it in app.button if it.key == "tradeoff.noisy"]
     assert "errors only as far as they were released with noise" in words(app)

@@ -1,4 +1,6 @@
-"""Uploads beyond the quota are refused in a sentence before they are parsed; what an ended session brought goes."""
+"""Uploads beyond the quota are refused in a sentence before they are parsed; what an ended
+session brought goes.
+"""
 
 import io
 from collections.abc import Callable, Iterator
@@ -15,11 +17,11 @@ from starlette.testclient import TestClient
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from datasets import own
 from dpmf_core.errors import BadInput
-from dpmf_core.settings import settings
-from pages.kit import sessions, uploads
-from pages.kit.sessions import Session
+from dpmf_core.serving.settings import settings
+from dpmf_datasets import session_files
+from pages.server import sessions, upload_quota
+from pages.server.sessions import GONE, Session, Sessions
 
 MB = 1_000_000
 Send = Callable[..., Any]
@@ -33,28 +35,41 @@ def held(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MemoryUplo
     monkeypatch.setenv("DPMF_UPLOAD_MB_TOTAL", "5")
     settings.cache_clear()
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    monkeypatch.setattr(sessions, "_files", lambda: manager.file_storage)
-    monkeypatch.setattr(sessions, "_sessions", {})
+    monkeypatch.setattr(sessions, "uploaded_files", lambda: manager.file_storage)
+    monkeypatch.setattr(sessions, "registry", Sessions(lambda ident: True))
     yield manager
     settings.cache_clear()
 
 
 @pytest.fixture
 def send(held: MemoryUploadedFileManager) -> Send:
-    """send(session, file, bytes): an upload as a browser makes it, through the guard to an endpoint that keeps files as Streamlit's does."""
+    """send(session, file, bytes): an upload as a browser makes it, through the guard to an
+    endpoint that keeps files as Streamlit's does.
+    """
 
     async def put(request: Request) -> Response:
         form = await request.form()
         (file,) = form.values()
         assert not isinstance(file, str)
-        held.add_file(request.path_params["session"], UploadedFileRec(request.path_params["file"], file.filename or "", "", await file.read()))
+        held.add_file(
+            request.path_params["session"],
+            UploadedFileRec(
+                request.path_params["file"], file.filename or "", "", await file.read()
+            ),
+        )
         return Response(status_code=204)
 
-    app = Starlette(routes=[Route("/_stcore/upload_file/{session}/{file}", put, methods=["PUT"])], middleware=[Middleware(uploads.Guard)])
+    app = Starlette(
+        routes=[Route("/_stcore/upload_file/{session}/{file}", put, methods=["PUT"])],
+        middleware=[Middleware(upload_quota.Guard)],
+    )
     client = TestClient(app)
 
     def sent(session: str, file: str, size: int) -> Any:
-        return client.put(f"/_stcore/upload_file/{session}/{file}", files={"file": ("big.csv", io.BytesIO(b"x" * size))})
+        return client.put(
+            f"/_stcore/upload_file/{session}/{file}",
+            files={"file": ("big.csv", io.BytesIO(b"x" * size))},
+        )
 
     return sent
 
@@ -66,49 +81,60 @@ class File:
         self.file_id, self.name = file_id, "big.csv"
 
 
-def test_a_session_that_has_its_share_is_refused_in_a_sentence(held: MemoryUploadedFileManager, send: Send) -> None:
+def test_a_session_that_has_its_share_is_refused_in_a_sentence(
+    held: MemoryUploadedFileManager, send: Send
+) -> None:
     assert send("ada", "one", 2 * MB).status_code == 204
-    uploads.must_be_there(File("one"))
-    assert send("ada", "two", 2 * MB).status_code == 204  # the page is drawn, and says why there is nothing
+    upload_quota.must_be_there(File("one"))
+    # the page is drawn, and says why there is nothing
+    assert send("ada", "two", 2 * MB).status_code == 204
     refused = held.file_storage["ada"]["two"]
     assert (refused.name, len(refused.data)) == ("big.csv", 0)
-    with pytest.raises(BadInput, match=r"no room for this file of 2\.0 MB. One session may upload and keep 3 MB.*Whoever runs this server set that"):
-        uploads.must_be_there(File("two"))
-    assert sessions.uploaded_by("ada") == 2 * MB
+    with pytest.raises(
+        BadInput,
+        match=(
+            r"no room for this file of 2\.0 MB. One session may upload and keep 3 MB.*Whoever runs"
+            r" this server set that"
+        ),
+    ):
+        upload_quota.must_be_there(File("two"))
+    assert upload_quota.uploaded_by("ada") == 2 * MB
     assert send("bob", "three", 2 * MB).status_code == 204
-    uploads.must_be_there(File("three"))
+    upload_quota.must_be_there(File("three"))
 
 
 def test_all_sessions_together_have_an_end(held: MemoryUploadedFileManager, send: Send) -> None:
     for name in ("ada", "bob", "eve"):
         send(name, f"of-{name}", 2 * MB)
     with pytest.raises(BadInput, match="All sessions together may upload and keep 5 MB"):
-        uploads.must_be_there(File("of-eve"))
-    assert sessions.uploaded_in_all() == 4 * MB
+        upload_quota.must_be_there(File("of-eve"))
+    assert upload_quota.uploaded_in_all() == 4 * MB
 
 
 def test_a_file_that_was_taken_back_makes_room(held: MemoryUploadedFileManager, send: Send) -> None:
     send("ada", "one", 2 * MB)
     held.remove_file("ada", "one")
     send("ada", "two", 2 * MB)
-    uploads.must_be_there(File("two"))
+    upload_quota.must_be_there(File("two"))
 
 
-def test_uploads_on_their_way_count_and_are_forgotten_afterwards(held: MemoryUploadedFileManager, send: Send) -> None:
-    uploads._coming["ada"] = 2 * MB
+def test_uploads_on_their_way_count_and_are_forgotten_afterwards(
+    held: MemoryUploadedFileManager, send: Send
+) -> None:
+    upload_quota._coming["ada"] = 2 * MB
     try:
         send("ada", "one", 2 * MB)
         with pytest.raises(BadInput, match=r"2\.0 MB are taken"):
-            uploads.must_be_there(File("one"))
+            upload_quota.must_be_there(File("one"))
     finally:
-        uploads._coming.clear()
+        upload_quota._coming.clear()
     send("ada", "two", 2 * MB)
-    uploads.must_be_there(File("two"))
-    assert sum(uploads._coming.values()) == 0
+    upload_quota.must_be_there(File("two"))
+    assert sum(upload_quota._coming.values()) == 0
 
 
 def test_an_upload_of_no_declared_size_is_refused(send: Send) -> None:
-    app = Starlette(middleware=[Middleware(uploads.Guard)])
+    app = Starlette(middleware=[Middleware(upload_quota.Guard)])
     answer = TestClient(app).put("/_stcore/upload_file/ada/one", content=iter([b"x" * 1000]))
     assert answer.status_code == 411 and "must be declared" in answer.text
 
@@ -119,37 +145,46 @@ def table() -> bytes:
 
 
 @pytest.fixture
-def brought(held: MemoryUploadedFileManager) -> own.Brought:
-    return own.ratings(table(), "mine.csv", {}, (1.0, 5.0))
+def brought(held: MemoryUploadedFileManager) -> session_files.Brought:
+    return session_files.ratings(table(), "mine.csv", {}, (1.0, 5.0))
 
 
-def test_what_was_made_of_a_file_counts_too(held: MemoryUploadedFileManager, brought: own.Brought, monkeypatch: pytest.MonkeyPatch) -> None:
-    sessions._sessions["ada"] = Session("ada")
-    monkeypatch.setattr(sessions, "_this", lambda: "ada")
-    uploads.must_keep(brought.entry)
-    size = own.size([brought.entry.id])
-    assert size > 0 and sessions.uploaded_by("ada") == size == own.size()
+def test_what_was_made_of_a_file_counts_too(
+    held: MemoryUploadedFileManager, brought: session_files.Brought, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "this", lambda: "ada")
+    upload_quota.must_keep(brought.entry)
+    size = session_files.size([brought.entry.id])
+    assert size > 0 and upload_quota.uploaded_by("ada") == size == session_files.size()
     held.add_file("ada", UploadedFileRec("one", "a", "", b"x" * 3 * MB))
-    another = own.ratings(table(), "again.csv", {}, (1.0, 5.0))
+    another = session_files.ratings(table(), "again.csv", {}, (1.0, 5.0))
     with pytest.raises(BadInput, match="no room"):
-        uploads.must_keep(another.entry)
-    assert own.size() == size  # it has gone again
+        upload_quota.must_keep(another.entry)
+    assert session_files.size() == size  # it has gone again
 
 
-def test_what_is_read_after_its_session_has_ended_does_not_stay(brought: own.Brought, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_closed", [sessions._this()])
+def test_what_is_read_after_its_session_has_ended_does_not_stay(
+    brought: session_files.Brought, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = Sessions(lambda ident: False, clock=iter((0.0, 0.0, GONE)).__next__)
+    monkeypatch.setattr(sessions, "registry", ended)
+    sessions.here()
+    ended.look()
+    ended.look()
     with pytest.raises(BadInput, match="session has ended"):
-        uploads.must_keep(brought.entry)
-    assert own.size() == 0
+        upload_quota.must_keep(brought.entry)
+    assert session_files.size() == 0
 
 
-def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(brought: own.Brought) -> None:
-    from dpmf_core import experiment
-    from dpmf_core.experiment import DataSpec
+def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(
+    brought: session_files.Brought,
+) -> None:
+    from dpmf_core.runs import data_access
+    from dpmf_core.runs.specification import DataSpec
 
-    experiment.forget()
-    experiment.open_data(DataSpec(id=brought.entry.id))
-    assert experiment._raw.cache_info().currsize == 1
+    data_access.forget()
+    data_access.open_data(DataSpec(id=brought.entry.id))
+    assert data_access._raw.cache_info().currsize == 1
     sessions.release([Session("ada", brought={brought.entry.id: brought.entry})])
-    assert own.size() == 0 and own.origins() == frozenset()
-    assert experiment._raw.cache_info().currsize == 0
+    assert session_files.size() == 0 and session_files.origins() == frozenset()
+    assert data_access._raw.cache_info().currsize == 0

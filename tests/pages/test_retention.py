@@ -1,13 +1,16 @@
 """The Retention page, and the small stream that it shows."""
 
+from collections import Counter
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.experiment import RunSpec, run
-from dpmf_core.subpoena import MOMENTS, stream
-from tests.pages.driving import behind_sidebar, settled
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, stream
+from tests.pages.driving import behind_sidebar, frames, settled
 
-SCRIPT = behind_sidebar("recommend/retention.py")
+SCRIPT = behind_sidebar("retention/page.py")
 
 
 def page() -> AppTest:
@@ -18,25 +21,49 @@ def page() -> AppTest:
 
 def rmse(variant: str) -> float:
     given = {"variant": variant, "static_share": 0.5, "arrival": "random", "steps": 30}
-    return float(run(RunSpec.parse(data={"id": "cinema-small"}, algorithm="no-retention", parameters=given)).record["metrics"]["rmse"])
+    return float(
+        run(
+            RunSpec.parse(data={"id": "cinema-small"}, algorithm="no-retention", parameters=given)
+        ).record.metrics["rmse"]
+    )
 
 
 def test_the_sentence_says_what_the_runs_say() -> None:
     app = page()
-    assert app.title[0].value.startswith(f"Keeping nothing of users costs {rmse('rated') / rmse('baseline') - 1:.1%} in RMSE")
+    assert app.title[0].value.startswith(
+        f"Keeping nothing of users costs {rmse('rated') / rmse('baseline') - 1:.1%} in RMSE"
+    )
     assert "no ε" in app.info[0].value
-    assert not any("ε =" in element.value for element in (*app.markdown, *app.caption))
+    assert not any("ε =" in element.value for element in (*app.main.markdown, *app.main.caption))
 
 
-@pytest.mark.parametrize(("view", "said"), [("activity", "Fig. 2"), ("windows", "Fig. 3")])
-def test_the_other_views(view: str, said: str) -> None:
+def _wait(dispatcher: object, task: object) -> None:
+    """No worker is free."""
+
+
+def test_while_runs_go_on_no_result_is_named_and_what_is_missing_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     app = page()
-    app.segmented_control(key="retention.view").set_value(view)
+    app.number_input(key="retention.epochs").set_value(3)
+    with monkeypatch.context() as no_worker_is_free:
+        no_worker_is_free.setattr("dpmf_core.engine.dispatcher.Dispatcher.line_up", _wait)
+        no_worker_is_free.setattr("pages.kit.run_progress._settle", lambda jobs, patience: None)
+        app.run()
+        waiting = app.title[0].value, " ".join(it.value for it in app.markdown)
+        app.button(key="retention.cancel").click().run()
+    assert waiting[0] == "1 of 22 runs have finished"  # Slope One takes no epochs
+    assert "baseline, rated (at 0.15, 0.3, 0.5, 0.7, 0.9), new (at 0.15, " in waiting[1]
+
+
+@pytest.mark.slow
+def test_a_figure_of_the_source_ends_with_its_statements() -> None:
+    app = page()
+    app.selectbox(key="retention.figure").set_value("vallet-fig3")
     settled(app)
-    assert any(said in element.value for element in app.caption)
-    table = app.dataframe[0].value
-    assert set(table["variant"]) >= {"rated", "online", "static"}
-    assert (table.groupby("variant")["excess"].mean()["static"]) > table.groupby("variant")["excess"].mean()["rated"]
+    assert any("statements hold" in box.value for box in (*app.success, *app.warning))
+    (said,) = [it.value for it in app.markdown if "at the last month" in it.value]
+    assert "hold" in said and "the gap in %" in said
 
 
 def test_by_time_where_there_is_none_is_a_sentence() -> None:
@@ -51,10 +78,23 @@ def test_each_moment_lists_what_each_server_holds() -> None:
     app = page()
     app.slider(key="retention.moment").set_value(MOMENTS)
     settled(app)
-    held = app.dataframe[-1].value.set_index("variant")
-    assert held.loc["baseline", "ratings"] == MOMENTS
-    assert held.loc["rated", "ratings"] == 0 == held.loc["rated", "numbers about users"]
-    assert held.loc["rated", "numbers about items"] == 18
+    held = frames(app)[-1].set_index("variant")
+    assert held.loc["baseline", "ratings"] == str(MOMENTS)
+    assert held.loc["rated", "ratings"] == "0" == held.loc["rated", "numbers about users"]
+    assert held.loc["rated", "numbers about items"] == "18"
+    assert held.loc["baseline", "ratings sent"] == "1"
+
+
+def test_what_is_not_kept_crosses_the_wire() -> None:
+    assert set(IN_TRANSIT) == set(MEMORY)
+    rated: Counter[str] = Counter()
+    for moment in stream():
+        rated[moment.user] += 1
+        sent = {held.variant: held.sent for held in moment.holdings}
+        assert sent == {
+            "baseline": 1, "static": 0, "online": 1,
+            "new": rated[moment.user], "rated": rated[moment.user],
+        }  # fmt: skip
 
 
 def test_the_stream_is_run_not_invented() -> None:

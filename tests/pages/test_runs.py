@@ -1,4 +1,6 @@
-"""The Runs page and what is under it: differences, notes, imports, reports, and no markup or formula from what people named."""
+"""The Runs page and what is under it: differences, notes, imports, reports, and no markup or
+formula from what people named.
+"""
 
 import json
 from pathlib import Path
@@ -8,16 +10,22 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpmf_core
-from dpmf_core.compare import differences, extremes
-from dpmf_core.engine import engine
+from dpmf_core.cli import output
+from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
-from dpmf_core.experiment import Run, RunSpec, run
-from dpmf_core.report import report
-from dpmf_core.store import Store, to_json
-from pages.kit import compared
+from dpmf_core.runs.comparison import differences, extremes
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.html_report import report
+from dpmf_core.runs.imported_records import imported
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store, to_json
+from pages.kit import safe_text
+from pages.runs import comparison
+from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "pages" / "work" / "runs.py"
+PAGE = ROOT / "pages" / "runs" / "page.py"
 PARTS: dict[str, Any] = {"data": {"id": "cinema-small"}, "budget": {"epsilon": 2.0, "delta": 1e-5}}
 
 
@@ -27,11 +35,16 @@ def made(**parts: Any) -> Run:
 
 @pytest.fixture(scope="module")
 def two() -> list[Run]:
-    return [made(algorithm="private-bias"), made(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5})]
+    return [
+        made(algorithm="private-bias"),
+        made(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5}),
+    ]
 
 
 def test_only_what_differs_is_shown(two: list[Run]) -> None:
-    assert differences([it.record for it in two]) == [{"setting": "budget: epsilon", "values": [2.0, 8.0]}]
+    assert differences([it.record for it in two]) == [
+        {"setting": "budget: epsilon", "values": [2.0, 8.0]}
+    ]
     assert differences([two[0].record, two[0].record]) == []
     other = made(algorithm="user-mean")
     names = {row["setting"] for row in differences([two[0].record, other.record])}
@@ -39,9 +52,13 @@ def test_only_what_differs_is_shown(two: list[Run]) -> None:
 
 
 def test_extremes_are_best_and_last() -> None:
-    curve = {"curves": [{"step": 1.0, "test_rmse": 0.9}, {"step": 2.0, "test_rmse": 0.8}, {"step": 3.0, "test_rmse": 0.85}]}
+    curve = [
+        {"step": 1.0, "test_rmse": 0.9},
+        {"step": 2.0, "test_rmse": 0.8},
+        {"step": 3.0, "test_rmse": 0.85},
+    ]
     assert extremes(curve) == {"test_rmse": (0.8, 0.85)}
-    assert extremes({"curves": []}) == {}
+    assert extremes([]) == {}
 
 
 def test_notes_stay_when_a_run_is_made_again(tmp_path: Path, two: list[Run]) -> None:
@@ -60,42 +77,49 @@ def test_notes_stay_when_a_run_is_made_again(tmp_path: Path, two: list[Run]) -> 
 
 
 def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run]) -> None:
-    hostile = Run({**two[1].record, "title": "<script>alert(1)</script>"}, two[1].arrays)
+    hostile = altered(two[1], title="<script>alert(1)</script>")
     page = report([two[0], hostile], "A & B")
     assert "<script" not in page and "&lt;script&gt;" in page and "A &amp; B" in page
     assert "http" not in page.replace("https://", "")
-    assert f"{two[0].record['metrics']['rmse']:.4g}" in page
+    assert f"{two[0].record.metrics['rmse']:.4g}" in page
 
 
 def test_a_report_of_private_data_tells_nothing_raw(two: list[Run]) -> None:
-    private = Run({**two[0].record, "public": False}, two[0].arrays)
-    assert f"{two[0].record['metrics']['rmse']:.4g}" not in report([private])
+    private = altered(two[0], public=False)
+    assert f"{two[0].record.metrics['rmse']:.4g}" not in report([private])
 
 
 def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) -> None:
     page, record = report(two[:1]), two[0].record
     for said in (
         "cinema-small",
-        f"<td>seed</td><td>{record['spec']['seed']}</td>",
+        f"<td>seed</td><td>{record.spec.seed}</td>",
         "add-remove",
         "one user",
-        record["created"],
+        record.created,
         f"dpmf {dpmf_core.__version__}",
     ):
         assert said in page
-    for name, value in record["parameters"].items():
+    for name, value in record.parameters.items():
         assert f"{name} {f'{value:.4g}' if isinstance(value, float) else value}" in page
-    for fact in record["guarantee"]["taken_as_public"]:
+    for fact in record.guarantee.taken_as_public:
         assert fact in page
     assert "<td>exact</td><td>2.00</td>" in page and "1.99999" not in page
-    private = Run({**record, "public": False, "spec": {**record["spec"], "data": {"id": "/home/her/shop.csv"}}}, {})
-    assert "<td>shop.csv (private)</td>" in report([private]) and "/home" not in report([private]) and "without noise" in report([private])
+    hers = {**record.spec.model_dump(mode="json"), "data": {"id": "/home/her/shop.csv"}}
+    private = altered(two[0], public=False, spec=hers)
+    assert (
+        "<td>shop.csv (private)</td>" in report([private])
+        and "/home" not in report([private])
+        and "without noise" in report([private])
+    )
 
 
-def test_a_report_of_a_run_of_an_older_version_says_that_its_date_is_not_recorded(two: list[Run]) -> None:
-    older = Run({name: value for name, value in two[0].record.items() if name not in ("created", "versions")}, {})
+def test_a_report_of_a_run_of_an_older_version_says_that_its_date_is_not_recorded(
+    two: list[Run],
+) -> None:
+    record = two[0].record.model_dump(exclude={"created", "versions"})
+    older = Run(RunRecord.model_validate(record))
     assert "<td>made (UTC)</td><td>not recorded</td>" in report([older])
-    assert "not recorded" in report([Run({**two[0].record, "versions": ["x"]}, {})])
 
 
 def test_the_page_lists_filters_and_compares(two: list[Run]) -> None:
@@ -112,16 +136,43 @@ def test_the_page_lists_filters_and_compares(two: list[Run]) -> None:
 
 
 def test_the_page_survives_a_hostile_file(two: list[Run]) -> None:
-    assert json.loads(to_json(two[0].record))["key"] == two[0].key
-    names = compared.names_of([two[0], Run({**two[1].record, "title": "[x](javascript:alert(1))"}, {})])
+    assert json.loads(to_json(two[0].export()))["key"] == two[0].key
+    names = comparison.names_of([two[0], altered(two[1], title="[x](javascript:alert(1))")])
     assert names[0].startswith("1. Private biases, ε = 2.00")
 
 
 def test_runs_come_from_a_file_with_one_or_many_and_a_bad_file_is_told(two: list[Run]) -> None:
     app = AppTest.from_file(str(PAGE), default_timeout=60).run()
     both = to_json([run.export() for run in two]).encode()
-    hostile = to_json({**two[0].export(), "spec": {**two[0].record["spec"], "data": {"id": '"""\nimport os\n"""'}}}).encode()
+    hostile = to_json(
+        {
+            **two[0].export(),
+            "spec": {**two[0].export()["spec"], "data": {"id": '"""\nimport os\n"""'}},
+        }
+    ).encode()
     app.file_uploader[0].upload("both.json", both).upload("hostile.json", hostile).run()
     assert not app.exception
     assert any("plain file name" in str(error.value) for error in app.error)
-    assert app.header[0].value.startswith("RMSE") and "1. Private biases" in app.header[0].value  # two runs of one file, compared
+    # two runs of one file, compared
+    title = app.header[0].value
+    assert title.startswith("RMSE") and "1. Private biases (from a file), ε = 2.00" in title
+
+
+def test_a_run_from_a_file_is_marked_in_everything_that_is_made_of_it(two: list[Run]) -> None:
+    (brought,) = imported(to_json(two[0].export()).encode())
+    (again,) = imported(to_json(brought.export()).encode())
+    assert again.title == "Private biases (from a file)" and again.record.from_file is True
+    assert "1. Private biases (from a file)" in report([brought, two[1]])
+    assert {
+        "setting": "algorithm",
+        "values": [brought.title, two[1].title],
+    } in differences([brought.record, two[1].record])
+    assert "came as a file" in output.script(brought.record)
+    assert not any("file" in output.script(it.record) for it in two)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(812, "1 kB"), (34_000, "34 kB"), (1_250_000, "1.2 MB"), (3e9, "3.0 GB")]
+)
+def test_the_size_of_the_store_is_said_with_a_fitting_unit(count: int, text: str) -> None:
+    assert safe_text.size(count) == text

@@ -3,29 +3,45 @@
 import pandas as pd
 import pytest
 
-from pages.kit.said import csv_of, harmless, spared
+from pages.kit.safe_text import escape, to_csv, without_formulas
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("![x](http://a.b/c.png)", r"\!\[x\](`http://a.b/c.png`)"), ("Use `python -m x [--y]` now", "Use `python -m x [--y]` now"),
-        ("plain, with ε = 1.", "plain, with ε = 1."), ("got 'www.a.b'. So", "got '`www.a.b`'. So"),
-        ("`![x](u)", r"\`\!\[x\](u)"), ("``![x](u)`", "`![x](u)`"), ("<script>", r"\<script\>"),
-        ("$x$ *b* _i_", r"\$x\$ \*b\* \_i\_"), ("a ` b `c` d", "a ` b `c\\` d"),
+        ("![x](http://a.b/c.png)", r"\!\[x\](`http://a.b/c.png`)"),
+        ("Use `python -m x [--y]` now", "Use `python -m x [--y]` now"),
+        ("plain, with ε = 1.", "plain, with ε = 1."),
+        ("got 'www.a.b'. So", "got '`www.a.b`'. So"),
+        ("`![x](u)", r"\`\!\[x\](u)"),
+        ("``![x](u)`", "`![x](u)`"),
+        ("<script>", r"\<script\>"),
+        ("$x$ *b* _i_", r"\$x\$ \*b\* \_i\_"),
+        ("a ` b `c` d", "a ` b `c\\` d"),
     ],
-)  # fmt: skip
+)
 def test_markdown_is_shown_as_it_is(text: str, shown: str) -> None:
-    assert harmless(text) == shown
+    assert escape(text) == shown
 
 
 def test_a_spreadsheet_finds_no_formula() -> None:
-    table = pd.DataFrame({"=note": ["=1+1", "@SUM(A1)", "-2+A1", "+A3", "\tx", "fine", None], "number": [-1.5] * 7})
-    lines = csv_of(table).splitlines()
-    assert lines == ["'=note,number", "'=1+1,-1.5", "'@SUM(A1),-1.5", "'-2+A1,-1.5", "'+A3,-1.5", "'\tx,-1.5", "fine,-1.5", ",-1.5"]
+    table = pd.DataFrame(
+        {"=note": ["=1+1", "@SUM(A1)", "-2+A1", "+A3", "\tx", "fine", None], "number": [-1.5] * 7}
+    )
+    lines = to_csv(table).splitlines()
+    assert lines == [
+        "'=note,number",
+        "'=1+1,-1.5",
+        "'@SUM(A1),-1.5",
+        "'-2+A1,-1.5",
+        "'+A3,-1.5",
+        "'\tx,-1.5",
+        "fine,-1.5",
+        ",-1.5",
+    ]
     assert table["=note"].iloc[0] == "=1+1"
 
 
 @pytest.mark.parametrize("cell", ["-", "-2", "+3.5 %", "-1e-05", "plain", ""])
 def test_a_number_and_a_dash_stay_as_they_are(cell: str) -> None:
-    assert spared(pd.DataFrame({"x": [cell]}))["x"].tolist() == [cell]
+    assert without_formulas(pd.DataFrame({"x": [cell]}))["x"].tolist() == [cell]

@@ -1,4 +1,6 @@
-"""An item set that is chosen by exact counts is an assumption on the card; released with noise, it is a row of the ledger."""
+"""An item set that is chosen by exact counts is an assumption on the card; released with noise,
+it is a row of the ledger.
+"""
 
 from tests.pages.driving import held, words
 from tests.pages.test_explore import page, settled

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.driving import held
+from dpmf_core.serving.lesson_links import LessonLink
+from tests.pages.driving import held, let_go, slid
 
 SCRIPT = """
 import streamlit as st
@@ -28,7 +30,9 @@ def reported(app: AppTest) -> WidgetStates:
 
 
 def late(app: AppTest, widget: Any, value: Any) -> AppTest:
-    """A person moves one widget; her browser repeats what it says of all before it has heard the answer."""
+    """A person moves one widget; her browser repeats what it says of all before it has heard
+    the answer.
+    """
     widget.set_value(value)
     said = reported(app)
     app._run(said)
@@ -37,18 +41,45 @@ def late(app: AppTest, widget: Any, value: Any) -> AppTest:
 
 def test_a_late_browser_does_not_set_epsilon_back() -> None:
     app = opened()
-    late(app, held(app.select_slider, "sidebar.slider"), 2.0)
+    app._run(let_go(app, 2.0))
+    app._run(reported(app))
     assert app.markdown[0].value == "ε = 2"
-    assert held(app.select_slider, "sidebar.slider").value == held(app.number_input, "sidebar.eps").value == 2.0
+    assert slid(app) == held(app.number_input, "sidebar.eps").value == 2.0
 
 
 def test_a_late_browser_does_not_set_the_box_back() -> None:
     app = opened()
     late(app, held(app.number_input, "sidebar.eps"), 0.7)
     assert app.markdown[0].value == "ε = 0.7"
-    assert held(app.select_slider, "sidebar.slider").value == 0.71
+    assert slid(app) == 0.7
     held(app.number_input, "sidebar.eps").set_value(5.0).run()  # the first value again
     assert app.markdown[0].value == "ε = 5"
+
+
+def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it() -> None:
+    app = opened()
+    app._run(let_go(app, 2.0))
+    held(app.number_input, "sidebar.eps").set_value(0.7).run()
+    app._run(let_go(app, 2.0))
+    assert app.markdown[0].value == "ε = 2"
+
+
+@pytest.mark.parametrize("said", [0.01, 101, -1, "2", None, [2], {"epsilon": 2}])
+def test_what_is_no_epsilon_of_the_slider_is_not_taken(said: object) -> None:
+    app = opened()
+    app._run(let_go(app, said))
+    assert app.markdown[0].value == "ε = 5" and not app.exception
+
+
+def test_a_locked_slider_is_not_heard() -> None:
+    app = opened()
+    app.session_state["lesson.link"] = LessonLink.parse(
+        page="explore", query={"eps": "1"}, locked=("eps",)
+    )
+    app.run()
+    assert app.markdown[0].value == "ε = 1"
+    app._run(let_go(app, 2.0))
+    assert app.markdown[0].value == "ε = 1" and slid(app) == 1.0
 
 
 def test_a_late_browser_does_not_keep_the_delta_of_other_data() -> None:
@@ -61,8 +92,7 @@ def test_a_late_browser_does_not_keep_the_delta_of_other_data() -> None:
 def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
     app = opened()
     box = held(app.number_input, "sidebar.eps")
-    held(app.select_slider, "sidebar.slider").set_value(2.0)
-    app._run(reported(app))
+    app._run(let_go(app, 2.0))
     said = reported(app)
     said.widgets.add(id=box.id, double_value=7.0)  # into the box that her browser still shows
     app._run(said)

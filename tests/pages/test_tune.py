@@ -1,28 +1,26 @@
-"""The Tune page: a search from its button to the winner, the price, and the smallest epsilon for an error."""
+"""The Tune page: a search from its button to the winner, the price, and the smallest epsilon
+for an error.
+"""
 
-import time
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from datasets import own
 from dpmf_core.privacy import Budget, Gaussian, default_delta
-from dpmf_core.privacy.accounting import gaussian_mu
+from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
-from dpmf_core.selecting import Selected, SelectionSpec
-from dpmf_core.sweeps import Summary
-from dpmf_core.tune import TuneSpec, price
-from pages.kit import target, tuned
-from tests.pages.driving import settled
+from dpmf_core.runs.sweep import Summary
+from dpmf_core.tuning.private_selection import Selected, SelectionSpec
+from dpmf_core.tuning.search import price
+from dpmf_core.tuning.search_space import TuneSpec
+from dpmf_datasets import session_files
+from pages.kit import target_error
+from pages.tune import open_search
+from tests.pages.driving import behind_sidebar, run_until, settled
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = f"""
-import runpy
-from pages.kit import sidebar
-sidebar.draw()
-runpy.run_path({str(ROOT / "pages" / "work" / "tune.py")!r})
-"""
+SCRIPT = behind_sidebar("tune/page.py")
 
 
 def page(data: str = "cinema-small", **state: object) -> AppTest:
@@ -37,19 +35,16 @@ def page(data: str = "cinema-small", **state: object) -> AppTest:
 
 
 def told(app: AppTest) -> list[str]:
-    return [it.value for it in (*app.success, *app.info) if "On test ratings: The winner is" in it.value]
+    return [
+        it.value for it in (*app.success, *app.info) if "On test ratings: The winner is" in it.value
+    ]
 
 
 def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     app = page(**{"tune.trials": 5, "tune.moving.private-bias": ["prior_deviation"]})
     assert app.title[0].value == "Which parameters?"
-    app.button(key="tune.go").click().run()
-    for _ in range(300):
-        assert not app.exception, [error.value for error in app.exception]
-        if told(app):
-            break
-        time.sleep(0.1)
-        app.run()
+    app.button(key="tune.go").click()
+    run_until(app, lambda: told(app))
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
     assert "95% over 5 fresh draws of split and noise" in told(app)[0]
     scores = next(table.value for table in app.dataframe if "best so far" in table.value.columns)
@@ -57,9 +52,13 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     cost = next(table.value for table in app.dataframe if "what is shown" in table.value.columns)
     assert len(cost) == 2 + len(SHAPES)
     budget = Budget(epsilon=5.0, delta=default_delta(2000))
-    thrice = price(Gaussian(1 / gaussian_mu(5.0, budget.delta)), tuned.SCORE_NOISE, 5, budget, 3)
+    thrice = price(
+        Gaussian(1 / gaussian_mu(5.0, budget.delta)), open_search.SCORE_NOISE, 5, budget, 3
+    )
     paid = cost["total ε"].astype(float).tolist()
-    assert paid[0] == pytest.approx(thrice.single, abs=0.006) and paid[-1] == pytest.approx(thrice.all_shown, abs=0.006)
+    assert paid[0] == pytest.approx(thrice.single, abs=0.006) and paid[-1] == pytest.approx(
+        thrice.all_shown, abs=0.006
+    )
     assert float(cost["total ε"].iloc[0]) < min(paid[1:-1]) < paid[-1]
     assert any("costs **nothing**" in it.value for it in app.markdown)
 
@@ -75,46 +74,77 @@ def line(*points: tuple[float, tuple[float, ...]]) -> list[Summary]:
 
 def test_the_smallest_epsilon_is_log_linear_between_what_was_run() -> None:
     found = line((1.0, (0.96, 1.0, 1.04)), (4.0, (0.76, 0.8, 0.84)))
-    median, best, worst = target.needed(found, 0.9)
+    median, best, worst = target_error.needed_epsilons(found, 0.9)
     assert median == pytest.approx(2.0)
     assert best == pytest.approx(4 ** (0.06 / 0.2)) and worst == pytest.approx(4 ** (0.14 / 0.2))
-    assert target.words(found, 0.9).startswith("**ε of about 2** reaches it, 1.5 to 2.6 over 3 draws")
-    assert target.words(found, 0.5) == "No ε up to 4 reaches 0.500: the best is 0.800 at ε = 4."
-    assert "**ε = 1 is enough**" in target.words(found, 1.2)
-    assert "more than 4" in target.words(found, 0.81)
+    assert target_error.words(found, 0.9).startswith(
+        "**ε of about 2** reaches it, 1.5 to 2.6 over 3 draws"
+    )
+    assert (
+        target_error.words(found, 0.5) == "No ε up to 4 reaches 0.500: the best is 0.800 at ε = 4."
+    )
+    assert "**ε = 1 is enough**" in target_error.words(found, 1.2)
+    assert "more than 4" in target_error.words(found, 0.81)
 
 
 def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> None:
-    app = page(**{"tune.trials": 3, "tune.moving.private-bias": ["prior_deviation"], "tune.way": "see the winner only", "tune.law": "geometric"})
+    app = page(
+        **{
+            "tune.trials": 3,
+            "tune.moving.private-bias": ["prior_deviation"],
+            "tune.way": "see the winner only",
+            "tune.law": "geometric",
+        }
+    )
     assert app.title[0].value == "Which parameters, without looking?"
-    app.button(key="tune.select").click().run()
-    for _ in range(300):
-        assert not app.exception, [error.value for error in app.exception]
-        if app.dataframe and len(app.dataframe[0].value) == 3:
-            break
-        time.sleep(0.1)
-        app.run()
+    app.button(key="tune.select").click()
+    run_until(app, lambda: app.dataframe and len(app.dataframe[0].value) == 3)
     assert app.title[0].value.startswith("The winner's validation RMSE, with noise: ")
     table = app.dataframe[0].value
-    assert float(table["total ε"].iloc[0]) == pytest.approx(float(table["total ε"].iloc[1]), abs=0.011)
+    assert float(table["total ε"].iloc[0]) == pytest.approx(
+        float(table["total ε"].iloc[1]), abs=0.011
+    )
     assert float(table["total ε"].iloc[2]) == 5.0
     assert any("choosing" in it.value for it in app.caption)
 
 
 def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
-    """Nothing else is trained, no error is computed, and the file does not say where the data lie."""
+    """Nothing else is trained, no error is computed, and the file does not say where the data
+    lie.
+    """
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(40) for i in range(12)]
-    mine = own.ratings(("user,item,rating\n" + "\n".join(rows) + "\n").encode(), "mine.csv", {}, (1.0, 5.0))
-    chosen = {"tune.trials": 3, "tune.moving.private-bias": ["prior_deviation"], "tune.way": "see the winner only", "tune.law": "geometric"}
+    mine = session_files.ratings(
+        ("user,item,rating\n" + "\n".join(rows) + "\n").encode(), "mine.csv", {}, (1.0, 5.0)
+    )
+    chosen = {
+        "tune.trials": 3,
+        "tune.moving.private-bias": ["prior_deviation"],
+        "tune.way": "see the winner only",
+        "tune.law": "geometric",
+    }
     app = page(mine.entry.id, **chosen, **{"data.own": {mine.entry.id: mine.entry}})
     app.button(key="tune.select").click()
     app = settled(app)
     assert app.title[0].value.startswith("The winner's validation RMSE, with noise: ")
-    assert {column for it in app.dataframe for column in it.value.columns} <= {"what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"}
+    assert {column for it in app.dataframe for column in it.value.columns} <= {
+        "what",
+        "times",
+        "ε each",
+        "ε together",
+        "state",
+        "first (UTC)",
+        "last (UTC)",
+    }
     assert any("nothing else is trained" in it.value for it in app.caption)
     search = TuneSpec.parse(
-        data={"id": mine.entry.id}, algorithm="private-bias", budget={"epsilon": 5.0, "delta": 1e-4}, search={"prior_deviation": (0.1, 1.0)}
+        data={"id": mine.entry.id},
+        algorithm="private-bias",
+        budget={"epsilon": 5.0, "delta": 1e-4},
+        search={"prior_deviation": (0.1, 1.0)},
     )
     spec = SelectionSpec(search=search, distribution="geometric", trials=3.0, score_noise=5.0)
-    assert Selected(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["search"]["data"]["id"] == "ratings.parquet?bounds=1,5"
-    own.remove(mine.entry)
+    assert (
+        Selected(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["search"]["data"]["id"]
+        == "ratings.parquet?bounds=1,5"
+    )
+    session_files.remove(mine.entry)

@@ -1,4 +1,6 @@
-"""Who is at a page, and what she finds there: runs of others, the Operator page, pages that need a lesson link."""
+"""Who is at a page, and what she finds there: runs of others, the Operator page, pages that
+need a lesson link.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,12 +9,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.askers import Asker, asking
-from dpmf_core.engine import engine
-from dpmf_core.experiment import RunSpec
-from dpmf_core.lesson_links import LessonLink, keep
-from dpmf_core.settings import settings
-from pages.kit import visitor
+from dpmf_core.engine.executor import engine
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, signed
+from dpmf_core.serving.requesters import Asker, asking
+from dpmf_core.serving.settings import settings
+from pages.server import visitor
 from tests.pages.driving import behind_sidebar, words
 
 ROOT = Path(__file__).parents[2]
@@ -42,14 +44,19 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[Asker], None]:
 
 
 def hers(seed: int = 0) -> str:
-    spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm="private-bias", budget={"epsilon": 2.0, "delta": 1e-5}, seed=seed)
+    spec = RunSpec.parse(
+        data={"id": "cinema-small"},
+        algorithm="private-bias",
+        budget={"epsilon": 2.0, "delta": 1e-5},
+        seed=seed,
+    )
     with asking(ADA):
         return str(engine().submit(spec).result(60).key)
 
 
 def runs_page(key: str) -> AppTest:
     """The Runs page with one run ticked."""
-    app = AppTest.from_file(str(ROOT / "pages/work/runs.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "pages/runs/page.py"), default_timeout=60)
     app.session_state["runs.text"] = key
     app.run()
     app.session_state["runs.table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
@@ -92,7 +99,7 @@ def test_the_operator_may_and_a_stranger_is_named_nowhere(put: Put, at: Any) -> 
 
 
 def test_the_operators_page_is_empty_for_everybody_else(put: Put, at: Any) -> None:
-    page = str(ROOT / "pages/work/operator.py")
+    page = str(ROOT / "pages/operator/page.py")
     for who in (ADA, Asker(), Asker.of_session("x", alone=True)):
         at(who)
         app = AppTest.from_file(page, default_timeout=60).run()
@@ -101,11 +108,19 @@ def test_the_operators_page_is_empty_for_everybody_else(put: Put, at: Any) -> No
     app = AppTest.from_file(page, default_timeout=60).run()
     assert not app.exception
     assert app.title[0].value == "What goes on here" and "Nothing waits" in words(app)
-    assert [metric.label for metric in app.metric] == ["Sessions connected", "Runs in the queue", "Memory, server + workers", "Store"]
+    assert [metric.label for metric in app.metric] == [
+        "Sessions connected",
+        "Runs in the queue",
+        "Memory, server + workers",
+        "Store",
+    ]
 
 
 def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put: Put) -> None:
-    script = "import streamlit as st\nfrom pages.kit import visitor\nwho = visitor.asker()\nst.write(f'{who.alone} {who.operator} {who.owner}')"
+    script = (
+        "import streamlit as st\nfrom pages.server import visitor\nwho ="
+        " visitor.asker()\nst.write(f'{who.alone} {who.operator} {who.owner}')"
+    )
     app = AppTest.from_string(script).run()
     assert words(app).startswith("False False session:")  # a class is nobody's own machine
     put(profile="local")
@@ -118,8 +133,12 @@ def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put: Put
     assert words(AppTest.from_string(script).run()).startswith("False False")
 
 
+def link_to(**parts: object) -> str:
+    return signed(LessonSequence.parse(steps=(LessonLink.parse(**parts),)))
+
+
 def shell() -> AppTest:
-    return AppTest.from_file(str(ROOT / "pages/kit/shell.py"), default_timeout=60)
+    return AppTest.from_file(str(ROOT / "pages/kit/navigation.py"), default_timeout=60)
 
 
 def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put: Put, at: Any) -> None:
@@ -129,18 +148,25 @@ def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put: Put,
     assert app.title[0].value == "Open a lesson link"
     assert "Whoever runs this server set that" in words(app) and not app.sidebar.selectbox
     app = shell()
-    app.query_params["class"] = keep(LessonLink.parse(page="accountant", query={"data": "cinema-small"}, locked=("data",), title="The lesson"))
+    app.query_params["class"] = link_to(
+        page="accountant", query={"data": "cinema-small"}, locked=("data",), title="The lesson"
+    )
     app.run()
-    assert not app.exception and "The lesson" in words(app) and "Open a lesson link" not in words(app)
+    assert (
+        not app.exception and "The lesson" in words(app) and "Open a lesson link" not in words(app)
+    )
 
 
 def test_a_data_set_that_is_not_allowed_is_in_no_list_and_no_link(put: Put, at: Any) -> None:
     put(data_sets="cinema-small,lowrank-5k")
     at(BOB)
-    app = AppTest.from_string(behind_sidebar("privacy/accountant.py"), default_timeout=60)
+    app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
     app.query_params["data"] = "cinema"
     app.run()
-    assert app.sidebar.selectbox(key="sidebar.data").options == ["Cinema, 2,000 people", "Low rank, 5,000 users"]
+    assert app.sidebar.selectbox(key="sidebar.data").options == [
+        "Cinema, 2,000 people",
+        "Low rank, 5,000 users",
+    ]
     assert any("Nothing is computed on 'cinema' on this server" in it.value for it in app.warning)
 
 
@@ -148,7 +174,9 @@ def test_a_lesson_does_not_bring_a_data_set_that_is_not_allowed(put: Put, at: An
     put(data_sets="cinema-small")
     at(BOB)
     app = shell()
-    app.query_params["class"] = keep(LessonLink.parse(page="accountant", query={"data": "cinema"}, locked=("data",)))
+    app.query_params["class"] = link_to(
+        page="accountant", query={"data": "cinema"}, locked=("data",)
+    )
     app.run()
     assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
 
@@ -156,14 +184,17 @@ def test_a_lesson_does_not_bring_a_data_set_that_is_not_allowed(put: Put, at: An
 def test_a_session_state_that_was_edited_asks_for_nothing_else(put: Put, at: Any) -> None:
     put(data_sets="cinema-small")
     at(BOB)
-    app = AppTest.from_string("from pages.kit import sidebar\nimport streamlit as st\nst.session_state['sidebar.data'] = 'cinema'\nsidebar.draw()").run()
+    app = AppTest.from_string(
+        "from pages.kit import sidebar\nimport streamlit as st\nst.session_state['sidebar.data'] ="
+        " 'cinema'\nsidebar.draw()"
+    ).run()
     assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
 
 
 RUNS = """
-from dpmf_core.experiment import RunSpec
-from pages.kit import runs
-runs.wanted("x", {"x": RunSpec.parse(data={"id": "cinema"}, algorithm="global-mean")})
+from dpmf_core.runs.specification import RunSpec
+from pages.kit import run_progress
+run_progress.request("x", {"x": RunSpec.parse(data={"id": "cinema"}, algorithm="global-mean")})
 """
 
 
@@ -175,10 +206,14 @@ def test_a_page_that_asks_all_the_same_is_refused_by_the_engine(put: Put, at: An
 
 
 def test_downloads_are_not_offered_where_they_are_the_operators(put: Put, at: Any) -> None:
-    page = str(ROOT / "pages/work/data.py")
+    page = str(ROOT / "pages/data/page.py")
     at(BOB)
     app = AppTest.from_file(page, default_timeout=60).run()
     assert "Downloads are for the operator of this server alone" in words(app)
     assert not [box for box in app.selectbox if box.key == "data.download"]
     at(TEACHER)
-    assert [box for box in AppTest.from_file(page, default_timeout=60).run().selectbox if box.key == "data.download"]
+    assert [
+        box
+        for box in AppTest.from_file(page, default_timeout=60).run().selectbox
+        if box.key == "data.download"
+    ]

@@ -1,4 +1,6 @@
-"""Discrete noise: exactly the law on whole numbers, on a grid whose rounding is in the ledger, accounted by its own rule."""
+"""Discrete noise: exactly the law on whole numbers, on a grid whose rounding is in the ledger,
+accounted by its own rule.
+"""
 
 import math
 from fractions import Fraction
@@ -9,13 +11,29 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.experiment import RunSpec, prepare
 from dpmf_core.kernels import discrete as kernel
 from dpmf_core.kernels.discrete import LARGEST, discrete_gaussian
-from dpmf_core.privacy import Budget, DiscreteGaussian, Gaussian, Laplace, Noise, Relation, Repeat, UnsupportedEvent, calibrate, sequence
-from dpmf_core.privacy.accounting import delta, epsilon, every_epsilon, false_negatives, gaussian_epsilon
-from dpmf_core.privacy.events import ROUNDING, event_of_rows, ledger_rows, normal_form, on_grids
-from dpmf_core.privacy.streams import KEY_BYTES, Secret
+from dpmf_core.privacy import (
+    Budget,
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    Noise,
+    Relation,
+    Repeat,
+    UnsupportedEvent,
+    calibrate,
+    sequence,
+)
+from dpmf_core.privacy.accounting import delta, epsilon
+from dpmf_core.privacy.events import event_of_rows, ledger_rows, normal_form, on_grids
+from dpmf_core.privacy.gaussian import gaussian_epsilon
+from dpmf_core.privacy.interpretation import false_negatives
+from dpmf_core.privacy.mechanisms import ROUNDING
+from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
+from dpmf_core.privacy.rules import every_epsilon
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.specification import RunSpec
 
 LEAF = DiscreteGaussian(2.0, "counts", 3.0, 2.0, 3.0 * ROUNDING)
 
@@ -31,7 +49,7 @@ def law(sigma: int, reach: int) -> Any:
     return weights / weights.sum()
 
 
-# ---- the sampler ------------------------------------------------------------------------------------------------------
+# ---- the sampler ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sigma", [1, 2, 3, 10])
@@ -40,17 +58,34 @@ def test_small_sigmas_have_their_exact_law(sigma: int) -> None:
     found = draws(sigma, size)
     counts, expected = np.bincount(found + reach, minlength=2 * reach + 1), size * law(sigma, reach)
     often = expected > 10
-    assert stats.chisquare(np.append(counts[often], counts[~often].sum()), np.append(expected[often], expected[~often].sum())).pvalue > 1e-6
+    assert (
+        stats.chisquare(
+            np.append(counts[often], counts[~often].sum()),
+            np.append(expected[often], expected[~often].sum()),
+        ).pvalue
+        > 1e-6
+    )
     for wrong in (0.95, 1.05):  # the same test finds 5%
         other = np.exp(-((np.arange(-reach, reach + 1) / (wrong * sigma)) ** 2) / 2)
         other *= size / other.sum()
-        assert stats.chisquare(np.append(counts[often], counts[~often].sum()), np.append(other[often], other[~often].sum())).pvalue < 1e-6
+        assert (
+            stats.chisquare(
+                np.append(counts[often], counts[~often].sum()),
+                np.append(other[often], other[~often].sum()),
+            ).pvalue
+            < 1e-6
+        )
 
 
 @pytest.mark.parametrize("sigma", [4097, 2**30, LARGEST])
 def test_large_sigmas_are_normal(sigma: int) -> None:
     found = draws(sigma, 200_000)
-    assert stats.kstest((found + np.random.default_rng(0).random(len(found)) - 0.5) / sigma, "norm").pvalue > 1e-6
+    assert (
+        stats.kstest(
+            (found + np.random.default_rng(0).random(len(found)) - 0.5) / sigma, "norm"
+        ).pvalue
+        > 1e-6
+    )
     square = float(((found / sigma) ** 2).sum())
     assert 5e-7 < stats.chi2.cdf(square, len(found)) < 1 - 5e-7
     assert not 5e-7 < stats.chi2.cdf(square / 0.95**2, len(found)) < 1 - 5e-7
@@ -58,7 +93,9 @@ def test_large_sigmas_are_normal(sigma: int) -> None:
 
 
 def enumerated(event: Any, bits: int) -> tuple[Fraction, Fraction]:
-    """The least and the greatest probability of an event, over all sequences of up to seven short words: apart by what seven do not decide."""
+    """The least and the greatest probability of an event, over all sequences of up to seven
+    short words: apart by what seven do not decide.
+    """
     total, open_ = Fraction(0), Fraction(0)
     stack: list[tuple[int, ...]] = [()]
     while stack:
@@ -77,7 +114,9 @@ def enumerated(event: Any, bits: int) -> tuple[Fraction, Fraction]:
 @pytest.mark.parametrize(("above", "below"), [(1, 2), (1, 4), (3, 4), (0, 4), (4, 4)])
 def test_an_event_of_probability_exp_has_it(above: int, below: int) -> None:
     """Every path of the decision, as fractions."""
-    least, most = enumerated(lambda words, cursor: kernel._exp.py_func(words, cursor, above, below, 1, 1), 2)
+    least, most = enumerated(
+        lambda words, cursor: kernel._exp.py_func(words, cursor, above, below, 1, 1), 2
+    )
     assert float(least) <= math.exp(-above / below) <= float(most) < float(least) + 0.1
 
 
@@ -102,7 +141,7 @@ def test_a_sigma_that_is_not_whole_is_refused(sigma: Any) -> None:
         discrete_gaussian(np.random.SFC64(0).random_raw, sigma, np.empty(1, np.int64))
 
 
-# ---- the release ------------------------------------------------------------------------------------------------------
+# ---- the release ---------------------------------------------------------------------------------
 
 
 def noise(seed: int = 7, threads: int = 1, plan: Any = LEAF) -> Noise:
@@ -133,14 +172,22 @@ def test_a_matrix_is_released_in_its_isometric_coordinates() -> None:
     diagonal = out[:, np.arange(r), np.arange(r)]
     below = out[:, *np.tril_indices(r, -1)] * math.sqrt(2)
     assert np.array_equal(diagonal, np.rint(diagonal / release.step) * release.step)
-    assert np.abs(below / release.step - np.rint(below / release.step)).max() < 1e-6  # but for the last rounding, after the release
+    # but for the last rounding, after the release
+    assert np.abs(below / release.step - np.rint(below / release.step)).max() < 1e-6
     left = out - A
-    for part, scale in ((left[:, np.arange(r), np.arange(r)], release.scale), (left[:, *np.tril_indices(r, -1)], release.scale / math.sqrt(2))):
+    for part, scale in (
+        (left[:, np.arange(r), np.arange(r)], release.scale),
+        (left[:, *np.tril_indices(r, -1)], release.scale / math.sqrt(2)),
+    ):
         assert 5e-7 < stats.chi2.cdf(float((part**2).sum()) / scale**2, part.size) < 1 - 5e-7
 
 
-def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two statistics whose difference the noise makes up for give the same bits: nothing but the sum leaves."""
+def test_the_released_matrix_is_a_function_of_whole_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two statistics whose difference the noise makes up for give the same bits: nothing but
+    the sum leaves.
+    """
     shift = np.array([[5.0, -3.0], [-3.0, 2.0]])
 
     def of(A: Any, moved: int) -> Any:
@@ -148,7 +195,13 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch: pytest.
         fixed = np.array([11.0, 700_001.0, -12_345.0]) * release.step
         rows = np.array([A[0, 0], A[1, 0] * math.sqrt(2), A[1, 1]]) / release.step
         base = np.array([0.3, 7.2, 1.9])
-        monkeypatch.setattr(type(release), "_draw", lambda self, size: fixed - moved * (np.rint(rows) - np.rint(base / release.step)) * release.step)
+        monkeypatch.setattr(
+            type(release),
+            "_draw",
+            lambda self, size: (
+                fixed - moved * (np.rint(rows) - np.rint(base / release.step)) * release.step
+            ),
+        )
         return release.symmetric(A)
 
     plain = np.array([[0.3, 7.2 / math.sqrt(2)], [7.2 / math.sqrt(2), 1.9]])
@@ -157,7 +210,9 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch: pytest.
 
 @pytest.mark.parametrize("size", [1, 3, 1000, 10**6])
 @pytest.mark.parametrize(("z", "sensitivity"), [(0.01, 1.0), (3.7, 0.25), (800.0, 50.0)])
-def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(size: int, z: float, sensitivity: float) -> None:
+def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
+    size: int, z: float, sensitivity: float
+) -> None:
     """Of the room, half is for the grid and half for the sums that were rounded."""
     leaf = DiscreteGaussian(z, "sums", sensitivity, 2.0, ROUNDING * sensitivity)
     step, scale = leaf.grid(size)
@@ -174,7 +229,10 @@ def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(size: int, z:
 
 
 def test_threads_change_no_bit() -> None:
-    one, two = (noise(threads=count).vector("counts", np.zeros(2**18 + 1000), sensitivity=3.0) for count in (1, 2))
+    one, two = (
+        noise(threads=count).vector("counts", np.zeros(2**18 + 1000), sensitivity=3.0)
+        for count in (1, 2)
+    )
     assert np.array_equal(one, two)
 
 
@@ -182,22 +240,40 @@ def test_noise_is_drawn_once_a_release() -> None:
     it = noise()
     it.vector("counts", np.zeros(3), sensitivity=3.0)
     assert it.spent == ((LEAF, 1),)
-    assert it.words.startswith("Exact discrete Gaussian noise on a grid, drawn from a seed: noise reproducible")
-    assert "nobody can draw it again" in (private := Noise(LEAF)).words or private.vector("counts", np.zeros(1), sensitivity=3.0) is not None
+    assert it.words.startswith(
+        "Exact discrete Gaussian noise on a grid, drawn from a seed: noise reproducible"
+    )
+    assert (
+        "nobody can draw it again" in (private := Noise(LEAF)).words
+        or private.vector("counts", np.zeros(1), sensitivity=3.0) is not None
+    )
 
 
-# ---- the account ------------------------------------------------------------------------------------------------------
+# ---- the account ---------------------------------------------------------------------------------
 
 
 def test_no_neighbour_has_a_larger_renyi_divergence() -> None:
-    """Of the discrete law on whole numbers, summed to 50 digits, against alpha Delta^2 / (2 sigma^2) (Canonne, Kamath & Steinke 2020, Prop. 5)."""
+    """Of the discrete law on whole numbers, summed to 50 digits, against alpha Delta^2 / (2
+    sigma^2) (Canonne, Kamath & Steinke 2020, Prop. 5).
+    """
     with mpmath.workdps(50):
         for sigma, moved, alpha in ((1, 1, 2.0), (2, 3, 1.5), (5, 1, 20.0), (3, 2, 7.5)):
             reach = int(40 * sigma + alpha * moved * 3)
-            weight = [mpmath.exp(-(mpmath.mpf(i) ** 2) / (2 * sigma**2)) for i in range(-reach, reach + 1)]
-            shifted = [mpmath.exp(-(mpmath.mpf(i - moved) ** 2) / (2 * sigma**2)) for i in range(-reach, reach + 1)]
+            weight = [
+                mpmath.exp(-(mpmath.mpf(i) ** 2) / (2 * sigma**2)) for i in range(-reach, reach + 1)
+            ]
+            shifted = [
+                mpmath.exp(-(mpmath.mpf(i - moved) ** 2) / (2 * sigma**2))
+                for i in range(-reach, reach + 1)
+            ]
             total = mpmath.fsum(weight)
-            value = mpmath.log(mpmath.fsum(a**alpha * b ** (1 - mpmath.mpf(alpha)) for a, b in zip(weight, shifted, strict=True)) / total) / (alpha - 1)
+            value = mpmath.log(
+                mpmath.fsum(
+                    a**alpha * b ** (1 - mpmath.mpf(alpha))
+                    for a, b in zip(weight, shifted, strict=True)
+                )
+                / total
+            ) / (alpha - 1)
             assert value <= DiscreteGaussian.renyi(alpha, sigma / moved) * (1 + 1e-12)
 
 
@@ -208,11 +284,15 @@ def test_the_multiplier_counts_what_rounding_adds(relation: Relation) -> None:
 
 
 def test_it_costs_the_tight_renyi_bound_of_gaussian_noise() -> None:
-    """Between the exact Gaussian figure and the looser conversion; delta and epsilon are inverse to each other."""
+    """Between the exact Gaussian figure and the looser conversion; delta and epsilon are
+    inverse to each other.
+    """
     event, z = Repeat(LEAF, 5), LEAF.multiplier(Relation.ADD_REMOVE)
     same = {row.rule: row.epsilon for row in every_epsilon(Repeat(Gaussian(z), 5), 1e-6)}
     found = epsilon(event, 1e-6)
-    assert found == pytest.approx(same["rdp_tight"], rel=1e-6) and found > gaussian_epsilon(math.sqrt(5) / z, 1e-6)
+    assert found == pytest.approx(same["rdp_tight"], rel=1e-6) and found > gaussian_epsilon(
+        math.sqrt(5) / z, 1e-6
+    )
     assert delta(event, found) == pytest.approx(1e-6, rel=1e-4)
     rows = {row.rule: row for row in every_epsilon(event, 1e-6)}
     assert rows["exact"].title == "Rényi bound" and rows["advanced"].epsilon is None
@@ -228,8 +308,13 @@ def test_together_with_other_noise_it_is_bounded_by_all_curves() -> None:
 @pytest.mark.parametrize("wanted", [0.1, 1.0, 8.0])
 def test_calibration_keeps_the_budget_and_wastes_nothing(wanted: float) -> None:
     budget = Budget(epsilon=wanted, delta=1e-6, noise="discrete")
-    level = calibrate(lambda at: on_grids(sequence(Gaussian(at, "a", 2.0), Repeat(Gaussian(2 * at, "b"), 3))), budget)
-    spent = epsilon(on_grids(sequence(Gaussian(level, "a", 2.0), Repeat(Gaussian(2 * level, "b"), 3))), 1e-6)
+    level = calibrate(
+        lambda at: on_grids(sequence(Gaussian(at, "a", 2.0), Repeat(Gaussian(2 * at, "b"), 3))),
+        budget,
+    )
+    spent = epsilon(
+        on_grids(sequence(Gaussian(level, "a", 2.0), Repeat(Gaussian(2 * level, "b"), 3))), 1e-6
+    )
     assert wanted * (1 - 1e-5) < spent <= wanted
 
 
@@ -242,19 +327,35 @@ def test_a_ledger_survives_json() -> None:
 
 
 def test_continuous_noise_leaves_keys_as_they_are() -> None:
-    assert Budget(epsilon=1, delta=1e-5).model_dump(mode="json") == {"epsilon": 1.0, "delta": 1e-5, "relation": "add-remove", "calibration": "exact"}
-    assert Budget(epsilon=1, delta=1e-5, noise="discrete").model_dump(mode="json")["noise"] == "discrete"
+    assert Budget(epsilon=1, delta=1e-5).model_dump(mode="json") == {
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "relation": "add-remove",
+        "calibration": "exact",
+    }
+    assert (
+        Budget(epsilon=1, delta=1e-5, noise="discrete").model_dump(mode="json")["noise"]
+        == "discrete"
+    )
 
 
 def test_what_cannot_be_drawn_exactly_is_refused_before_the_run() -> None:
-    from dpmf_core.data import Shape
+    from dpmf_core.data.ratings import Shape
     from dpmf_core.errors import BadInput
 
     def ready(algorithm: str, items: int, **parameters: Any) -> Any:
         budget = {"epsilon": 1.0, "delta": 1e-6, "noise": "discrete"}
-        return prepare(RunSpec.parse(data={"id": "x"}, algorithm=algorithm, parameters=parameters, budget=budget), Shape(1000, items, (1.0, 5.0)))
+        return prepare(
+            RunSpec.parse(
+                data={"id": "x"}, algorithm=algorithm, parameters=parameters, budget=budget
+            ),
+            Shape(1000, items, (1.0, 5.0)),
+        )
 
-    assert all(isinstance(leaf, DiscreteGaussian) for leaf, _ in normal_form(ready("private-svd", 1000).plan))
+    assert all(
+        isinstance(leaf, DiscreteGaussian)
+        for leaf, _ in normal_form(ready("private-svd", 1000).plan)
+    )
     with pytest.raises(BadInput, match=r"at most 10,000,000 numbers .* up to 12,502,500"):
         ready("private-svd", 5000)
     with pytest.raises(BadInput, match="releases a Laplace"):

@@ -11,13 +11,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpmf_core.privacy import NOTHING, Event, Gaussian, Laplace, Noise, PlanViolation, PosteriorSample, Repeat, Sequence, normal_form, sequence
-from dpmf_core.privacy.events import MECHANISMS, AdditiveNoise, FailingGaussian, Mechanism, event_of_rows, ledger_rows
+from dpmf_core.privacy import (
+    NOTHING,
+    Event,
+    Gaussian,
+    Laplace,
+    Noise,
+    PlanViolation,
+    PosteriorSample,
+    Repeat,
+    Sequence,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.events import event_of_rows, ledger_rows
+from dpmf_core.privacy.failing_mechanisms import FailingGaussian
+from dpmf_core.privacy.mechanisms import MECHANISMS, AdditiveNoise, Mechanism
 
-leaves = st.builds(Gaussian, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")) | st.builds(Laplace, st.sampled_from([1.0, 2.0]), st.sampled_from("ab"))
+leaves = st.builds(Gaussian, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")) | st.builds(
+    Laplace, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")
+)
 events = st.recursive(
-    leaves, lambda inner: st.builds(Repeat, inner, st.integers(0, 4)) | st.lists(inner, max_size=4).map(lambda parts: sequence(*parts)), max_leaves=12
-)  # fmt: skip
+    leaves,
+    lambda inner: (
+        st.builds(Repeat, inner, st.integers(0, 4))
+        | st.lists(inner, max_size=4).map(lambda parts: sequence(*parts))
+    ),
+    max_leaves=12,
+)
 
 
 def unrolled(event: Event) -> list[Gaussian | Laplace]:
@@ -49,7 +70,10 @@ def test_nothing() -> None:
 @pytest.mark.parametrize("field", ["noise_multiplier", "sensitivity", "replace_one_factor"])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_a_release_without_noise_or_scale_is_refused(kind: Any, field: str, value: float) -> None:
-    with pytest.raises(ValueError, match=f"'{field}' of {kind.__name__} must be a finite number above 0. Got {value!r}"):
+    with pytest.raises(
+        ValueError,
+        match=f"'{field}' of {kind.__name__} must be a finite number above 0. Got {value!r}",
+    ):
         kind(**({"noise_multiplier": 1.0} | {field: value}))
 
 
@@ -67,36 +91,56 @@ def test_what_is_no_event_is_an_error(stranger: Any) -> None:
 
 def test_events_are_frozen_and_compare_by_value() -> None:
     event = Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3)
-    assert event == Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3) and hash(event) == hash(Repeat(event.event, 3))
+    assert event == Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3) and hash(
+        event
+    ) == hash(Repeat(event.event, 3))
     assert len({Gaussian(1.0), Laplace(1.0)}) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         event.count = 1  # type: ignore[misc]
 
 
-# ---- kinds of mechanisms --------------------------------------------------------------------------------------------
+# ---- kinds of mechanisms -------------------------------------------------------------------------
 
 
 def kinds_below(kind: Any) -> set[Any]:
-    return {kind} | {found for below in kind.__subclasses__() if below.__module__.startswith("dpmf_core") for found in kinds_below(below)}
+    return {kind} | {
+        found
+        for below in kind.__subclasses__()
+        if below.__module__.startswith("dpmf_core")
+        for found in kinds_below(below)
+    }
 
 
 def test_every_kind_of_mechanism_is_registered_once_and_complete() -> None:
-    """A kind that says nothing of its draw, its Renyi curve or its privacy loss distribution is abstract and cannot be made."""
-    complete = {kind for kind in kinds_below(Mechanism) if not inspect.isabstract(kind)} - {FailingGaussian}  # which says no more than that it may fail
+    """A kind that says nothing of its draw, its Renyi curve or its privacy loss distribution is
+    abstract and cannot be made.
+    """
+    # which says no more than that it may fail
+    complete = {kind for kind in kinds_below(Mechanism) if not inspect.isabstract(kind)} - {
+        FailingGaussian
+    }
     assert complete == set(MECHANISMS.values()) and len(MECHANISMS) == len(complete)
     assert all(name == kind.mechanism for name, kind in MECHANISMS.items())
 
 
-@pytest.mark.parametrize("missing", ["draw", "log_density", "renyi", "privacy_loss", "pure_epsilon"])
+@pytest.mark.parametrize(
+    "missing", ["draw", "log_density", "renyi", "privacy_loss", "pure_epsilon"]
+)
 def test_a_kind_without_its_own_draw_or_account_cannot_be_made(missing: str) -> None:
-    parts = {name: staticmethod(getattr(Gaussian, name)) for name in ("draw", "log_density", "renyi", "privacy_loss", "pure_epsilon") if name != missing}
+    parts = {
+        name: staticmethod(getattr(Gaussian, name))
+        for name in ("draw", "log_density", "renyi", "privacy_loss", "pure_epsilon")
+        if name != missing
+    }
     stranger = type("Stranger", (AdditiveNoise,), {"mechanism": "stranger", **parts})
     with pytest.raises(TypeError, match=missing):
         stranger(1.0)
 
 
 def test_a_new_kind_is_drawn_by_its_own_method() -> None:
-    """Nothing between an event and its noise asks which kind it is: a kind that was not known here draws what it says, not what memory held."""
+    """Nothing between an event and its noise asks which kind it is: a kind that was not known
+    here draws what it says, not what memory held.
+    """
 
     class Sevens(Gaussian):
         mechanism = "sevens"
@@ -125,7 +169,10 @@ def test_a_ledger_survives_json(event: Event) -> None:
     ("row", "what"),
     [
         ({"mechanism": "magic"}, "must be one of Gaussian, .*Got 'magic'"),
-        ({"mechanism": "Gaussian", "noise_multiplier": 1.0}, "lacks statistic, sensitivity, replace_one_factor"),
+        (
+            {"mechanism": "Gaussian", "noise_multiplier": 1.0},
+            "lacks statistic, sensitivity, replace_one_factor",
+        ),
     ],
 )
 def test_rows_that_describe_no_ledger_are_refused(row: Any, what: str) -> None:

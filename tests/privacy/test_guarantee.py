@@ -14,9 +14,14 @@ def test_only_proofs_put_an_epsilon_on_screen() -> None:
 
 
 def test_an_assumption_makes_a_proof_conditional() -> None:
-    given = PROVEN.given("the item set is public").given("the item set is public", "the vocabulary is public")
+    given = PROVEN.given("the item set is public").given(
+        "the item set is public", "the vocabulary is public"
+    )
     assert given.status is Status.CONDITIONAL
-    assert given.words == "Proved for one user, provided that the item set is public and the vocabulary is public."
+    assert (
+        given.words
+        == "Proved for one user, provided that the item set is public and the vocabulary is public."
+    )
     assert PROVEN.given() is PROVEN and PROVEN.status is Status.PROVEN
 
 

@@ -1,4 +1,6 @@
-"""Drawing is recording, nothing outside the plan is drawn, and the noise has the scale that its event says: no less, no more."""
+"""Drawing is recording, nothing outside the plan is drawn, and the noise has the scale that its
+event says: no less, no more.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +10,25 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from dpmf_core.privacy import NOTHING, Event, Gaussian, Laplace, Noise, PlanViolation, Repeat, normal_form, sequence
+from dpmf_core.privacy import (
+    NOTHING,
+    Event,
+    Gaussian,
+    Laplace,
+    Noise,
+    PlanViolation,
+    Repeat,
+    normal_form,
+    sequence,
+)
 from dpmf_core.privacy.noise import CHUNK
-from dpmf_core.privacy.streams import KEY_BYTES, Secret
+from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
 
 Array = npt.NDArray[Any]
-PLAN = sequence(Gaussian(2.0, "counts", 3.0), Repeat(sequence(Gaussian(1.5, "sums", 2.0), Laplace(4.0, "extremes", 0.5)), 2))
+PLAN = sequence(
+    Gaussian(2.0, "counts", 3.0),
+    Repeat(sequence(Gaussian(1.5, "sums", 2.0), Laplace(4.0, "extremes", 0.5)), 2),
+)
 SIZE = 120_000
 
 
@@ -35,10 +50,12 @@ def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 def noise(plan: Event = PLAN, seed: int | None = 7, threads: int = 1) -> Noise:
     if seed is None:
         return Noise(plan, None, threads)
-    return Noise(plan, np.random.SeedSequence(seed) if SOURCE == "a seed" else Secret(key(seed)), threads)
+    return Noise(
+        plan, np.random.SeedSequence(seed) if SOURCE == "a seed" else Secret(key(seed)), threads
+    )
 
 
-# ---- drawing is recording -------------------------------------------------------------------------------------------
+# ---- drawing is recording ------------------------------------------------------------------------
 
 
 def test_what_was_drawn_is_what_was_spent() -> None:
@@ -68,7 +85,9 @@ def test_same_name_at_different_noise_goes_in_the_plan_s_order() -> None:
 
 def test_equal_releases_of_a_schedule_are_taken_together() -> None:
     it = noise(sequence(Gaussian(5.0, "sums"), Gaussian(1.0, "sums"), Gaussian(5.0, "sums")))
-    assert [it.planned("sums").noise_multiplier] + [it.release("sums", sensitivity=1.0, size=1).scale for _ in range(3)] == [5.0, 5.0, 5.0, 1.0]
+    assert [it.planned("sums").noise_multiplier] + [
+        it.release("sums", sensitivity=1.0, size=1).scale for _ in range(3)
+    ] == [5.0, 5.0, 5.0, 1.0]
 
 
 @pytest.mark.parametrize("draw", ["vector", "symmetric", "release"])
@@ -79,7 +98,12 @@ def test_a_release_outside_the_plan_is_refused(draw: str) -> None:
         "release": lambda it, name: it.release(name, sensitivity=3.0, size=4),
     }
     it = noise()
-    with pytest.raises(PlanViolation, match=r"no further release of 'means'. Left in the plan: counts x 1, sums x 2, extremes x 2"):
+    with pytest.raises(
+        PlanViolation,
+        match=(
+            r"no further release of 'means'. Left in the plan: counts x 1, sums x 2, extremes x 2"
+        ),
+    ):
         values[draw](it, "means")
     values[draw](it, "counts")
     with pytest.raises(PlanViolation, match="no further release of 'counts'"):
@@ -125,19 +149,27 @@ def test_vectors_and_matrices_share_a_release_s_coordinates() -> None:
         release.vector(np.zeros(1))
 
 
-# ---- the scale ------------------------------------------------------------------------------------------------------
+# ---- the scale -----------------------------------------------------------------------------------
 
 
 def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
-    """Two-sided, exact, at level 1e-6: chi-square of the sum of squares, or of absolute values where the law is Laplace's."""
+    """Two-sided, exact, at level 1e-6: chi-square of the sum of squares, or of absolute values
+    where the law is Laplace's.
+    """
     draws = np.asarray(draws, np.float64).ravel() / scale
-    statistic, freedom = (np.sum(draws**2), draws.size) if law == "Gaussian" else (2 * np.sum(np.abs(draws)), 2 * draws.size)
+    statistic, freedom = (
+        (np.sum(draws**2), draws.size)
+        if law == "Gaussian"
+        else (2 * np.sum(np.abs(draws)), 2 * draws.size)
+    )
     tail = min(stats.chi2.cdf(statistic, freedom), stats.chi2.sf(statistic, freedom))
     return bool(tail > 5e-7)
 
 
 def drawn(how: str, wrong: float = 1.0) -> dict[str, tuple[Array, float]]:
-    """Noise of one release, drawn in one of the ways; by coordinates that share a scale, with that scale. wrong: factor on the true one."""
+    """Noise of one release, drawn in one of the ways; by coordinates that share a scale, with
+    that scale. wrong: factor on the true one.
+    """
     scale, r = 6.0, 4
     release = noise().release("counts", sensitivity=3.0, size=2 * SIZE)
     release.scale *= wrong
@@ -185,7 +217,9 @@ def test_a_matrix_takes_the_noise_of_its_isometric_coordinates() -> None:
     """To the last digit: its Frobenius norm is the norm of as many plain draws."""
     plain = noise().vector("counts", np.zeros((500, 10)), sensitivity=3.0)
     matrices = noise().symmetric("counts", np.zeros((500, 4, 4)), sensitivity=3.0)
-    assert np.allclose(np.linalg.norm(matrices, axis=(1, 2)), np.linalg.norm(plain, axis=1), rtol=1e-12, atol=0)
+    assert np.allclose(
+        np.linalg.norm(matrices, axis=(1, 2)), np.linalg.norm(plain, axis=1), rtol=1e-12, atol=0
+    )
 
 
 def test_laplace_has_its_scale() -> None:
@@ -197,13 +231,16 @@ def test_laplace_has_its_scale() -> None:
     assert has_scale(draws(1.0), 2.0, "Laplace")
     assert stats.kstest(draws(1.0) / 2.0, "laplace").pvalue > 1e-6
     assert not has_scale(draws(0.95), 2.0, "Laplace") and not has_scale(draws(1.05), 2.0, "Laplace")
-    assert not has_scale(draws(1.0), 2.0)  # as a standard deviation: that is sqrt(2) times the scale
+    # as a standard deviation: that is sqrt(2) times the scale
+    assert not has_scale(draws(1.0), 2.0)
 
 
 def test_noise_is_added_and_nothing_else_is_done() -> None:
     values = np.arange(12.0).reshape(3, 4)
     added = noise().vector("counts", values, sensitivity=3.0) - values
-    assert np.allclose(added, noise().vector("counts", np.zeros((3, 4)), sensitivity=3.0), atol=1e-12)
+    assert np.allclose(
+        added, noise().vector("counts", np.zeros((3, 4)), sensitivity=3.0), atol=1e-12
+    )
     assert np.array_equal(values, np.arange(12.0).reshape(3, 4))
 
 
@@ -212,25 +249,35 @@ def test_counts_are_not_cut_to_whole_numbers() -> None:
     assert released.dtype == np.float64 and np.all(released != np.round(released))
 
 
-# ---- the stream -----------------------------------------------------------------------------------------------------
+# ---- the stream ----------------------------------------------------------------------------------
 
 SEVERAL_CHUNKS = 2 * CHUNK + 12_345
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_change_no_bit(threads: int) -> None:
-    one, many = (noise(threads=count).vector("counts", np.zeros(SEVERAL_CHUNKS), sensitivity=3.0) for count in (1, threads))
+    one, many = (
+        noise(threads=count).vector("counts", np.zeros(SEVERAL_CHUNKS), sensitivity=3.0)
+        for count in (1, threads)
+    )
     assert np.array_equal(one, many)
-    one, many = (noise(threads=count).symmetric("counts", np.zeros((30_000, 5, 5)), sensitivity=3.0) for count in (1, threads))
+    one, many = (
+        noise(threads=count).symmetric("counts", np.zeros((30_000, 5, 5)), sensitivity=3.0)
+        for count in (1, threads)
+    )
     assert np.array_equal(one, many)
 
 
 def independent(a: Array, b: Array) -> bool:
-    """No coordinate shared, no correlation at level 1e-6: neither of values, nor of squares, nor of neighbours."""
+    """No coordinate shared, no correlation at level 1e-6: neither of values, nor of squares,
+    nor of neighbours.
+    """
     size = min(a.size, b.size)
     a, b = a.ravel()[:size], b.ravel()[:size]
     lagged = [(a, b), (a[1:], b[:-1]), (a[:-1], b[1:]), (a**2, b**2)]
-    return not np.isin(a, b).any() and all(abs(np.corrcoef(x, y)[0, 1]) < 4.9 / np.sqrt(size) for x, y in lagged)
+    return not np.isin(a, b).any() and all(
+        abs(np.corrcoef(x, y)[0, 1]) < 4.9 / np.sqrt(size) for x, y in lagged
+    )
 
 
 def test_draws_are_independent_across_releases_parts_and_chunks() -> None:
@@ -244,12 +291,17 @@ def test_draws_are_independent_across_releases_parts_and_chunks() -> None:
 
 
 def test_open_releases_do_not_disturb_each_other() -> None:
-    """Grams and right-hand sides are open together, and drawn block by block: a release's draws are its own."""
+    """Grams and right-hand sides are open together, and drawn block by block: a release's draws
+    are its own.
+    """
 
     def draws(order: str) -> dict[str, Array]:
         it = noise()
         found: dict[str, Array] = {}
-        pens = {"c": it.release("counts", sensitivity=3.0, size=200), "s": it.release("sums", sensitivity=2.0, size=200)}
+        pens = {
+            "c": it.release("counts", sensitivity=3.0, size=200),
+            "s": it.release("sums", sensitivity=2.0, size=200),
+        }
         for name in order:
             found[name] = np.append(found.get(name, np.empty(0)), pens[name].vector(np.zeros(100)))
         return found
@@ -268,7 +320,9 @@ def test_a_reused_stream_is_found() -> None:
 
 
 def test_a_seed_repeats_and_another_does_not() -> None:
-    draws = [noise(seed=seed).vector("counts", np.zeros(1000), sensitivity=3.0) for seed in (7, 7, 8)]
+    draws = [
+        noise(seed=seed).vector("counts", np.zeros(1000), sensitivity=3.0) for seed in (7, 7, 8)
+    ]
     assert np.array_equal(draws[0], draws[1])
     assert independent(draws[0], draws[2])
 

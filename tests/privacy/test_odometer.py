@@ -1,4 +1,6 @@
-"""What everything on one data set costs together: against independent compositions, and the filter against the Gaussian mechanism it promises."""
+"""What everything on one data set costs together: against independent compositions, and the
+filter against the Gaussian mechanism it promises.
+"""
 
 import math
 from typing import Any
@@ -9,27 +11,52 @@ import pytest
 from scipy.stats import norm
 
 from dpmf_core.errors import BadInput
-from dpmf_core.privacy import Budget, Gaussian, Laplace, PosteriorSample, Relation, Repeat, Status, normal_form, sequence
-from dpmf_core.privacy.events import ThresholdedCounts, on_grids
+from dpmf_core.privacy import (
+    Budget,
+    Gaussian,
+    Laplace,
+    PosteriorSample,
+    Relation,
+    Repeat,
+    Status,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.events import on_grids
+from dpmf_core.privacy.failing_mechanisms import ThresholdedCounts
 from dpmf_core.privacy.odometer import Charge, Entry, check, lines, squared_mu, total
 
 DELTA = 1e-5
-# noise multiplier of one Gaussian release that costs epsilon at delta 1e-5 (Balle & Wang 2018, to four decimals)
+# noise multiplier of one Gaussian release that costs epsilon at delta 1e-5 (Balle & Wang 2018, to
+# four decimals)
 MULTIPLIERS = {0.5: 7.0318, 1.0: 3.7306, 2.0: 1.9938, 5.0: 0.8919, 10.0: 0.4999}
 
 
 def run(epsilon: float, **more: Any) -> Charge:
-    return Charge(**{"title": "a run", "ledger": ((Gaussian(MULTIPLIERS[epsilon]), 1),), "status": Status.PROVEN, "delta": DELTA, **more})
+    return Charge(
+        **{
+            "title": "a run",
+            "ledger": ((Gaussian(MULTIPLIERS[epsilon]), 1),),
+            "status": Status.PROVEN,
+            "delta": DELTA,
+            **more,
+        }
+    )
 
 
 def independently(multipliers: list[float], delta: float) -> float:
-    """Epsilon of Gaussian releases composed, by 50 digits of delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
+    """Epsilon of Gaussian releases composed, by 50 digits of delta(eps) = Phi(mu/2 - eps/mu) -
+    e^eps Phi(-mu/2 - eps/mu).
+    """
     with mpmath.workdps(50):
         mu = mpmath.sqrt(sum(1 / mpmath.mpf(z) ** 2 for z in multipliers))
         low, high = mpmath.mpf(0), mpmath.mpf(100)
         for _ in range(120):
             eps = (low + high) / 2
-            too_much = mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu) > delta
+            too_much = (
+                mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
+                > delta
+            )
             low, high = (eps, high) if too_much else (low, eps)
         return float(low)
 
@@ -37,7 +64,9 @@ def independently(multipliers: list[float], delta: float) -> float:
 def test_a_list_over_epsilons_costs_what_its_runs_cost_together() -> None:
     found = total([run(epsilon) for epsilon in MULTIPLIERS])
     assert found.epsilon == pytest.approx(12.33, abs=0.005)
-    assert found.epsilon == pytest.approx(independently(list(MULTIPLIERS.values()), DELTA), rel=1e-9)
+    assert found.epsilon == pytest.approx(
+        independently(list(MULTIPLIERS.values()), DELTA), rel=1e-9
+    )
     assert (found.delta, found.relation, found.uncovered) == (DELTA, Relation.ADD_REMOVE, 0)
 
 
@@ -46,13 +75,17 @@ def test_the_stricter_relation_counts_for_all() -> None:
     first = run(1.0, ledger=((Gaussian(4.0, replace_one_factor=math.sqrt(2)), 3),))
     found = total([first, run(2.0, relation=Relation.REPLACE_ONE)])
     assert found.relation is Relation.REPLACE_ONE
-    assert found.epsilon == pytest.approx(independently([4 / math.sqrt(2)] * 3 + [MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9)
+    assert found.epsilon == pytest.approx(
+        independently([4 / math.sqrt(2)] * 3 + [MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
+    )
 
 
 def test_the_largest_delta_of_a_run_is_the_deltas_of_all() -> None:
     found = total([run(1.0, delta=1e-6), run(2.0)])
     assert found.delta == DELTA
-    assert found.epsilon == pytest.approx(independently([MULTIPLIERS[1.0], MULTIPLIERS[2.0]], DELTA), rel=1e-9)
+    assert found.epsilon == pytest.approx(
+        independently([MULTIPLIERS[1.0], MULTIPLIERS[2.0]], DELTA), rel=1e-9
+    )
 
 
 def test_laplace_noise_is_composed_with_gaussian() -> None:
@@ -66,7 +99,9 @@ def test_laplace_noise_is_composed_with_gaussian() -> None:
         loss = (np.abs(x - 1) - np.abs(x)) / b
         mu = 1 / z
         left = epsilon - loss
-        inner = norm.cdf(mu / 2 - left / mu) - np.exp(np.minimum(left, 700)) * norm.cdf(-mu / 2 - left / mu)
+        inner = norm.cdf(mu / 2 - left / mu) - np.exp(np.minimum(left, 700)) * norm.cdf(
+            -mu / 2 - left / mu
+        )
         return float(np.trapezoid(density * inner, x))
 
     assert delta_at(found.epsilon) == pytest.approx(delta, rel=2e-2)
@@ -80,7 +115,9 @@ def test_what_has_no_epsilon_is_listed_and_not_covered() -> None:
     assert found.uncovered == 3
     assert found.epsilon == pytest.approx(2.0, abs=1e-3)
     made = "2026-01-01T00:00:00+00:00"
-    table = lines([Entry(charge, made, "finished") for charge in (run(2.0), none, none, unproven, one_value)])
+    table = lines(
+        [Entry(charge, made, "finished") for charge in (run(2.0), none, none, unproven, one_value)]
+    )
     assert [(line.times, line.each is None, line.together is None) for line in table] == [
         (1, False, False),
         (2, True, True),
@@ -93,24 +130,32 @@ def test_a_private_selection_is_added_at_its_own_delta() -> None:
     selection = run(1.0, ledger=(), price=(2.59, 4.0))
     assert total([selection]).epsilon == 2.59 and total([selection]).delta == DELTA
     both = total([selection, run(2.0)])
-    assert both.delta == pytest.approx(2 * DELTA) and both.epsilon == pytest.approx(2.59 + 2.0, abs=1e-3)
+    assert both.delta == pytest.approx(2 * DELTA) and both.epsilon == pytest.approx(
+        2.59 + 2.0, abs=1e-3
+    )
     replaced = total([selection, run(2.0, relation=Relation.REPLACE_ONE)])
-    assert replaced.epsilon == pytest.approx(4.0 + independently([MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9)
+    assert replaced.epsilon == pytest.approx(
+        4.0 + independently([MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
+    )
 
 
-# ---- the filter -------------------------------------------------------------------------------------------------------
+# ---- the filter ----------------------------------------------------------------------------------
 
 BUDGET = Budget(epsilon=3.0, delta=DELTA)
 
 
 def test_the_filter_is_exact_for_gaussian_noise() -> None:
-    """Runs enter as long as their exact composition stays at or below the budget, and not one more."""
+    """Runs enter as long as their exact composition stays at or below the budget, and not one
+    more.
+    """
     multipliers = [5.0]
     while independently([*multipliers, 5.0], DELTA) <= BUDGET.epsilon:
         multipliers.append(5.0)
     runs = [run(1.0, ledger=((Gaussian(5.0), 1),)) for _ in multipliers]
     check(runs[:-1], runs[-1:], BUDGET)
-    with pytest.raises(BadInput, match=r"budget of these data is epsilon = 3.00 .* so nothing was drawn"):
+    with pytest.raises(
+        BadInput, match=r"budget of these data is epsilon = 3.00 .* so nothing was drawn"
+    ):
         check(runs, runs[:1], BUDGET)
 
 
@@ -126,7 +171,9 @@ def test_the_advice_of_a_refusal_is_taken() -> None:
     left = float(str(refusal.value).partition("at most ")[2].partition(" in all")[0])
     z = 1 / Budget(epsilon=0.999 * left, delta=DELTA).mu
     check([run(2.0)], [run(1.0, ledger=((Gaussian(z), 1),))], BUDGET)
-    assert independently([MULTIPLIERS[2.0], 1 / Budget(epsilon=left, delta=DELTA).mu], DELTA) == pytest.approx(3.0, abs=0.01)
+    assert independently(
+        [MULTIPLIERS[2.0], 1 / Budget(epsilon=left, delta=DELTA).mu], DELTA
+    ) == pytest.approx(3.0, abs=0.01)
 
 
 def test_the_budgets_relation_decides() -> None:
@@ -138,7 +185,9 @@ def test_the_budgets_relation_decides() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0, 30.0])
 def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon: float) -> None:
-    """No test between neighbours errs less under the bound than randomised response allows, and at one point exactly as little."""
+    """No test between neighbours errs less under the bound than randomised response allows, and
+    at one point exactly as little.
+    """
     bound = squared_mu(PosteriorSample(1 / epsilon), Relation.ADD_REMOVE)
     assert bound is not None and bound == squared_mu(Laplace(1 / epsilon), Relation.ADD_REMOVE)
     alarms = np.linspace(0, 1, 20_001)
@@ -163,14 +212,25 @@ def test_the_total_says_by_which_rule_it_was_composed() -> None:
     plain = Charge("one", normal_form(Gaussian(3.0)), Status.PROVEN, delta=1e-5)
     grid = Charge("another", normal_form(on_grids(Gaussian(3.0))), Status.PROVEN, delta=1e-5)
     chosen = Charge("selection", (), Status.PROVEN, delta=1e-5, price=(1.0, 2.0))
-    assert [total(charges).rule for charges in ([], [plain], [plain, grid], [plain, chosen])] == ["exact", "exact", "Rényi bound", "at most"]
+    assert [total(charges).rule for charges in ([], [plain], [plain, grid], [plain, chosen])] == [
+        "exact",
+        "exact",
+        "Rényi bound",
+        "at most",
+    ]
 
 
 def test_a_row_more_is_another_person_s_data_replaced() -> None:
-    """People and their single rows protected by turns: what was protected for people moves as far as a replaced person moves it."""
-    person = Charge("one", normal_form(Gaussian(2.0, replace_one_factor=1.4)), Status.PROVEN, "person", DELTA)
+    """People and their single rows protected by turns: what was protected for people moves as
+    far as a replaced person moves it.
+    """
+    person = Charge(
+        "one", normal_form(Gaussian(2.0, replace_one_factor=1.4)), Status.PROVEN, "person", DELTA
+    )
     row = Charge("another", normal_form(Gaussian(50.0)), Status.PROVEN, "document", DELTA)
-    assert total([person, row]).epsilon == pytest.approx(independently([2.0 / 1.4, 50.0], DELTA), rel=1e-9)
+    assert total([person, row]).epsilon == pytest.approx(
+        independently([2.0 / 1.4, 50.0], DELTA), rel=1e-9
+    )
     assert total([person]).epsilon == pytest.approx(independently([2.0], DELTA), rel=1e-9)
     budget = Budget(epsilon=total([person, row]).epsilon * 1.001, delta=DELTA)
     check([person], [row], budget)

@@ -1,4 +1,6 @@
-"""The price of choosing holds for every way in which a score may rank outcomes, and is below what was published."""
+"""The price of choosing holds for every way in which a score may rank outcomes, and is below
+what was published.
+"""
 
 import itertools
 import math
@@ -11,29 +13,48 @@ from scipy.stats import binom, geom, logser, poisson
 
 from dpmf_core.privacy import Event, Gaussian, Laplace, PosteriorSample, Repeat, sequence
 from dpmf_core.privacy.accounting import delta as delta_of
-from dpmf_core.privacy.accounting import epsilon, gaussian_epsilon, gaussian_mu, log_delta
-from dpmf_core.privacy.selection import CHEAPEST, SHAPES, _binomial, _logarithmic, derivative, price_of_choosing
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu, log_delta
+from dpmf_core.privacy.selection import (
+    CHEAPEST,
+    SHAPES,
+    _binomial,
+    _logarithmic,
+    derivative,
+    price_of_choosing,
+)
 
 DELTA = 1e-5
 CASES = [(0.2, 10), (1.0, 3), (1.0, 10), (1.0, 100), (2.0, 20), (5.0, 10), (20.0, 40)]
 
 
 def by_moments(mu: float, mean: float, delta: float) -> float:
-    """Poisson, Papernot & Steinke 2022, Thm. 6, with the exact delta of a Gaussian trial: an independent bound, order by order."""
+    """Poisson, Papernot & Steinke 2022, Thm. 6, with the exact delta of a Gaussian trial: an
+    independent bound, order by order.
+    """
 
     def bound(log: float) -> float:
         alpha = 1 + math.exp(log)
-        own = alpha * mu * mu / 2 + mean * math.exp(log_delta(mu, math.log1p(1 / (alpha - 1)))) + math.log(mean) / (alpha - 1)
+        own = (
+            alpha * mu * mu / 2
+            + mean * math.exp(log_delta(mu, math.log1p(1 / (alpha - 1))))
+            + math.log(mean) / (alpha - 1)
+        )
         return own + math.log1p(-1 / alpha) - math.log(delta * alpha) / (alpha - 1)
 
     return float(minimize_scalar(bound, bounds=(-3, 8), method="bounded").fun)
 
 
 def truly(shape: str, mu: float, mean: float, delta: float, order: str) -> float:
-    """Epsilon of the best of K draws of one number, N(0, 1) or N(mu, 1), ranked in some order: the hockey-stick divergence, integrated both ways."""
+    """Epsilon of the best of K draws of one number, N(0, 1) or N(mu, 1), ranked in some order:
+    the hockey-stick divergence, integrated both ways.
+    """
     x = np.linspace(-12, 12 + mu, 400_001)
     step = x[1] - x[0]
-    p, q = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi), np.exp(-((x - mu) ** 2) / 2) / math.sqrt(2 * math.pi)
+    p, q = (
+        np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi),
+        np.exp(-((x - mu) ** 2) / 2) / math.sqrt(2 * math.pi),
+    )
     if order == "largest":
         P, Q = ndtr(x), ndtr(x - mu)
     elif order == "smallest":
@@ -46,37 +67,54 @@ def truly(shape: str, mu: float, mean: float, delta: float, order: str) -> float
     a, b = p * slope(P), q * slope(Q)
 
     def over(eps: float) -> float:
-        return max(float(np.maximum(one - math.exp(eps) * other, 0).sum()) * step for one, other in ((a, b), (b, a)))
+        return max(
+            float(np.maximum(one - math.exp(eps) * other, 0).sum()) * step
+            for one, other in ((a, b), (b, a))
+        )
 
-    return float(brentq(lambda eps: math.log(max(over(eps), 1e-300) / delta), 0.0, 60.0)) if over(0.0) > delta else 0.0
+    return (
+        float(brentq(lambda eps: math.log(max(over(eps), 1e-300) / delta), 0.0, 60.0))
+        if over(0.0) > delta
+        else 0.0
+    )
 
 
 @pytest.mark.parametrize(("one", "mean"), [(1.0, 10), (2.0, 20)])
 def test_the_independent_bound_is_the_published_improvement(one: float, mean: float) -> None:
     """A training of this epsilon and a score of noise multiplier 5."""
-    assert by_moments(math.hypot(gaussian_mu(one, DELTA), 1 / 5), mean, DELTA) == pytest.approx({1.0: 2.59, 2.0: 6.07}[one], abs=0.01)
+    assert by_moments(math.hypot(gaussian_mu(one, DELTA), 1 / 5), mean, DELTA) == pytest.approx(
+        {1.0: 2.59, 2.0: 6.07}[one], abs=0.01
+    )
 
 
 @pytest.mark.parametrize(("one", "mean"), CASES)
 def test_the_price_is_no_more_than_by_the_theorem_of_moments(one: float, mean: float) -> None:
     """But for intervals of finite width, which cost up to 1% at 100 trials."""
     mu = gaussian_mu(one, DELTA)
-    assert price_of_choosing(Gaussian(1 / mu), mean, DELTA).best_of["poisson"] < by_moments(mu, mean, DELTA) * (1.01 if mean == 100 else 1.0)
+    assert price_of_choosing(Gaussian(1 / mu), mean, DELTA).best_of["poisson"] < by_moments(
+        mu, mean, DELTA
+    ) * (1.01 if mean == 100 else 1.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("one", "mean"), CASES[:-1])
-def test_no_order_of_outcomes_costs_more_than_the_price(shape: str, one: float, mean: float) -> None:
+def test_no_order_of_outcomes_costs_more_than_the_price(
+    shape: str, one: float, mean: float
+) -> None:
     mu = gaussian_mu(one, DELTA)
     price = price_of_choosing(Gaussian(1 / mu), mean, DELTA).best_of[shape]
-    worst = max(truly(shape, mu, mean, DELTA, order) for order in ("largest", "smallest", "telling"))
+    worst = max(
+        truly(shape, mu, mean, DELTA, order) for order in ("largest", "smallest", "telling")
+    )
     assert worst <= price * (1 + 1e-6)
     assert one < worst  # choosing is never free
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_ranking_of_four_outcomes_breaks_the_price(shape: str) -> None:
-    """Exhaustively: randomised answers in every order, one trial a posterior sample at its worst."""
+    """Exhaustively: randomised answers in every order, one trial a posterior sample at its
+    worst.
+    """
     eps, delta = 0.7, 1e-3
     keep = math.exp(eps) / (1 + math.exp(eps))
     p, q = np.array([keep, 1 - keep]), np.array([1 - keep, keep])
@@ -84,7 +122,9 @@ def test_no_ranking_of_four_outcomes_breaks_the_price(shape: str) -> None:
     price = price_of_choosing(PosteriorSample(1 / eps), 4.0, delta).best_of[shape]
     gain = _generating(shape, 4.0)
     for order in itertools.permutations(range(4)):
-        a, b = (np.diff(gain(np.concatenate([[0.0], np.cumsum(side[list(order)])]))) for side in (p, q))
+        a, b = (
+            np.diff(gain(np.concatenate([[0.0], np.cumsum(side[list(order)])]))) for side in (p, q)
+        )
         assert np.maximum(a - math.exp(price) * b, 0).sum() <= delta * (1 + 1e-9)
         assert np.maximum(b - math.exp(price) * a, 0).sum() <= delta * (1 + 1e-9)
 
@@ -92,9 +132,11 @@ def test_no_ranking_of_four_outcomes_breaks_the_price(shape: str) -> None:
 def _generating(shape: str, mean: float):  # type: ignore[no-untyped-def]
     k = np.arange(4000)
     chance = {
-        "poisson": lambda: poisson.pmf(k, mean), "geometric": lambda: geom.pmf(k, 1 / mean),
-        "logarithmic": lambda: logser.pmf(k, 1 - _logarithmic(mean)), "binomial": lambda: binom.pmf(k, *_binomial(mean)),
-    }[shape]()  # fmt: skip
+        "poisson": lambda: poisson.pmf(k, mean),
+        "geometric": lambda: geom.pmf(k, 1 / mean),
+        "logarithmic": lambda: logser.pmf(k, 1 - _logarithmic(mean)),
+        "binomial": lambda: binom.pmf(k, *_binomial(mean)),
+    }[shape]()
     return lambda x: np.array([(chance * value**k).sum() for value in np.clip(x, 0, 1)])
 
 
@@ -118,27 +160,44 @@ def test_an_unknown_law_is_refused() -> None:
 def test_the_default_is_the_cheapest(one: float, mean: float) -> None:
     price = price_of_choosing(Gaussian(1 / gaussian_mu(one, DELTA)), mean, DELTA)
     assert price.cheapest == CHEAPEST == "logarithmic"
-    assert gaussian_epsilon(gaussian_mu(one, DELTA), DELTA / mean) < price.best_of[CHEAPEST]  # no less than union over the best place
+    # no less than union over the best place
+    assert gaussian_epsilon(gaussian_mu(one, DELTA), DELTA / mean) < price.best_of[CHEAPEST]
 
 
 def test_the_prices() -> None:
     """As the README has them."""
     for one, mean, expected in ((1.0, 10, 1.84), (2.0, 20, 3.33)):
         trial = sequence(Gaussian(1 / gaussian_mu(one, DELTA)), Gaussian(5.0))
-        assert price_of_choosing(trial, mean, DELTA).best_of[CHEAPEST] == pytest.approx(expected, abs=0.005)
+        assert price_of_choosing(trial, mean, DELTA).best_of[CHEAPEST] == pytest.approx(
+            expected, abs=0.005
+        )
 
 
-@pytest.mark.parametrize("event", [Laplace(2.0), sequence(Gaussian(3.0), Laplace(4.0)), PosteriorSample(1.0), Repeat(Laplace(20.0), 30)])
+@pytest.mark.parametrize(
+    "event",
+    [
+        Laplace(2.0),
+        sequence(Gaussian(3.0), Laplace(4.0)),
+        PosteriorSample(1.0),
+        Repeat(Laplace(20.0), 30),
+    ],
+)
 def test_other_noise_is_priced_by_its_profile(event: Event) -> None:
-    """At least one trial's epsilon at delta / mean; at most the law's own bound from pure DP, where there is one (Papernot & Steinke 2022, Cor. 3)."""
+    """At least one trial's epsilon at delta / mean; at most the law's own bound from pure DP,
+    where there is one (Papernot & Steinke 2022, Cor. 3).
+    """
     price = price_of_choosing(event, 5.0, 1e-6)
     assert epsilon(event, 1e-6) < price.best_of["geometric"]
     if delta_of(event, 3.0) == 0.0:
         pure = float(epsilon(event, 1e-15))
-        assert price.best_of["geometric"] <= 3 * pure * (1 + 1e-3) and price.best_of["logarithmic"] <= 2 * pure * (1 + 1e-3)
+        assert price.best_of["geometric"] <= 3 * pure * (1 + 1e-3) and price.best_of[
+            "logarithmic"
+        ] <= 2 * pure * (1 + 1e-3)
 
 
 def test_a_numerical_profile_is_the_gaussian_s_where_both_are_known() -> None:
     """A table of the profile costs next to nothing: Laplace noise so large that it adds nothing."""
     alone = price_of_choosing(Gaussian(3.0), 10, 1e-5).best_of[CHEAPEST]
-    assert price_of_choosing(sequence(Gaussian(3.0), Laplace(1e5)), 10, 1e-5).best_of[CHEAPEST] == pytest.approx(alone, rel=0.02)
+    assert price_of_choosing(sequence(Gaussian(3.0), Laplace(1e5)), 10, 1e-5).best_of[
+        CHEAPEST
+    ] == pytest.approx(alone, rel=0.02)

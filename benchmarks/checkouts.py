@@ -1,0 +1,66 @@
+"""Two checkouts side by side: a process of each, asked in turn."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+class Worker:
+    """A process of one checkout that runs a script of this folder, with one thread: a line of JSON
+    in, a line of JSON out.
+    """
+
+    def __init__(self, checkout: Path, script: Path) -> None:
+        threads = dict.fromkeys(("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        self._process = subprocess.Popen(
+            [sys.executable, str(script)],
+            cwd=checkout,
+            env={**os.environ, **threads},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, **asked: Any) -> Any:
+        """What it answers. Raises RuntimeError where the process ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"The worker ended at {asked}.")
+        return json.loads(line)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def interleaved(
+    old: Worker,
+    new: Worker,
+    asked: dict[str, Any],
+    cost: Callable[[Any], float],
+    pairs: tuple[int, int],
+    seconds: float,
+) -> tuple[list[Any], list[Any]]:
+    """What both answer to the same, seed by seed, the order changing; after one that compiles.
+
+    cost: seconds of an answer. pairs: at least and at most so many, fewer than the most where they
+    cost more than `seconds` together.
+    """
+    for worker in (old, new):
+        worker.ask(**asked, seed=0)
+    before, after, spent = list[Any](), list[Any](), 0.0
+    while len(before) < pairs[0] or (len(before) < pairs[1] and spent < seconds):
+        seed, turns = len(before) + 1, [(old, before), (new, after)]
+        for worker, found in turns if seed % 2 else reversed(turns):
+            found.append(worker.ask(**asked, seed=seed))
+            spent += cost(found[-1])
+    return before, after

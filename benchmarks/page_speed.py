@@ -1,0 +1,382 @@
+"""How long a person waits for Explore and for the other pages, in a real Chromium before a real
+server.
+
+`python -m benchmarks.page_speed [--repeats 7] [--folder DIR] [--small]`: serves the app on an empty
+data directory (or on DIR, whose runs are kept), has the default data set's grid of epsilons
+computed, and measures. --small: the set of 2,000 people. Every clock is the browser's own,
+`performance.now()`, with its origin at the start of the navigation; it starts at the time stamp
+that the browser gave an input, and ends when the first frame that shows the end has been handed to
+the compositor: in a task after the `requestAnimationFrame` callback that finds the end in the page.
+
+drag: on stored epsilons, the mouse button held. From a `pointermove` until figure, headline and
+slider stand at the epsilon under the pointer; the figure's headline must be a measured one.
+box: from the Enter in the number box, at an epsilon whose runs are stored, until headline and
+figure show it as measured and the privacy label says it.
+link: from the start of a navigation to an address with a stored epsilon, in a new browser profile
+with an empty cache, until the same. "link, cached": in a new session of a profile that has been
+here before.
+run: from the Enter in the number box, at an epsilon of which nothing is stored, until headline and
+figure show that epsilon as measured, that is, at least its first draw was trained and judged.
+page: from the click on another page's link until the heading of that page is drawn and its script
+has ended; over pages whose runs are stored.
+
+Beside each clock stands what the processors did until then: seconds of processor of the server with
+its workers and of the browser. On a machine that does other things too the clocks grow by as much
+as it is loaded, these only by what idle workers do meanwhile, a tenth of a processor. The load
+average is of the start of each repetition; what was measured at more than 1 for each core is no
+answer to whether a target is met.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.classroom import free_port, served
+from benchmarks.report import save
+from dpmf_core.paths import data_folder
+from dpmf_core.runs.comparison import DRAWS
+from dpmf_core.runs.epsilon_grid import EPSILONS
+from dpmf_core.runs.store import Store
+from tests.browser.conftest import go
+
+CHROMIUM, FLAGS = "/usr/bin/chromium", ["--no-sandbox", "--disable-gpu"]
+VIEW = {"width": 1280, "height": 900}
+PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
+SETS = {"cinema": "20,000 people", "cinema-small": "2,000 people"}
+TARGETS = {"drag": 0.15, "box": 0.4, "link": 1.2, "run": 2.0, "page": 1.0}  # seconds
+STORED = (1.0, 2.0, 5.0)  # epsilons that are walked between; each with all that stands beside it
+TOUR = ("Accountant", "Explore", "Lessons", "Glossary", "Explore", "Errata")
+
+# In the page: `clock.arm(event, end)` waits for the first such event, or for none where the
+# navigation is the start, and `clock.read()` gives the seconds, null before the end.
+CLOCK = """
+window.clock = (() => {
+  let began = null, ended = null, arrived = () => false;
+  const hero = () => {
+    for (const host of document.querySelectorAll('[data-testid=stBidiComponentRegular], div')) {
+      const found = host.shadowRoot?.querySelector('.hero');
+      if (found) return found;
+    }
+    return null;
+  };
+  const look = () => {
+    if (ended !== null) return;
+    if (began !== null && arrived()) {
+      const gate = new MessageChannel();
+      gate.port1.onmessage = () => { ended = performance.now(); };
+      gate.port2.postMessage(0);
+      return;
+    }
+    requestAnimationFrame(look);
+  };
+  const arm = (event, end) => {
+    [began, ended, arrived] = [event === null ? 0 : null, null, end];
+    if (event !== null) {
+      const start = (it) => {
+        if (event === 'keydown' && it.key !== 'Enter') return;
+        window.removeEventListener(event, start, true);
+        began = it.timeStamp;
+      };
+      window.addEventListener(event, start, true);
+    }
+    requestAnimationFrame(look);
+  };
+  const text = (node) => node?.textContent ?? '';
+  const at = (epsilon) => {
+    const root = hero();
+    return root !== null && !root.classList.contains('stale')
+      && root.dataset.epsilon === epsilon && root.dataset.measured === 'true'
+      && text(root.querySelector('h1')).startsWith(`At ε = ${epsilon},`);
+  };
+  const spoken = '[data-testid=stMain] :is(p, h1, h2, h3, h4)';
+  const labelled = (epsilon) => [...document.querySelectorAll(spoken)]
+    .some((it) => text(it).includes(`ε = ${Number(epsilon).toFixed(2)} in total`));
+  const idle = () => document.querySelector('[data-testid=stApp]')
+    ?.dataset.testScriptState === 'notRunning';
+  return { arm, at, labelled, idle, hero, text,
+    read: () => ended === null ? null : (ended - began) / 1000 };
+})();
+"""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One reading: seconds by the clock, seconds of processor of server and browser, and the load
+    average when it began.
+    """
+
+    seconds: float
+    server: float
+    browser: float
+    load: float
+
+
+def spent(root: int) -> float:
+    """Processor seconds of a process and of everything below it, so far."""
+    total = 0.0
+    top = psutil.Process(root)
+    for process in (top, *top.children(recursive=True)):
+        try:
+            times = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += times.user + times.system
+    return total
+
+
+def until(page: Any, condition: str) -> None:
+    """Until an expression holds in a page; the server's policy forbids the page to evaluate text,
+    so that it is asked again and again from here.
+    """
+    end = time.monotonic() + PATIENCE
+    while not page.evaluate(condition):
+        if time.monotonic() > end:
+            raise TimeoutError(f"{condition} did not come true")
+        page.wait_for_timeout(50)
+
+
+class Bench:
+    """A browser before a server, and the clocks."""
+
+    def __init__(self, chromium: Any, base: str, server: int, data: str) -> None:
+        self.chromium, self.base, self.server, self.data = chromium, base, server, data
+        self.browser_pid = next(
+            it.pid for it in psutil.Process().children(recursive=True) if "chrom" in it.name()
+        )
+        self.profile = self._profile()
+        self.page = self.profile.new_page()
+        known = Store(Path(os.environ["DPMF_DATA"]) / "runs")
+        there = known.epsilons(data, "dpals")
+        known.close()
+        grid = (round(2.5 + 0.01 * step, 2) for step in range(1, 400))
+        self.unused = iter([epsilon for epsilon in grid if epsilon not in there])
+
+    def _profile(self) -> Any:
+        profile = self.chromium.new_context(viewport=VIEW)
+        profile.set_default_timeout(1000 * PATIENCE)
+        profile.add_init_script(CLOCK)
+        return profile
+
+    def address(self, epsilon: float) -> str:
+        return f"{self.base}/explore?data={self.data}&algo=dpals&eps={epsilon:g}"
+
+    # -- until the store has everything ------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Every epsilon of the grid in all draws, and what stands beside the walked ones."""
+        for epsilon in STORED:
+            self.page.goto(self.address(epsilon))
+            self.shown(self.page, epsilon)
+        whole = len(EPSILONS) * DRAWS
+        dots = "clock.hero()?.querySelectorAll('circle.draw').length"
+        until(self.page, f"{dots} >= {whole} && clock.idle()")
+        for name in TOUR:
+            go(self.page, name)
+            self.quiet(self.page)
+
+    def shown(self, page: Any, epsilon: float) -> None:
+        """Until the page shows all draws of everything that it asked for."""
+        until(page, f"clock.at('{epsilon:g}')")
+        self.quiet(page)
+
+    def quiet(self, page: Any) -> None:
+        """Until no run goes on and the script has ended, for a while."""
+        page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
+        for _ in range(2):
+            until(page, "clock.idle()")
+            page.wait_for_timeout(700)
+
+    # -- clocks ------------------------------------------------------------------------------------
+
+    def look(self, page: Any, event: str | None, end: str, act: Callable[[], object]) -> Look:
+        """What passes between the first such event of an act and the end, an expression."""
+        load, before = os.getloadavg()[0], (spent(self.server), spent(self.browser_pid))
+        if event is not None:
+            page.evaluate(f"clock.arm('{event}', () => {end})")
+        act()
+        until(page, "clock.read() !== null")
+        after = (spent(self.server), spent(self.browser_pid))
+        seconds = float(page.evaluate("clock.read()"))
+        return Look(seconds, after[0] - before[0], after[1] - before[1], load)
+
+    def drag(self, _: int) -> Look:
+        """The handle is held, and moved to a neighbouring measured epsilon."""
+        page, rail = self.page, self.page.get_by_test_id("stSidebar").get_by_role("slider")
+        box = rail.bounding_box()
+        y = box["y"] + box["height"] / 2
+        first, goal = self._place(rail, box, 2.0), self._place(rail, box, 5.0)
+        page.mouse.move(first, y)
+        page.mouse.down()
+        page.wait_for_timeout(300)
+        there = "clock.at('5')"
+        found = self.look(page, "pointermove", there, lambda: page.mouse.move(goal, y))
+        page.mouse.move(first, y)
+        page.mouse.up()
+        self.quiet(page)
+        return found
+
+    @staticmethod
+    def _place(rail: Any, box: Any, epsilon: float) -> float:
+        """Where the slider has an epsilon, across the page."""
+        low, high = (float(rail.get_attribute(f"aria-value{it}")) for it in ("min", "max"))
+        share = rail.evaluate(
+            "(_, it) => Math.log(it[0] / it[1]) / Math.log(it[2] / it[1])", [epsilon, low, high]
+        )
+        return float(box["x"] + box["width"] * share)
+
+    def box(self, turn: int) -> Look:
+        epsilon = STORED[turn % len(STORED)]
+        found = self._type(epsilon, labelled=True)
+        self.shown(self.page, epsilon)
+        return found
+
+    def run(self, _: int) -> Look:
+        """An epsilon that nobody has asked for; what stands beside it is called off afterwards."""
+        found = self._type(next(self.unused), labelled=False)
+        self._type(STORED[0], labelled=True)
+        self.shown(self.page, STORED[0])
+        return found
+
+    def _type(self, epsilon: float, labelled: bool) -> Look:
+        page = self.page
+        field = page.get_by_role("spinbutton", name="ε, exactly")
+        field.fill(f"{epsilon:g}")
+        end = f"clock.at('{epsilon:g}')"
+        if labelled:
+            end += f" && clock.labelled('{epsilon:g}')"
+        return self.look(page, "keydown", end, lambda: field.press("Enter"))
+
+    def link(self, _: int) -> Look:
+        """Of a profile that was never here."""
+        profile = self._profile()
+        try:
+            return self._open(profile)
+        finally:
+            profile.close()
+
+    def cached_link(self, _: int) -> Look:
+        return self._open(self.profile)
+
+    def _open(self, profile: Any) -> Look:
+        page = profile.new_page()
+        page.add_init_script("clock.arm(null, () => clock.at('2') && clock.labelled('2'));")
+        found = self.look(page, None, "", lambda: page.goto(self.address(2.0), wait_until="commit"))
+        page.close()
+        return found
+
+    def pages(self, turn: int) -> Look:
+        """The next of the tour."""
+        name = TOUR[turn % len(TOUR)]
+        before = self.page.evaluate("clock.text(document.querySelector('h1') ?? clock.hero())")
+        end = f"clock.idle() && {self._heading(name, before)}"
+        found = self.look(self.page, "click", end, lambda: go(self.page, name))
+        self.quiet(self.page)
+        return found
+
+    @staticmethod
+    def _heading(name: str, before: str) -> str:
+        if name == "Explore":
+            return "clock.hero() !== null"
+        return "clock.hero() === null && document.querySelector('h1') !== null"
+
+
+@contextmanager
+def opened(folder: str, data: str) -> Iterator[Bench]:
+    """A server on a data directory, and a browser before it; everything that is walked stored."""
+    from playwright.sync_api import sync_playwright
+
+    port = free_port()
+    with (Path(folder) / "server.log").open("wb") as log, sync_playwright() as driver:
+        child = served(folder, port, log)
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            bench = Bench(chromium, f"http://127.0.0.1:{port}", child.pid, data)
+            bench.fill()
+            yield bench
+        finally:
+            chromium.close()
+            child.terminate()
+            child.wait(30)
+
+
+def measured(bench: Bench, repeats: int) -> dict[str, list[Look]]:
+    """All clocks, so many repetitions each."""
+    page, found = bench.page, dict[str, list[Look]]()
+    kinds: list[tuple[str, str, Callable[[int], Look]]] = [
+        ("drag", "2", bench.drag),
+        ("box", "5", bench.box),
+        ("link", "2", bench.link),
+        ("link, cached", "2", bench.cached_link),
+        ("run", "2", bench.run),
+        ("page", "2", bench.pages),
+    ]
+    for name, start, clock in kinds:
+        page.goto(bench.address(float(start)))
+        bench.shown(page, float(start))
+        times = max(repeats, len(TOUR)) if name == "page" else repeats
+        found[name] = [clock(turn) for turn in range(times)]
+        print(line(name, found[name]), flush=True)
+    return found
+
+
+def line(name: str, looks: list[Look]) -> str:
+    """A row of the table."""
+    seconds, target = [it.seconds for it in looks], TARGETS[name.split(",")[0]]
+    loads = [it.load for it in looks]
+    return (
+        f"{name:14} median {statistics.median(seconds):6.3f} s, least {min(seconds):6.3f} s, at"
+        f" most {target:.2f} s wanted; processor: server"
+        f" {statistics.median(it.server for it in looks):5.2f} s, browser"
+        f" {statistics.median(it.browser for it in looks):5.2f} s; load {min(loads):.1f} to"
+        f" {max(loads):.1f}"
+    )
+
+
+def summary(looks: list[Look], target: float) -> dict[str, Any]:
+    seconds = [it.seconds for it in looks]
+    return {
+        "median": statistics.median(seconds),
+        "least": min(seconds),
+        "target": target,
+        "looks": [asdict(it) for it in looks],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--folder", help="the data directory; a new one unless given")
+    parser.add_argument("--small", action="store_true", help="the set of 2,000 people")
+    asked = parser.parse_args()
+    data = "cinema-small" if asked.small else "cinema"
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
+    os.environ["DPMF_PROFILE"] = "local"
+    with tempfile.TemporaryDirectory() as made:
+        folder = asked.folder or made
+        os.environ["DPMF_DATA"] = folder
+        with opened(folder, data) as bench:
+            found = measured(bench, asked.repeats)
+    save(
+        "page_speed_small" if asked.small else "page_speed",
+        {
+            "data": f"{data}, {SETS[data]}",
+            "clocks": {
+                name: summary(looks, TARGETS[name.split(",")[0]]) for name, looks in found.items()
+            },
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""One library's recommender, trained once for `benchmarks.peers` by an interpreter that has it:
+`python benchmarks/peers_side.py LIBRARY RATINGS.npz SEED`.
+
+The file holds users, items, values of both parts. Prints held-out RMSE, processor seconds of
+training from arrays in memory, and the process's peak memory, as JSON: of dpmf after each step.
+"""
+
+import json
+import os
+import sys
+
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["MKL_NUM_THREADS"] = os.environ["DPMF_THREADS"] = os.environ["RAYON_NUM_THREADS"] = "1"
+
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Parts = dict[str, Any]
+Points = list[dict[str, float]]
+
+
+def point(parts: Parts, predicted: Any, seconds: float) -> dict[str, float]:
+    within = np.clip(np.asarray(predicted, float), 1, 5)
+    return {
+        "rmse": float(np.sqrt(np.mean((within - parts["test_values"]) ** 2))),
+        "seconds": seconds,
+    }
+
+
+def dpmf(parts: Parts, seed: int) -> Points:
+    """The app's ALS at its defaults."""
+    sys.path.insert(0, "")
+    from dpmf_core import algorithms, kernels
+    from dpmf_core.data.ratings import Ratings
+    from dpmf_core.privacy import NOTHING, Noise
+
+    def train(users: Any, items: Any, values: Any) -> Iterator[Any]:
+        data = Ratings.of(
+            users,
+            items,
+            values,
+            n_users=parts["n_users"],
+            n_items=parts["n_items"],
+            bounds=(1, 5),
+            public=True,
+        )
+        made = algorithms.build("als", {}, data.shape, None)
+        curator = algorithms.curator_for(made, data, Noise(NOTHING))
+        with kernels.single_threaded_blas:
+            for model in made.fit(curator, algorithms.Streams(np.random.default_rng(seed), seed)):
+                yield model, model.personal(data)
+
+    few = parts["users"] < 50
+    for _ in train(*(parts[name][few] for name in ("users", "items", "values"))):
+        continue  # compiles
+    points: Points = []
+    began, spent = time.process_time(), 0.0
+    for model, personal in train(parts["users"], parts["items"], parts["values"]):
+        spent += time.process_time() - began
+        found = model.predict(personal, parts["test_users"], parts["test_items"])
+        points.append(point(parts, found, spent))
+        began = time.process_time()
+    return points
+
+
+def lenskit(parts: Parts, seed: int) -> Points:
+    import pandas as pd
+    import torch
+    from lenskit.als import BiasedMFScorer
+    from lenskit.batch import predict
+    from lenskit.data import from_interactions_df
+    from lenskit.pipeline import predict_pipeline
+    from lenskit.random import set_global_rng
+
+    torch.set_num_threads(1)
+    set_global_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "user_id": parts["users"],
+            "item_id": parts["items"],
+            "rating": parts["values"].astype(float),
+        }
+    )
+    pipeline = predict_pipeline(BiasedMFScorer())
+    began = time.process_time()
+    pipeline.train(from_interactions_df(frame))
+    seconds = time.process_time() - began
+    asked = pd.DataFrame({"user_id": parts["test_users"], "item_id": parts["test_items"]})
+    found = predict(pipeline, asked, n_jobs=1).to_df()
+    scores = asked.merge(found, on=["user_id", "item_id"], how="left")["score"]
+    return [point(parts, scores.fillna(parts["values"].mean()), seconds)]
+
+
+def cmfrec(parts: Parts, seed: int) -> Points:
+    from cmfrec import CMF
+    from scipy.sparse import coo_array
+
+    matrix = coo_array(
+        (parts["values"].astype(float), (parts["users"], parts["items"])),
+        shape=(parts["n_users"], parts["n_items"]),
+    )
+    model = CMF(nthreads=1, verbose=False, random_state=seed)
+    began = time.process_time()
+    model.fit(matrix)
+    seconds = time.process_time() - began
+    return [point(parts, model.predict(parts["test_users"], parts["test_items"]), seconds)]
+
+
+def surprise(parts: Parts, seed: int) -> Points:
+    from surprise import SVD, Dataset, Reader
+
+    columns = (parts[name].tolist() for name in ("users", "items", "values"))
+    rows = [(*row, None) for row in zip(*columns, strict=True)]
+    data = Dataset(Reader()).construct_trainset(rows)
+    model = SVD(random_state=seed)
+    began = time.process_time()
+    model.fit(data)
+    seconds = time.process_time() - began
+    pairs = zip(parts["test_users"].tolist(), parts["test_items"].tolist(), strict=True)
+    return [point(parts, [model.predict(user, item).est for user, item in pairs], seconds)]
+
+
+LIBRARIES: dict[str, Callable[[Parts, int], Points]] = {
+    "dpmf": dpmf,
+    "lenskit": lenskit,
+    "cmfrec": cmfrec,
+    "surprise": surprise,
+}
+
+
+DISTRIBUTIONS = {"lenskit": "lenskit", "cmfrec": "cmfrec", "surprise": "scikit-surprise"}
+
+
+def peak_mb() -> float:
+    """Of this program alone; `ru_maxrss` begins with that of the process that started it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def main() -> None:
+    library, file, seed = sys.argv[1:]
+    with np.load(file) as held:
+        parts = {name: held[name] if held[name].ndim else int(held[name]) for name in held.files}
+    points = LIBRARIES[library](parts, int(seed))
+    name = DISTRIBUTIONS.get(library)
+    print(
+        json.dumps(
+            {
+                "points": points,
+                "peak_mb": peak_mb(),
+                "version": version(name) if name else "",
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

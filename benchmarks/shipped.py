@@ -1,0 +1,144 @@
+"""The runs that come with the package: `python -m benchmarks.shipped` computes all of them anew and
+replaces the file; `--check` computes them anew and compares.
+
+What is compared: of every run the specification's key (which holds the data's fingerprint and the
+version of the algorithm), epsilon by every rule and what was released, each to 1e-9 of itself; its
+figures to 1e-4 of themselves, for other processors round otherwise, and pictures to 2 of 255
+shades; lists, words and the order of parts, which must be the same. Times, memory and versions of
+libraries are the run's own.
+"""
+
+import argparse
+import base64
+import io
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from dpmf_core import first_views
+from dpmf_core.engine.executor import engine
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.artefacts import to_json
+from dpmf_core.runs.comparison import references
+from dpmf_core.runs.epsilon_grid import TRIVIAL, grid_runs
+from dpmf_core.runs.recommendations import recommend, someone
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.shipped_runs import Shipped, Shown, identity
+from dpmf_core.runs.specification import RunSpec
+from pages.explore.story import LISTED, LISTS, PERSON
+from pages.kit.parts_story import MATCHED, matched
+
+EXACT, CLOSE = 1e-9, 1e-4  # by how much of itself a number may differ
+# parts of a record that say where and when it was made
+OWN = frozenset({"seconds", "peak_mb", "created", "versions", "cached"})
+PNG, SHADES = "iVBOR", 2  # how a picture begins; by how much of 255 its pixels may differ
+EXACTLY = frozenset({"epsilon", "ledger", "delta"})
+
+
+def computed() -> dict[str, Shipped]:
+    """Every run of every page's first view, by identity, computed where the store lacks it."""
+    wanted = {identity(it): it for runs in first_views.runs_of_pages().values() for it in runs}
+    found = {}
+    for spec, outcome in engine().sweep(wanted.values()):
+        if isinstance(outcome, Exception):
+            raise outcome
+        found[identity(spec)] = outcome.record
+        print(len(found), "of", len(wanted), spec.data.id, outcome.record.title, flush=True)
+    shown = dict(_shown())
+    return {name: Shipped(record, shown.get(name, {})) for name, record in found.items()}
+
+
+def _shown() -> Iterator[tuple[str, Shown]]:
+    """What first views show of the arrays of the first draw at each epsilon of a grid."""
+    for page, kind in first_views.FOLLOWING.items():
+        run = first_views.usual_run(kind)
+        first = [it for it in grid_runs(run, draws=1) if it.who != TRIVIAL]
+        if kind == "ratings":
+            trivial = references(run)[TRIVIAL]
+            user = someone(_whole(trivial))
+            yield identity(trivial), {PERSON: user}
+            for it in first:
+                listed = recommend(_whole(it.spec), user, LISTED)
+                items = [{"id": one.item, "title": one.title} for one in listed]
+                yield identity(it.spec), {LISTS: {str(user): items}}
+        else:
+            twin = references(run)["twin"].model_dump_json()
+            for it in first:
+                parts = asdict(matched(page, it.spec.model_dump_json(), twin))
+                yield identity(it.spec), {MATCHED: parts}
+
+
+def _whole(spec: RunSpec) -> Run:
+    run = engine().known.whole(spec)
+    assert run is not None, spec
+    return run
+
+
+# ---- comparing -----------------------------------------------------------------------------------
+
+
+def differences(old: Mapping[str, Shipped], new: Mapping[str, Shipped]) -> list[str]:
+    """Where two sets of shipped runs differ by more than is allowed, a line each."""
+    lines = [f"{name}: only in one of them" for name in old.keys() ^ new.keys()]
+    for name in old.keys() & new.keys():
+        before, after = (json.loads(to_json(it[name].record.to_dict())) for it in (old, new))
+        for part in before.keys() | after.keys():
+            if part not in OWN:
+                allowed = EXACT if part in EXACTLY else CLOSE
+                lines += _apart(f"{name}: {part}", before.get(part), after.get(part), allowed)
+        lines += _apart(f"{name}: shown", old[name].shown, new[name].shown, CLOSE)
+    return sorted(lines)
+
+
+def _apart(place: str, old: Any, new: Any, allowed: float) -> list[str]:
+    """Where two values of JSON differ."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and old.keys() == new.keys():
+        return [
+            line for key in old for line in _apart(f"{place}.{key}", old[key], new[key], allowed)
+        ]
+    if isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
+        both = enumerate(zip(old, new, strict=True))
+        return [line for at, (a, b) in both for line in _apart(f"{place}.{at}", a, b, allowed)]
+    if isinstance(old, float) and isinstance(new, float):
+        same = math.isclose(old, new, rel_tol=allowed, abs_tol=allowed) or (
+            old != old and new != new
+        )
+        return [] if same else [f"{place}: {old!r} and {new!r}"]
+    if isinstance(old, str) and isinstance(new, str) and old[:5] == new[:5] == PNG:
+        apart = np.abs(_pixels(old) - _pixels(new)).max()
+        return [] if apart <= SHADES else [f"{place}: pixels differ by {apart}"]
+    return [] if old == new else [f"{place}: {old!r:.60} and {new!r:.60}"]
+
+
+def _pixels(picture: str) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))), int)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true", help="compare, and change nothing")
+    parser.add_argument("--folder", help="a data folder whose stored runs count; none: all anew")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as fresh:
+        os.environ["DPMF_DATA"] = given.folder or fresh
+        found = computed()
+        engine().close()
+    if not given.check:
+        shipped_runs.write(found)
+        print(f"{len(found)} runs, {shipped_runs.FILE.stat().st_size / 1000:.0f} kB")
+        return
+    lines = differences(shipped_runs.everything(), found)
+    print("\n".join(lines) or f"All {len(found)} runs are the same.")
+    sys.exit(bool(lines))
+
+
+if __name__ == "__main__":
+    main()

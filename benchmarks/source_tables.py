@@ -1,0 +1,39 @@
+"""The claims of the source papers as a section of docs/RESULTS.md, from the recorded results."""
+
+from itertools import groupby
+
+from dpmf_core.papers import results
+from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.results import ClaimResult
+
+
+def claims() -> str:
+    """Every claim by paper: its verdict, and each statement with the numbers that decide it."""
+    counted = [found.outcome for claim in CLAIMS.values() if (found := recorded(claim))]
+    first = (
+        f"{len(CLAIMS)} claims, {len(counted)} of them measured:"
+        f" {counted.count(Outcome.REPRODUCED)} reproduced, {counted.count(Outcome.DIFFERS)} differ."
+    )
+    papers = [
+        f"### {paper}\n\n" + "\n\n".join(_claim(claim) for claim in of_paper)
+        for paper, of_paper in groupby(CLAIMS.values(), key=lambda claim: claim.paper)
+    ]
+    return "\n\n".join([first, *papers])
+
+
+def recorded(claim: Claim) -> ClaimResult | None:
+    """The recorded result of the larger size."""
+    return results.recorded(claim.id, "full") or results.recorded(claim.id, "page")
+
+
+def _claim(claim: Claim) -> str:
+    place = claim.source.removeprefix(f"{claim.paper}, ")
+    found = recorded(claim)
+    if found is None:
+        return f"**{place}: {claim.title}.** Not measured here."
+    lines = [f"**{place}: {claim.title}.** {found.outcome}. {found.on}".rstrip(), ""]
+    for clause in found.clauses:
+        mark = "holds" if clause.holds else "does not hold"
+        lines.append(f"- *{mark}*: {clause.words}: {clause.figures}")
+    return "\n".join(lines)

@@ -1,0 +1,130 @@
+"""Processor seconds that the engine adds to small runs: `python -m benchmarks.sweep_overhead`.
+
+The same small runs through the engine (server and workers together, workers started and warm) and
+bare, one after the other in one process; in turn, on an empty store each time. Every process
+computes with one thread.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.report import save
+
+METHODS = ("private-bias", "spectral", "ada-dpals")
+EPSILONS = (0.5, 1.0, 2.0, 5.0)
+
+
+def sweep(seeds: range) -> Any:
+    """Small runs; four by three for each seed."""
+    from dpmf_core.runs.sweep import Method, Sweep
+
+    return Sweep(
+        data={"id": "cinema-small"},
+        methods=tuple(Method(algorithm=name) for name in METHODS),
+        epsilons=EPSILONS,
+        seeds=tuple(seeds),
+    )
+
+
+def bare(count: int) -> dict[str, float]:
+    """The runs in this process, nothing stored."""
+    from dpmf_core.runs.execution import run
+
+    for point in sweep(range(1)).points():
+        run(point.spec)
+    began, spent = time.perf_counter(), time.process_time()
+    for point in sweep(range(1, count + 1)).points():
+        run(point.spec)
+    return {"processor": time.process_time() - spent, "seconds": time.perf_counter() - began}
+
+
+def engine(count: int) -> dict[str, float]:
+    """The runs through the engine, into a store of their own."""
+    from dpmf_core.engine.executor import Engine
+    from dpmf_core.runs.store import Store
+
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        made = Engine(store, workers=2)
+        try:
+            answered(made, 0, 2)
+            before = by_process()
+            began = time.perf_counter()
+            answered(made, 2, count)
+            seconds, after = time.perf_counter() - began, by_process()
+            server = after.pop(os.getpid()) - before.pop(os.getpid())
+            below = sum(after.values()) - sum(before.values())
+        finally:
+            made.close()
+            store.close()
+    return {"processor": server + below, "server": server, "below": below, "seconds": seconds}
+
+
+def answered(made: Any, first: int, count: int) -> None:
+    points = sweep(range(first + 1, first + count + 1)).points()
+    for _, outcome in made.sweep([point.spec for point in points]):
+        if isinstance(outcome, Exception):
+            raise outcome
+
+
+def by_process() -> dict[int, float]:
+    """Processor seconds of this process and of all below it."""
+    here = psutil.Process()
+    found = {}
+    for process in (here, *here.children(recursive=True)):
+        spent = process.cpu_times()
+        found[process.pid] = spent.user + spent.system
+    return found
+
+
+def measured(kind: str, count: int) -> dict[str, float]:
+    """One of both, in a process of its own."""
+    one = dict.fromkeys(("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.sweep_overhead", "--only", kind, "--seeds", str(count)],
+        env={**os.environ, **one},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5, help="twelve runs each")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--only", choices=("bare", "engine"), help="one measurement, as JSON")
+    asked = parser.parse_args()
+    if asked.only:
+        print(json.dumps({"bare": bare, "engine": engine}[asked.only](asked.seeds)))
+        return
+    runs = asked.seeds * len(METHODS) * len(EPSILONS)
+    rounds = [
+        {kind: measured(kind, asked.seeds) for kind in ("bare", "engine")}
+        for _ in range(asked.repeats)
+    ]
+    found = {
+        kind: {
+            name: 1000 * statistics.median(each[kind][name] for each in rounds) / runs
+            for name in rounds[0][kind]
+        }
+        for kind in ("bare", "engine")
+    }
+    save("sweep_overhead", {"runs": runs, "rounds": asked.repeats, "milliseconds_a_run": found})
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""The data directory: one compressed npz a data set, written aside and renamed, never a pickle."""
+
+import functools
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from dpmf_core.data.catalogue import Entry, SampleEntry
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples, Texts, is_sparse
+from dpmf_core.errors import BadInput
+from dpmf_core.paths import data_folder, workplace
+
+FORMAT = 1
+Held = tuple[dict[str, Any], dict[str, Any]]  # facts and arrays
+
+
+def writable_home() -> Path:
+    """The data directory, made if need be. Raises BadInput when nothing can be written there."""
+    try:
+        data_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise BadInput(
+            f"The data directory {data_folder()} cannot be made ({error.strerror}). Set DPMF_DATA"
+            " to a folder that can be written."
+        ) from error
+    if not os.access(data_folder(), os.W_OK):
+        raise BadInput(
+            f"The data directory {data_folder()} cannot be written. Set DPMF_DATA to a folder that"
+            " can."
+        )
+    return data_folder()
+
+
+def place(id: str) -> Path:  # noqa: A002  # the word of the catalogue
+    return data_folder() / f"{id}.npz"
+
+
+def save(id: str, data: Ratings | Samples) -> None:  # noqa: A002
+    """Keeps a data set under an id; whoever reads meanwhile sees the old file or the new one."""
+    facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
+    writable_home()
+    handle, aside = tempfile.mkstemp(dir=workplace(), prefix=f"{id}-", suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(
+                file,
+                facts=np.frombuffer(json.dumps({"format": FORMAT, **facts}).encode(), np.uint8),
+                **arrays,
+            )
+            file.flush()
+            os.fsync(file.fileno())
+        Path(aside).replace(place(id))
+    finally:
+        Path(aside).unlink(missing_ok=True)
+
+
+def _of_ratings(ratings: Ratings) -> Held:
+    facts = {
+        "n_users": ratings.n_users,
+        "n_items": ratings.n_items,
+        "bounds": ratings.bounds,
+        "name": ratings.name,
+        "public": ratings.public,
+        "assumptions": ratings.assumptions,
+        "titles": ratings.titles,
+        "origin": ratings.origin,
+        "labels": ratings.labels,
+    }
+    arrays: dict[str, Any] = {
+        "per_user": np.diff(ratings.by_user).astype(np.int32),
+        "items": _small(ratings.items),
+        "values": ratings.values,
+    }
+    if ratings.order is not None:
+        arrays |= {"order": _small(ratings.order)}
+    if ratings.item_features is not None:
+        facts |= {"features": ratings.item_features.names}
+        arrays |= {"features": ratings.item_features.values}
+    return facts, arrays
+
+
+def _of_samples(samples: Samples) -> Held:
+    facts = {
+        "samples": samples.unit,
+        "name": samples.name,
+        "public": samples.public,
+        "assumptions": samples.assumptions,
+        "titles": samples.titles,
+        "vocabulary": samples.vocabulary,
+        "image": samples.image,
+        "shape": samples.X.shape,
+        "words": None if samples.texts is None else samples.texts.words,
+        "origin": samples.origin,
+    }
+    X = samples.X
+    arrays = (
+        {"data": X.data, "indices": _small(X.indices), "indptr": X.indptr.astype(np.int64)}
+        if is_sparse(X)
+        else {"dense": X}
+    )
+    if samples.texts is not None:
+        arrays |= {"ids": _small(samples.texts.ids), "starts": samples.texts.starts}
+    if samples.people is not None:
+        facts, arrays = facts | {"n_people": samples.n_people}, arrays | {"people": samples.people}
+    return facts, arrays
+
+
+@functools.lru_cache(64)
+def _facts(path: Path, stamp: float) -> dict[str, Any]:
+    """What is said of a data set that is kept; stamp: of its file."""
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            facts: dict[str, Any] = json.loads(kept["facts"].tobytes())
+            return (
+                facts
+                if facts["public"]
+                else facts | {"n_ratings": len(kept["values"]) if "values" in kept else 0}
+            )
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError):
+        return {}  # whoever reads it is told
+
+
+def is_published(id: str) -> bool:  # noqa: A002
+    """Whether the whole published set is kept under an id."""
+    path = place(id)
+    return path.is_file() and bool(_facts(path, path.stat().st_mtime).get("public"))
+
+
+def known(entry: Entry | SampleEntry) -> Entry | SampleEntry:
+    """The entry as what is kept under its id has it: private data may lie under a published
+    name.
+    """
+    path = place(entry.id)
+    if entry.kind == "simulated" or not path.is_file():
+        return entry
+    facts = _facts(path, path.stat().st_mtime)
+    if facts.get("public", True):
+        return entry
+    common: dict[str, Any] = {"public": False, "assumptions": tuple(facts["assumptions"])}
+    if isinstance(entry, Entry):
+        counts = {name: facts[name] for name in ("n_users", "n_items", "n_ratings")}
+        return replace(entry, **common, **counts, bounds=tuple(facts["bounds"]))
+    n, d = facts["shape"]
+    return replace(
+        entry,
+        **common,
+        n_samples=n,
+        n_features=d,
+        image=tuple(facts["image"]) if facts["image"] else None,
+        n_people=facts.get("n_people"),
+    )
+
+
+def read(id: str) -> Ratings | Samples:  # noqa: A002
+    """The data set kept under an id. Raises BadInput when the file is damaged."""
+    try:
+        with np.load(place(id), allow_pickle=False) as kept:
+            facts = json.loads(kept["facts"].tobytes())
+            if "samples" in facts:
+                return _samples(facts, {name: kept[name] for name in kept.files})
+            users = np.repeat(np.arange(facts["n_users"], dtype=np.int32), kept["per_user"])
+            order = kept["order"].astype(np.int64) if "order" in kept else None
+            items, values = kept["items"].astype(np.int32), kept["values"].astype(np.float32)
+            features = (
+                ItemFeatures(tuple(facts["features"]), kept["features"].astype(np.float32))
+                if "features" in facts
+                else None
+            )
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError) as error:
+        raise BadInput(
+            f"The copy of {id} in {place(id)} is damaged. Fetch or import it again."
+        ) from error
+    low, high = facts["bounds"]
+    titles = None if facts["titles"] is None else tuple(facts["titles"])
+    return Ratings(
+        users,
+        items,
+        values,
+        facts["n_users"],
+        facts["n_items"],
+        (low, high),
+        order,
+        titles,
+        facts["name"],
+        facts["public"],
+        tuple(facts["assumptions"]),
+        facts.get("origin", ""),
+        None if facts.get("labels") is None else tuple(facts["labels"]),
+        features,
+    )
+
+
+def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
+    X: Any = arrays.get("dense")
+    if X is None:
+        X = csr_array(
+            (arrays["data"], arrays["indices"].astype(np.int32), arrays["indptr"]),
+            shape=tuple(facts["shape"]),
+        )
+    texts = (
+        None
+        if facts["words"] is None
+        else Texts(tuple(facts["words"]), arrays["ids"].astype(np.int32), arrays["starts"])
+    )
+    lists: dict[str, Any] = {
+        name: None if facts[name] is None else tuple(facts[name])
+        for name in ("titles", "vocabulary", "image")
+    }
+    rest: dict[str, Any] = {**lists, "texts": texts, "origin": facts.get("origin", "")}
+    found = Samples(
+        X,
+        unit=facts["samples"],
+        name=facts["name"],
+        public=facts["public"],
+        assumptions=tuple(facts["assumptions"]),
+        **rest,
+    )
+    return found.of_people(arrays["people"], facts["n_people"]) if "people" in arrays else found
+
+
+def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same whole numbers in the smallest type that holds them: the file is read in half the
+    time.
+    """
+    return (
+        array.astype(np.min_scalar_type(int(array.max())))
+        if len(array) and array.min() >= 0
+        else array
+    )

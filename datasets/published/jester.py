@@ -1,0 +1,164 @@
+"""Jester jokes (Goldberg et al. 2001): tables of 100 jokes a row, in the spreadsheets they are
+published in or exported to CSV.
+
+A row is a person: first a count, then 100 ratings in [-10, 10], 99 where she gave none. Ratings are
+rescaled to 0 ... 5 as in Jain, Thakkar & Thakurta 2018.
+"""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.catalogue import Entry
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets.published.movielens import judged
+from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.report import CLAMPED, NOT_A_NUMBER, RAGGED, WRONG_COUNT, Report, Tally
+from dpmf_datasets.readers.tables import called
+from dpmf_datasets.source import Source
+
+JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0
+SUFFIXES = (".xls", ".csv", ".txt")
+
+ENTRY = Entry(
+    id="jester",
+    title="Jester jokes",
+    kind="file",
+    words=(
+        "73,421 people rate 100 jokes on a continuous scale, rescaled to 0 to 5; a third rated"
+        " nearly all."
+    ),
+    licence=(
+        "Free for research use when cited, with notice to the Automation Sciences Lab at UC"
+        " Berkeley before commercial use."
+    ),
+    citation=(
+        "K. Goldberg, T. Roeder, D. Gupta and C. Perkins, Eigentaste: A Constant Time Collaborative"
+        " Filtering Algorithm, Information Retrieval 4(2), 2001"
+    ),
+    size_mb=11.6,
+    n_users=73_421,
+    n_items=JOKES,
+    n_ratings=4_136_360,
+    bounds=(0.0, 5.0),
+    home="https://eigentaste.berkeley.edu/dataset/",
+)
+
+
+def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
+    """One table, or all tables of a folder or zip in the order of their names, people one below
+    the other.
+    """
+    with opened(path) as members:
+        names = sorted(
+            name
+            for name in members.names
+            if name.lower().endswith(SUFFIXES) and not Path(name).name.startswith((".", "__"))
+        )
+        if not names:
+            found = ", ".join(map(called, members.names[:5])) or "nothing"
+            raise BadInput(
+                f"{called(path)} has no table of jokes: {', '.join(SUFFIXES)} with a count and"
+                f" {JOKES} ratings a row. Found: {found}."
+            )
+        tally = Tally()
+        tables: list[npt.NDArray[np.float64]] = []
+        for name in names:
+            tables.append(_table(members, name, tally, first=sum(map(len, tables))))
+    return _rated(entry, np.concatenate(tables), tally)
+
+
+def _table(members: Members, name: str, tally: Tally, first: int) -> npt.NDArray[np.float64]:
+    """Rows of 1 + 100 numbers, NaN where text stands; rows of another width become empty
+    people, so that the others keep their numbers.
+    """
+    import pandas as pd
+
+    with members.open(name) as stream:
+        cells = _spreadsheet(stream, name) if name.lower().endswith(".xls") else _text(stream)
+    right = [len(row) == 1 + JOKES for row in cells]
+    tally.add(
+        RAGGED,
+        first + np.flatnonzero(~np.array(right, bool)),
+        next((len(row) for row in cells if len(row) != 1 + JOKES), ""),
+    )
+    table = np.full((len(cells), 1 + JOKES), NOT_RATED)
+    table[:, 0] = 0
+    numbers = pd.DataFrame([row for row, fits in zip(cells, right, strict=True) if fits]).apply(
+        pd.to_numeric, errors="coerce"
+    )
+    if len(numbers):
+        table[right] = numbers.to_numpy(np.float64)
+    return table
+
+
+def _spreadsheet(stream: BinaryIO, name: str) -> list[list[Any]]:
+    import xlrd
+
+    try:
+        sheet = xlrd.open_workbook(file_contents=stream.read()).sheet_by_index(0)
+        return [sheet.row_values(row) for row in range(sheet.nrows)]
+    except Exception as error:  # the reader raises whatever a damaged file leads it to
+        raise BadInput(
+            f"{name} cannot be read as a spreadsheet (.xls): {error}. Export it as CSV and import"
+            " that."
+        ) from error
+
+
+def _text(stream: BinaryIO) -> list[list[Any]]:
+    text = stream.read().decode("latin-1")
+    separator = max(",;\t", key=text[:5000].count)
+    return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
+
+
+def _rated(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tuple[Ratings, Report]:
+    counts, values = table[:, 0], table[:, 1:]
+    given = values != NOT_RATED
+    unread, outside = given & ~np.isfinite(values), given & (np.abs(values) > LIMIT)
+    for kind, where in (
+        (NOT_A_NUMBER, unread),
+        (CLAMPED, outside),
+        (WRONG_COUNT, (counts != given.sum(axis=1))[:, None]),
+    ):
+        rows = np.flatnonzero(where.any(axis=1))
+        tally.add(
+            kind,
+            rows,
+            (
+                float(counts[rows[0]])
+                if kind == WRONG_COUNT and len(rows)
+                else values[where][0]
+                if len(rows) and kind == CLAMPED
+                else ""
+            ),
+        )
+    users, items = np.nonzero(given & np.isfinite(values))
+    scaled = (values[users, items].clip(-LIMIT, LIMIT) + LIMIT) / 4
+    ratings = Ratings.of(
+        users,
+        items,
+        scaled,
+        n_users=len(table),
+        n_items=JOKES,
+        bounds=entry.bounds,
+        name=entry.id,
+        titles=tuple(f"Joke {j + 1}" for j in range(JOKES)),
+    )
+    problems = tuple(tally.problems(lambda row: row + 1))
+    report = Report(
+        name=entry.id,
+        read=int(given.sum()),
+        kept=len(ratings),
+        n_users=len(table),
+        n_items=JOKES,
+        problems=problems,
+    )
+    return judged(entry, ratings, report)
+
+
+SOURCES = (Source(ENTRY, read=read),)

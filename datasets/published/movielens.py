@@ -1,0 +1,304 @@
+"""The MovieLens ratings of the GroupLens group (Harper and Konstan 2015), in the layouts they
+are published in.
+"""
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from dpmf_core.data.catalogue import Entry
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.columns import IMPORT
+from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_labelled
+from dpmf_datasets.readers.report import CLAMPED, Report
+from dpmf_datasets.readers.tables import called
+from dpmf_datasets.source import Archive, Source
+
+LICENCE = (
+    "Free for research. Not to be redistributed without separate permission, nor used for"
+    " commercial or revenue-bearing purposes without permission from the GroupLens Research"
+    " Project; no endorsement by the University of Minnesota or GroupLens may be implied;"
+    " acknowledge the data in publications."
+)
+CITATION = (
+    "F. M. Harper and J. A. Konstan, The MovieLens Datasets: History and Context, ACM TiiS 5(4):19,"
+    " 2015, doi:10.1145/2827872"
+)
+
+
+def _entry(
+    id: str,  # noqa: A002
+    size: str,
+    mb: float,
+    counts: tuple[int, int, int],
+    bounds: tuple[float, float],
+    words: str,
+) -> Entry:
+    users, items, ratings = counts
+    return Entry(
+        id=id,
+        title=f"MovieLens {size.upper()}",
+        kind="download",
+        words=words,
+        licence=LICENCE,
+        citation=CITATION,
+        size_mb=mb,
+        n_users=users,
+        n_items=items,
+        n_ratings=ratings,
+        bounds=bounds,
+        item_features="decades and genres",
+        home=f"https://grouplens.org/datasets/movielens/{size}/",
+    )
+
+
+# Counts as published; items are those with a rating.
+ENTRIES = (
+    _entry(
+        "ml-100k",
+        "100k",
+        4.9,
+        (943, 1_682, 100_000),
+        (1, 5),
+        "Whole stars from 943 people, 1997 and 1998; the smallest real set.",
+    ),
+    _entry(
+        "ml-1m",
+        "1m",
+        5.9,
+        (6_040, 3_706, 1_000_209),
+        (1, 5),
+        "Whole stars from 6,040 people who joined in 2000, at least 20 each.",
+    ),
+    _entry(
+        "ml-10m",
+        "10m",
+        65.6,
+        (69_878, 10_677, 10_000_054),
+        (0.5, 5),
+        "Half stars from 69,878 people, 1995 to 2009.",
+    ),
+    _entry(
+        "ml-20m",
+        "20m",
+        198.7,
+        (138_493, 26_744, 20_000_263),
+        (0.5, 5),
+        "Half stars from 138,493 people, 1995 to 2015.",
+    ),
+    _entry(
+        "ml-32m",
+        "32m",
+        239.0,
+        (200_948, 84_432, 32_000_204),
+        (0.5, 5),
+        "Half stars from 200,948 people, 1995 to 2023.",
+    ),
+)
+
+# The checksums that GroupLens publishes beside its archives.
+MD5 = {
+    "ml-100k": "0e33842e24a9c977be4e0107933c0723",
+    "ml-1m": "c4d9eecfca2ab87c1945afe126590906",
+    "ml-10m": "ce571fd55effeba0271552578f2648bd",
+    "ml-20m": "cd245b17a1ae2cc31bb14903e1204af3",
+    "ml-32m": "d472be332d4daa821edc399621853b57",
+}
+
+
+def url(id: str) -> str:  # noqa: A002
+    return f"https://files.grouplens.org/datasets/movielens/{id}.zip"
+
+
+@dataclass(frozen=True)
+class Film:
+    """What the file of films says of one: its title, with the year in brackets, and its genres."""
+
+    title: str
+    genres: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The file of ratings, the file of films that may lie beside it, and how that is read."""
+
+    ratings: str
+    films: str
+    read_films: Callable[[str], dict[str, Film]]
+
+
+def _from_dat(text: str) -> dict[str, Film]:
+    rows = (line.split("::") for line in text.splitlines())
+    return {row[0]: Film(row[1], _genres("".join(row[2:3]))) for row in rows if len(row) > 1}
+
+
+def _from_flags(text: str) -> dict[str, Film]:
+    """Title second, then dates and an address, and from the sixth field a flag for each genre."""
+    rows = (line.split("|") for line in text.splitlines())
+    return {
+        row[0]: Film(
+            row[1],
+            tuple(itertools.compress(GENRES_OF_100K, (flag == "1" for flag in row[5:]))),
+        )
+        for row in rows
+        if len(row) > 1
+    }
+
+
+def _from_csv(text: str) -> dict[str, Film]:
+    return {
+        row["movieId"]: Film(row["title"], _genres(row.get("genres") or ""))
+        for row in csv.DictReader(io.StringIO(text))
+        if row.get("movieId") and row.get("title")
+    }
+
+
+def _genres(text: str) -> tuple[str, ...]:
+    return tuple(genre for genre in text.split("|") if genre and not genre.startswith("("))
+
+
+# the flags of its file of films, in order (its README)
+GENRES_OF_100K = (
+    "unknown",
+    "Action",
+    "Adventure",
+    "Animation",
+    "Children's",
+    "Comedy",
+    "Crime",
+    "Documentary",
+    "Drama",
+    "Fantasy",
+    "Film-Noir",
+    "Horror",
+    "Musical",
+    "Mystery",
+    "Romance",
+    "Sci-Fi",
+    "Thriller",
+    "War",
+    "Western",
+)
+LAYOUTS = (
+    Layout("ratings.dat", "movies.dat", _from_dat),  # 1M and 10M
+    Layout("u.data", "u.item", _from_flags),  # 100K
+    Layout("ratings.csv", "movies.csv", _from_csv),  # 20M and 32M
+    # 1M without its times: position in the user's own order instead
+    Layout("ratings.csv.gz", "movies.dat", _from_dat),
+)
+
+
+def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
+    """A release from its official archive or folder, or from a table with a header.
+
+    Ratings that are not the whole release are not public.
+    """
+    with opened(path) as members:
+        layout = next((layout for layout in LAYOUTS if members.find(layout.ratings)), None)
+        name = (
+            layout.ratings
+            if layout
+            else members.names[0]
+            if path.is_file() and len(members.names) == 1
+            else ""
+        )
+        member = members.find(name)
+        if member is None:
+            wanted = ", ".join(layout.ratings for layout in LAYOUTS)
+            raise BadInput(
+                f"{called(path)} has no file of ratings. {entry.title} is read from {wanted}, or"
+                f" from a table with a header. Found: {_some(members)}."
+            )
+        with members.open(member) as stream:
+            ratings, report, labels = read_labelled(
+                stream, name=entry.id, bounds=entry.bounds, way=IMPORT
+            )
+        films = _films(members, layout) if layout else {}
+    known = [
+        films.get(label, Film(title))
+        for label, title in zip(labels, ratings.titles or labels, strict=True)
+    ]
+    ratings = replace(
+        ratings,
+        titles=tuple(film.title for film in known),
+        item_features=item_features(known) if films else None,
+    )
+    return judged(entry, ratings, report)
+
+
+def item_features(films: Sequence[Film]) -> ItemFeatures | None:
+    """A column of 0 and 1 for each genre, and for each decade of a title's year; None where no film
+    says any.
+    """
+    said = [(*sorted(film.genres), *_decade(film.title)) for film in films]
+    names = sorted({name for names in said for name in names})
+    place = {name: column for column, name in enumerate(names)}
+    values = np.zeros((len(films), len(names)), np.float32)
+    for row, found in enumerate(said):
+        values[row, [place[name] for name in found]] = 1
+    return ItemFeatures(tuple(names), values) if names else None
+
+
+def _decade(title: str) -> tuple[str, ...]:
+    year = re.search(r"\((\d{3})\d\)\s*$", title)
+    return (f"{year[1]}0s",) if year else ()
+
+
+def _films(members: Members, layout: Layout) -> dict[str, Film]:
+    found = members.find(layout.films)
+    if found is None:
+        return {}
+    with members.open(found) as stream:
+        raw = stream.read()
+    try:
+        return layout.read_films(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:  # the files of 100K and 1M
+        return layout.read_films(raw.decode("latin-1"))
+
+
+def judged(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
+    """Ratings with the published counts are the published set; others are taken, as private ones.
+
+    Raises BadInput where they are on another scale.
+    """
+    clamped = next((problem.count for problem in report.problems if problem.kind == CLAMPED), 0)
+    if MOST_OUTSIDE * clamped > len(ratings):
+        scale = f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"
+        raise BadInput(
+            f"{clamped:,} of the {len(ratings):,} ratings, more than a tenth, lie outside {scale}."
+            f" {IMPORT.other_bounds}"
+        )
+    found, official = (
+        (ratings.n_users, ratings.n_items, len(ratings)),
+        (entry.n_users, entry.n_items, entry.n_ratings),
+    )
+    if found == official and not report.problems:
+        return replace(ratings, public=True, assumptions=()), report
+    whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
+    note = (
+        f"This is not the whole of {entry.title}, which has {whole}: it is treated as private data."
+    )
+    assumptions = tuple(dict.fromkeys((USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC, *ratings.assumptions)))
+    return replace(ratings, public=False, assumptions=assumptions), replace(report, note=note)
+
+
+def _some(members: Members) -> str:
+    names = [name for name in members.names if not re.match(r"__MACOSX|\.", name)]
+    return ", ".join(map(called, names[:5])) + (", ..." if len(names) > 5 else "") or "nothing"
+
+
+SOURCES = tuple(
+    Source(
+        entry, read=read, archive=Archive(url(entry.id), MD5[entry.id]) if entry.id in MD5 else None
+    )
+    for entry in ENTRIES
+)

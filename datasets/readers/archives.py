@@ -1,0 +1,102 @@
+"""A folder, a zip or tar archive or a single file, read the same way.
+
+Nothing is ever unpacked to disk.
+"""
+
+import re
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.tables import called, damage_told
+
+LARGEST = 4 << 30  # bytes: four times the largest member of an official archive
+
+
+@dataclass(frozen=True)
+class Members:
+    """The files inside something, by their names in it."""
+
+    names: Sequence[str]
+    open: Callable[[str], BinaryIO]
+    size: int  # bytes of all of them, as they claim; no more are read
+
+    def find(self, name: str) -> str | None:
+        """The member called `name` that lies least deep: official archives keep theirs in a
+        folder.
+        """
+        found = [member for member in self.names if PurePosixPath(member).name == name]
+        return min(found, key=lambda member: (member.count("/"), member), default=None)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Members]:
+    """The members of a folder, zip or file.
+
+    Raises BadInput for what is missing, unsafe, damaged or cut short.
+    """
+    if not path.exists():
+        raise BadInput(f"There is no file or folder {called(path)}.")
+    with damage_told(path):
+        if path.is_dir():
+            names = [
+                file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()
+            ]
+            yield Members(
+                names,
+                lambda name: (path / name).open("rb"),
+                sum((path / name).stat().st_size for name in names),
+            )
+        elif _looks_zipped(path):
+            with zipfile.ZipFile(path) as archive:
+                yield Members(
+                    _safe(archive, path),
+                    archive.open,  # type: ignore[arg-type]
+                    sum(member.file_size for member in archive.infolist()),
+                )  # opens for reading
+        elif tarfile.is_tarfile(path):
+            with tarfile.open(path) as tar:
+                inside = {
+                    member.name: member
+                    for member in tar
+                    if member.isfile() and member.size <= LARGEST
+                }
+                yield Members(
+                    list(inside),
+                    lambda name: tar.extractfile(inside[name]),  # type: ignore[arg-type, return-value]
+                    sum(member.size for member in inside.values()),
+                )  # a file has content
+        else:
+            yield Members([path.name], lambda _: path.open("rb"), path.stat().st_size)
+
+
+def _looks_zipped(path: Path) -> bool:
+    with path.open("rb") as file:
+        return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
+
+
+def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
+    """The archive's members, when none points outside it or claims an absurd size."""
+    for member in archive.infolist():
+        inside = PurePosixPath(member.filename.replace("\\", "/"))
+        if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member.filename):
+            raise BadInput(
+                f"{called(path)} has a member outside its own folder, '{called(member.filename)}':"
+                " no official archive has. Nothing was taken from it."
+            )
+        if member.flag_bits & 1:
+            raise BadInput(
+                f"{called(path)} is encrypted: no official archive is. Unpack it and give the"
+                " folder."
+            )
+        if member.file_size > LARGEST:
+            raise BadInput(
+                f"'{called(member.filename)}' in {called(path)} claims {member.file_size:,} bytes."
+                f" At most {LARGEST:,} are read."
+            )
+    return [member.filename for member in archive.infolist() if not member.is_dir()]

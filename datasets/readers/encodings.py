@@ -1,0 +1,253 @@
+"""Which letters the bytes of a text stand for: UTF-8 where they are that, else what
+charset-normalizer finds, and what was lost.
+"""
+
+import codecs
+import re
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from dpmf_core.errors import BadInput
+
+UTF8, WESTERN = "utf-8", "cp1252"
+ENCODING_IS_PUBLIC = "the encoding of the text is public"  # where it is found in private texts
+LOOKED_AT = 1 << 16  # bytes that the finder is given
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# What files that are not UTF-8 are written in; a finder that may choose among all encodings there
+# are takes Russian for Japanese.
+USUAL = (
+    WESTERN,
+    "cp1250",
+    "cp1251",
+    "koi8_r",
+    "koi8_u",
+    "cp866",
+    "iso8859_2",
+    "cp1253",
+    "cp1254",
+    "cp1255",
+    "cp1256",
+    "cp932",
+    "euc_jp",
+    "gb18030",
+    "big5",
+    "cp949",
+)
+LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254")
+ALIKE = 0.05  # two readings whose mess and coherence differ by no more are equally likely
+NAMES = {
+    "cp1250": "Windows-1250 (Central European)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    WESTERN: "Windows-1252 (Western European)",
+    "cp1253": "Windows-1253 (Greek)",
+    "cp1254": "Windows-1254 (Turkish)",
+    "cp1255": "Windows-1255 (Hebrew)",
+    "cp1256": "Windows-1256 (Arabic)",
+    "koi8_r": "KOI8-R (Russian)",
+    "koi8_u": "KOI8-U (Ukrainian)",
+    "cp866": "CP866 (Cyrillic)",
+    "iso8859_2": "ISO 8859-2 (Central European)",
+    "cp932": "Shift-JIS (Japanese)",
+    "euc_jp": "EUC-JP (Japanese)",
+    "gb18030": "GB 18030 (Chinese)",
+    "big5": "Big5 (Chinese)",
+    "cp949": "CP949 (Korean)",
+    "latin-1": "ISO 8859-1 (Western European)",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "utf-32": "UTF-32",
+    UTF8: "UTF-8",
+    "utf-8-sig": "UTF-8",
+}
+
+
+def known(name: str) -> str:
+    """An encoding that somebody declares. Raises BadInput."""
+    if not _encodes_text(name):
+        raise BadInput(
+            f"There is no encoding '{name[:40]}'. Known are for example utf-8, cp1252, cp1251,"
+            " koi8-r, shift-jis, gb18030."
+        )
+    return name
+
+
+def _encodes_text(name: str) -> bool:
+    try:
+        return bool("a".encode(name)) and codecs.lookup(name)._is_text_encoding
+    except (LookupError, UnicodeError, TypeError, ValueError):
+        return False
+
+
+def called(encoding: str) -> str:
+    """An encoding's usual name."""
+    return NAMES.get(encoding, encoding)
+
+
+def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
+    """The encoding of some bytes, and whether that is no more than likely; `otherwise` where
+    they are no UTF-8. UTF-8 with few damaged letters is UTF-8.
+    """
+    marked = next((name for mark, name in MARKS if content.startswith(mark)), None)
+    if marked or (content.isascii() and b"\0" not in content):
+        return marked or UTF8, False
+    if wide := _wide(content):
+        return wide, True
+    text = content.decode(UTF8, "replace")
+    bad = text.count("\ufffd") - content.count("\ufffd".encode())
+    sound = sum(letter > "\x7f" for letter in text) - bad
+    return (UTF8 if sound >= 2 * bad else otherwise), False
+
+
+def found_in(content: bytes) -> tuple[str, bool]:
+    """The encoding of some bytes, and whether it was found in them and might be another."""
+    encoding, found = encoding_of(content)
+    return (encoding, found) if encoding else (_likely(content), True)
+
+
+def _wide(content: bytes) -> str:
+    """UTF-16 by where the zero bytes of its spaces and ASCII letters stand; "" where it is
+    none, for text may hold some zero bytes.
+    """
+    even, odd = content[::2].count(0), content[1::2].count(0)
+    if 100 * max(even, odd) < max(len(content), 1) or 10 * min(even, odd) > max(even, odd):
+        return ""
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def _likely(content: bytes) -> str:
+    """The usual encoding in which the lines that are not ASCII make most sense; of equally
+    likely ones the Western.
+    """
+    from charset_normalizer import from_bytes
+
+    telling = b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[:LOOKED_AT]
+    found = from_bytes(telling, cp_isolation=list(USUAL))
+    best = found.best()
+    if best is None:
+        return WESTERN if _fits(content, WESTERN) else "latin-1"
+    alike = [
+        match
+        for match in found
+        if match.chaos <= best.chaos + ALIKE and match.coherence >= best.coherence - ALIKE
+    ]
+    western = any(WESTERN in (match.encoding, *match.could_be_from_charset) for match in alike)
+    if western and (best.encoding in LATIN or not best.coherence) and _fits(content, WESTERN):
+        return WESTERN
+    return str(best.encoding)
+
+
+def _fits(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class Reader:
+    """Turns the bytes of documents into text, and remembers in which encodings, and what was lost.
+
+    declared: the encoding of all. otherwise: that of whatever is no UTF-8, where the source of the
+    documents says so; else it is found in them.
+    advice: how to say another than the one found.
+    """
+
+    def __init__(
+        self, declared: str | None = None, otherwise: str | None = None, advice: str = ""
+    ) -> None:
+        self._declared, self._otherwise, self._advice = (
+            declared and known(declared),
+            otherwise,
+            advice,
+        )
+        self.encodings, self.lost, self.found = set[str](), 0, False
+
+    def texts(self, contents: Sequence[bytes]) -> list[str]:
+        """A text for each; those that are no UTF-8 are taken to share one encoding as far as
+        they can, for a short one alone tells little.
+        """
+        told = [
+            (
+                (self._declared, False)
+                if self._declared
+                else encoding_of(content, self._otherwise or "")
+            )
+            for content in contents
+        ]
+        foreign = [
+            content for content, (encoding, _) in zip(contents, told, strict=True) if encoding == ""
+        ]
+        common = _likely(b"\n".join(foreign)) if foreign else ""
+        return [
+            self._text(content, encoding or common, found or not encoding)
+            for content, (encoding, found) in zip(contents, told, strict=True)
+        ]
+
+    def text(self, content: bytes) -> str:
+        return self.texts([content])[0]
+
+    def _text(self, content: bytes, encoding: str, found: bool) -> str:
+        if found and not _fits(content, encoding):
+            encoding = _likely(content)
+        text = content.decode(encoding, "replace").removeprefix("\ufeff")
+        if not text.isascii():
+            self.encodings.add(encoding)
+            self.lost += lost(text)
+            self.found |= found
+        return text
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How the bytes were read, in a sentence; nothing of what goes without saying."""
+        others = sorted(called(encoding) for encoding in self.encodings - {UTF8, "utf-8-sig"})
+        likely, advice = (
+            (", the likeliest encoding", self._advice and f" {self._advice}")
+            if self.found
+            else ("", "")
+        )
+        return (f"The text was read as {' and '.join(others)}{likely}.{advice}",) if others else ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (ENCODING_IS_PUBLIC,) if self.found else ()
+
+
+def lost(text: str) -> int:
+    """Characters that no letter stands for: what replaced undecodable bytes, and control
+    characters that no file means.
+    """
+    return text.count("\ufffd") + sum(map(text.count, map(chr, range(0x80, 0xA0))))
+
+
+class Mended:
+    """A binary file of UTF-8 in which damaged characters are replaced, and counted, while it is
+    read.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._decoder, self.lost = (
+            stream,
+            codecs.getincrementaldecoder(UTF8)("replace"),
+            0,
+        )
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        raw = self._stream.read(size)
+        text = self._decoder.decode(raw, final=not raw)
+        # a character cut in its middle: nothing would say that the file ends
+        while raw and not text:
+            raw = self._stream.read(size)
+            text = self._decoder.decode(raw, final=not raw)
+        self.lost += text.count("\ufffd")
+        return text.encode()
+
+    def close(self) -> None:
+        self.closed = True

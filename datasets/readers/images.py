@@ -1,0 +1,296 @@
+"""Images from files: MATLAB tables with an image a row or a column, and archives of pictures."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers import picture_files
+from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.matlab import table
+from dpmf_datasets.readers.report import Problem, Report, Tally
+from dpmf_datasets.readers.tables import called
+
+Array = npt.NDArray[Any]
+IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # where it is read off them
+PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff", ".webp")
+UNREADABLE = "file that is no picture, left out"
+RESIZED = "picture of another size, brought to the commonest"
+STRETCHED = "picture of other proportions, stretched"
+STRETCH = 0.05  # of the proportions: less is rounding
+MOST_FILES = 200_000
+LARGEST = 10_000  # pixels of a picture that parts are found in
+
+
+def side_of(columns: int, name: str, declared: tuple[int, int] | None) -> tuple[int, int]:
+    """Height and width of images with so many pixels.
+
+    Raises BadInput where they are no square and not declared.
+    """
+    if declared is not None:
+        if declared[0] * declared[1] != columns:
+            raise BadInput(
+                f"Images of {declared[0]} x {declared[1]} have {declared[0] * declared[1]:,}"
+                f" pixels; the rows of {name} have {columns:,} columns."
+            )
+        return declared
+    side = round(columns**0.5)
+    if side * side != columns:
+        raise BadInput(
+            f"The rows of {name} have {columns:,} columns, which is no square image. Declare height"
+            " and width, which columns hold no pixels, or that its rows are the pixels (after a"
+            " path: image=H,W, drop=C1,C2 counted from 1, transpose=1)."
+        )
+    return side, side
+
+
+def turned(X: Array, image: tuple[int, int]) -> Array:
+    """Rows of pixels that were read column by column, line by line."""
+    height, width = image
+    return np.ascontiguousarray(X.reshape(-1, width, height).swapaxes(1, 2).reshape(len(X), -1))
+
+
+def by_columns(X: Array, image: tuple[int, int]) -> bool:
+    """Whether the pixels of public images seem to be stored column by column. It looks at all of
+    them, so on private ones it would be a release.
+
+    Faces are alike to the left and to the right, not above and below: of both readings the one
+    whose mean is more so. Where the picture is no square the reading with fewer jumps between
+    neighbours is taken.
+    """
+    height, width = image
+    mean = X.mean(axis=0)
+    plain, other = mean.reshape(height, width), mean.reshape(width, height).T
+    return bool(
+        _lopsided(other) < _lopsided(plain) if height == width else _jumps(other) < _jumps(plain)
+    )
+
+
+def _lopsided(picture: Array) -> float:
+    """How much less alike its left and right halves are than its upper and lower ones."""
+    return float(np.abs(picture - picture[:, ::-1]).sum() - np.abs(picture - picture[::-1]).sum())
+
+
+def _jumps(picture: Array) -> float:
+    return float(np.abs(np.diff(picture, axis=0)).sum() + np.abs(np.diff(picture, axis=1)).sum())
+
+
+def without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
+    """A table without some columns, counted from 1."""
+    if bad := [column for column in columns if not 1 <= column <= matrix.shape[1]]:
+        raise BadInput(
+            f"{name} has columns 1 to {matrix.shape[1]:,}. There is no column {bad[0]:,} to leave"
+            " out."
+        )
+    kept = np.setdiff1d(np.arange(matrix.shape[1]), np.array(columns, int) - 1)
+    return matrix[:, kept]
+
+
+def upright(
+    matrix: Any, name: str, transpose: bool, features: int | None, *, square: bool
+) -> tuple[Any, str]:
+    """A table with a row for each sample, and what is to be said of it. square: whether the
+    number of columns alone tells the size of images.
+    """
+    rows, columns = matrix.shape
+    if transpose or (features is not None and rows == features != columns):
+        return (
+            matrix.T,
+            (
+                f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so"
+                " it was turned: each column is a sample."
+            ),
+        )
+    if (
+        square
+        and not is_sparse(matrix)
+        and rows != columns
+        and all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns))
+    ):
+        return (
+            matrix,
+            (
+                f"Each of the {rows:,} rows of '{name}' was taken as an image. If its rows are the"
+                " pixels, declare it (after a path: transpose=1)."
+            ),
+        )
+    return matrix, ""
+
+
+def from_matlab(
+    path: Path,
+    *,
+    name: str,
+    key: str | None = None,
+    image: tuple[int, int] | None = None,
+    drop: tuple[int, ...] = (),
+    public: bool = False,
+    order: Literal["columns", "lines"] | None = None,
+    transpose: bool = False,
+    features: int | None = None,
+) -> tuple[Samples, Report]:
+    """Images (dense) or word counts (sparse), a row each. order: of the pixels; undeclared, public
+    images tell it, private ones are as MATLAB has them.
+
+    transpose: each is a column, as it is taken to be where not the columns but the rows are as many
+    as the features (or pixels of `image`) declared.
+    """
+    matrix, found = table(path, key)
+    matrix, note = upright(
+        matrix,
+        found,
+        transpose,
+        features or (image[0] * image[1] if image else None),
+        square=image is None,
+    )
+    matrix = without(matrix, drop, f"'{found}'")
+    note += f" Columns {', '.join(map(str, drop))} were left out." if drop else ""
+    if is_sparse(matrix):
+        words = tuple(f"term {j + 1}" for j in range(matrix.shape[1]))
+        samples = Samples.of(
+            matrix,
+            vocabulary=words,
+            unit="document",
+            name=name,
+            public=public,
+            assumptions=(WORDS_ARE_PUBLIC,),
+        )
+        return samples, _report(samples, note.strip(), ("documents", "words"))
+    size = side_of(matrix.shape[1], f"'{found}'", image)
+    rows = np.asarray(matrix, np.float64)
+    columns = order == "columns" if order else not public or by_columns(rows, size)
+    assumptions = () if public or image else (IMAGE_SIZE_IS_PUBLIC,)
+    samples = Samples.of(
+        turned(rows, size) if columns else rows,
+        image=size,
+        unit="image",
+        name=name,
+        public=public,
+        assumptions=assumptions,
+    )
+    if columns:
+        note += " Pixels were stored column by column, as MATLAB does; they were put upright."
+        note += (
+            " Not so? Declare that they were stored line by line (after a path: order=lines)."
+            * (order is None and not public)
+        )
+    return samples, _report(samples, note.strip(), ("images", "pixels"))
+
+
+def _report(
+    samples: Samples, note: str, what: tuple[str, str], problems: tuple[Problem, ...] = ()
+) -> Report:
+    n, d = samples.X.shape
+    return Report(
+        name=samples.name,
+        read=n,
+        kept=n,
+        n_users=n,
+        n_items=d,
+        note=note,
+        what=what,
+        problems=problems,
+    )
+
+
+def pictures(
+    path: Path, *, name: str, image: tuple[int, int] | None = None, white: float | None = None
+) -> tuple[Samples, Report]:
+    """Every picture of a folder or archive in shades of grey, upright, at the size declared or the
+    commonest; what was done to how many is reported.
+
+    white: the declared value of white in pictures of more than 8 bits. Raises BadInput where most
+    pictures are damaged or fewer than three are left.
+    """
+    rows, titles, tally = [], [], Tally()
+    with opened(path) as members:
+        names = sorted(
+            member for member in members.names if not Path(member).name.startswith((".", "__"))
+        )
+        if len(names) > MOST_FILES:
+            raise BadInput(
+                f"{called(path)} holds {len(names):,} files; at most {MOST_FILES:,} are read."
+            )
+        size = image or _commonest(members, names)
+        if size is not None and size[0] * size[1] > LARGEST:
+            raise BadInput(
+                f"The pictures have {size[0]} x {size[1]} pixels; parts are found in at most"
+                f" {LARGEST:,}. Declare a smaller size: image=H,W."
+            )
+        for place, member in enumerate(names if size else ()):
+            try:
+                grey, done = picture_files.grey(_content(members, member), member, white)
+            except (picture_files.Unusable, OSError) as why:
+                tally.add(_left_out(member, why), np.array([place]), member)
+                continue
+            row, fitted = _fitted(grey, size or (0, 0), image is not None)
+            rows.append(row)
+            titles.append(member)
+            for kind in (*done, *fitted):
+                tally.add(kind, np.array([place]), member)
+    lost = tally.counts.get(picture_files.DAMAGED, 0)
+    if len(rows) < 3 or size is None:
+        raise BadInput(
+            f"{called(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
+            f" needed. Other files: {len(names) - len(rows)}."
+        )
+    if lost > len(rows):
+        raise BadInput(
+            f"{lost:,} of the {lost + len(rows):,} pictures of {called(path)} are cut short or"
+            " damaged. Copy them again."
+        )
+    problems = tuple(
+        replace(problem, where="file") for problem in tally.problems(lambda place: place + 1)
+    )
+    assumptions = () if image else (IMAGE_SIZE_IS_PUBLIC,)
+    samples = Samples.of(
+        np.stack(rows),
+        image=size,
+        unit="image",
+        name=name,
+        titles=tuple(titles),
+        assumptions=assumptions,
+    )
+    return samples, replace(_report(samples, "", ("images", "pixels"), problems), read=len(names))
+
+
+def _content(members: Members, name: str) -> bytes:
+    with members.open(name) as stream:
+        return stream.read()
+
+
+def _commonest(members: Members, names: list[str]) -> tuple[int, int] | None:
+    """The size that most pictures have, of two the smaller; None where there is no picture.
+
+    It is told as an assumption.
+    """
+    sizes: Counter[tuple[int, int]] = Counter()
+    for name in names:
+        try:
+            sizes[picture_files.size(_content(members, name))] += 1
+        except (picture_files.Unusable, OSError):
+            continue  # counted when it is read
+    return min(sizes, key=lambda size: (-sizes[size], size[0] * size[1], size), default=None)
+
+
+def _left_out(name: str, why: Exception) -> str:
+    """The kind of problem of a file that gives no picture."""
+    if not name.lower().endswith(PICTURES):
+        return UNREADABLE
+    return str(why) if isinstance(why, picture_files.Unusable) else picture_files.DAMAGED
+
+
+def _fitted(grey: Any, size: tuple[int, int], declared: bool) -> tuple[Array, tuple[str, ...]]:
+    """The pixels of a picture at a size, line by line, and what that did to it."""
+    height, width = size
+    done: tuple[str, ...] = ()
+    if grey.size != (width, height):
+        stretched = abs(grey.width * height / (grey.height * width) - 1) > STRETCH
+        done = (STRETCHED,) if stretched else () if declared else (RESIZED,)
+        grey = grey.resize((width, height))
+    return np.clip(np.asarray(grey, np.float64), 0, picture_files.WHITE).ravel(), done

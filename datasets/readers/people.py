@@ -1,0 +1,125 @@
+"""Whose each document or image is: a column of a table, a vector of a MATLAB file, or the
+sub-folder that a file lies in. The person then is the unit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.samples import Samples, is_sparse
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers import matlab, text
+from dpmf_datasets.readers.encodings import Reader
+from dpmf_datasets.readers.report import Report
+
+FACTS = ("group", "people")
+FOLDER = "folder"
+PEOPLE_ARE_COUNTED = "the number of people is public"  # where it is counted in private files
+TABLES, ARCHIVES = (".csv", ".tsv"), (".zip", ".tar", ".tgz")
+
+
+def grouped(
+    path: Path, samples: Samples, report: Report, facts: dict[str, str]
+) -> tuple[Samples, Report]:
+    """Samples whose rows are known to be somebody's, as the fact `group` says; `people` declares
+    how many people there are, else they are counted.
+
+    Raises BadInput where that cannot be read, names fewer than two people, or leaves a row without
+    one: she might be anybody.
+    """
+    if "group" not in facts:
+        if "people" in facts:
+            raise BadInput(
+                "people=N says how many people the rows belong to, so it needs group=NAME: where"
+                " the file says whose each row is."
+            )
+        return samples, report
+    labels = _labels(path, samples, facts["group"], facts.get("encoding"))
+    if len(labels) != len(samples):
+        raise BadInput(
+            f"'{facts['group']}' of {path.name} says whose {len(labels):,} rows are;"
+            f" {len(samples):,} were read. One name for each row is needed."
+        )
+    if nameless := [place + 1 for place, label in enumerate(labels) if not label]:
+        raise BadInput(
+            f"'{facts['group']}' of {path.name} does not say whose {len(nameless):,} of the rows"
+            f" are, first row {nameless[0]:,}. Her rows must be known to be hers to be protected"
+            " together: fill in a name, or leave these rows out."
+        )
+    names, people = np.unique(np.array(labels), return_inverse=True)
+    n_people = _declared(facts, len(names))
+    if len(names) < 2:
+        raise BadInput(
+            f"All rows of {path.name} are of one person by '{facts['group']}'. What one person"
+            " shares with others needs at least 2."
+        )
+    most = int(np.bincount(people).max())
+    note = (
+        f"{len(names):,} people by '{facts['group']}', with up to {most:,} of the {report.what[0]}"
+        " each: the person is protected, with all of hers."
+    )
+    found = samples.of_people(people, n_people)
+    found = found if "people" in facts else found.assuming(PEOPLE_ARE_COUNTED)
+    return found, replace(report, note=f"{report.note} {note}".strip())
+
+
+def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> list[str]:
+    """A name for each row; '' where there is none. encoding: of a table, where it is declared."""
+    ending = path.suffix.lower()
+    if ending == ".mat":
+        return _vector(matlab.table(path, group)[0], path, group)
+    if ending in TABLES:
+        return [cell.strip() for cell in text.column(path, group, Reader(encoding))]
+    if path.is_dir() or ending in ARCHIVES:
+        if group != FOLDER:
+            raise BadInput(
+                f"Whose the files of {path.name} are can be told by their sub-folder alone:"
+                f" group={FOLDER}. Got group={group[:40]}."
+            )
+        return folders(samples.titles or ())
+    raise BadInput(
+        f"{path.name} does not say whose each document is. Give a table with a column for it"
+        " (text=COLUMN&group=COLUMN), or a folder for each person."
+    )
+
+
+def _vector(found: Any, path: Path, group: str) -> list[str]:
+    held = np.asarray(found.toarray() if is_sparse(found) else found)
+    if min(held.shape) != 1:
+        raise BadInput(
+            f"'{group}' of {path.name} has {held.shape[0]:,} x {held.shape[1]:,} entries; a vector"
+            " is needed that says whose each row is."
+        )
+    numbers: npt.NDArray[np.float64] = held.ravel().astype(np.float64)
+    return [f"{number:.17g}" if np.isfinite(number) else "" for number in numbers]
+
+
+def folders(names: Sequence[str]) -> list[str]:
+    """The first folder below the one that holds all files, of each; '' of a file that lies
+    beside those.
+    """
+    parts = [PurePosixPath(name).parts[:-1] for name in names]
+    depth = 0
+    while (
+        parts
+        and all(len(part) > depth for part in parts)
+        and len({part[depth] for part in parts}) == 1
+    ):
+        depth += 1
+    return [part[depth] if len(part) > depth else "" for part in parts]
+
+
+def _declared(facts: dict[str, str], found: int) -> int:
+    if "people" not in facts:
+        return found
+    given = facts["people"]
+    if not (given.isdecimal() and int(given) >= found):
+        raise BadInput(
+            f"people= is how many people there are at least: a whole number from {found:,}, for so"
+            f" many are in the file. Got '{given[:20]}'."
+        )
+    return int(given)

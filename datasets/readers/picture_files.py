@@ -1,0 +1,145 @@
+"""One picture file as shades of grey: scaled by its depth, turned upright, its first frame;
+what was done to it is told, and what is damaged is refused.
+"""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dpmf_core.errors import BadInput
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+DEEP = "picture of more than 8 bits, scaled by its depth or the white declared"
+TURNED = "picture turned upright, as its EXIF data say"
+FIRST_FRAME = "animation or stack of pages, of which the first picture is taken"
+TRANSPARENT = "picture with transparent parts, laid on white"
+BEYOND = "picture with values below black or above white, cut off there"
+DAMAGED = "picture that is cut short or damaged, left out"
+TOO_LARGE = "picture of more than 40 million pixels, left out"
+
+MOST_PIXELS = 40_000_000
+WHITE = 255.0  # of what is handed out
+ORIENTATION, BITS_PER_SAMPLE = 0x0112, 258  # tags of EXIF and TIFF
+SIDEWAYS = (5, 6, 7, 8)
+
+
+class Unusable(ValueError):
+    """Why a picture is left out: a kind of problem."""
+
+
+@contextmanager
+def _opened(content: bytes) -> "Iterator[Image.Image]":
+    """A picture, not decoded yet.
+
+    Raises Unusable where it is none, cut short, damaged, or too large.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(content)) as checked:
+            if checked.width * checked.height > MOST_PIXELS:
+                raise Unusable(TOO_LARGE)
+            if checked.format == "PNG":
+                checked.verify()  # sums and end of all its parts: pixels are handed out without
+        with Image.open(io.BytesIO(content)) as picture:
+            yield picture
+    except (Unusable, BadInput):
+        raise
+    except Image.DecompressionBombError:
+        raise Unusable(TOO_LARGE) from None
+    except Exception as error:  # a damaged head makes the library raise almost anything
+        raise Unusable(DAMAGED) from error
+
+
+def size(content: bytes) -> tuple[int, int]:
+    """Height and width of a picture once it is upright. Raises Unusable."""
+    with _opened(content) as picture:
+        width, height = picture.size
+        # of TIFF the library has done so
+        swapped = picture.format != "TIFF" and picture.getexif().get(ORIENTATION) in SIDEWAYS
+        return (width, height) if swapped else (height, width)
+
+
+def grey(
+    content: bytes, name: str, white: float | None = None
+) -> "tuple[Image.Image, tuple[str, ...]]":
+    """A picture from 0, black, to 255, white (mode L, or F where it was deeper), and what was done
+    to it. white: the declared value of white, of deep ones.
+
+    Raises Unusable, and BadInput where the picture's numbers do not tell what white is.
+    """
+    from PIL import ImageOps
+
+    with _opened(content) as picture:
+        done = _noted(picture)
+        brightest = _white(picture, name, white) if _is_deep(picture) else None
+        upright = ImageOps.exif_transpose(picture)
+        return _on_white(upright, done) if brightest is None else _scaled(upright, brightest, done)
+
+
+def _noted(picture: "Image.Image") -> tuple[str, ...]:
+    """What of a picture's head asks for a repair."""
+    turned = picture.getexif().get(ORIENTATION, 1) in range(2, 9)
+    # a photograph with a preview is none
+    frames = picture.format != "MPO" and getattr(picture, "n_frames", 1) > 1
+    return (TURNED,) * turned + (FIRST_FRAME,) * frames
+
+
+def _is_deep(picture: "Image.Image") -> bool:
+    return picture.mode == "F" or picture.mode.startswith("I")
+
+
+def _white(picture: "Image.Image", name: str, declared: float | None) -> float:
+    """The number that stands for white.
+
+    Raises BadInput where only the pixels could tell: on private ones that would be read off them.
+    """
+    if declared is not None:
+        return declared
+    if picture.format in ("PNG", "PPM") and picture.mode != "F":
+        return 65535.0
+    if picture.mode.startswith("I;16"):
+        tags: Any = getattr(picture, "tag_v2", {})
+        return float(2 ** max(tags.get(BITS_PER_SAMPLE, (16,))) - 1)
+    kind = "fractions" if picture.mode == "F" else "32 bits"
+    raise BadInput(
+        f"The pixels of {name} are numbers of {kind}, which do not say what white is, and reading"
+        " it off private pictures would tell something about them. Declare it, e.g. white=1 (on"
+        " the command line FOLDER?white=1), or save the pictures with 8 or 16 bits."
+    )
+
+
+def _scaled(
+    picture: "Image.Image", white: float, done: tuple[str, ...]
+) -> "tuple[Image.Image, tuple[str, ...]]":
+    import numpy as np
+    from PIL import Image
+
+    values = np.asarray(picture, np.float64) * (WHITE / white)
+    if not np.isfinite(values).all():
+        raise Unusable(DAMAGED)
+    beyond = bool(((values < 0) | (values > WHITE)).any())
+    return Image.fromarray(np.clip(values, 0, WHITE).astype(np.float32)), (
+        *done,
+        DEEP,
+        *(BEYOND,) * beyond,
+    )
+
+
+def _on_white(
+    picture: "Image.Image", done: tuple[str, ...]
+) -> "tuple[Image.Image, tuple[str, ...]]":
+    from PIL import Image
+
+    if picture.has_transparency_data:
+        seen = picture.convert("RGBA").convert("LA")
+        if seen.getchannel("A").getextrema() != (255, 255):
+            ground = Image.new("L", seen.size, 255)
+            return Image.composite(seen.getchannel("L"), ground, seen.getchannel("A")), (
+                *done,
+                TRANSPARENT,
+            )
+    return picture.convert("L"), done

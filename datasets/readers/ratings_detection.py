@@ -1,0 +1,53 @@
+"""Whether something that could be taken for documents holds a table of ratings instead."""
+
+import gzip
+from pathlib import Path, PurePosixPath
+
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.columns import NEEDED, by_name
+from dpmf_datasets.readers.tables import DAMAGE, open_table
+from dpmf_datasets.readers.text_layout import HEAD
+
+TABLES = (".csv", ".tsv", ".dat", ".data", ".txt")
+OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
+MOST = 50  # files that are looked into
+
+
+def ratings_tables(path: Path) -> tuple[str, ...]:
+    """The tables of ratings in a folder, an archive or a file, by their names in it: those
+    whose header names user, item and rating.
+    """
+    with opened(path) as members:
+        tables = [
+            name
+            for name in members.names
+            if _plain(name).suffix in TABLES
+            and not PurePosixPath(name).name.startswith((".", "__"))
+        ]
+        if len(members.names) > 1:
+            tables = [
+                name for name in tables if _plain(name).suffix != ".txt" or "rating" in name.lower()
+            ]
+        return tuple(sorted(name for name in tables[:MOST] if _is_ratings(members, name)))
+
+
+def _plain(name: str) -> PurePosixPath:
+    """A file's name in lower case, without `.gz`."""
+    return PurePosixPath(name.lower().removesuffix(".gz"))
+
+
+def _is_ratings(members: Members, name: str) -> bool:
+    if _plain(name).name in OFFICIAL:
+        return True
+    try:
+        with members.open(name) as stream:
+            head = (
+                gzip.GzipFile(fileobj=stream).read(HEAD - 1)
+                if name.lower().endswith(".gz")
+                else stream.read(HEAD - 1)
+            )
+        found = by_name(open_table(head, name).names, loosely=False)
+    except (BadInput, *DAMAGE):
+        return False
+    return set(NEEDED) <= set(found)

@@ -1,0 +1,253 @@
+"""Ratings from any table a person has: columns recognised, bad rows left out, everything
+repaired or refused counted in a report.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.cleaning import Rows, collect
+from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns, names_of
+from dpmf_datasets.readers.dates import Order, looks_like_times
+from dpmf_datasets.readers.report import (
+    EMPTY_USER,
+    OUTSIDE,
+    UNUSABLE,
+    Outside,
+    Problem,
+    Report,
+    outside_of,
+)
+from dpmf_datasets.readers.tables import PREVIEWED, Table, damage_told, open_table
+
+Source = str | Path | bytes | BinaryIO
+
+SHOWN = 3  # values of each chosen column
+MOST_OUTSIDE = 10  # one rating in so many may lie outside the declared bounds
+# that may be declared of a file that has fewer: each takes memory, an item its name too
+MOST = {"users": 20_000_000, "items": 1_000_000}
+
+
+class AmbiguousDates(BadInput):
+    """Nothing in a column of dates tells whether the day or the month comes first, and nobody has
+    said so.
+    """
+
+
+def read_table(
+    path_or_buffer: Source,
+    *,
+    name: str,
+    bounds: tuple[float, float] | None = None,
+    columns: Mapping[str, str] | None = None,
+    n_users: int | None = None,
+    n_items: int | None = None,
+    dates: Order | None = None,
+    outside: Outside = "clamp",
+) -> tuple[Ratings, Report]:
+    """The ratings of a CSV, TSV or Parquet table (also .gz), and a report of what was repaired or
+    left out.
+
+    bounds: the lowest and highest rating that can be given, public, so declared and not read off
+    the data.
+    columns: {"user" | "item" | "rating" | "time" | "title": column name} where the detection would
+    choose others.
+    n_users, n_items: declared sizes; where None, the file's own count is used and the ratings say
+    that it is assumed public.
+    dates: whether dates such as 03/04/2021 have the day ("dmy") or the month ("mdy") first; where
+    None, the column tells, and the ratings say so.
+    outside: what becomes of a rating outside the bounds: "clamp" sets it to the nearest one,
+    "leave-out" leaves its row out. Either looks at that row and the bounds alone, so that
+    sensitivities stay as they are proven.
+    Raises BadInput when the table is no ratings table, holds one user only, more than half of its
+    rows cannot be used, or more than a tenth of its ratings lie outside the bounds.
+    """
+    ratings, report, _ = read_labelled(
+        path_or_buffer,
+        name=name,
+        bounds=bounds,
+        columns=columns,
+        n_users=n_users,
+        n_items=n_items,
+        dates=dates,
+        outside=outside,
+    )
+    return ratings, report
+
+
+def read_labelled(
+    source: Source,
+    *,
+    name: str,
+    bounds: tuple[float, float] | None,
+    columns: Mapping[str, str] | None = None,
+    n_users: int | None = None,
+    n_items: int | None = None,
+    dates: Order | None = None,
+    encoding: str | None = None,
+    outside: Outside = "clamp",
+    way: Way = PYTHON,
+) -> tuple[Ratings, Report, tuple[str, ...]]:
+    """As `read_table`, and the id that each item has in the file. way: how whoever reads it
+    here can say more.
+    """
+    low, high = _declared(bounds, name, way)
+    with damage_told(name):
+        table = open_table(source, name, encoding)
+        chosen = chosen_columns(table, dict(columns or {}), name, way)
+        values = tuple(_first(table.sample(j, PREVIEWED)) for j in chosen.values())
+        rows = collect(table, chosen, (low, high), dates, outside)
+    _usable(rows, table, chosen, name)
+    if rows.dates_are_ambiguous and way.dates:
+        raise AmbiguousDates(
+            f"Every date in the column '{names_of(table)[chosen['time']]}' of {name} can be read in"
+            f" two ways, as 03/04/2021 can. {way.dates}"
+        )
+    _within(rows, table, chosen, (low, high), name, way)
+    _of_several(rows, name)
+    users, items = len(rows.user_labels), len(rows.item_labels)
+    size = (_size(n_users, users, "users", name), _size(n_items, items, "items", name))
+    empty = np.bincount(rows.users, minlength=users) == 0
+    titles, labels = (
+        (*names, *(f"item {j}" for j in range(items, size[1])))
+        for names in (rows.titles, rows.item_labels)
+    )
+    ratings = Ratings.of(
+        rows.users,
+        rows.items,
+        rows.values,
+        n_users=size[0],
+        n_items=size[1],
+        bounds=(low, high),
+        order=rows.order,
+        titles=titles,
+        labels=labels,
+        name=name,
+        assumptions=(*_assumptions(n_users, n_items), *rows.assumptions),
+    )
+    problems = rows.problems + ((Problem(EMPTY_USER, int(empty.sum())),) if empty.any() else ())
+    report = Report(
+        name=name,
+        read=rows.read,
+        kept=len(ratings),
+        n_users=size[0],
+        n_items=size[1],
+        problems=problems,
+        columns=tuple((role, names_of(table)[j]) for role, j in chosen.items()),
+        values=values,
+        ignored=tuple(
+            column for j, column in enumerate(names_of(table)) if j not in chosen.values()
+        ),
+        assumed=rows.assumed,
+    )
+    return ratings, report, rows.item_labels
+
+
+def _declared(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[float, float]:
+    if bounds is None:
+        raise BadInput(
+            f"The lowest and highest rating of {name} are not declared, and reading them off"
+            " private data would tell something about it. " + way.bounds
+        )
+    if len(bounds) != 2 or not (
+        math.isfinite(bounds[0]) and math.isfinite(bounds[1]) and bounds[0] < bounds[1]
+    ):
+        raise BadInput(
+            f"The declared rating bounds of {name} must be two finite numbers, lowest first, e.g."
+            f" (1, 5). Got {tuple(bounds)}."
+        )
+    return float(bounds[0]), float(bounds[1])
+
+
+def _first(values: Sequence[str]) -> tuple[str, ...]:
+    """Some different values, shortened."""
+    return tuple(dict.fromkeys(value.strip()[:40] for value in values if value.strip()))[:SHOWN]
+
+
+def _usable(rows: Rows, table: Table, chosen: dict[str, int], name: str) -> None:
+    """Refuses what no algorithm could use."""
+    if not rows.read:
+        raise BadInput(
+            f"{name} has no rows below its header. A ratings table has a row per rating: user,"
+            " item, rating."
+        )
+    lost = [problem for problem in rows.problems if problem.kind in UNUSABLE]
+    count = sum(problem.count for problem in lost)
+    if 2 * count > rows.read:
+        worst = max(lost, key=lambda problem: problem.count)
+        raise BadInput(
+            f"{count:,} of the {rows.read:,} rows of {name} cannot be used, more than half. The"
+            f" first with '{worst.kind}' is {table.unit} {worst.lines[0]:,}: '{worst.example}' (the"
+            f" rating is read from the column '{names_of(table)[chosen['rating']]}'). Every row"
+            " needs a user, an item and a number."
+        )
+
+
+def _of_several(rows: Rows, name: str) -> None:
+    """Refuses ratings of one person."""
+    if not len(rows.users) or rows.users[0] == rows.users[-1]:  # they are sorted
+        raise BadInput(
+            f"{name} holds usable ratings of one user only. What one user shares with others cannot"
+            " be learned from one: at least 2 are needed."
+        )
+
+
+def _within(
+    rows: Rows,
+    table: Table,
+    chosen: dict[str, int],
+    bounds: tuple[float, float],
+    name: str,
+    way: Way,
+) -> None:
+    """Refuses ratings many of which would be left out, or become the lowest or the highest: that
+    is another column, or other bounds.
+    """
+    beyond = outside_of(rows.problems)
+    if beyond is None:
+        return
+    found = len(rows.values) + (beyond.count if beyond.kind == OUTSIDE else 0)
+    if MOST_OUTSIDE * beyond.count <= found:
+        return
+    rating = names_of(table)[chosen["rating"]]
+    times = " They look like times." if looks_like_times((beyond.example,)) else ""
+    others = [
+        column
+        for place, column in enumerate(names_of(table))
+        if column != rating and not looks_like_times(table.sample(place))
+    ]
+    raise BadInput(
+        f"{beyond.count:,} of the {found:,} ratings of {name}, more than a tenth, lie"
+        f" outside the declared bounds {bounds[0]:g} to {bounds[1]:g}. The first is {table.unit}"
+        f" {beyond.lines[0]:,}: '{beyond.example[:40]}', in the column '{rating}'.{times} Where"
+        f" another column holds the rating: {_inside(way.columns({'rating': others[-1]}))} Where"
+        f" this one does: {_inside(way.other_bounds)}"
+    )
+
+
+def _inside(sentence: str) -> str:
+    """A sentence after a colon."""
+    return sentence[0].lower() + sentence[1:]
+
+
+def _size(declared: int | None, found: int, what: str, name: str) -> int:
+    if declared is not None and declared < found:
+        raise BadInput(
+            f"{name} was declared to have {declared:,} {what}. It has {found:,}: declare at least"
+            " as many."
+        )
+    if declared is not None and declared > max(found, MOST[what]):
+        raise BadInput(
+            f"{name} was declared to have {declared:,} {what}. At most {MOST[what]:,} can be"
+            f" declared; it has {found:,}."
+        )
+    return found if declared is None else declared
+
+
+def _assumptions(n_users: int | None, n_items: int | None) -> tuple[str, ...]:
+    return (USERS_ARE_PUBLIC,) * (n_users is None) + (ITEMS_ARE_PUBLIC,) * (n_items is None)

@@ -1,0 +1,206 @@
+"""What a loader found in a file: how much it read, what it repaired or refused, and where."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+MISSING = "missing"
+NOT_A_NUMBER = "not a number"
+INFINITE = "infinite"
+CLAMPED = "out of declared bounds, clamped"
+OUTSIDE = "out of declared bounds, left out"
+DUPLICATE = "duplicate (user, item), averaged"
+RAGGED = "wrong number of columns"
+EMPTY_USER = "user without a usable rating, kept as an empty row"
+WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
+NO_FILM = "rating without a film of the catalogue before it"
+NO_TIME = "time that cannot be read, so the order of the ratings is not used"
+
+# what is done with a rating outside the declared bounds
+Outside = Literal["clamp", "leave-out"]
+# the rows these kinds count cannot be used; those of DROPPED are left out
+UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED, NO_FILM)
+DROPPED = (*UNUSABLE, OUTSIDE)
+KINDS = (*DROPPED, CLAMPED, DUPLICATE, WRONG_COUNT, NO_TIME, EMPTY_USER)  # in the order of telling
+LINES_SHOWN = 5
+VALUES_NAMED = 5  # of ratings outside the bounds
+LEFT_OUT = "row left out"
+OF_ROWS = ("example", "commonest")  # facts of a problem that hold values of somebody
+# a kind in words of its own, and what was done about it
+IN_TABLE = {
+    MISSING: ("no user, no item or no rating", LEFT_OUT),
+    NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
+    INFINITE: ("rating is infinite", LEFT_OUT),
+    RAGGED: ("another number of columns", LEFT_OUT),
+    NO_FILM: ("rating before any film", LEFT_OUT),
+    CLAMPED: ("rating outside the bounds", "set to the nearest bound"),
+    OUTSIDE: ("rating outside the bounds", LEFT_OUT),
+    DUPLICATE: ("same user and item again", "averaged"),
+    WRONG_COUNT: ("count differs from the ratings in the row", "ratings taken"),
+    NO_TIME: ("time cannot be read", "order of ratings not used"),
+    EMPTY_USER: ("user without a usable rating", "kept, without ratings"),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One kind of problem: how often, on which first lines (or files), and the first value
+    found there. commonest: of ratings outside the bounds the commonest values, each with its count.
+    """
+
+    kind: str
+    count: int
+    lines: tuple[int, ...] = ()
+    example: str = ""
+    where: str = "line"
+    commonest: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def places(self) -> str:
+        """Where the first ones are."""
+        return ", ".join(f"{line:,}" for line in self.lines) + (
+            ", ..." if self.count > len(self.lines) > 0 else ""
+        )
+
+    @property
+    def named(self) -> str:
+        """What was found there: the commonest values, else the first one."""
+        return (
+            ", ".join(f"{value} ({count:,} x)" for value, count in self.commonest) or self.example
+        )
+
+    @property
+    def row(self) -> dict[str, str]:
+        """As a row of a table on the screen of whoever has the file."""
+        what, done = IN_TABLE.get(self.kind, (self.kind, ""))
+        return {
+            "What": what,
+            "How often": f"{self.count:,}",
+            "Where": f"{self.where} {self.places}" if self.lines else "",
+            "Such as": self.named,
+            "What was done": done,
+        }
+
+    @property
+    def words(self) -> str:
+        at = ", ".join(f"{line:,}" for line in self.lines)
+        more = ", ..." if self.count > len(self.lines) else ""
+        where = f" ({self.where} {at}{more})" if self.lines else ""
+        return f"{self.count:,} x {self.kind}{where}"
+
+
+def outside_of(problems: Sequence[Problem]) -> Problem | None:
+    """The ratings outside the declared bounds, whatever was done with them; None where there are
+    none.
+    """
+    return next((it for it in problems if it.kind in (CLAMPED, OUTSIDE)), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The account of one file. read: rows that are not blank; kept: ratings after merging; columns:
+    (role, column) pairs as detected.
+
+    assumed: how what can be read in two ways was read. values: some values of each of the columns,
+    for the eyes of whoever has the file; they are in `on_screen`, and neither in `words` nor in
+    what `facts` gives to files.
+    """
+
+    name: str
+    read: int
+    kept: int
+    n_users: int
+    n_items: int
+    problems: tuple[Problem, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+    assumed: tuple[str, ...] = ()
+    values: tuple[tuple[str, ...], ...] = ()
+    what: tuple[str, ...] = ()  # of samples: what rows and columns are
+    ignored: tuple[str, ...] = ()  # columns that play no role
+
+    @property
+    def words(self) -> str:
+        counts = f"{self.kept:,} ratings kept, {self.n_users:,} users, {self.n_items:,} items"
+        if self.what:
+            counts = f"{self.n_users:,} {self.what[0]}, {self.n_items:,} {self.what[1]}"
+        lines = [f"{self.name}: {self.read:,} rows read, {counts}."]
+        lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
+        lines += self.assumed
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    @property
+    def lost(self) -> int:
+        """Rows that were left out."""
+        return sum(problem.count for problem in self.problems if problem.kind in DROPPED)
+
+    @property
+    def outside(self) -> Problem | None:
+        """The ratings outside the declared bounds; None where there are none."""
+        return outside_of(self.problems)
+
+    @property
+    def on_screen(self) -> str:
+        """`words`, and what the chosen columns hold."""
+        shown = [
+            f"{role}: {column} ({', '.join(some) or 'empty'})"
+            for (role, column), some in zip(self.columns, self.values, strict=False)
+        ]
+        return "\n".join(
+            [self.words, *(["Columns, with the first values of each:", *shown] if shown else [])]
+        )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What may stand in a file: no value of anybody."""
+        facts = asdict(self)
+        del facts["values"]
+        return {
+            **facts,
+            "problems": [
+                {name: fact for name, fact in problem.items() if name not in OF_ROWS}
+                for problem in facts["problems"]
+            ],
+        }
+
+
+@dataclass
+class Tally:
+    """Counts problems while a file is read, by row position."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, list[int]] = field(default_factory=dict)
+    examples: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def count_values(self, kind: str, values: npt.NDArray[np.float64]) -> None:
+        """Counts how often each value occurs under `kind`."""
+        if len(values):
+            self.values.setdefault(kind, Counter()).update(f"{it:g}" for it in values.tolist())
+
+    def add(self, kind: str, rows: npt.NDArray[np.integer[Any]], example: object = "") -> None:
+        """Counts `rows` under `kind`; `example` is the value in the first of them."""
+        if not len(rows):
+            return
+        self.counts[kind] = self.counts.get(kind, 0) + len(rows)
+        first = self.rows.setdefault(kind, [])
+        first += rows[: LINES_SHOWN - len(first)].tolist()
+        self.examples.setdefault(kind, str(example))
+
+    def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
+        """What was counted, with positions turned into lines, or into what else `unit` says."""
+        return [
+            Problem(
+                kind,
+                count,
+                tuple(map(line, self.rows[kind])),
+                self.examples[kind],
+                unit,
+                tuple(self.values.get(kind, Counter()).most_common(VALUES_NAMED)),
+            )
+            for kind, count in self.counts.items()
+        ]

@@ -1,0 +1,298 @@
+"""Documents from files: a line each, a file each, or a column of a table; word counts in
+reading order, nothing left out but stop words.
+"""
+
+import csv
+import functools
+import io
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.archives import opened
+from dpmf_datasets.readers.encodings import Reader
+from dpmf_datasets.readers.report import Problem, Report
+from dpmf_datasets.readers.tables import called
+
+SHORTEST = 3  # letters of a word
+# what may stand inside a word without being seen
+INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+NEW_LINE = re.compile(r"\r\n|\r|\n")
+EMPTY, CUT, LOST = (
+    "document without a word, kept as an empty row",
+    "document longer than a million characters, cut off",
+    "character that cannot be read",
+)
+LONGEST = 1_000_000
+MOST_BYTES, MOST_DOCUMENTS = 2_000_000_000, 300_000
+TEXT_FILES = (".txt", ".text", ".md", "")
+SHORT = "words of one or two letters"
+KINDS = ("b", "t", "e", "m")  # of headlines: business, technology, entertainment, medicine
+HEADLINES = ("newscorpora.csv", "uci-news-aggregator.csv")
+
+
+@functools.cache
+def _token() -> re.Pattern[str]:
+    """A run of letters of any script with the marks upon them, or a number."""
+    kinds = {chr(code): unicodedata.category(chr(code)) for code in range(0x80, 0x1F000)}
+    marks = re.escape("".join(letter for letter, kind in kinds.items() if kind[0] == "M"))
+    numbers = "".join(letter for letter, kind in kinds.items() if kind in ("No", "Nl"))
+    letter = rf"[^\W\d_{re.escape(numbers)}]"
+    return re.compile(rf"{letter}(?:{letter}|[{marks}])*|\d+")
+
+
+def tokens(text: str) -> list[str]:
+    """Words of any script and numbers, in lower case and composed (NFC), in their order."""
+    if text.isascii():
+        return re.findall(r"[a-z]+|\d+", text.lower())
+    return _token().findall(unicodedata.normalize("NFC", text.translate(INVISIBLE).lower()))
+
+
+def documents(
+    texts: Sequence[str],
+    *,
+    name: str,
+    titles: Sequence[str] | None = None,
+    public: bool = False,
+    reader: Reader | None = None,
+) -> tuple[Samples, Report]:
+    """Word counts of texts. Words: three letters or more of any script, lower case, without English
+    stop words (scikit-learn's list).
+
+    reader: what turned their bytes into text, for the report. Raises BadInput with fewer than three
+    documents, or without two different words.
+    """
+    _must_be_many_enough(texts, name)
+    reading, left_out = _read(texts)
+    if len(reading.words) < 2:
+        raise BadInput(
+            f"{name} holds {len(reading.words) or 'no'} word{'s' * (len(reading.words) != 1)} of"
+            " three letters or more besides stop words. At least 2 are needed."
+        )
+    X = csr_array(
+        (np.ones(len(reading.ids)), reading.ids, reading.starts),
+        shape=(len(texts), len(reading.words)),
+    )
+    X.sum_duplicates()
+    shown = tuple(_title(text) for text in texts) if titles is None else tuple(titles)
+    assumptions = (WORDS_ARE_PUBLIC, *(() if public or reader is None else reader.assumptions))
+    samples = Samples.of(
+        X,
+        vocabulary=reading.words,
+        unit="document",
+        name=name,
+        public=public,
+        titles=shown,
+        texts=reading,
+        assumptions=assumptions,
+    )
+    return samples, _report(name, texts, reading, left_out, reader or Reader())
+
+
+def _must_be_many_enough(texts: Sequence[str], name: str) -> None:
+    if len(texts) > MOST_DOCUMENTS:
+        raise BadInput(
+            f"{name} holds {len(texts):,} documents; at most {MOST_DOCUMENTS:,} are read. Take a"
+            " part of it."
+        )
+    if len(texts) < 3:
+        raise BadInput(
+            f"{name} holds {len(texts)} document{'s' * (len(texts) != 1)}. Topics are what"
+            " documents share: at least 3 are needed."
+        )
+
+
+def _read(texts: Sequence[str]) -> tuple[Texts, Counter[str]]:
+    """The kept words of each text in their order, the vocabulary sorted; how many were left out."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    place: dict[str, int] = {}
+    ids: list[int] = []
+    starts = [0]
+    left_out: Counter[str] = Counter()
+    for text in texts:
+        found = tokens(text[:LONGEST])
+        numbers = sum(word[0].isdecimal() for word in found)
+        words = [word for word in found if len(word) >= SHORTEST and not word[0].isdecimal()]
+        kept = [word for word in words if word not in ENGLISH_STOP_WORDS]
+        left_out["numbers"] += numbers
+        left_out[SHORT] += len(found) - numbers - len(words)
+        left_out["English stop words"] += len(words) - len(kept)
+        ids += [place.setdefault(word, len(place)) for word in kept]
+        starts.append(len(ids))
+    order = sorted(place)
+    rank = np.empty(len(order), np.int32)
+    rank[[place[word] for word in order]] = np.arange(len(order))
+    reading = Texts(tuple(order), rank[np.array(ids, np.int64)], np.array(starts, np.int64))
+    return reading, left_out
+
+
+def _report(
+    name: str, texts: Sequence[str], reading: Texts, left_out: Counter[str], reader: Reader
+) -> Report:
+    problems = [Problem(LOST, reader.lost)] if reader.lost else []
+    lost = [f"{what} ({count:,})" for what, count in left_out.items() if count]
+    assumed = [
+        *reader.words,
+        *([f"Left out: {', '.join(lost)}. Kept: {len(reading.ids):,} words."] if lost else []),
+    ]
+    if spaceless := sum(bool(SPACELESS.search(word)) for word in reading.words):
+        assumed.append(
+            f"{spaceless:,} words of the vocabulary are runs of a script without spaces (Chinese,"
+            " Japanese, Thai): put spaces between its words first."
+        )
+    for kind, rows in (
+        (EMPTY, np.flatnonzero(np.diff(reading.starts) == 0)),
+        (CUT, np.flatnonzero([len(text) > LONGEST for text in texts])),
+    ):
+        if len(rows):
+            problems.append(Problem(kind, len(rows), tuple(int(row) + 1 for row in rows[:5])))
+    return Report(
+        name=name,
+        read=len(texts),
+        kept=len(texts),
+        n_users=len(texts),
+        n_items=len(reading.words),
+        problems=tuple(problems),
+        what=("documents", "words"),
+        assumed=tuple(assumed),
+    )
+
+
+def _title(text: str) -> str:
+    """The first line that says something, shortened."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "(empty)")
+    return line if len(line) <= 80 else line[:77] + "..."
+
+
+def lines(path: Path, reader: Reader) -> list[str]:
+    """A document a line; empty lines are left out."""
+    return [line for line in NEW_LINE.split(reader.text(path.read_bytes())) if line.strip()]
+
+
+def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
+    """(name, text) of every text file in a folder or archive, in the order of their names;
+    nothing is unpacked to disk.
+    """
+    with opened(path) as members:
+        found = sorted(
+            name
+            for name in members.names
+            if Path(name).suffix.lower() in TEXT_FILES or Path(name).suffix[1:].isdigit()
+        )
+        names, read, size = [], list[bytes](), 0
+        for name in (name for name in found if not Path(name).name.startswith(".")):
+            with members.open(name) as stream:
+                content = stream.read(MOST_BYTES - size + 1)
+            size += len(content)
+            if size > MOST_BYTES:
+                raise BadInput(
+                    f"{called(path)} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Take a part"
+                    " of it."
+                )
+            names.append(name)
+            read.append(content)
+    if not read:
+        raise BadInput(
+            f"{called(path)} has no text file"
+            f" ({', '.join(suffix or 'no ending' for suffix in TEXT_FILES)}). Found:"
+            f" {', '.join(map(called, members.names[:5])) or 'nothing'}."
+        )
+    return list(zip(names, reader.texts(read), strict=True))
+
+
+def column(path: Path, wanted: str, reader: Reader) -> list[str]:
+    """The texts of one column of a CSV or TSV file with a header.
+
+    Raises BadInput naming the columns there are.
+    """
+    text = reader.text(path.read_bytes())
+    first = text.partition("\n")[0]
+    rows = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter="\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ",",
+    )
+    csv.field_size_limit(LONGEST * 10)
+    head = [cell.strip() for cell in next(rows, [])]
+    place = next((j for j, cell in enumerate(head) if cell.lower() == wanted.lower()), None)
+    if place is None:
+        raise BadInput(
+            f"{path.name} has no column '{wanted[:40]}'. Its columns:"
+            f" {', '.join(cell[:40] for cell in head[:20]) or 'none'}."
+        )
+    return [row[place] if place < len(row) else "" for row in rows if row]
+
+
+def posts(found: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """News posts without their headers and quotations, and their subjects: one file each, as in
+    20 Newsgroups.
+    """
+    texts, subjects = [], []
+    for name, text in found:
+        head, _, body = text.partition("\n\n")
+        subject = re.search(r"^Subject:\s*(.+)$", head, re.M)
+        group = name.split("/")[-2] if "/" in name else ""
+        subjects.append(f"{group}: {subject.group(1).strip()[:80]}" if subject else name)
+        texts.append(
+            "\n".join(
+                line for line in body.splitlines() if not line.lstrip().startswith((">", "|"))
+            )
+        )
+    return texts, subjects
+
+
+def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
+    """Titles of the UCI News Aggregator, the first `each` of every category (Saha & Imtiaz 2022).
+
+    Columns: ID, TITLE, URL, PUBLISHER, CATEGORY, STORY, HOSTNAME, TIMESTAMP, with tabs between them
+    and no header, or with commas, quotes and a header.
+    """
+    with opened(path) as members:
+        names = [
+            name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES
+        ] or list(members.names)
+        if len(names) != 1:
+            raise BadInput(
+                f"{called(path)} has no {' or '.join(HEADLINES)}. Found:"
+                f" {', '.join(map(called, members.names[:5])) or 'nothing'}."
+            )
+        with members.open(names[0]) as stream:
+            text = reader.text(stream.read(MOST_BYTES))
+    tabs = "\t" in text.partition("\n")[0]
+    rows: Iterable[list[str]] = (
+        (line.split("\t") for line in NEW_LINE.split(text) if line)
+        if tabs
+        else csv.reader(io.StringIO(text, newline=""))
+    )
+    title, kind = 1, 4
+    taken: dict[str, list[str]] = {}
+    for number, cells in enumerate((row for row in rows if row), 1):
+        if number == 1 and {"title", "category"} <= {cell.strip().lower() for cell in cells}:
+            title, kind = (
+                next(j for j, cell in enumerate(cells) if cell.strip().lower() == name)
+                for name in ("title", "category")
+            )
+            continue
+        if len(cells) <= max(title, kind):
+            raise BadInput(
+                f"Line {number:,} of {path.name} has {len(cells)} columns; the UCI News Aggregator"
+                " has 8, with tabs or commas between them."
+            )
+        if cells[kind] in KINDS and len(some := taken.setdefault(cells[kind], [])) < each:
+            some.append(cells[title])
+    if not taken:
+        raise BadInput(
+            f"No line of {path.name} is of one of the categories {', '.join(KINDS)} of the UCI News"
+            " Aggregator, in its fifth column."
+        )
+    return [headline for category in sorted(taken) for headline in taken[category]]

@@ -1,0 +1,31 @@
+"""Every data set that has a name: a new one is a file with `SOURCES`, and a line here."""
+
+from collections.abc import Iterable
+
+from dpmf_datasets import sample_sets
+from dpmf_datasets.published import eachmovie, jester, movielens, netflix
+from dpmf_datasets.simulated import cinema, low_rank
+from dpmf_datasets.source import Source
+
+
+def registry(sources: Iterable[Source]) -> dict[str, Source]:
+    """Sources by id. Raises ValueError on an id that is listed twice."""
+    found: dict[str, Source] = {}
+    for source in sources:
+        if source.entry.id in found:
+            raise ValueError(f"The data set '{source.entry.id}' is listed twice.")
+        found[source.entry.id] = source
+    return found
+
+
+SOURCES = registry(
+    (
+        *cinema.SOURCES,
+        *low_rank.SOURCES,
+        *movielens.SOURCES,
+        *jester.SOURCES,
+        *netflix.SOURCES,
+        *eachmovie.SOURCES,
+        *sample_sets.SOURCES,
+    )
+)

@@ -1,0 +1,1 @@
+"""Invented data sets, always there."""

@@ -1,0 +1,142 @@
+"""Low-rank ratings drawn as in Chien et al. 2021, section 6.1.
+
+U* (n, r) and V* (m, r) are random orthonormal, the entries of U* V*^T are scaled to standard
+deviation 1, and every entry is seen with probability p = 20 ln n / m; so predicting zero has an
+RMSE of 1. The source leaves the values unbounded. A public bound is needed for privacy:
+BOUNDS are declared, and the entries beyond them, one in some 6,000, are clamped (measured in
+tests/datasets/test_synthetic.py).
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.catalogue import Entry
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets.source import Source, simulated
+
+BOUNDS = (-5.0, 5.0)
+BLOCK = 4_000_000  # entries of U* V*^T held at once
+
+
+def lowrank(
+    n_users: int = 20_000,
+    n_items: int = 1_000,
+    *,
+    rank: int = 5,
+    p: float | None = None,
+    seed: int = 0,
+    name: str = "lowrank",
+) -> Ratings:
+    """Entries of a random rank-`rank` matrix, each observed with probability `p` (20 ln n / m
+    when None).
+    """
+    if not 1 <= rank <= min(n_users, n_items):
+        raise BadInput(
+            f"The 'rank' parameter of lowrank must be in [1, {min(n_users, n_items)}]. Got {rank}."
+        )
+    p = min(1.0, 20 * math.log(n_users) / n_items) if p is None else p
+    if not 0 < p <= 1:
+        raise BadInput(f"The 'p' parameter of lowrank must be in (0, 1]. Got {p}.")
+    rows, columns, seen = (
+        np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2021]).spawn(3)
+    )
+    # (n, r); the mean square entry of U V^T is then 1
+    U = _orthonormal(n_users, rank, rows) * math.sqrt(n_users * n_items / rank)
+    V = _orthonormal(n_items, rank, columns)  # (m, r)
+    blocks = [_observed(U, V, at, p, seen) for at in _starts(n_users, n_items)]
+    users, items, values = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    values = (values / values.std()).clip(*BOUNDS).astype(np.float32)
+    return Ratings(users, items, values, n_users, n_items, BOUNDS, name=name, public=True)
+
+
+def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    return np.asarray(np.linalg.qr(rng.normal(size=(rows, rank)))[0], np.float64)
+
+
+def _starts(n_users: int, n_items: int) -> list[slice]:
+    step = max(1, BLOCK // n_items)
+    return [slice(at, min(at + step, n_users)) for at in range(0, n_users, step)]
+
+
+def _observed(
+    U: npt.NDArray[np.float64],
+    V: npt.NDArray[np.float64],
+    at: slice,
+    p: float,
+    rng: np.random.Generator,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Users, items and values of the entries of some rows that are seen, sorted by (user, item)."""
+    product = U[at] @ V.T
+    users, items = np.nonzero(rng.random(product.shape, dtype=np.float32) < p)
+    return (users + at.start).astype(np.int32), items.astype(np.int32), product[users, items]
+
+
+def rankone(
+    n_users: int = 500_000,
+    n_items: int = 400,
+    *,
+    p: float = 0.2,
+    seed: int = 0,
+    name: str = "rankone",
+) -> Ratings:
+    """Entries of u v^T with u, v uniform in [-1, 1], scaled to largest entry 1 (Jain, Thakkar &
+    Thakurta 2018, section 5), each seen with probability `p`.
+    """
+    if not 0 < p <= 1:
+        raise BadInput(f"The 'p' parameter of rankone must be in (0, 1]. Got {p}.")
+    rows, columns, seen = (
+        np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2018]).spawn(3)
+    )
+    u, v = (rng.uniform(-1, 1, size) for rng, size in ((rows, n_users), (columns, n_items)))
+    u, v = (factor / np.abs(factor).max() for factor in (u, v))
+    blocks = [_observed(u[:, None], v[:, None], at, p, seen) for at in _starts(n_users, n_items)]
+    users, items, values = (
+        np.concatenate(part)
+        for part in zip(*((us, its, x.astype(np.float32)) for us, its, x in blocks), strict=True)
+    )
+    return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
+
+
+def _lowrank(id: str, users: int, ratings: int) -> Source:  # noqa: A002
+    words = (
+        f"A random matrix of rank 5 with {users:,} rows, seen in part: what factorisation is made"
+        " for."
+    )
+    citation = "Chien et al., Private Alternating Least Squares, ICML 2021, section 6.1."
+    title, counts = f"Low rank, {users:,} users", (users, 1_000, ratings)
+    return Source(simulated(id, title, counts, BOUNDS, words, citation), make=_made_lowrank)
+
+
+def _made_lowrank(entry: Entry, seed: int) -> Ratings:
+    return lowrank(entry.n_users, entry.n_items, seed=seed, name=entry.id)
+
+
+def _rankone(id: str, users: int, items: int) -> Source:  # noqa: A002
+    words = (
+        f"One taste: a matrix of rank 1 with {users:,} rows and entries from -1 to 1, about 80 of"
+        f" {items} seen in each."
+    )
+    citation = "Jain, Thakkar & Thakurta, ICML 2018, section 5."
+    title = f"Rank one, {users:,} users" + ("" if items == 400 else f", {items} items")
+    counts = users, items, 80 * users
+    return Source(simulated(id, title, counts, (-1.0, 1.0), words, citation), make=_made_rankone)
+
+
+def _made_rankone(entry: Entry, seed: int) -> Ratings:
+    p = 80 / entry.n_items
+    return rankone(entry.n_users, entry.n_items, p=p, seed=seed, name=entry.id)
+
+
+SOURCES = (
+    _lowrank("lowrank", 20_000, 3_961_000),
+    _lowrank("lowrank-5k", 5_000, 852_000),
+    _lowrank("lowrank-10k", 10_000, 1_842_000),
+    _lowrank("lowrank-50k", 50_000, 10_820_000),
+    _rankone("rankone", 500_000, 400),
+    _rankone("rankone-20k", 20_000, 400),
+    _rankone("rankone-900", 500_000, 900),
+    _rankone("rankone-900-20k", 20_000, 900),
+)

@@ -1,0 +1,129 @@
+"""Invented news: documents drawn from eight topics whose words are known, so that what a
+factorisation finds can be checked.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from dpmf_core.data.samples import Samples, Texts
+
+TOPICS = {
+    "space": (
+        "orbit rocket satellite astronaut lunar telescope galaxy launch planet spacecraft comet"
+        " mission gravity solar probe crater asteroid shuttle capsule observatory meteor cosmos"
+        " payload nebula booster"
+    ),
+    "health": (
+        "patient doctor vaccine hospital disease virus clinic nurse therapy symptom infection"
+        " medicine surgery diagnosis cancer treatment dose trial heart immune allergy fever"
+        " pharmacy outbreak surgeon"
+    ),
+    "football": (
+        "goal striker league coach penalty stadium midfielder keeper tournament defender referee"
+        " fans derby transfer squad header offside relegation champion trophy corner substitute"
+        " captain pitch kickoff"
+    ),
+    "markets": (
+        "shares investor profit inflation bank interest bond dividend earnings currency trader"
+        " stock recession merger loan deficit credit broker fund yield revenue portfolio equity"
+        " tariff treasury"
+    ),
+    "weather": (
+        "storm rain flood hurricane temperature wind forecast drought snow humidity thunder cyclone"
+        " climate rainfall blizzard tornado heatwave river lightning frost cloud gust landslide"
+        " monsoon hail"
+    ),
+    "music": (
+        "album singer concert guitar band melody orchestra song festival pianist lyrics chorus"
+        " opera drummer rhythm composer violin audience record stage jazz symphony vocals tour"
+        " encore"
+    ),
+    "food": (
+        "recipe chef restaurant flavour kitchen sauce cheese garlic oven bread wine dessert butter"
+        " menu pepper tomato onion grill salad noodle spice pastry soup roast basil"
+    ),
+    "elections": (
+        "vote candidate parliament minister ballot campaign senator coalition poll constituency"
+        " mayor legislation reform deputy cabinet referendum turnout opposition manifesto congress"
+        " mandate debate veto amendment president"
+    ),
+}
+COMMON = (
+    "year people time week report official group country city public plan number national local"
+    " early month change world start day result home company team member family leader service"
+    " question point story news state centre house area line power record show view work place"
+    " night water light history young future support research problem market season system street"
+    " building school money"
+)
+WORDS = tuple(dict.fromkeys(" ".join([*TOPICS.values(), COMMON]).split()))
+
+
+def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samples:
+    """Documents of about 60 words: one or two topics each, two words in five from everybody's
+    vocabulary. parts: each topic's word shares.
+    """
+    rng = np.random.default_rng([seed, 8])
+    share = _shares()  # (topics, words)
+    lengths = rng.lognormal(np.log(55), 0.45, n_documents).astype(int).clip(12, 400)
+    document = np.repeat(np.arange(n_documents), lengths)
+    mixture = rng.dirichlet(np.full(len(TOPICS), 0.08), n_documents)
+    topic = _picked(mixture, document, rng)
+    everyday = rng.random(len(document)) < 0.4
+    word = np.where(
+        everyday,
+        _picked(_everyday()[None], np.zeros(len(document), int), rng),
+        _picked(share, topic, rng),
+    )
+    counts = csr_array((np.ones(len(word)), (document, word)), shape=(n_documents, len(WORDS)))
+    counts.sum_duplicates()
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    texts = Texts(WORDS, word.astype(np.int32), starts)
+    titles = tuple(
+        " ".join(WORDS[j] for j in word[start : start + 8]) + " ..." for start in starts[:-1]
+    )
+    return Samples.of(
+        counts,
+        vocabulary=WORDS,
+        unit="document",
+        name=name,
+        public=True,
+        titles=titles,
+        parts=share.astype(np.float32),
+        texts=texts,
+    )
+
+
+def _zipf(count: int) -> npt.NDArray[np.float64]:
+    weight = 1 / (np.arange(count) + 3.0)
+    return np.asarray(weight / weight.sum())
+
+
+def _shares() -> npt.NDArray[np.float64]:
+    """Word shares of each topic (topics, words)."""
+    out = np.zeros((len(TOPICS), len(WORDS)))
+    for row, words in zip(out, TOPICS.values(), strict=True):
+        own = words.split()
+        row[[WORDS.index(word) for word in own]] = _zipf(len(own))
+    return out
+
+
+def _everyday() -> npt.NDArray[np.float64]:
+    out = np.zeros(len(WORDS))
+    own = COMMON.split()
+    out[[WORDS.index(word) for word in own]] = _zipf(len(own))
+    return np.asarray(out / out.sum())
+
+
+def _picked(
+    shares: npt.NDArray[np.float64], row: npt.NDArray[Any], rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """One column for each entry of `row`, drawn by that row's shares."""
+    edges = np.cumsum(shares, axis=1)
+    width = edges.shape[1]
+    # all rows laid end to end: one search
+    flat = (edges / edges[:, -1:] + np.arange(len(edges))[:, None]).ravel()
+    found = np.searchsorted(flat, row + rng.random(len(row)), side="right") - row * width
+    return np.asarray(np.minimum(found, width - 1), np.int64)

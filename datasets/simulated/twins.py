@@ -1,0 +1,81 @@
+"""The invented cinema in any declared shape: `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
+
+A simulated twin of private data has their public shape, and nothing of their rows.
+"""
+
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+from dpmf_core.data.catalogue import Entry
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets.simulated.cinema import BOUNDS, cinema
+from dpmf_datasets.source import simulated
+
+HEAD = "cinema?"
+FACTS = ("users", "items", "density", "bounds")
+MOST_CELLS = 200_000_000  # users x items
+LEAST, DENSEST = 10, 0.9
+
+
+def is_twin(data_id: str) -> bool:
+    """Whether an id names a simulated set of a declared shape."""
+    return data_id.startswith(HEAD)
+
+
+def twin_id(n_users: int, n_items: int, density: float, bounds: tuple[float, float]) -> str:
+    """The id of the twin of a shape; density: share of (user, item) pairs that are rated. Of a
+    large catalogue it holds as many items as can be simulated.
+    """
+    items = max(LEAST, min(n_items, MOST_CELLS // max(n_users, 1)))
+    low, high = bounds
+    return (
+        f"{HEAD}users={max(n_users, LEAST)}&items={items}"
+        f"&density={min(max(density, 1e-4), DENSEST):.4g}&bounds={low:.12g},{high:.12g}"
+    )
+
+
+def described(data_id: str) -> Entry:
+    """What is said of a simulated set of a declared shape. Raises BadInput."""
+    users, items, density, bounds = _facts(data_id)
+    entry = simulated(
+        data_id,
+        f"Simulated: {users:,} people, {items:,} items",
+        (users, items, round(users * items * density)),
+        bounds,
+        "The invented cinema in a declared shape.",
+        "Simulated here, after the skews and biases of MovieLens 1M.",
+    )
+    return replace(entry, item_features="genres")
+
+
+def load(data_id: str, seed: int = 0) -> Ratings:
+    """The ratings: those of the cinema, stretched to the declared bounds. Raises BadInput."""
+    users, items, density, (low, high) = _facts(data_id)
+    made = cinema(users, items, density=density, seed=seed, name=data_id)
+    first, last = BOUNDS
+    stretched = low + (made.values - first) * ((high - low) / (last - first))
+    return replace(made, values=stretched.astype("float32").clip(low, high), bounds=(low, high))
+
+
+def _facts(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
+    facts = dict(parse_qsl(data_id.removeprefix(HEAD)))
+    try:
+        if set(facts) != set(FACTS):
+            raise ValueError
+        users, items, density = int(facts["users"]), int(facts["items"]), float(facts["density"])
+        low, high = map(float, facts["bounds"].split(","))
+    except ValueError:
+        raise _refused(data_id) from None
+    usable = min(users, items) >= LEAST and users * items <= MOST_CELLS
+    if not (usable and 0 < density <= DENSEST and -1e9 <= low < high <= 1e9):
+        raise _refused(data_id)
+    return users, items, density, (low, high)
+
+
+def _refused(data_id: str) -> BadInput:
+    return BadInput(
+        f"A simulated shape is written {HEAD}users=2000&items=200&density=0.05&bounds=1,5: from"
+        f" {LEAST} users and items, at most {MOST_CELLS:,} pairs of them, a density above 0 and at"
+        f" most {DENSEST}, and bounds with the lower first. Got '{data_id[:100]}'."
+    )

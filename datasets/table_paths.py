@@ -1,0 +1,219 @@
+"""Private data at a path: `ratings.csv?bounds=1,5`, or documents or images."""
+
+import dataclasses
+import io
+import logging
+from pathlib import Path
+from typing import BinaryIO, cast, get_args
+from urllib.parse import parse_qsl
+
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.errors import BadInput
+from dpmf_datasets import (
+    fingerprint,
+    sample_paths,
+    session_files,
+)
+from dpmf_datasets.readers.archives import opened
+from dpmf_datasets.readers.columns import KNOWN, in_path
+from dpmf_datasets.readers.dates import declared
+from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
+from dpmf_datasets.readers.ratings_detection import ratings_tables
+from dpmf_datasets.readers.ratings_tables import read_labelled
+from dpmf_datasets.readers.report import Outside, Report
+from dpmf_datasets.readers.tables import called
+from dpmf_datasets.registry import SOURCES
+from dpmf_datasets.session_files import is_own
+from dpmf_datasets.source import Source
+
+RATED = (
+    "bounds",
+    "users",
+    "items",
+    *KNOWN,
+    "dates",
+    "outside",
+    ITEM_TABLE,
+)  # what may be said of ratings after a path
+FACTS = (*RATED, *sample_paths.FACTS)  # and of anything
+OF_SAMPLES = set(sample_paths.FACTS) - {"encoding"}  # of documents and images alone
+
+
+def path_of(text: str) -> Path:
+    """A path that can be looked at. Raises BadInput on text that no system takes for one."""
+    path = Path(text)
+    try:
+        path = path.expanduser()
+        path.exists()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BadInput(
+            f"'{text[:60]}' is no path of a file ({error.args[-1]}). Give the path of a ratings"
+            " table, or an id of the catalogue."
+        ) from None
+    return path
+
+
+def source_of(id: str) -> Source:  # noqa: A002
+    """A data set by name. Raises BadInput."""
+    if id not in SOURCES:
+        raise BadInput(
+            f"There is no data set '{id}'. Known: {', '.join(SOURCES)}; or give the path of a"
+            " ratings table."
+        )
+    return SOURCES[id]
+
+
+def from_a_file(path_and_facts: str) -> Ratings | Samples:
+    """Private data at a path, which know what they were read from."""
+    data = _table(path_and_facts)
+    path = path_of(
+        path_and_facts if path_of(path_and_facts).is_file() else path_and_facts.partition("?")[0]
+    )
+    return dataclasses.replace(
+        data, origin=session_files.origin_of(path) if is_own(str(path)) else fingerprint.of(path)
+    )
+
+
+def _table(path_and_facts: str) -> Ratings | Samples:
+    """Reads `path?bounds=low,high&users=n&items=m`, or documents or images; a file whose own
+    name has a question mark is taken as it is.
+    """
+    path, _, query = (
+        (path_and_facts, "", "")
+        if path_of(path_and_facts).is_file()
+        else path_and_facts.partition("?")
+    )
+    file = path_of(path)
+    if not (file.suffix or "/" in path or file.is_file()):
+        source_of(path)  # neither a path nor an id: says which ids there are
+    if not file.exists():
+        raise BadInput(
+            f"There is no file {called(path)}. Give the path of a ratings table, or one of"
+            f" {', '.join(SOURCES)}."
+        )
+    facts = dict(parse_qsl(query, keep_blank_values=True))
+    if unknown := set(facts) - set(FACTS):
+        raise BadInput(
+            f"After the '?' of a path {', '.join(FACTS)} are known. Got"
+            f" {', '.join(sorted(unknown))}."
+        )
+    # what is wrong with a file of one's own is said on the page, and to nobody else
+    told = (lambda report: None) if is_own(path) else _tell
+    data, report = (
+        _ratings_within(file, facts) or sample_paths.at(file, facts) or _ratings(file, facts)
+    )
+    if ITEM_TABLE in facts:
+        data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
+    told(report)
+    return data
+
+
+def _with_item_table(
+    ratings: Ratings | Samples, report: Report, table: Path
+) -> tuple[Ratings, Report]:
+    """The ratings with a public table of their items, and what was read of it. Which items have
+    the rows is read off the ratings.
+    """
+    if not isinstance(ratings, Ratings):
+        raise BadInput(
+            f"{ITEM_TABLE} is for ratings; {ratings.name} holds {ratings.unit}s. Leave it out."
+        )
+    found = read_item_table(table, ratings.labels or ())
+    assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
+    return (
+        dataclasses.replace(ratings, item_features=found.features, assumptions=assumptions),
+        dataclasses.replace(report, assumed=(*report.assumed, *found.sentences(called(table)))),
+    )
+
+
+def files_of(id_or_path: str) -> tuple[Path, ...]:
+    """The files that a path and its facts name."""
+    path, _, query = id_or_path.partition("?")
+    tables = dict(parse_qsl(query)).get(ITEM_TABLE)
+    return (path_of(path), *((path_of(tables),) if tables else ()))
+
+
+def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report] | None:
+    """The one table of ratings in a folder, an archive or a text file, which would else be
+    taken for documents. Raises BadInput where it takes a choice.
+    """
+    if (
+        not (path.is_dir() or path.suffix.lower() in (".txt", ".zip", ".tar", ".tgz"))
+        or set(facts) & OF_SAMPLES
+    ):
+        return None
+    if path.is_file() and path.suffix.lower() == ".txt":
+        return _ratings(path, facts) if set(facts) & set(RATED) or ratings_tables(path) else None
+    tables = ratings_tables(path)
+    if not tables:
+        return None
+    if len(tables) > 1:
+        raise BadInput(
+            f"{called(path)} holds {len(tables)} tables of ratings:"
+            f" {', '.join(map(called, tables[:5]))}. Name one of them itself, with its bounds."
+        )
+    if "bounds" not in facts:
+        raise BadInput(
+            f"{called(path)} holds a table of ratings, {called(tables[0])}. Declare its bounds,"
+            f" e.g. '{called(path)}?bounds=1,5'; of documents give a folder of their own."
+        )
+    with opened(path) as members, members.open(tables[0]) as stream:
+        return _ratings(path, facts, io.BytesIO(stream.read()))
+
+
+def _ratings(
+    path: Path, facts: dict[str, str], source: BinaryIO | None = None
+) -> tuple[Ratings, Report]:
+    """The ratings table at a path, with what is said of it after that; source: the table within."""
+    columns = {role: facts[role] for role in KNOWN if role in facts}
+    ratings, report, _ = read_labelled(
+        source or path,
+        name=path.name,
+        bounds=_pair(facts.get("bounds")),
+        columns=columns,
+        n_users=_count(facts, "users"),
+        n_items=_count(facts, "items"),
+        dates=declared(facts.get("dates")),
+        encoding=facts.get("encoding"),
+        outside=_outside(facts.get("outside", "clamp")),
+        way=in_path(str(path), facts),
+    )
+    return ratings, report
+
+
+def _tell(report: Report) -> None:
+    if report.problems or report.note or report.assumed:
+        logging.getLogger(__name__).warning("%s", report.words)
+
+
+def _pair(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise BadInput(
+            "bounds are two numbers with a comma between them, lowest first, e.g. bounds=0.5,5."
+            f" Got '{text}'."
+        ) from None
+    return low, high
+
+
+def _outside(text: str) -> Outside:
+    if text not in get_args(Outside):
+        raise BadInput(
+            f"outside is one of {', '.join(get_args(Outside))}: whether a rating outside the bounds"
+            f" is set to the nearest one, or its row is left out. Got '{text[:50]}'."
+        )
+    return cast(Outside, text)
+
+
+def _count(facts: dict[str, str], name: str) -> int | None:
+    if name not in facts:
+        return None
+    if not (facts[name].isdecimal() and len(facts[name]) <= 15 and int(facts[name]) > 0):
+        raise BadInput(
+            f"{name} must be a whole number from 1, of at most 15 digits. Got '{facts[name][:50]}'."
+        )
+    return int(facts[name])

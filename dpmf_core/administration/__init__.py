@@ -1,0 +1,1 @@
+"""What a server's operator sees and does."""

@@ -1,0 +1,155 @@
+"""What whoever runs a server sees of it: sessions, queue, memory, store; and Stop."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import psutil
+
+from dpmf_core.data.catalogue import is_own
+from dpmf_core.engine.executor import Engine
+from dpmf_core.engine.jobs import Job
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.serving import class_records
+
+MB = 1e6
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One session. label: its login, '' without one. seconds: since it began; away: since its
+    connection was lost. brought: its own data sets.
+    """
+
+    owner: str
+    label: str
+    page: str
+    seconds: float
+    away: float | None
+    brought: int
+
+
+@dataclass(frozen=True)
+class Queued:
+    """One unfinished run or measurement. ahead: how many waiting ones start before it. age:
+    seconds since it was first asked for.
+    """
+
+    ticket: str
+    words: str
+    state: str
+    ahead: int
+    owner: str
+    age: float
+    step: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """mb_server, mb_workers: resident memory; workers elsewhere are not counted. mb_store: on
+    disk, with what belongs to it.
+    """
+
+    sessions: tuple[Visit, ...]
+    queue: tuple[Queued, ...]
+    mb_server: float
+    mb_workers: float
+    workers: int
+    runs: int
+    mb_store: float
+    lessons: int
+    mb_uploads: float
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def overview(engine: Engine, sessions: Sequence[Visit], uploaded: int) -> Overview:
+    """The server as it is now. uploaded: bytes of uploads, in memory and on disk."""
+    children = _memory(psutil.Process().children(recursive=True))
+    runs = engine.store.folder
+    return Overview(
+        sessions=tuple(sessions),
+        queue=tuple(_queued(job) for job in engine.jobs()),
+        mb_server=psutil.Process().memory_info().rss / MB,
+        mb_workers=sum(children) / MB,
+        workers=len(children),
+        runs=engine.store.count(),
+        mb_store=sum(file.stat().st_size for file in runs.rglob("*") if file.is_file()) / MB,
+        lessons=class_records.count(),
+        mb_uploads=uploaded / MB,
+    )
+
+
+def _memory(processes: Sequence[psutil.Process]) -> list[int]:
+    found = []
+    for process in processes:
+        try:
+            found.append(int(process.memory_info().rss))
+        except psutil.NoSuchProcess:
+            continue  # it has just ended
+    return found
+
+
+def _queued(job: Job) -> Queued:
+    done = job.progress
+    step = f"step {done.step} of {done.steps}" if done is not None else ""
+    return Queued(job.ticket, words(job.spec), job.state, job.ahead, job.owner, job.age, step)
+
+
+def words(spec: Any) -> str:
+    """What is computed, in a line; of a file that somebody brought, not where it lies."""
+    data = getattr(spec, "data", None)
+    name = "" if data is None else "a file of her own" if is_own(data.id) else data.id
+    if isinstance(spec, RunSpec):
+        epsilon = "" if spec.budget is None else f", epsilon {spec.budget.epsilon:g}"
+        given = "".join(f", {parameter} {value}" for parameter, value in spec.parameters.items())
+        return f"{spec.algorithm} on {name}{epsilon}, seed {spec.seed}{given}"
+    size = getattr(spec, "size", None)
+    return (
+        f"{type(spec).__name__.removesuffix('Spec').lower()}"
+        + (f" of {size:,g}" if size else "")
+        + (f" on {name}" if name else "")
+    )
+
+
+def stop(engine: Engine, ticket: str) -> str:
+    """End a run for everybody who waits for it; what was stopped.
+
+    Raises BadInput where it is not in the queue.
+    """
+    found = [job for job in engine.jobs() if ticket and job.ticket.startswith(ticket)]
+    if len(found) != 1:
+        what = f"{len(found)} runs in the queue begin" if found else "No run in the queue begins"
+        raise BadInput(f"{what} with {ticket!r}. `python -m dpmf_core admin` lists them.")
+    found[0].stop()
+    return words(found[0].spec)
+
+
+# ---- in words ------------------------------------------------------------------------------------
+
+
+def lasting(seconds: float) -> str:
+    """3 s, 12 min, 5.0 h"""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def presence(away: float | None) -> str:
+    return "yes" if away is None else f"gone for {lasting(away)}"
+
+
+def summary(facts: dict[str, Any]) -> str:
+    """The first lines of what an operator sees."""
+    here = sum(visit["away"] is None for visit in facts["sessions"])
+    running = sum(queued["state"] == "running" for queued in facts["queue"])
+    return (
+        f"{here} of {len(facts['sessions'])} sessions are connected; {running} runs are computed"
+        f" and {len(facts['queue']) - running} wait.\nMemory: server {facts['mb_server']:,.0f} MB,"
+        f" {facts['workers']} worker processes {facts['mb_workers']:,.0f} MB.\nStore:"
+        f" {facts['runs']:,} runs, {facts['mb_store']:,.1f} MB, answers of {facts['lessons']:,}"
+        f" lessons; uploads {facts['mb_uploads']:,.1f} MB."
+    )

@@ -1,0 +1,37 @@
+"""What people do to what they share: stored runs, the catalogue.
+
+Each step asks first whether whoever asks may.
+"""
+
+from collections.abc import Callable
+
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.runs.store import Store
+from dpmf_core.serving import limits
+from dpmf_core.serving.requesters import asker, must_delete, must_note, must_operate
+
+
+def annotate(store: Store, key: str, note: str, tags: str) -> None:
+    """As `Store.annotate`. Raises BadInput where the run is somebody else's."""
+    must_note(asker(), store.owner(key))
+    store.annotate(key, note, tags)
+
+
+def delete(store: Store, keys: list[str]) -> None:
+    """Forget all of these runs, or none. Raises BadInput where one may not be deleted."""
+    for key in keys:
+        must_delete(asker(), store.owner(key))
+    for key in keys:
+        store.delete(key)
+
+
+def pin(store: Store, key: str, pinned: bool) -> None:
+    """Keep a run when older ones go to make room, or no longer. Raises BadInput."""
+    must_operate(asker(), "Pinning")
+    store.pin(key, pinned)
+
+
+def download(data_id: str, progress: Callable[[int, int], None]) -> None:
+    """Bring a published data set to this server, its licence accepted. Raises BadInput."""
+    limits.download(data_id)
+    catalogue().fetch(data_id, accept_licence=True, progress=progress)

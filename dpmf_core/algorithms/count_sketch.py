@@ -1,0 +1,191 @@
+"""Factors kept in a count sketch [B16, Balu & Furon 2016]: a compact model whose authors claim
+privacy that nobody has proved.
+
+Users' and items' factors live in one table of k rows of w cells; hashes say where each component is
+and with which sign, so that vectors collide.
+Ratings whose squared error is large are passed over: the source calls that threshold epsilon and
+argues by analogy with posterior sampling. The update is deterministic given the hashes, and every
+exact rating enters it, so there is no proof to be had this way; docs/PRIVACY.md,
+"Balu and Furon 2016".
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from dpmf_core.algorithms.base import Algorithm, Array, Streams
+from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, centred
+from dpmf_core.curator import OpenCurator
+from dpmf_core.data.ratings import Shape
+from dpmf_core.kernels import sketch as kernel
+from dpmf_core.kernels.shuffle import shuffled
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Guarantee, Status
+
+START = 0.42  # deviation of a starting component times sqrt(d)
+FORMER_NAMES = {"rate": "learning_rate", "penalty": "regularisation"}
+
+
+@dataclass(frozen=True)
+class SketchModel(LearntUsers):
+    """All of it is shared: the table, the hashes, and what they say of every user (n_users, d)
+    and item; user_offsets are exact means.
+    """
+
+    table: Array = field(default_factory=lambda: NOTHING_HELD)
+
+
+class Sketch(Algorithm):
+    """Stochastic gradients on factors that are held in a count sketch [B16, section 3]."""
+
+    id: ClassVar[str] = "sketch"
+    colour: ClassVar[str] = "teal"
+    title: ClassVar[str] = "Count sketch"
+    words: ClassVar[str] = (
+        "factors in a count sketch, large errors passed over; the privacy that is claimed for it is"
+        " not proved"
+    )
+    source: ClassVar[str] = "Balu & Furon 2016"
+    fitted: ClassVar[type] = SketchModel
+    version: ClassVar[int] = 4
+    twin: ClassVar[str] = "sgd-mf"
+
+    rank: int = Field(
+        16,
+        ge=1,
+        le=512,
+        title="dimension d",
+        description="components of a factor; the source takes 8, 16 and 32",
+    )
+    depth: int = Field(
+        4, ge=1, le=16, title="depth k", description="rows of the sketch; 1 is feature hashing"
+    )
+    space_gain: float = Field(
+        1.0,
+        ge=0.1,
+        le=1000,
+        title="space gain γ",
+        description="how many times smaller than the factors the table is",
+    )
+    threshold: float = Field(
+        4.0,
+        gt=0,
+        le=1e6,
+        title="threshold ε of the source",
+        description="ratings with a larger loss are passed over; not a privacy loss",
+    )
+    loss: Literal["half", "whole"] = Field(
+        "half",
+        title="loss",
+        description=(
+            "half the squared error (section 3.2 of the source), or the whole (section 4.3)"
+        ),
+    )
+    hashing: Literal["component", "vector"] = Field(
+        "component",
+        title="hashing",
+        description=(
+            "component: each has a place of its own, as in the source; vector: side by side,"
+            " which is faster and, with one row, less accurate"
+        ),
+    )
+    learning_rate: float = Field(
+        0.05,
+        gt=0,
+        le=1,
+        title="learning rate η",
+        description="of the first epoch, for ratings in units of a star",
+    )
+    decay: float = Field(
+        1.0, ge=0, le=100, title="decay b", description="the rate of epoch t is η / (1 + b t / T)"
+    )
+    regularisation: float = Field(
+        0.04,
+        ge=0,
+        le=100,
+        title="regularisation λ",
+        description="pull of factors towards 0 at every rating",
+    )
+    steps: int = Field(
+        20,
+        ge=1,
+        le=1000,
+        title="epochs T",
+        description="passes over the ratings; the source takes 100",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_former_names(cls, given: Any) -> Any:
+        """Runs that were stored before version 4 have other names for two parameters."""
+        if not isinstance(given, dict):
+            return given
+        return {FORMER_NAMES.get(name, name): value for name, value in given.items()}
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return {"rank": min(16, shape.n_items)}
+
+    def guarantee(self) -> Guarantee:
+        why = phrase(
+            "every exact rating enters a deterministic update, and the clipped likelihood that the"
+            " argument needs is no distribution"
+        )
+        return Guarantee(
+            Status.UNPROVEN,
+            "rating",
+            claim=phrase("implicitly provide the differential privacy guarantees"),
+            reason=why,
+        )
+
+    def width(self, shape: Shape) -> int:
+        """Cells of a row of the table."""
+        return max(
+            1,
+            math.ceil((shape.n_users + shape.n_items) * self.rank / (self.space_gain * self.depth)),
+        )
+
+    def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
+        """In units of a star: a quarter of the rating range."""
+        data = curator.rows
+        d, w, together = self.rank, self.width(data.shape), self.hashing == "vector"
+        unit = data.shape.half_range / 2
+        model, left = centred(data)
+        values = (left / unit).astype(np.float32)
+        user_keys, item_keys = hash_keys(rng.init, self.depth), hash_keys(rng.init, self.depth)
+        cells = kernel.size(self.depth, w, d, together)
+        # 0 would stay 0
+        C = (rng.init.standard_normal(cells) * START * math.sqrt(self.depth / d)).astype(np.float32)
+        limit = self.threshold * (2 if self.loss == "half" else 1) / unit**2
+        for step in range(self.steps):
+            order = shuffled(len(data), rng.sampling + step)
+            rate = self.learning_rate / (1 + self.decay * step / self.steps)
+            rows = (data.users[order], data.items[order], values[order])
+            kernel.epoch(
+                C, (user_keys, item_keys), *rows, d, w, together, rate, self.regularisation, limit
+            )
+            users, items = (
+                kernel.vectors(C, keys, count, d, w, together)
+                for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))
+            )
+            yield SketchModel(
+                data.bounds,
+                model.centre,
+                model.item_offsets,
+                items,
+                user_factors=users * np.float32(unit),
+                user_offsets=model.user_offsets,
+                table=C.reshape(self.depth, -1).copy(),
+            )
+
+
+def hash_keys(rng: np.random.Generator, depth: int) -> Array:
+    """Multipliers, which are odd, and shifts of the hashes (k, 2)."""
+    keys = rng.integers(0, 2**63, (depth, 2), dtype=np.uint64) * np.uint64(2)
+    return np.asarray(keys + np.array([1, 0], np.uint64))

@@ -1,0 +1,313 @@
+"""DPALS and Ada-DPALS: alternating least squares whose item side is released with noise.
+
+M (n_users x n_items) ~ U V^T. A user's row u solves her own ridge regression on the shared V and
+stays with her (joint DP); only the item side is released. Chien et al. 2021 [C21], Krichene et al.
+2023 [K23]. Proofs: docs/PRIVACY.md, "Item Grams"; docs/PRIVACY.md, "Item right-hand sides".
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.als import random_start
+from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams
+from dpmf_core.algorithms.baselines import denoised, private_mean, release_biases
+from dpmf_core.algorithms.dpals_plan import DPALSPlan
+from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
+from dpmf_core.algorithms.item_systems import UserMoment, item_entries, user_factors
+from dpmf_core.algorithms.local_columns import with_local_columns
+from dpmf_core.algorithms.spectrum import rating_factors, spectrum
+from dpmf_core.algorithms.svd import top_directions
+from dpmf_core.algorithms.svd_cleansing import capped_ratings
+from dpmf_core.curator import Curator, Held, Range, on_disjoint_groups
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
+
+BLOCK_BYTES = 64 << 20  # Grams held at a time
+
+
+class DPALS(DPALSPlan):
+    """Private ALS: per step, noisy Gram matrices and right-hand sides of the items [C21, Alg.
+    1, with the corrections of docs/PRIVACY.md, "Chien et al. 2021"].
+    """
+
+    id: ClassVar[str] = "dpals"
+    colour: ClassVar[str] = "blue"
+    training_cost: ClassVar[int] = 8
+    is_usual_rival: ClassVar[bool] = True
+    uses_item_features: ClassVar[bool] = True
+    title: ClassVar[str] = "DPALS"
+    words: ClassVar[str] = (
+        "alternating least squares with noisy item statistics; user factors stay with their owners"
+    )
+    source: ClassVar[str] = "Chien et al. 2021"
+    version: ClassVar[int] = 6
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        shape: Shape = curator.shape
+        model, counts = self._centred(curator, rng)
+        kept = self._kept(shape, None if counts is None else counts.released)
+        V = self._start(curator, model, counts, kept, rng)
+        ridge = self._item_ridge(counts, kept)
+        for asked, entries in self._asked(curator, model, counts, kept, rng.sampling):
+            training = replace(model, item_factors=V, ridge=self.user_regularisation, mended=False)
+            U = asked.hold(user_factors, self, training)
+            V = np.zeros_like(V)
+            V[kept] = self._item_step(asked, U, entries, ridge, kept)
+            model = replace(
+                model, item_factors=V * np.float32(self.clip_norm / math.sqrt(self.rank))
+            )
+            yield self._with_columns(model, counts, shape)
+            V = orthonormal(V) if self.orthonormalise else model.item_factors
+
+    def _asked(
+        self,
+        curator: Curator,
+        model: Recommender,
+        counts: "NoisyCounts | None",
+        kept: Array,
+        key: int,
+    ) -> Iterator[tuple[Curator, Held]]:
+        """Whom each step asks, and their entries of the item step."""
+        if self.disjoint_users:
+            for group in on_disjoint_groups(curator, self.steps):
+                yield group, group.hold(item_entries, self, model, counts, kept, key)
+        else:
+            entries = curator.hold(item_entries, self, model, counts, kept, key)
+            yield from itertools.repeat((curator, entries), self.steps)
+
+    def _with_columns(
+        self, model: Recommender, counts: "NoisyCounts | None", shape: Shape
+    ) -> Recommender:
+        """Local columns beside the factors, where users have offsets."""
+        if not self.local_columns or model.user_damping is None:
+            return model
+        known = None if counts is None else denoised(counts.released, counts.noise)
+        return with_local_columns(model, known, shape)
+
+    def _centred(self, curator: Curator, rng: Streams) -> "tuple[Recommender, NoisyCounts | None]":
+        """The model before factors, and noisy item counts where anything is steered by them."""
+        shape: Shape = curator.shape
+        model = Recommender(
+            shape.bounds,
+            shape.mid_range,
+            np.zeros(shape.n_items, np.float32),
+            np.zeros((shape.n_items, 0), np.float32),
+            0.0,
+            self.prediction_ridge,
+            0.0,
+            self.unobserved_weight,
+            mended=not self.unobserved_weight,
+        )
+        if self.biases:
+            found = release_biases(curator, unit=shape.half_range / 2)
+            model = replace(model, item_offsets=found.offsets)
+            return model, NoisyCounts(found.counts, found.count_noise)
+        if self.centring != "user":
+            centre = private_mean(curator) if self.centring == "global" else 0.0
+            model = replace(model, centre=centre, user_damping=None, mended=False)
+        if not self._needs_counts:
+            return model, None
+        statistic = self._own_counts(shape)
+        noise = curator.scale(statistic)
+        entered = curator.hold(capped_ratings, self.ratings_per_user, rng.sampling)
+        return model, NoisyCounts(curator.release(statistic, entered), noise)
+
+    def _kept(self, shape: Shape, counts: Array | None) -> Array:
+        """Ascending ids of the items that have factors: those with the largest noisy counts."""
+        if counts is None:
+            return np.arange(shape.n_items)
+        return np.sort(np.argsort(-counts, kind="stable")[: self._n_kept(shape)])
+
+    def _item_ridge(self, counts: "NoisyCounts | None", kept: Array) -> Array:
+        ridge = self.regularisation * self.clip_norm**2 * np.ones(len(kept))
+        if counts is not None:
+            ridge *= np.maximum(counts.released[kept], 1.0) ** self.regularisation_exponent
+        return ridge
+
+    def sampled(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+        """Mask over the ratings of one block: each user's k by a keyed draw, or her k rarest by
+        noisy counts. users: (n_ratings,) their numbers in the population.
+        """
+        place = keyed_uniform(key, users, ratings.items)
+        if self.sampling == "adaptive" and counts is not None:
+            place = counts[ratings.items] + 1e-9 * place
+        return np.asarray(rank_within_user(ratings, place) < self.ratings_per_user)
+
+    def weights(
+        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+    ) -> Array | None:
+        """w_ij of the entries, in item order; None weighs each as 1."""
+        return None
+
+    def _start(
+        self,
+        curator: Curator,
+        model: Recommender,
+        counts: "NoisyCounts | None",
+        kept: Array,
+        rng: Streams,
+    ) -> Array:
+        """Starting item factors (n_items, r) with orthonormal columns."""
+        V = random_start(rng, curator.shape.n_items, self.rank)
+        if self.start == "random":
+            return V
+        V[:] = 0
+        F = orthonormal(self._directions(curator, model, counts, kept))
+        # fewer columns than the rank where fewer items are kept, or fewer factors stand out
+        V[kept, : F.shape[1]] = F
+        return V
+
+    def _directions(
+        self, curator: Curator, model: Recommender, counts: "NoisyCounts | None", kept: Array
+    ) -> Array:
+        """Item factors (n_kept, at most rank) of one noisy second moment of rows of norm 1:
+        eigenvectors, or the spectral method's.
+        """
+        spectral, most = self.start == "spectral", min(self.rank, len(kept))
+        level = np.ones(len(kept))
+        if spectral and counts is not None:
+            level = denoised(counts.released, counts.noise)[kept]
+        noise = curator.scale(SecondMoment())
+        rows = curator.hold(kept_rows, model, kept, level**0.25)
+        moment = curator.release(SecondMoment(), rows, len(kept))
+        np.fill_diagonal(moment, 0.0)  # it carries popularity rather than taste
+        if not spectral:
+            return top_directions(moment, most)
+        n_users = curator.shape.n_users
+        return rating_factors(spectrum(moment, n_users, noise, most, 0.9), level, 0.25, n_users)
+
+    def clipped(self, U: Array) -> Array:
+        """Rows within the clip norm; [C21] prints max where min is meant.
+
+        What overflowed counts as 0: one NaN would show in every sum.
+        """
+        U = np.where(np.isfinite(U), U, np.float32(0))
+        norms = np.linalg.norm(U.astype(np.float64), axis=1, keepdims=True)
+        return np.asarray(
+            U * np.minimum(1.0, self.clip_norm * INSIDE / np.maximum(norms, 1e-30)), np.float32
+        )
+
+    def _item_step(
+        self, curator: Curator, U: Held, entries: Held, ridge: Array, kept: Array
+    ) -> Array:
+        """Factors of the kept items (n_kept, r), from their noisy statistics [C21, Alg. 1, lines
+        8-12].
+        """
+        r, m = self.rank, len(kept)
+        grams, right_sides = self._item_statistics(curator.shape)
+        base = None
+        if self.unobserved_weight:
+            K = curator.release(UserMoment(self.clip_norm), U, r)
+            base = (self.unobserved_weight * nearest_psd(K)).astype(np.float32)
+        # the edge of the noise's spectrum (Wigner)
+        ridge = ridge + self.noise_ridge * curator.scale(grams) * math.sqrt(2 * r)
+        ranges = item_ranges(m, r)
+        H = curator.release_parts(grams, ranges, entries, U, m, r)
+        w = curator.release_parts(right_sides, ranges, entries, U, m, r)
+        systems = (
+            Systems(at, noisy_H.astype(np.float32), noisy_w.astype(np.float32))
+            for (at, noisy_H), (_, noisy_w) in zip(H, w, strict=True)
+        )
+        return self._solved(systems, ridge, base, curator.shape, kept)
+
+    def _solved(
+        self,
+        systems: Iterable["Systems"],
+        ridge: Array,
+        base: Array | None,
+        shape: Shape,
+        kept: Array,
+    ) -> Array:
+        """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item,
+        block by block. base: lambda_0 K, or None.
+        """
+        V = np.empty((len(kept), self.rank), np.float32)
+        for part in systems:
+            at = slice(*part.items)
+            V[at] = kernels.solve_psd(part.H, part.w, ridge[at], base=base, project=self.psd)
+        return V
+
+
+@dataclass(frozen=True)
+class Systems:
+    """The noisy normal equations of a range of kept items: H (size, r, r) and w (size, r)."""
+
+    items: Range
+    H: Array
+    w: Array
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """Noisy counts of all items (n_items,), and the scale of their noise."""
+
+    released: Array
+    noise: float
+
+
+class AdaDPALS(DPALS):
+    """DPALS without sub-sampling: all ratings enter, rarer items weigh more, and a user's
+    weights keep the same total [K23].
+    """
+
+    id: ClassVar[str] = "ada-dpals"
+    colour: ClassVar[str] = "sky"
+    marker: ClassVar[str] = "square"
+    training_cost: ClassVar[int] = 9
+    is_usual_rival: ClassVar[bool] = True
+    title: ClassVar[str] = "Ada-DPALS"
+    words: ClassVar[str] = "DPALS in which every rating counts, weighted by the rarity of its item"
+    source: ClassVar[str] = "Krichene et al. 2023"
+
+    rarity_exponent: float = Field(
+        0.5, ge=0, le=1, title="rarity exponent μ′", description="weight ∝ (noisy item count)^-μ′"
+    )
+
+    @property
+    def _needs_counts(self) -> bool:
+        return not self.biases
+
+    def sampled(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+        return np.ones(len(ratings), bool)
+
+    def weights(
+        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+    ) -> Array | None:
+        """w_ij proportional to max(noisy count_j, 1)^-mu', scaled so that sum_j w_ij^2 = min(k,
+        items that have factors) for every user [K23, section 3].
+        """
+        assert counts is not None  # _needs_counts, or biases
+        raw = np.maximum(counts, 1.0) ** -self.rarity_exponent
+        squares = np.bincount(data.users[chosen], raw[data.items[chosen]] ** 2, data.n_users)
+        scale = self._root_entries(data.shape) / np.sqrt(np.maximum(squares, 1e-300)) * INSIDE
+        return (raw[data.items[order]] * scale[data.users[order]]).astype(np.float32)
+
+
+def item_ranges(m: int, r: int) -> list[tuple[int, int]]:
+    """Ranges of items whose Grams are held at a time."""
+    size = max(1, BLOCK_BYTES // (8 * r * r))
+    return [(start, min(m, start + size)) for start in range(0, m, size)]
+
+
+def orthonormal(V: Array) -> Array:
+    """V (V^T V)^(-1/2): the nearest matrix with orthonormal columns; directions that vanished
+    stay at zero.
+    """
+    values, Q = np.linalg.eigh(V.T.astype(np.float64) @ V)
+    inverse_root = np.where(
+        values > values.max(initial=0.0) * 1e-12, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0
+    )
+    return np.asarray(V @ (Q * inverse_root @ Q.T), np.float32)
+
+
+def nearest_psd(A: Array) -> Array:
+    """The projection of a symmetric matrix (r, r) onto the positive semi-definite cone."""
+    values, Q = np.linalg.eigh(A)
+    return np.asarray((Q * np.maximum(values, 0)) @ Q.T)

@@ -1,0 +1,294 @@
+"""Parameters of DPALS, and what it plans to release: shares of the budget for counts, a start,
+and every step's Grams and right-hand sides.
+
+Proofs: docs/PRIVACY.md, "Item Grams"; docs/PRIVACY.md, "Item right-hand sides".
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from dpmf_core.algorithms.base import PrivateAlgorithm, triangle
+from dpmf_core.algorithms.baselines import (
+    PUBLIC_FACTS,
+    ItemCounts,
+    ItemSums,
+    UserMeans,
+    bias_plan,
+    share_of_biases,
+)
+from dpmf_core.algorithms.item_moments import MOMENT as START
+from dpmf_core.algorithms.item_moments import SecondMoment
+from dpmf_core.algorithms.item_systems import (
+    GRAMS,
+    RIGHT_SIDES,
+    SECOND_MOMENT,
+    ItemGrams,
+    ItemRightSides,
+    UserMoment,
+)
+from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
+from dpmf_core.algorithms.svd_cleansing import CappedCounts
+from dpmf_core.curator import Statistic, on_groups
+from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
+
+MOMENT_SHARE = 0.1  # of a step's mu^2, for the second moment of users
+
+
+class DPALSPlan(PrivateAlgorithm):
+    """The parameters of DPALS and of what is derived from it, and its plan."""
+
+    rank: int = Field(8, ge=1, le=512, title="rank r", description="number of latent factors")
+    steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each is paid for")
+    clip_norm: float = Field(
+        1.0,
+        gt=0,
+        le=1e3,
+        title="user clip norm Γᵤ",
+        description="largest L2 norm of a user's factor in the item step",
+    )
+    rating_clip: float = Field(
+        0.75,
+        gt=0,
+        le=2,
+        title="rating clip Γ_M",
+        description="largest centred rating, in half-ranges of the rating scale",
+    )
+    ratings_per_user: int = Field(
+        50,
+        ge=1,
+        le=100_000,
+        title="ratings per user k",
+        description="how many of a user's ratings enter the item step",
+    )
+    sampling: Literal["uniform", "adaptive"] = Field(
+        "uniform", description="which k: any, or those of the rarest items by noisy counts"
+    )
+    regularisation: float = Field(
+        1.0,
+        gt=0,
+        le=1e6,
+        title="item ridge λ",
+        description="pull of item factors towards 0, in units of Γᵤ²",
+    )
+    regularisation_exponent: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        title="λ's exponent",
+        description="λ is multiplied by (noisy item count)^exponent",
+    )
+    noise_ridge: float = Field(
+        0.5,
+        ge=0,
+        le=100,
+        title="noise ridge",
+        description=(
+            "further pull towards 0, in multiples of the largest eigenvalue of the Grams' noise"
+        ),
+    )
+    user_regularisation: float = Field(
+        0.1,
+        gt=0,
+        le=1e6,
+        title="user ridge",
+        description="of a user's own least squares during training",
+    )
+    prediction_ridge: float = Field(
+        0.8,
+        gt=0,
+        le=1e6,
+        title="prediction ridge",
+        description="of a user's own least squares on the final factors",
+    )
+    biases: bool = Field(
+        True, description="private item offsets first, factors on what they leave over"
+    )
+    bias_share: float = Field(
+        0.2, gt=0, lt=1, title="budget share of biases", description="of the total mu²"
+    )
+    centring: Literal["none", "user", "global"] = Field(
+        "user",
+        description="without biases: subtract nothing, the user's own mean, or a noisy global mean",
+    )
+    frequent_fraction: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        title="frequent items β",
+        description="factors only for this share of the items, by noisy counts",
+    )
+    psd: bool = Field(
+        True,
+        title="PSD projection",
+        description="project noisy Gram matrices onto the positive semi-definite cone",
+    )
+    orthonormalise: bool = Field(True, description="orthonormal item factors between steps")
+    unobserved_weight: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        title="λ₀",
+        description="pull of unobserved cells towards 0, with a noisy second moment of users",
+    )
+    start: Literal["random", "private-svd", "spectral"] = Field(
+        "random",
+        description=(
+            "random factors are free; eigenvectors of a noisy second moment are a release;"
+            " spectral: shrunk and scaled by noisy counts"
+        ),
+    )
+    start_share: float = Field(
+        0.2,
+        gt=0,
+        lt=1,
+        title="budget share of the start",
+        description="of what biases and counts leave, unless the start is random",
+    )
+    gram_share: float = Field(
+        0.5,
+        gt=0,
+        lt=1,
+        title="budget share of Grams",
+        description="of each step, against the right-hand sides",
+    )
+    disjoint_users: bool = Field(
+        False,
+        title="users of their own for each step",
+        description=(
+            "each step asks its own T-th of the users, drawn by their numbers, with the noise of"
+            " one step"
+        ),
+    )
+    local_columns: bool = LOCAL_COLUMNS
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Defaults from public quantities alone: n, m and mu(epsilon, delta).
+
+        n mu is the signal that all users give over the noise of one release. It carries (0.8 n
+        mu)^(3/4) items, and a factor for every 6 users' worth of it an item. Small budgets go to
+        the biases. Constants were chosen on MovieLens 1M and checked elsewhere.
+        """
+        if budget is None:
+            return super().recommend(shape, budget, given)
+        signal = shape.n_users * budget.mu
+        kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
+        biases = given.get("biases", True)
+        share = {"bias_share": share_of_biases(shape, budget)} if biases else {}
+        return share | {
+            "rank": min(32, kept, max(1, round(signal / (6 * kept)))),
+            "steps": 2 if given.get("start") == "spectral" else 5,
+            "start_share": 0.5,
+            "ratings_per_user": min(100, max(10, shape.n_items // 4)),
+            "frequent_fraction": kept / shape.n_items,
+            "regularisation": 10.0,
+            "noise_ridge": 1.2,
+            "user_regularisation": 0.05,
+            "rating_clip": 0.4 if biases else 0.6,
+            "gram_share": 0.15 if biases else 0.3,
+            "prediction_ridge": 0.2 if biases else 0.45,
+        }
+
+    # -- what it spends ----------------------------------------------------------------------------
+
+    @property
+    def _needs_counts(self) -> bool:
+        """Counts of their own: biases bring theirs."""
+        steered = (
+            self.sampling == "adaptive"
+            or self.frequent_fraction < 1
+            or self.regularisation_exponent > 0
+        )
+        return steered and not self.biases
+
+    @property
+    def _own_counts_share(self) -> float:
+        return 0.05 if self._needs_counts else 0.0
+
+    @property
+    def _centre_share(self) -> float:
+        return 0.02 if self.centring == "global" and not self.biases else 0.0
+
+    def _n_kept(self, shape: Shape) -> int:
+        return max(1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items)))
+
+    def _rating_clip(self, shape: Shape) -> float:
+        return self.rating_clip * shape.half_range
+
+    def _root_entries(self, shape: Shape) -> float:
+        """sqrt(min(k, items that have factors)): a user is in no more Grams than there are, and
+        both numbers are public. By so much of Γᵤ² her k entries move all Grams together, and by so
+        much of Γᵤ Γ_M the right-hand sides.
+        """
+        return math.sqrt(min(self.ratings_per_user, self._n_kept(shape)))
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        biases = (ItemSums(), ItemCounts()) if self.biases else ()
+        return (*biases, *(statistic for statistic, _, _ in self._allocation(shape)))
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        first = [bias_plan(level, self.bias_share)] if self.biases else []
+        step: list[Event] = []
+        for statistic, share, once in self._allocation(shape):
+            (first if once else step).append(statistic.event(level / math.sqrt(share)))
+        if self.disjoint_users:
+            return sequence(*first, *(on_groups(release, self.steps) for release in step))
+        return sequence(*first, Repeat(sequence(*step), self.steps))
+
+    def _allocation(self, shape: Shape) -> list[tuple[Statistic, float, bool]]:
+        """What is released beside the biases: each statistic, the share of mu^2 of one release,
+        and whether it is released once or at every step.
+        """
+        own, centre = self._own_counts_share, self._centre_share
+        left = 1.0 - (self.bias_share if self.biases else 0.0) - own - centre
+        parts: list[tuple[Statistic, float, bool]] = []
+        if centre:
+            parts.append((UserMeans(), centre, True))
+        if self._needs_counts:
+            parts.append((self._own_counts(shape), own, True))
+        if self.start != "random":
+            parts.append((SecondMoment(), left * self.start_share, True))
+            left *= 1 - self.start_share
+        moment = MOMENT_SHARE if self.unobserved_weight else 0.0
+        steps = 1 if self.disjoint_users else self.steps  # that a user is asked at
+        if moment:
+            parts.append((UserMoment(self.clip_norm), left * moment / steps, False))
+        left *= (1 - moment) / steps
+        grams, right_sides = self._item_statistics(shape)
+        parts.append((grams, left * self.gram_share, False))
+        parts.append((right_sides, left * (1 - self.gram_share), False))
+        return parts
+
+    def _own_counts(self, shape: Shape) -> CappedCounts:
+        return CappedCounts(min(self.ratings_per_user, shape.n_items))
+
+    def _item_statistics(self, shape: Shape) -> "tuple[ItemGrams, ItemRightSides]":
+        root_k = self._root_entries(shape)
+        return ItemGrams(self.clip_norm, root_k), ItemRightSides(
+            self.clip_norm, root_k, self._rating_clip(shape)
+        )
+
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        r = self.rank
+        own = {
+            START: triangle(shape.n_items),
+            SECOND_MOMENT: triangle(r),
+            GRAMS: shape.n_items * triangle(r),
+            RIGHT_SIDES: shape.n_items * r,
+        }
+        return own.get(statistic, super().coordinates(statistic, shape))
+
+    def source_level(self, shape: Shape, budget: Budget) -> float:
+        """[C21] Thm. 1 with sigma = sqrt(2kT(eps + ln(1/delta)))/eps, whose releases truly cost
+        mu^2 = 2kT/sigma^2; the same with T = 1, where each step has users of its own.
+        """
+        return math.sqrt(budget.epsilon - math.log(budget.delta)) / budget.epsilon
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)

@@ -1,0 +1,129 @@
+"""Item-item ridge regression in closed form (EASE), without privacy [Steck 2019].
+
+Every item is regressed on all others over the users' rows x: with P = (X^T X + lambda I)^-1 the
+weights are B_ij = -P_ij / P_jj, and 0 on the diagonal. `spectral` has the private form.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy.linalg import lapack
+from scipy.sparse import csr_array
+
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Array,
+    Personal,
+    Recommender,
+    Streams,
+    fits_in_memory,
+)
+from dpmf_core.algorithms.baselines import damped_biases
+from dpmf_core.curator import OpenCurator
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.kernels.moments import second_moment
+
+DAMPING = 5.0  # pseudo-count of the offsets of ratings
+MOST_SCORES = 4_000_000  # held at once: 32 MB
+
+
+@dataclass(frozen=True)
+class OwnRow(Personal):
+    """A user's side is her row of residuals, (n_users, n_items)."""
+
+    rows: csr_array
+
+
+@dataclass(frozen=True)
+class ItemRegression(Recommender):
+    """weights (n_items, n_items): what a residual of 1 on the item of the row adds to that on the
+    item of the column; 0 on the diagonal.
+    """
+
+    weights: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    def personal(self, history: Ratings) -> OwnRow:
+        offsets, left = self.residuals(history)
+        rows = csr_array(
+            (left, history.items, history.by_user), shape=(len(offsets), len(self.weights))
+        )
+        return OwnRow(offsets, np.zeros((history.n_users, 0), np.float32), rows)
+
+    def predict(self, personal: Personal, users: Array, items: Array) -> Array:
+        found = np.empty(len(users), np.float32)
+        each, place = np.unique(users, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        size = max(1, MOST_SCORES // max(len(self.weights), 1))
+        for start in range(0, len(each), size):
+            scores = self.scores(personal, each[start : start + size])
+            chosen = order[slice(*np.searchsorted(place[order], (start, start + size)))]
+            found[chosen] = scores[place[chosen] - start, items[chosen]]
+        return np.asarray(
+            np.clip(self.centre + personal.offsets[users] + found, *self.bounds), np.float32
+        )
+
+    def scores(self, personal: Personal, users: Array) -> Array:
+        if not isinstance(personal, OwnRow):
+            raise TypeError(
+                "Item regression predicts from a user's own row: pass what its model's `personal`"
+                " gave."
+            )
+        return np.asarray(self.item_offsets + personal.rows[users] @ self.weights)
+
+
+class EASE(Algorithm):
+    """Regresses every item on all others at once; on ratings, what the damped biases leave."""
+
+    id: ClassVar[str] = "ease"
+    title: ClassVar[str] = "EASE"
+    words: ClassVar[str] = "a ridge regression of every item on all others, in closed form"
+    source: ClassVar[str] = "Steck 2019"
+    fitted: ClassVar[type] = ItemRegression
+
+    regularisation: float = Field(
+        3.0,
+        gt=0,
+        le=1e6,
+        title="regularisation λ",
+        description="pull of the weights towards 0, in mean squared norms of an item's column",
+    )
+
+    def check(self, shape: Shape) -> None:
+        fits_in_memory(self, shape)
+
+    def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
+        data = curator.rows
+        model = self._offsets(data)
+        left = model.residuals(data)[1].astype(np.float64)
+        G = second_moment(data.by_user, data.items, left, data.n_items)
+        ridge = self.regularisation * max(float(np.trace(G)) / len(G), 1e-9)
+        yield replace(model, weights=item_weights(G, ridge))
+
+    def _offsets(self, data: Ratings) -> ItemRegression:
+        """Likes, all of one value, have none."""
+        likes = data.bounds == (0.0, 1.0)
+        none = np.zeros(data.n_items, np.float32)
+        centre, offsets = (0.0, none) if likes else damped_biases(data, DAMPING)
+        return ItemRegression(
+            data.bounds,
+            centre,
+            offsets,
+            np.zeros((data.n_items, 0), np.float32),
+            None if likes else DAMPING,
+        )
+
+
+def item_weights(G: Array, ridge: float) -> Array:
+    """B (n_items, n_items), float32, of a second moment G of rows: column j regresses item j on all
+    others. G is overwritten.
+    """
+    G[np.diag_indices_from(G)] += ridge
+    factor, _ = lapack.dpotrf(G.T, overwrite_a=True)
+    upper, _ = lapack.dpotri(factor, overwrite_c=True)
+    P = np.triu(upper) + np.triu(upper, 1).T
+    B = np.asarray(-P / np.diag(P), np.float32)
+    np.fill_diagonal(B, 0.0)
+    return B

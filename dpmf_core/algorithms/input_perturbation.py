@@ -1,0 +1,207 @@
+"""Laplace noise on every rating, then any factorisation: the local baselines of Saha & Imtiaz 2022,
+Table 4.
+
+The unit is one rating: two data sets are neighbours when one rating's value differs. It may move
+from one end of the declared range to the other, so the vector of ratings moves by at most the range
+in L1 norm. Which items a user rated is not protected: CONDITIONAL on that being public.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from dpmf_core.algorithms.als import ALS
+from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.language import phrase
+from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Status
+
+RATINGS = phrase("every rating")
+
+
+@dataclass(frozen=True)
+class EveryRating(Statistic):
+    """The value of every rating (n_ratings,), in the public order of the cells: each coordinate
+    holds one rating, which moves it by at most the range.
+
+    docs/PRIVACY.md, "Every rating".
+    """
+
+    range: float
+    name: ClassVar[str] = RATINGS
+    norm: ClassVar[Literal["L1"]] = "L1"
+    replace_one_factor: ClassVar[float] = 1.0
+
+    @property
+    def sensitivity(self) -> float:
+        return self.range
+
+    def empty(self, shape: Shape, starts: Array) -> Totals:
+        return (np.zeros(starts[-1]),)
+
+    def add(self, block: Block, totals: Totals, starts: Array) -> None:
+        """starts: (n_users + 1,) where each user's cells begin."""
+        rows: Ratings = block.rows
+        place = np.arange(len(rows)) - rows.by_user[rows.users]
+        totals[0][starts[block.ids][rows.users] + place] += rows.values
+
+
+class InputPerturbation(PrivateAlgorithm, ALS):
+    """ALS on ratings that each carry Laplace noise: nothing exact ever reaches the curator."""
+
+    id: ClassVar[str] = "input-perturbation"
+    colour: ClassVar[str] = "red"
+    training_cost: ClassVar[int] = 2
+    title: ClassVar[str] = "Input perturbation"
+    words: ClassVar[str] = (
+        "Laplace noise on every single rating, then ALS; protects one rating's value, not which"
+        " items were rated"
+    )
+    source: ClassVar[str] = "Friedman, Berkovsky & Kaafar 2016; Saha & Imtiaz 2022, Table 4"
+    version: ClassVar[int] = 3
+
+    clamp: bool = Field(
+        True, description="noisy ratings back into the declared range; post-processing"
+    )
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """More noise, stronger ridge: the noise's variance in units of a rating's own."""
+        if budget is None:
+            return {"rank": min(8, shape.n_items)}
+        return {
+            "rank": min(4, shape.n_items),
+            "regularisation": 0.1 + 2 / budget.epsilon**2 * 0.2,
+            "biases": "first",
+        }
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        return (every_rating(shape),)
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return every_rating(shape).event(level)
+
+    def guarantee(self) -> Guarantee:
+        public = (
+            phrase("the number of users"),
+            phrase("the item set"),
+            phrase("the rating bounds"),
+        )
+        return Guarantee(
+            Status.CONDITIONAL, VALUE, assumptions=(CELLS_ARE_PUBLIC,), taken_as_public=public
+        )
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        yield from self.alternate(perturbed(curator, self.clamp), rng)
+
+
+def every_rating(shape: Shape) -> EveryRating:
+    return EveryRating(2 * shape.half_range)
+
+
+def perturbed(curator: Curator, clamp: bool) -> Ratings:
+    """The same cells, each rating with noise of its own."""
+    shape, cells = curator.shape, curator.cells()
+    starts = np.searchsorted(cells.users, np.arange(shape.n_users + 1))
+    values = curator.release(every_rating(shape), starts)
+    if clamp:
+        values = values.clip(*shape.bounds)
+    return Ratings(
+        cells.users,
+        cells.items,
+        values.astype(np.float32),
+        shape.n_users,
+        shape.n_items,
+        shape.bounds,
+        item_features=shape.item_features,
+    )
+
+
+class DPNMFLaplace(PrivateAlgorithm):
+    """Non-negative factors of noisy ratings by multiplicative updates over the observed cells
+    (Ran et al. 2022, as compared by Saha & Imtiaz 2022).
+    """
+
+    id: ClassVar[str] = "dpnmf-laplace"
+    colour: ClassVar[str] = "red"
+    marker: ClassVar[str] = "diamond"
+    training_cost: ClassVar[int] = 10
+    title: ClassVar[str] = "DPNMF (Laplace)"
+    words: ClassVar[str] = (
+        "Laplace noise on every single rating, then non-negative factors; protects one rating's"
+        " value"
+    )
+    source: ClassVar[str] = "Ran et al. 2022; Saha & Imtiaz 2022, Table 4"
+    version: ClassVar[int] = 2
+
+    rank: int = Field(8, ge=1, le=512, title="rank r", description="number of non-negative factors")
+    steps: int = Field(
+        50,
+        ge=1,
+        le=1000,
+        title="steps",
+        description="multiplicative updates of both sides; free after the noise",
+    )
+    prediction_ridge: float = Field(
+        1.0,
+        gt=0,
+        le=1e6,
+        title="prediction ridge",
+        description="of a user's own regression on the item factors, per rating",
+    )
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return {"rank": min(8, shape.n_items)}
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        return (every_rating(shape),)
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return every_rating(shape).event(level)
+
+    def guarantee(self) -> Guarantee:
+        return InputPerturbation().guarantee()
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        noisy = perturbed(curator, clamp=True)
+        low = noisy.bounds[0]
+        x = noisy.values.astype(np.float64) - low  # non-negative
+        W, H = (
+            rng.init.uniform(0.1, 1.0, (size, self.rank)) for size in (noisy.n_users, noisy.n_items)
+        )
+        model = Recommender(
+            noisy.bounds,
+            low,
+            np.zeros(noisy.n_items, np.float32),
+            H.astype(np.float32),
+            None,
+            self.prediction_ridge,
+        )
+        for _ in range(self.steps):
+            W = _multiplied(W, H, noisy, x, noisy.users, noisy.items)
+            H = _multiplied(H, W, noisy, x, noisy.items, noisy.users)
+            model = replace(model, item_factors=H.astype(np.float32))
+            yield model
+
+
+def _multiplied(A: Array, B: Array, data: Ratings, x: Array, rows: Array, columns: Array) -> Array:
+    """A * (X B) / (A B^T B) over the observed cells (Lee & Seung 2001, with a mask)."""
+    from scipy.sparse import coo_array
+
+    from dpmf_core import kernels
+
+    shape = (len(A), len(B))
+    predicted = kernels.predict_pairs(A, B, rows, columns, dtype=np.float64)
+    up, down = (
+        coo_array((values, (rows, columns)), shape=shape).tocsr() @ B for values in (x, predicted)
+    )
+    return np.asarray(A * (up + 1e-9) / (down + 1e-9))

@@ -1,0 +1,179 @@
+"""Sums over users' rows of norm 1 that the spectral recommender releases: their second moment,
+whole or in part, and weighted counts of what they rated.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from dpmf_core.algorithms.base import INSIDE, Array, Recommender
+from dpmf_core.algorithms.baselines import COUNTS
+from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.kernels.moments import add_second_moment, mirrored, second_moment
+from dpmf_core.language import phrase
+
+MOMENT, COLUMNS, PRODUCT = (
+    phrase("item second moment"),
+    phrase("columns of the item second moment"),
+    phrase("second moment times subspace"),
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Users' rows over the kept items, scaled to norm 1: `values` (n,) at `items` (n,), row u
+    at `indptr[u]:indptr[u + 1]`.
+    """
+
+    indptr: Array
+    items: Array
+    values: Array
+    n_items: int
+
+    @classmethod
+    def of(cls, data: Ratings, values: Array, kept: Array, weights: Array) -> "Rows":
+        """values: (n_ratings,). kept: ascending item ids (n_kept,). weights: of the kept items
+        (n_kept,). An empty row stays empty.
+        """
+        new = np.full(data.n_items, -1)
+        new[kept] = np.arange(len(kept))
+        chosen = np.flatnonzero(new[data.items] >= 0)
+        users, items = data.users[chosen], new[data.items[chosen]]
+        scaled = values[chosen].astype(np.float64) * weights[items]
+        norms = np.sqrt(np.bincount(users, scaled**2, data.n_users))
+        scaled *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[users]
+        return cls(
+            np.searchsorted(users, np.arange(data.n_users + 1)).astype(np.int64),
+            items,
+            scaled,
+            len(kept),
+        )
+
+    def moment(self) -> Array:
+        """sum_u a_u a_u^T, (n_kept, n_kept).
+
+        One user adds a matrix of Frobenius norm ||a||^2 <= 1.
+        """
+        return second_moment(self.indptr, self.items, self.values, self.n_items)
+
+    def add_moment(self, upper: Array) -> None:
+        """Add the upper triangle of the same to `upper` (n_kept, n_kept)."""
+        add_second_moment(self.indptr, self.items, self.values, upper)
+
+    @property
+    def matrix(self) -> csr_array:
+        return csr_array(
+            (self.values, self.items, self.indptr), shape=(len(self.indptr) - 1, self.n_items)
+        )
+
+
+def kept_rows(block: Block, model: Recommender | None, kept: Array, weights: Array) -> Rows:
+    """Users' rows of residuals over the kept items, weighted and scaled to norm 1, on the grid;
+    without a model of ones for what they rated.
+    """
+    data: Ratings = block.rows
+    values = np.ones(len(data)) if model is None else model.residuals(data)[1]
+    rows = Rows.of(data, values, kept, weights)
+    return replace(rows, values=on_grid(rows.values, 1.0, block.n_units, factors=2))
+
+
+@dataclass(frozen=True)
+class SecondMoment(Statistic):
+    """sum_u a_u a_u^T (n_kept, n_kept) of rows of norm at most 1: a user adds a matrix of Frobenius
+    norm ||a||^2 <= 1.
+
+    Replaced by another: ||a a^T - b b^T||_F^2 <= ||a||^4 + ||b||^4 <= 2.
+
+    docs/PRIVACY.md, "Item second moment".
+    """
+
+    name: ClassVar[str] = MOMENT
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    symmetric: ClassVar[bool] = True
+
+    def empty(self, shape: Shape, rows: Held, n_kept: int) -> Totals:
+        return (np.zeros((n_kept, n_kept)),)
+
+    def add(self, block: Block, totals: Totals, rows: Rows, n_kept: int) -> None:
+        rows.add_moment(totals[0])
+
+    def assemble(self, totals: Totals, rows: Held, n_kept: int) -> Array:
+        return mirrored(totals[0])
+
+
+@dataclass(frozen=True)
+class MomentColumns(Statistic):
+    """The `chosen` columns of the same matrix (n_kept, n_chosen): a user adds a times a part of
+    a, of Frobenius norm at most 1.
+
+    docs/PRIVACY.md, "Columns of the item second moment".
+    """
+
+    name: ClassVar[str] = COLUMNS
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+
+    def empty(self, shape: Shape, rows: Held, n_kept: int, chosen: Array) -> Totals:
+        return (np.zeros((n_kept, len(chosen))),)
+
+    def add(self, block: Block, totals: Totals, rows: Rows, n_kept: int, chosen: Array) -> None:
+        A = rows.matrix
+        for start in range(0, len(chosen), 256):
+            totals[0][:, start : start + 256] += (A.T @ A[:, chosen[start : start + 256]]).toarray()
+
+
+@dataclass(frozen=True)
+class MomentTimesSubspace(Statistic):
+    """The same matrix times Q (n_kept, K) with orthonormal columns: a user adds f a (a^T Q), of
+    Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1. At clip 1 no f is below 1.
+
+    docs/PRIVACY.md, "Second moment times subspace".
+    """
+
+    clip: float = 1.0
+    name: ClassVar[str] = PRODUCT
+
+    @property
+    def sensitivity(self) -> float:
+        return self.clip
+
+    @property
+    def replace_one_factor(self) -> float:  # type: ignore[override]
+        return min(2.0, math.sqrt(2) / self.clip)
+
+    def empty(self, shape: Shape, rows: Held, Q: Array) -> Totals:
+        return (np.zeros(Q.shape),)
+
+    def add(self, block: Block, totals: Totals, rows: Rows, Q: Array) -> None:
+        A = rows.matrix
+        P = A @ Q
+        if self.clip < 1:  # no row is longer than 1
+            norms = np.linalg.norm(P, axis=1, keepdims=True)
+            P *= np.minimum(1.0, self.clip * INSIDE / np.maximum(norms, 1e-300))
+        totals[0][:] += A.T @ on_grid(P, 1.0, block.n_units, factors=2)
+
+
+@dataclass(frozen=True)
+class RatedCounts(Statistic):
+    """sum_u of 1 / sqrt(n_u) for each of her n_u items (n_items,): a user adds a vector of L2
+    norm at most 1 without negative entries.
+
+    docs/PRIVACY.md, "Weighted item counts".
+    """
+
+    name: ClassVar[str] = COUNTS
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+
+    def empty(self, shape: Shape) -> Totals:
+        return (np.zeros(shape.n_items),)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        data: Ratings = block.rows
+        weight = on_grid(INSIDE / np.sqrt(np.maximum(np.diff(data.by_user), 1)), 1.0, block.n_units)
+        totals[0][:] += np.bincount(data.items, weight[data.users], data.n_items)

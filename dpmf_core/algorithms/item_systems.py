@@ -1,0 +1,182 @@
+"""What DPALS asks of users: the sums that make the items' least squares, and counts.
+
+Every user's own side (`user_factors`) and entries (`item_entries`) stay beside her rows.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.language import phrase
+
+if TYPE_CHECKING:
+    from dpmf_core.algorithms.dpals import DPALS, NoisyCounts
+
+GRAMS, RIGHT_SIDES, SECOND_MOMENT = (
+    phrase("item Grams"),
+    phrase("item right-hand sides"),
+    phrase("user second moment"),
+)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The ratings of a block that reach the item step, sorted by item: at most k a user, or
+    weighted so that they weigh as much.
+
+    starts: (n_kept + 1,). raters: users. values: clipped residuals. weights: w_ij or None.
+    """
+
+    starts: Array
+    raters: Array
+    values: Array
+    weights: Array | None
+
+
+def item_entries(
+    block: Block,
+    algorithm: "DPALS",
+    model: Recommender,
+    counts: "NoisyCounts | None",
+    kept: Array,
+    key: int,
+) -> Entries:
+    """At most k entries a user, of the kept items, chosen by her own row and by released counts
+    alone.
+    """
+    data: Ratings = block.rows
+    released = None if counts is None else counts.released
+    new = np.full(data.n_items, -1)
+    new[kept] = np.arange(len(kept))
+    frequent = new[data.items] >= 0
+    few = data.only(frequent)
+    mask = algorithm.sampled(few, block.ids[few.users], released, key)
+    chosen = np.flatnonzero(frequent)[mask]
+    order = chosen[np.argsort(data.items[chosen], kind="stable")]
+    starts = np.searchsorted(new[data.items[order]], np.arange(len(kept) + 1)).astype(np.int64)
+    G_M = np.float32(algorithm.rating_clip * data.shape.half_range)
+    values = model.residuals(data)[1][order].clip(-G_M, G_M)
+    return Entries(
+        starts, data.users[order], values, algorithm.weights(data, chosen, order, released)
+    )
+
+
+def user_factors(block: Block, algorithm: "DPALS", model: Recommender) -> Array:
+    """Users' own factors (n_users, r) on the model, within the clip norm, on the grid; float64: in
+    float32, rounding the sums of others adds up to three quarters to what one of a million users
+    moves.
+    """
+    U = algorithm.clipped(model.personal(block.rows).factors).astype(np.float64)
+    return on_grid(U, algorithm.clip_norm, block.n_units, factors=2)
+
+
+@dataclass(frozen=True)
+class UserMoment(Statistic):
+    """sum_u u u^T (r, r) of factors within the clip norm: a user adds a matrix of Frobenius norm at
+    most its square.
+
+    docs/PRIVACY.md, "User second moment".
+    """
+
+    clip_norm: float
+
+    name: ClassVar[str] = SECOND_MOMENT
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    symmetric: ClassVar[bool] = True
+
+    @property
+    def sensitivity(self) -> float:
+        return self.clip_norm**2
+
+    def empty(self, shape: Shape, U: Held, r: int) -> Totals:
+        return (np.zeros((r, r)),)
+
+    def add(self, block: Block, totals: Totals, U: Array, r: int) -> None:
+        totals[0][:] += U.T @ U
+
+
+@dataclass(frozen=True)
+class ItemGrams(Statistic):
+    """sum_u w_uj u u^T of every kept item j (m, r, r): a user's weights have sum of squares at most
+    root_entries^2, so that all her matrices together have Frobenius norm at most
+    root_entries clip_norm^2.
+
+    docs/PRIVACY.md, "Item Grams".
+    """
+
+    clip_norm: float
+    root_entries: float
+
+    name: ClassVar[str] = GRAMS
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    symmetric: ClassVar[bool] = True
+
+    @property
+    def sensitivity(self) -> float:
+        return self.root_entries * self.clip_norm**2
+
+    def size(self, shape: Shape, entries: Held, U: Held, m: int, r: int) -> int:
+        return m * r * (r + 1) // 2
+
+    def empty(self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range) -> Totals:
+        return (np.zeros((at[1] - at[0], r, r)),)
+
+    def add(
+        self, block: Block, totals: Totals, entries: Entries, U: Array, m: int, r: int, *, at: Range
+    ) -> None:
+        step = 0.0
+        if entries.weights is not None:  # sqrt(w) u is what is multiplied with itself
+            step = grid_step(math.sqrt(self.root_entries) * self.clip_norm, block.n_units, 2)
+        totals[0][:] += kernels.weighted_grams(
+            entries.starts, entries.raters, U, *at, weights=entries.weights, step=step
+        )
+
+    def assemble(
+        self, totals: Totals, entries: Held, U: Held, m: int, r: int, *, at: Range
+    ) -> Array:
+        return totals[0]
+
+
+@dataclass(frozen=True)
+class ItemRightSides(Statistic):
+    """sum_u w_uj v_uj u of every kept item j (m, r), |v| at most rating_clip: a user adds a matrix
+    of Frobenius norm at most root_entries rating_clip clip_norm.
+
+    docs/PRIVACY.md, "Item right-hand sides".
+    """
+
+    clip_norm: float
+    root_entries: float
+    rating_clip: float
+
+    name: ClassVar[str] = RIGHT_SIDES
+
+    @property
+    def sensitivity(self) -> float:
+        return self.root_entries * self.clip_norm * self.rating_clip
+
+    def size(self, shape: Shape, entries: Held, U: Held, m: int, r: int) -> int:
+        return m * r
+
+    def empty(self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range) -> Totals:
+        return (np.zeros((at[1] - at[0], r)),)
+
+    def add(
+        self, block: Block, totals: Totals, entries: Entries, U: Array, m: int, r: int, *, at: Range
+    ) -> None:
+        values = entries.values.astype(np.float64)
+        if entries.weights is not None:
+            values = entries.weights * values
+        values = on_grid(values, self.root_entries * self.rating_clip, block.n_units, factors=2)
+        totals[0][:] += kernels.right_sides(entries.starts, entries.raters, values, U, *at)
+
+    def assemble(
+        self, totals: Totals, entries: Held, U: Held, m: int, r: int, *, at: Range
+    ) -> Array:
+        return totals[0]

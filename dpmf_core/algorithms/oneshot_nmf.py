@@ -1,0 +1,210 @@
+"""Non-negative factorisation of what one noisy second moment shows (ours).
+
+docs/PRIVACY.md, "Sum of the samples" and "Second moment of the samples".
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from dpmf_core.algorithms import moments
+from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_parts
+from dpmf_core.algorithms.parts import PUBLIC_FACTS, Factorisation, Parts
+from dpmf_core.algorithms.residual_moments import estimate_residuals, residual_reach
+from dpmf_core.algorithms.sample_statistics import (
+    START,
+    SampleMoment,
+    SampleSum,
+    residual_samples,
+    unit_samples,
+)
+from dpmf_core.curator import Curator, Held, Statistic
+from dpmf_core.data.samples import SampleShape
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Event, Guarantee, Status, sequence
+
+
+class OneShotNMF(PrivateAlgorithm, Factorisation):
+    """One noisy second moment, then as much factorisation as one likes.
+
+    A noisy sum of the rows comes first. Of documents it orders the words, and the second moment of
+    the foremost is released once. Of images it gives the mean row, and what is released once is the
+    second moment of what each row has left beside it, which is shorter and needs less noise; it is
+    read along slow patterns under the mean row.
+    Eigenvectors above the noise (Johnstone 2001) and the mean describe a normal distribution;
+    points drawn from it, cut off at 0, are factorised by scikit-learn without touching the data
+    again. How many features or patterns are looked at is chosen on the released matrix: most energy
+    left after noise.
+    Where pieces of the released mean row explain more, they are the parts; where little can be
+    seen at all, nothing but the sum is released.
+    """
+
+    id: ClassVar[str] = "oneshot-nmf"
+    colour: ClassVar[str] = "vermilion"
+    training_cost: ClassVar[int] = 15
+    title: ClassVar[str] = "One-shot NMF"
+    words: ClassVar[str] = "one noisy second moment, then factorised as often as one likes"
+    source: ClassVar[str] = "ours, after Dwork, Talwar, Thakurta & Zhang 2014"
+    version: ClassVar[int] = 4
+
+    n_components: int = COMPONENTS
+    sum_share: float = Field(
+        0.1,
+        gt=0,
+        lt=1,
+        title="share of the sum",
+        description="of the total mu², for the sum of all rows",
+    )
+    second_moment: bool = Field(
+        True,
+        title="second moment",
+        description="off: the sum takes the whole budget, and the parts are pieces of the mean row",
+    )
+    features_kept: int = Field(
+        1000,
+        ge=1,
+        le=moments.MOST_FEATURES,
+        title="features kept",
+        description="of documents: how many words enter the second moment",
+    )
+    smooth: bool = Field(
+        True,
+        description=(
+            "of images: look at low spatial frequencies first, as images have little of the high"
+            " ones"
+        ),
+    )
+    points: int = Field(
+        1000,
+        ge=10,
+        le=100_000,
+        title="points",
+        description="drawn from the released moments to be factorised; free",
+    )
+    iterations: int = Field(
+        100,
+        ge=1,
+        le=10_000,
+        title="iterations",
+        description="of coordinate descent on the points; free",
+    )
+
+    @classmethod
+    def recommend(
+        cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Words as the square root of samples times mu, for that is how far the noise lets one
+        see; with next to nothing to see, the sum alone. Of images, more for the sum where less can
+        be seen, for the second moment stands on it.
+        """
+        chosen = super().recommend(shape, budget, given)
+        if budget is None:
+            return chosen
+        signal = shape.n_units * budget.mu
+        wanted = max(
+            2 * int(given.get("n_components", chosen["n_components"])),
+            round(10 * math.sqrt(signal)),
+        )
+        seen = signal >= moments.least_signal(shape)
+        if shape.image is not None and seen:
+            chosen["sum_share"] = round(max(0.1, min(0.5, 4 / math.sqrt(signal))), 2)
+        return chosen | {
+            "features_kept": min(wanted, shape.n_features, moments.MOST_FEATURES),
+            "second_moment": seen,
+        }
+
+    def check(self, shape: SampleShape) -> None:
+        super().check(shape)
+        if shape.image is not None and shape.n_features > moments.MOST_FEATURES:
+            raise BadInput(
+                phrase(
+                    "Images of more than {most:,} pixels are too large for a second moment. Got"
+                    " {count:,}. Make them smaller.",
+                    most=moments.MOST_FEATURES,
+                    count=shape.n_features,
+                )
+            )
+
+    def statistics(self, shape: SampleShape) -> tuple[Statistic, ...]:
+        return (SampleSum(), SampleMoment()) if self.second_moment else (SampleSum(),)
+
+    def plan(self, shape: SampleShape, level: float) -> Event:
+        if not self.second_moment:
+            return SampleSum().event(level)
+        return sequence(
+            SampleSum().event(level / math.sqrt(self.sum_share)),
+            SampleMoment().event(level / math.sqrt(1 - self.sum_share)),
+        )
+
+    def coordinates(self, statistic: str, shape: SampleShape) -> int:
+        kept = (
+            shape.n_features
+            if shape.image is not None
+            else min(self.features_kept, shape.n_features)
+        )
+        return triangle(kept) if statistic == START else super().coordinates(statistic, shape)
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Parts]:
+        shape: SampleShape = curator.shape
+        scale = curator.scale(SampleSum())
+        rows = curator.hold(unit_samples)
+        total = curator.release(SampleSum(), rows)
+        row = moments.mean_row(total, scale, self._axes(shape))
+        W = moments.pieces(row, self.n_components, shape.image)
+        if self.second_moment and shape.image is not None:
+            W = self._from_residuals(curator, total, row, W, rng)
+        elif self.second_moment:
+            W = self._from_moment(curator, rows, total, W, rng)
+        yield Parts(unit_parts(W))
+
+    def _axes(self, shape: SampleShape) -> Array | None:
+        return moments.axes(shape) if self.smooth else None
+
+    def _from_moment(
+        self, curator: Curator, rows: Held, total: Array, pieces: Array, rng: Streams
+    ) -> Array:
+        """Parts (K, d) of the released second moment of the foremost words, or the pieces of the
+        mean row where these explain more of it.
+        """
+        shape: SampleShape = curator.shape
+        kept = np.argsort(-total, kind="stable")[: self.features_kept]
+        scale = curator.scale(SampleMoment())
+        M = curator.release(SampleMoment(), rows, kept)
+        found = moments.estimate_distribution(M, total[kept], scale, shape.n_units)
+        # as many numbers whatever was found
+        points = found.points(rng.init.standard_normal((self.points, len(kept))))
+        W = np.zeros((self.n_components, shape.n_features))
+        W[:, kept] = self._factorise(points, "random", rng)
+        gain = moments.explained_energy(M, W[:, kept]) - found.overstatement(W[:, kept])
+        return pieces if moments.explained_energy(M, pieces[:, kept]) > gain else W
+
+    def _from_residuals(
+        self, curator: Curator, total: Array, row: Array, pieces: Array, rng: Streams
+    ) -> Array:
+        """The same of the second moment about the mean row, of all features; pieces where they
+        would explain images like those that it describes at least as well.
+        """
+        n, centre = curator.shape.n_units, row / np.linalg.norm(row)
+        reach = residual_reach(total, centre, n)
+        rows = curator.hold(residual_samples, centre, reach)
+        scale = reach**2 * curator.scale(SampleMoment())
+        M = reach**2 * curator.release(SampleMoment(), rows, None)
+        found = estimate_residuals(M, centre, scale, n, self._axes(curator.shape))
+        drawn, fresh = (
+            found.points(rng.init.standard_normal((self.points, len(centre)))) for _ in range(2)
+        )
+        W = self._factorise(drawn, "nndsvda", rng)
+        return W if found.lead(W, pieces, fresh) > 0 else pieces
+
+    def _factorise(self, points: Array, start: str, rng: Streams) -> Array:
+        """Parts of points, which are data of nobody."""
+        H, W = starting_factors(points, self.n_components, start, int(rng.init.integers(2**31)))
+        return descend(points, H, W, self.iterations)[1]

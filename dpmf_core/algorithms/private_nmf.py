@@ -1,0 +1,285 @@
+"""Non-negative factorisation by noisy steps: Saha & Imtiaz 2022 [S22], corrected as
+docs/PRIVACY.md, "Saha and Imtiaz 2022", says.
+
+A sample is a row x of norm 1, about h W with h >= 0; W's rows are the parts.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from dpmf_core.algorithms import moments
+from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.nmf import COMPONENTS, LIMIT, THRESHOLD, starting_factors, unit_parts
+from dpmf_core.algorithms.parts import PUBLIC_FACTS, Factorisation, Parts
+from dpmf_core.algorithms.sample_statistics import (
+    COEFFICIENTS,
+    PRODUCTS,
+    START,
+    CleanedProducts,
+    CoefficientMoment,
+    CoefficientProducts,
+    SampleMoment,
+    SampleSum,
+    local_sides,
+    unit_samples,
+)
+from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
+from dpmf_core.data.samples import SampleShape
+from dpmf_core.errors import BadInput
+from dpmf_core.kernels import parts as kernel
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Repeat, Status, sequence
+
+PAID_STARTS: dict[str, Statistic] = {"mean-row": SampleSum(), "private-svd": SampleMoment()}
+SURE = 1.0  # deviations of noise by which steps must better the pieces of the mean row
+Start = Literal["random", "mean-row", "private-svd", "nndsvd"]
+
+
+class DPNMF(PrivateAlgorithm, Factorisation):
+    """Each step releases two noisy sums over samples and moves the parts along them [S22, Alg.
+    2].
+    """
+
+    id: ClassVar[str] = "dp-nmf"
+    colour: ClassVar[str] = "blue"
+    training_cost: ClassVar[int] = 16
+    title: ClassVar[str] = "DP-NMF"
+    words: ClassVar[str] = "alternating steps; each releases two noisy sums over all samples"
+    source: ClassVar[str] = "Saha & Imtiaz 2022, Alg. 2"
+    version: ClassVar[int] = 4
+
+    n_components: int = COMPONENTS
+    steps: int = Field(3, ge=1, le=1000, title="steps T", description="each is paid for")
+    start: Start = Field(
+        "random",
+        description=(
+            "random; pieces of a noisy mean row, kept where steps do not better them, or a noisy"
+            " second moment, which are paid for; or from the private data themselves, as the source"
+            " does"
+        ),
+    )
+    outliers: bool = Field(False, description="set sparse outliers apart before the sums")
+    outlier_threshold: float = THRESHOLD
+    outlier_limit: float = LIMIT
+    coefficient_clip: float = Field(
+        1.0,
+        gt=0,
+        le=10,
+        title="coefficient clip C_h",
+        description="largest L2 norm of a sample's coefficients in the sums",
+    )
+    moment_share: float = Field(
+        0.1,
+        gt=0,
+        lt=1,
+        title="share of the coefficients' moment",
+        description="of a step's mu²; the source's two noises amount to 0.8",
+    )
+    start_share: float = Field(
+        0.25,
+        gt=0,
+        lt=1,
+        title="share of the start",
+        description="of the total mu², for a start from a noisy mean row or second moment",
+    )
+    basis_passes: int = Field(
+        10,
+        ge=1,
+        le=1000,
+        title="basis passes",
+        description="rounds over the parts, each solved for the released sums; free",
+    )
+    basis_rate: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        title="basis rate η_W",
+        description=(
+            "instead, one gradient step of this rate on the sums over N, as in the source; 0: parts"
+            " are solved for"
+        ),
+    )
+
+    @classmethod
+    def recommend(
+        cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """From the mean row, which takes most of a small budget; not where the noise is the
+        source's, whose start is random or private.
+        """
+        chosen = super().recommend(shape, budget, given)
+        if budget is None or budget.calibration is not Calibration.EXACT:
+            return chosen
+        if given.get("start", "mean-row") != "mean-row":
+            return chosen
+        little = shape.n_units * budget.mu < 4 * moments.least_signal(shape)
+        return chosen | {"start": "mean-row", "start_share": 0.9 if little else 0.1}
+
+    def check(self, shape: SampleShape) -> None:
+        super().check(shape)
+        if self.start == "private-svd" and shape.n_features > moments.MOST_FEATURES:
+            raise BadInput(
+                phrase(
+                    "A start from the second moment holds at most {most:,} features. Got {count:,}."
+                    " Use start=random or fewer words.",
+                    most=moments.MOST_FEATURES,
+                    count=shape.n_features,
+                )
+            )
+
+    @property
+    def _products(self) -> CoefficientProducts:
+        kind = CleanedProducts if self.outliers else CoefficientProducts
+        return kind(self.coefficient_clip)
+
+    def statistics(self, shape: SampleShape) -> tuple[Statistic, ...]:
+        step = CoefficientMoment(self.coefficient_clip), self._products
+        return (PAID_STARTS[self.start], *step) if self.start in PAID_STARTS else step
+
+    def plan(self, shape: SampleShape, level: float) -> Event:
+        *start, moment, products = self.statistics(shape)
+        first = self.start_share if start else 0.0
+        # without a paid start `level` is each step's
+        each = level * math.sqrt(self.steps / (1 - first)) if start else level
+        step = sequence(
+            moment.event(each / math.sqrt(self.moment_share)),
+            products.event(each / math.sqrt(1 - self.moment_share)),
+        )
+        paid = (statistic.event(level / math.sqrt(first)) for statistic in start)
+        return sequence(*paid, Repeat(step, self.steps))
+
+    def coordinates(self, statistic: str, shape: SampleShape) -> int:
+        own = {
+            START: triangle(shape.n_features),
+            COEFFICIENTS: triangle(self.n_components),
+            PRODUCTS: shape.n_features * self.n_components,
+        }
+        return own.get(statistic, super().coordinates(statistic, shape))
+
+    def source_level(self, shape: SampleShape, budget: Budget) -> float:
+        """The nominal epsilon is each statistic's, each step's: sigma = sensitivity sqrt(2
+        ln(1.25/delta)) / epsilon, sensitivities 2/N and 4/N, ours 1/N.
+        """
+        if self.start in PAID_STARTS or not math.isclose(self.moment_share, 0.8):
+            raise BadInput(
+                phrase(
+                    "The source's noise holds for start=random or nndsvd and moment_share=0.8: that"
+                    " is how its two sensitivities, 2/N and 4/N, divide a step."
+                )
+            )
+        classical = math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
+        return 2 * classical * math.sqrt(0.8)
+
+    def guarantee(self) -> Guarantee:
+        if self.start == "nndsvd":
+            why = phrase(
+                "the start is computed from the private samples without noise and leaves its traces"
+                " in every released step"
+            )
+            return Guarantee(
+                Status.UNPROVEN,
+                "sample",
+                taken_as_public=PUBLIC_FACTS,
+                claim=phrase("strict privacy guarantees"),
+                reason=why,
+            )
+        return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Parts]:
+        W = self._start(curator, rng)
+        model = Parts(W, self.outlier_threshold if self.outliers else None, self.outlier_limit)
+        rows = None if self.outliers else curator.hold(unit_samples)
+        gains: list[tuple[float, float]] = []
+        bases = [W]
+        for _ in range(self.steps):
+            A, B, variance = self._release_sums(curator, model, rows)
+            gains.append(((B * W).sum(), variance * (W.astype(np.float64) ** 2).sum()))
+            W = self._move_parts(
+                W.astype(np.float64), _nearest_definite(A), B, curator.shape.n_units
+            )
+            model = replace(model, basis=W.astype(np.float32))
+            bases.append(model.basis)
+            yield model
+        if self.start == "mean-row" and (best := best_step(gains)) < self.steps:
+            yield replace(model, basis=bases[best])
+
+    def _release_sums(
+        self, curator: Curator, model: Parts, rows: Held | None
+    ) -> tuple[Array, Array, float]:
+        """Noisy sums of h h^T (K, K) and of h x^T (K, n_features), and the noise variance of the
+        latter.
+        """
+        K, clip = len(model.basis), self.coefficient_clip
+        sides = curator.hold(local_sides, model, clip)
+        A = curator.release(CoefficientMoment(clip), sides, K)
+        scale = curator.scale(self._products)
+        return A, curator.release(self._products, sides, K, rows), scale**2
+
+    def _move_parts(self, W: Array, A: Array, B: Array, n: int) -> Array:
+        if self.basis_rate:
+            return kernel.in_unit_ball(np.maximum(W - self.basis_rate * (A @ W - B) / n, 0))
+        return kernel.basis(A, B, W, self.basis_passes)
+
+    def _start(self, curator: Curator, rng: Streams) -> Array:
+        """The first parts (K, n_features)."""
+        K, shape = self.n_components, curator.shape
+        if self.start == "nndsvd":
+            assert isinstance(curator, OpenCurator)
+            X = curator.rows.scaled(curator.rows.X)
+            seed = int(rng.init.integers(2**31))
+            return unit_parts(starting_factors(X, K, "nndsvda", seed)[1])
+        W = rng.init.uniform(0, 1, (K, shape.n_features))
+        if self.start == "mean-row":
+            scale = curator.scale(SampleSum())
+            row = moments.mean_row(
+                curator.release(SampleSum(), curator.hold(unit_samples)), scale, moments.axes(shape)
+            )
+            return unit_parts(moments.pieces(row, K, shape.image))
+        if self.start == "private-svd":
+            moment = curator.release(SampleMoment(), curator.hold(unit_samples), None)
+            values, vectors = np.linalg.eigh(moment)
+            least = 0.01 * W.mean() / math.sqrt(shape.n_features)
+            W = _signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
+        return unit_parts(W)
+
+
+def best_step(gains: list[tuple[float, float]]) -> int:
+    """After how many steps the parts are to be kept: all, unless earlier ones explain more than the
+    last that were looked at, or these no more than the start, beyond doubt of noise.
+
+    gains: for each step's parts, the noisy sum of h W x, and its variance. At a least squares h, h
+    W x = |h W|^2; the parts are older than the noise in the sum of h x^T, so that this is without
+    bias.
+    """
+    last, place = len(gains) - 1, int(np.argmax([gain for gain, _ in gains]))
+    if not _explains_more(gains[place], gains[last]):
+        place = last
+    if not _explains_more(gains[place], gains[0]):
+        return 0
+    return len(gains) if place == last else place
+
+
+def _explains_more(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] - other[0] > SURE * math.sqrt(one[1] + other[1])
+
+
+def _signed_halves(values: Array, vectors: Array, least: float) -> Array:
+    """The larger of each eigenvector's positive and negative half (Boutsidis & Gallopoulos
+    2008), and a little of everything. vectors: (K, d).
+    """
+    up, down = np.maximum(vectors, 0), np.maximum(-vectors, 0)
+    return np.asarray(
+        np.where((np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1))[:, None], up, down)
+        + least
+    )
+
+
+def _nearest_definite(A: Array) -> Array:
+    """The nearest positive semi-definite matrix; free."""
+    values, vectors = np.linalg.eigh(A)
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)

@@ -1,0 +1,244 @@
+"""Projected gradient descent on the nuclear-norm ball, and its private form.
+
+Jain, Thakkar & Thakurta 2018 [J18], App. E, in this reading: Z = Y - eta P_Omega(Y - Y*), rows of Z
+clipped to norm L; the second moment Z^T Z is released (sensitivity L^2 in Frobenius norm); its
+eigenvectors Q and the square roots s of its eigenvalues stand for the right singular pairs of Z;
+projecting s on the l1 ball of radius kappa gives s', and every user maps her own row: Y_i = Z_i Q
+diag(s'/s) Q^T.
+Y is kept as n x r coefficients of the r directions that survive: nothing is ever n x m.
+docs/PRIVACY.md, "Second moment of the iterate".
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Array,
+    PrivateAlgorithm,
+    Streams,
+    fits_in_memory,
+    triangle,
+)
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS, damped_biases, item_counts
+from dpmf_core.algorithms.iterates import (
+    MOMENT,
+    GradientModel,
+    IterateMoment,
+    first_iterate,
+    next_iterate,
+)
+from dpmf_core.algorithms.jain_noise import RowBound, noise_level, row_bound_field
+from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
+from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status
+
+
+def onto_l1_ball(s: Array, radius: float) -> Array:
+    """The projection of s >= 0 onto {x >= 0, sum x <= radius}: a common threshold (Duchi et al.
+    2008).
+    """
+    if s.sum() <= radius:
+        return np.asarray(s)
+    ordered = np.sort(s)[::-1]
+    thresholds = (np.cumsum(ordered) - radius) / np.arange(1, len(s) + 1)
+    theta = thresholds[np.flatnonzero(ordered > thresholds)[-1]]
+    return np.asarray(np.maximum(s - theta, 0.0))
+
+
+def project_singular_values(moment: Array, radius: float) -> tuple[Array, Array]:
+    """Directions (m, r) that survive the projection on the nuclear-norm ball, and what each keeps
+    of its singular value (r,), from a second moment (m, m).
+    """
+    squares, Q = np.linalg.eigh(moment)
+    s = np.sqrt(np.maximum(squares, 0.0))
+    left = onto_l1_ball(s, radius)
+    alive = left > 1e-9 * max(float(s[-1]), 1e-300)
+    return Q[:, alive], left[alive] / s[alive]
+
+
+class PGD(Algorithm):
+    """Projected gradient descent on the nuclear-norm ball, without privacy."""
+
+    id: ClassVar[str] = "pgd"
+    version: ClassVar[int] = 2
+    uses_item_features: ClassVar[bool] = True
+    title: ClassVar[str] = "Projected gradient"
+    words: ClassVar[str] = (
+        "gradient steps, each projected onto the matrices of bounded nuclear norm"
+    )
+    source: ClassVar[str] = "Cai, Candès & Shen 2010; Jain, Thakkar & Thakurta 2018, App. E"
+    fitted: ClassVar[type] = GradientModel
+    twin: ClassVar[str] = "pgd"
+
+    steps: int = Field(
+        20, ge=1, le=200, title="steps T", description="gradient steps; in private each is paid for"
+    )
+    nuclear_norm: float = Field(
+        0.4,
+        gt=0,
+        le=100,
+        title="nuclear norm κ",
+        description="radius of the ball, in √(n m) half-ranges of the rating scale",
+    )
+    step_size: float = Field(
+        1.0,
+        gt=0,
+        le=100,
+        title="step size η",
+        description="1 fills in what is not observed by the last step's prediction",
+    )
+    biases: bool = Field(
+        True, description="item offsets before the first step; a user's own mean is always local"
+    )
+    local_columns: bool = LOCAL_COLUMNS
+
+    def check(self, shape: Shape) -> None:
+        fits_in_memory(self, shape)
+
+    def _kappa(self, shape: Shape) -> float:
+        return self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * shape.n_items)
+
+    def _bound(self, shape: Shape) -> float:
+        return math.inf
+
+    def _centred(self, curator: Curator) -> GradientModel:
+        """The model before the first step."""
+        if not self.biases:
+            return self._empty(curator.shape)
+        assert isinstance(curator, OpenCurator)
+        centre, offsets = damped_biases(curator.rows, 5.0)
+        return replace(
+            self._empty(curator.shape), centre=centre, item_offsets=offsets, user_damping=5.0
+        )
+
+    def _empty(self, shape: Shape) -> GradientModel:
+        bound = self._bound(shape)
+        return GradientModel(
+            shape.bounds,
+            shape.mid_range,
+            np.zeros(shape.n_items, np.float32),
+            np.zeros((shape.n_items, 0), np.float32),
+            0.0,
+            directions=np.zeros((shape.n_items, 0)),
+            rate=self.step_size,
+            row_bound=bound if math.isfinite(bound) else None,
+        )
+
+    def _moment(self, curator: Curator, rows: Held, Q: Array) -> Array:
+        """Z^T Z (n_items, n_items)."""
+        assert isinstance(curator, OpenCurator)
+        return curator.total(IterateMoment(math.inf), rows, Q)
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[GradientModel]:
+        shape: Shape = curator.shape
+        model = centred = self._centred(curator)
+        counts = self._known_counts(curator)
+        rows, Q = curator.hold(first_iterate, centred), np.zeros((shape.n_items, 0))
+        for step in range(self.steps):
+            directions, shrink = project_singular_values(
+                self._moment(curator, rows, Q), self._kappa(shape)
+            )
+            model = model.extend(directions, shrink)
+            yield with_local_columns(model, counts, shape) if self.local_columns else model
+            if step + 1 < self.steps:
+                rows = curator.hold(next_iterate, rows, centred, Q, directions, shrink)
+                Q = directions
+
+    def _known_counts(self, curator: Curator) -> Array | None:
+        """Counts of the items (n_items,), where the model may know them."""
+        if not self.biases:
+            return None
+        assert isinstance(curator, OpenCurator)
+        return item_counts(curator.rows)
+
+
+class PrivatePGD(PrivateAlgorithm, PGD):
+    """The same from noisy second moments of clipped rows: one user moves Z^T Z by at most L^2."""
+
+    id: ClassVar[str] = "private-pgd"
+    colour: ClassVar[str] = "brown"
+    marker: ClassVar[str] = "cross"
+    training_cost: ClassVar[int] = 14
+    title: ClassVar[str] = "Private projected gradient"
+    words: ClassVar[str] = (
+        "projected gradient steps through noisy second moments; every user maps her own row"
+    )
+    source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, App. E"
+    version: ClassVar[int] = 4
+
+    steps: int = Field(
+        5, ge=1, le=50, title="steps T", description="gradient steps; each is paid for"
+    )
+    step_size: float = Field(
+        3.0,
+        gt=0,
+        le=100,
+        title="step size η",
+        description="1 fills in what is not observed by the last step's prediction",
+    )
+    biases: bool = Field(
+        False, description="not offered in private: each user's own mean is subtracted"
+    )
+    row_clip: float = Field(
+        0.1,
+        gt=0,
+        le=10,
+        title="row clip L",
+        description=(
+            "largest L2 norm of a user's row of Z, in half-ranges of the rating scale times √m"
+        ),
+    )
+    source_bound: RowBound = row_bound_field()
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """More steps where users' signal n mu over the items leaves room for them."""
+        if budget is None:
+            return {}
+        return {
+            "steps": int(np.clip(round(math.sqrt(shape.n_users * budget.mu / shape.n_items)), 2, 8))
+        }
+
+    def _bound(self, shape: Shape) -> float:
+        return self.row_clip * shape.half_range * math.sqrt(shape.n_items)
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        return (IterateMoment(self._bound(shape)),)
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        (moment,) = self.statistics(shape)
+        return Repeat(moment.event(level * math.sqrt(self.steps)), self.steps)
+
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        return (
+            triangle(shape.n_items)
+            if statistic == MOMENT
+            else super().coordinates(statistic, shape)
+        )
+
+    def source_level(self, shape: Shape, budget: Budget) -> float:
+        """As for private Frank-Wolfe: sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of
+        our sensitivity.
+        """
+        return noise_level(budget.epsilon, budget.delta, self.source_bound)
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+
+    def _centred(self, curator: Curator) -> GradientModel:
+        return self._empty(curator.shape)
+
+    def _known_counts(self, curator: Curator) -> None:
+        return None
+
+    def _moment(self, curator: Curator, rows: Held, Q: Array) -> Array:
+        return curator.release(IterateMoment(self._bound(curator.shape)), rows, Q)

@@ -1,0 +1,139 @@
+"""Every algorithm by its id: those of this package, and those that installed packages bring.
+
+A package registers an algorithm through an entry point of the group `dpmf.algorithms`, whose name
+is the algorithm's id:
+
+    [project.entry-points."dpmf.algorithms"]
+    toy-offsets = "toy:ToyOffsets"
+"""
+
+import importlib
+import inspect
+import logging
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Any
+
+from dpmf_core.algorithms.base import Algorithm
+from dpmf_core.errors import BadInput, closest
+from dpmf_core.registry import by_id
+
+GROUP = "dpmf.algorithms"
+SAID = ("id", "title", "words", "source")  # what an algorithm says of itself
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the algorithm of an id is: a module of this package, and the class in it."""
+
+    id: str
+    module: str
+    name: str
+
+    def load(self) -> type[Algorithm]:
+        """The class. Raises ValueError where it has another id."""
+        found: type[Algorithm] = getattr(
+            importlib.import_module(f"dpmf_core.algorithms.{self.module}"), self.name
+        )
+        if found.id != self.id:
+            raise ValueError(f"{self.name} has the id {found.id!r}, and is listed as {self.id!r}")
+        return found
+
+
+class Registry(Mapping[str, type[Algorithm]]):
+    """Algorithms by id. One of this package is loaded when it is first asked for; entry points when
+    any other is, or all: not when this package is imported, for what they name imports it.
+
+    An entry point that cannot be used is logged and refused by `find`; all others stay usable.
+    """
+
+    def __init__(self, own: Sequence[Place]) -> None:
+        """own: algorithms of this package, in order. Raises ValueError where two have one id."""
+        self._own = by_id(own)
+        self._lock = threading.RLock()
+        self._brought: dict[str, type[Algorithm]] | None = None
+        self._refused: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> type[Algorithm]:
+        place = self._own.get(name)
+        return self._from_packages()[name] if place is None else place.load()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._from_packages()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._own, *self._from_packages()])
+
+    def __len__(self) -> int:
+        return len(self._own) + len(self._from_packages())
+
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Why each entry point that cannot be used cannot, by its name."""
+        self._from_packages()
+        return MappingProxyType(self._refused)
+
+    def find(self, name: str) -> type[Algorithm]:
+        """The algorithm of this id. Raises BadInput naming the known ones, or what is wrong with
+        the package that would bring it.
+        """
+        if name in self:
+            return self[name]
+        if name in self.refused:
+            raise BadInput(self.refused[name])
+        raise BadInput(
+            f"There is no algorithm {name!r}.{closest(name, self)} Known: {', '.join(self)}."
+        )
+
+    def _from_packages(self) -> Mapping[str, type[Algorithm]]:
+        with self._lock:
+            if self._brought is None:
+                self._brought = {}
+                points = list(entry_points(group=GROUP))
+                counts = Counter(point.name for point in points)
+                for point in points:
+                    self._add(self._brought, point, counts[point.name])
+            return self._brought
+
+    def _add(self, known: dict[str, type[Algorithm]], point: EntryPoint, count: int) -> None:
+        problem: str | None
+        if point.name in self._own or count > 1:
+            problem = "another algorithm has that id"
+        else:
+            found, problem = _load(point)
+            if found is not None:
+                known[point.name] = found
+        if problem is not None:
+            package = point.dist.name if point.dist else "?"
+            self._refused[point.name] = (
+                f"The algorithm {point.name!r} of the package {package} ({point.value}) cannot be"
+                f" used: {problem}. Correct or remove that package."
+            )
+            logging.getLogger(__name__).error("%s", self._refused[point.name])
+
+
+def _load(point: EntryPoint) -> tuple[type[Algorithm] | None, str | None]:
+    """The class that an entry point names, or what is wrong with it."""
+    try:
+        found = point.load()
+        problem = _problem(found, point.name)
+    except Exception as error:  # whatever a package of somebody else's raises
+        return None, f"{type(error).__name__}: {error}"
+    return (found, None) if problem is None else (None, problem)
+
+
+def _problem(found: Any, name: str) -> str | None:
+    """Why this is no algorithm of that id. Raises what its constructor or guarantee raises."""
+    if not (inspect.isclass(found) and issubclass(found, Algorithm)):
+        return "it is no subclass of dpmf_core.algorithms.Algorithm"
+    missing = [field for field in SAID if not isinstance(getattr(found, field, None), str)]
+    if missing:
+        return f"it does not say its {missing[0]}"
+    if found.id != name:
+        return f"the entry point is called {name!r} and the class has the id {found.id!r}"
+    found().guarantee()
+    return None

@@ -1,0 +1,228 @@
+"""Sums over samples that private non-negative factorisations release.
+
+The unit is a row, or a person with all her rows, which enter with weights (`weight_rows`).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpmf_core.algorithms.base import INSIDE, Array
+from dpmf_core.algorithms.parts import (
+    Own,
+    Parts,
+    dense,
+    matrix_on_grid,
+    unit_rows,
+    weight_rows,
+)
+from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
+from dpmf_core.data.samples import Matrix, SampleShape, by_row, energies, is_sparse
+from dpmf_core.kernels import parts as kernel
+from dpmf_core.language import phrase
+
+SUM, START = phrase("sum of the samples"), phrase("second moment of the samples")
+COEFFICIENTS, PRODUCTS = (
+    phrase("second moment of the coefficients"),
+    phrase("coefficients times samples"),
+)
+
+
+def unit_samples(block: Block) -> Matrix:
+    """Rows of norm at most 1, on the grid of products of two: a coarser one than sums need."""
+    return matrix_on_grid(unit_rows(block.rows), 1.0, block.n_units, factors=2)
+
+
+def residual_samples(block: Block, centre: Array, reach: float) -> Matrix:
+    """Dense rows less their part along `centre` (n_features,), which has norm 1, in units of
+    `reach` and clipped to norm 1; on the grid of products of two.
+    """
+    rows = unit_rows(block.rows)
+    X = rows.toarray() if is_sparse(rows) else rows
+    # products of a row are exact, so that their digits do not depend on how many rows there are
+    along = on_grid(X, 1.0, 2, factors=2) @ on_grid(centre, 1.0, 2, factors=2)
+    residuals = (X - np.outer(along, centre)) / reach
+    return on_grid(clip_norms(residuals, 1.0), 1.0, block.n_units, factors=2)
+
+
+@dataclass(frozen=True)
+class SampleSum(Statistic):
+    """sum of x (n_features,) over rows of norm at most 1 without negative entries: a row adds a
+    vector of norm at most 1, and so do a person's weighted rows together.
+
+    docs/PRIVACY.md, "Sum of the samples".
+    """
+
+    name: ClassVar[str] = SUM
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+
+    def empty(self, shape: SampleShape, rows: Held) -> Totals:
+        return (np.zeros(shape.n_features),)
+
+    def add(self, block: Block, totals: Totals, rows: Matrix) -> None:
+        """rows: `unit_samples`."""
+        if block.rows.weights is not None:
+            rows = matrix_on_grid(weight_rows(block.rows, rows), 1.0, block.n_units)
+        totals[0][:] += np.asarray(rows.sum(axis=0)).ravel()
+
+
+@dataclass(frozen=True)
+class SampleMoment(Statistic):
+    """sum of x x^T (d, d) over rows of norm at most 1, of the `kept` features alone or of all: a
+    row adds a matrix of Frobenius norm ||x||^2 <= 1, and so do a person's weighted rows together.
+    x: a sample of norm 1, or its residual about a released row, in released units and clipped to 1.
+
+    Replaced by another: ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2, for both are positive
+    semi-definite.
+
+    docs/PRIVACY.md, "Second moment of the samples".
+    """
+
+    name: ClassVar[str] = START
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    symmetric: ClassVar[bool] = True
+
+    def empty(self, shape: SampleShape, rows: Held, kept: Array | None) -> Totals:
+        d = shape.n_features if kept is None else len(kept)
+        return (np.zeros((d, d)),)
+
+    def add(self, block: Block, totals: Totals, rows: Matrix, kept: Array | None) -> None:
+        """rows: `unit_samples`, or `residual_samples` of all features."""
+        X = rows if kept is None else renormalise(columns(rows, kept))
+        if kept is not None or block.rows.weights is not None:
+            roots = weight_rows(block.rows, X, 0.5)
+            X = matrix_on_grid(roots, 1.0, block.n_units, factors=2)
+        product = X.T @ X
+        totals[0][:] += product.toarray() if is_sparse(product) else product
+
+    def assemble(self, totals: Totals, rows: Held, kept: Array | None) -> Array:
+        return symmetrise(totals[0])
+
+
+def columns(X: Matrix, kept: Array) -> Matrix:
+    """Some columns; of a dense matrix row by row in memory."""
+    return X[:, kept] if is_sparse(X) else np.take(X, kept, axis=1)
+
+
+def renormalise(X: Matrix) -> Matrix:
+    """Rows back to norm just below 1 after features were left out: a row's own affair."""
+    norms = np.sqrt(energies(X))
+    return by_row(X, np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0), np.float64)
+
+
+def symmetrise(product: Array) -> Array:
+    return np.asarray((product + product.T) / 2)
+
+
+# ---- coefficients on shared parts ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LocalSides:
+    """What rows compute on shared parts: coefficients (n_rows, K) of norm at most the clip, and,
+    where outliers are set apart, the rows less these, clipped to norm 1.
+    """
+
+    coefficients: Array
+    cleaned: Array | None = None
+
+
+def local_sides(block: Block, model: Parts, clip: float) -> LocalSides:
+    """Every row's own side on these parts; cleaned rows are on the grid."""
+    own = _solve_locally(block, model)
+    H = clip_norms(own.coefficients.astype(np.float64), clip)
+    if own.outliers is None:
+        return LocalSides(H)
+    cleaned = clip_norms(dense(block.rows).astype(np.float64) - own.outliers, 1.0)
+    return LocalSides(H, on_grid(cleaned, 1.0, block.n_units, factors=2))
+
+
+def _solve_locally(block: Block, model: Parts) -> Own:
+    """With outliers row by row: products of a whole block have digits that depend on its number of
+    rows.
+    """
+    if model.threshold is None:
+        return model.personal(block.rows)
+    X, W = dense(block.rows), model.basis.astype(np.float32)
+    return Own(*kernel.robust_rows(X, W, model.threshold, model.limit, passes=model.passes))
+
+
+def clip_norms(rows: Array, bound: float) -> Array:
+    """Rows of norm just below `bound`, or shorter."""
+    norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+    return np.asarray(rows * np.minimum(1, bound * INSIDE / norms))
+
+
+@dataclass(frozen=True)
+class CoefficientMoment(Statistic):
+    """sum of h h^T (K, K) of coefficients of norm at most `clip`: a row adds a matrix of Frobenius
+    norm ||h||^2 <= clip^2, and so do a person's weighted rows together.
+
+    Replaced by another: ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2, for both are positive
+    semi-definite.
+
+    docs/PRIVACY.md, "Second moment of the coefficients".
+    """
+
+    clip: float
+    name: ClassVar[str] = COEFFICIENTS
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    symmetric: ClassVar[bool] = True
+
+    @property
+    def sensitivity(self) -> float:
+        return self.clip * self.clip
+
+    def empty(self, shape: SampleShape, sides: Held, K: int) -> Totals:
+        return (np.zeros((K, K)),)
+
+    def add(self, block: Block, totals: Totals, sides: LocalSides, K: int) -> None:
+        roots = weight_rows(block.rows, sides.coefficients, 0.5)
+        H = on_grid(roots, self.clip, block.n_units, factors=2)
+        totals[0][:] += H.T @ H
+
+    def assemble(self, totals: Totals, sides: Held, K: int) -> Array:
+        return symmetrise(totals[0])
+
+
+@dataclass(frozen=True)
+class CoefficientProducts(Statistic):
+    """sum of h x^T (K, n_features), ||h|| <= `clip` and ||x|| <= 1: a row adds a matrix of
+    Frobenius norm ||h|| ||x|| <= clip without negative entries, and so do a person's weighted rows
+    together. x: a row of `rows`, or the cleaned one.
+
+    docs/PRIVACY.md, "Coefficients times samples".
+    """
+
+    clip: float
+    name: ClassVar[str] = PRODUCTS
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+
+    @property
+    def sensitivity(self) -> float:
+        return self.clip
+
+    def empty(self, shape: SampleShape, sides: Held, K: int, rows: Held | None) -> Totals:
+        return (np.zeros((K, shape.n_features)),)
+
+    def add(
+        self, block: Block, totals: Totals, sides: LocalSides, K: int, rows: Matrix | None
+    ) -> None:
+        weights = weight_rows(block.rows, sides.coefficients)
+        H = on_grid(weights, self.clip, block.n_units, factors=2)
+        X: Any = rows if sides.cleaned is None else sides.cleaned
+        totals[0][:] += np.asarray((X.T @ H).T)
+
+
+@dataclass(frozen=True)
+class CleanedProducts(CoefficientProducts):
+    """The same of rows less their outliers, which may have negative entries.
+
+    docs/PRIVACY.md, "Coefficients times samples".
+    """
+
+    replace_one_factor: ClassVar[float] = 2.0

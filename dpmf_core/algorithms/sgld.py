@@ -1,0 +1,367 @@
+"""Stochastic gradient Langevin dynamics (SGLD) on item factors, private by the noise of its steps.
+
+Proof: docs/PRIVACY.md, "Item gradient".
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+from scipy.sparse import csr_array
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.baselines import (
+    PUBLIC_FACTS,
+    ItemCounts,
+    ItemSums,
+    bias_plan,
+    release_biases,
+    share_of_biases,
+)
+from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient
+from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.curator import Curator, OpenCurator, Statistic
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Repeat, Status, sequence
+
+ITEM_FACTORS = phrase("item factors")
+START = 0.3  # deviation of the starting factors of a posterior sample
+
+
+class SGLD(PrivateAlgorithm):
+    """Stochastic gradient Langevin dynamics on the item factors: half a step of length eta up the
+    gradient, and noise of variance eta (temperature 1;
+    Balu & Furon 2016, eq. 11-12, add that noise to a whole step, which is temperature 1/2).
+
+    reading "steps", PROVEN: her own factor found, user i's log-likelihood is f_i(V) = max_u -||x_i
+    - V u||^2 / 2 - ridge ||u||^2 / 2, whose gradient has rows e_ij u_i. It is clipped as one vector
+    to C, and every step releases the sum over all users with Gaussian noise of deviation s = C z
+    (Abadi et al. 2016; Wang, Fienberg & Smola 2015). That noise is the chain's: where the
+    likelihood counts to the power beta = 2 / (s sqrt(eta)), half a step carries it with variance
+    eta, and no other is drawn. So beta follows from the plan. Where a large budget would allow a
+    beta above `likelihood_power`, that is taken, and the chain is colder than temperature 1: else
+    factors would fit their users too closely. Any function of the states is free: the mean of the
+    last ones is less noisy than a single one.
+
+    reading "posterior-sample", UNPROVEN: user i adds f_i = -R min(||e_i||^2 / L^2, 1) to the log
+    posterior, e_i her residuals on at most k ratings:
+    between -R and 0. Without her the density of a sample changes by at most e^R, if the last state
+    is one: R would be epsilon (Liu, Wang & Smola 2015).
+    After any number of steps worth waiting for it is none: see `prior_variance`.
+    """
+
+    id: ClassVar[str] = "sgld"
+    colour: ClassVar[str] = "olive"
+    training_cost: ClassVar[int] = 12
+    title: ClassVar[str] = "SGLD"
+    words: ClassVar[str] = (
+        "Langevin dynamics on the item factors: gradient steps whose noise is accounted; user"
+        " factors stay with their owners"
+    )
+    source: ClassVar[str] = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
+    twin: ClassVar[str] = "sgd-mf"
+    version: ClassVar[int] = 4
+    uses_item_features: ClassVar[bool] = True
+
+    reading: Literal["steps", "posterior-sample"] = Field(
+        "steps",
+        description=(
+            "what is accounted: the noise of every step (proven), or one sample of a posterior that"
+            " the chain may not have reached (unproven)"
+        ),
+    )
+    rank: int = Field(4, ge=1, le=512, title="rank r", description="number of latent factors")
+    steps: int = Field(
+        40,
+        ge=1,
+        le=5000,
+        title="steps T",
+        description="of the chain, each with all ratings; accounted by steps, each is paid for",
+    )
+    step_size: float = Field(
+        0.3,
+        gt=0,
+        le=2,
+        title="step size",
+        description=(
+            "η times the prior precision, for a posterior sample times what the curvature of the"
+            " posterior allows"
+        ),
+    )
+    prior_precision: float = Field(
+        10.0, gt=0, le=1e6, title="prior precision", description="of every factor"
+    )
+    prediction_ridge: float = Field(
+        20.0,
+        gt=0,
+        le=1e6,
+        title="user ridge",
+        description="of a user's own regression, in quarters of the rating range",
+    )
+    biases: bool = Field(
+        True, description="steps: private item offsets first, factors on what they leave over"
+    )
+    bias_share: float = Field(
+        0.2, gt=0, lt=1, title="budget share of biases", description="of the total mu²"
+    )
+    local_columns: bool = LOCAL_COLUMNS
+    gradient_clip: float = Field(
+        1.0,
+        gt=0,
+        le=1e4,
+        title="gradient clip norm C",
+        description=(
+            "steps: largest norm of one user's gradient, for ratings in quarters of the range"
+        ),
+    )
+    likelihood_power: float = Field(
+        2.0,
+        gt=0,
+        le=1e6,
+        title="likelihood power β",
+        description=(
+            "steps: how much the likelihood counts at most; where the noise would allow more, the"
+            " chain is colder"
+        ),
+    )
+    averaged_share: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        title="averaged share",
+        description="steps: of the last states, whose mean is the result; 0: the last alone",
+    )
+    ratings_per_user: int = Field(
+        50,
+        ge=1,
+        le=100_000,
+        title="ratings per user k",
+        description="posterior sample: how many of a user's ratings enter her likelihood",
+    )
+    error_clip: float = Field(
+        1.5,
+        gt=0,
+        le=100,
+        title="error clip",
+        description=(
+            "posterior sample: mean squared error of a user at which her likelihood is clipped, in"
+            " quarters of the range, squared"
+        ),
+    )
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Of steps: a rank by the signal n mu that all users give for each item.
+
+        Constants were chosen on MovieLens 1M.
+        """
+        if given.get("reading") == "posterior-sample":
+            return {
+                "rank": min(4, shape.n_items),
+                "steps": 150,
+                "step_size": 1.0,
+                "prior_precision": 4.0,
+                "prediction_ridge": 2.0,
+            }
+        if budget is None:
+            return {"rank": min(4, shape.n_items)}
+        share = {"bias_share": share_of_biases(shape, budget)} if given.get("biases", True) else {}
+        rank = round(1.5 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
+        return share | {"rank": min(shape.n_items, 8, max(1, rank))}
+
+    # -- what it spends ----------------------------------------------------------------------------
+
+    def coordinates(self, statistic: str, shape: Shape) -> int:
+        return (
+            shape.n_items * self.rank
+            if statistic == GRADIENT
+            else super().coordinates(statistic, shape)
+        )
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        if self.reading == "posterior-sample":
+            return ()
+        offsets = (ItemSums(), ItemCounts()) if self.biases else ()
+        return *offsets, ItemGradient(self._sensitivity(shape))
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        if self.reading == "posterior-sample":
+            return PosteriorSample(level, ITEM_FACTORS)
+        share = self.bias_share if self.biases else 0.0
+        first = (bias_plan(level, share),) if self.biases else ()
+        step = ItemGradient(self._sensitivity(shape)).event(
+            level * math.sqrt(self.steps / (1 - share))
+        )
+        return sequence(*first, Repeat(step, self.steps))
+
+    def _sensitivity(self, shape: Shape) -> float:
+        """C in units of a residual times a user's factor: a star to the power 3/2."""
+        return float(self.gradient_clip * (shape.half_range / 2) ** 1.5)
+
+    def guarantee(self) -> Guarantee:
+        if self.reading == "steps":
+            return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+        return self._unproven(
+            phrase(
+                "the sample is private only if the chain has reached its posterior, which cannot be"
+                " shown"
+            )
+        )
+
+    def guarantee_of_run(self, shape: Shape, level: float) -> Guarantee:
+        if self.reading == "steps":
+            return self.guarantee()
+        prior, has = 1 / self.prior_precision, self.prior_variance(shape, level)
+        return self._unproven(
+            phrase(
+                "the sample is private only if the chain has reached its posterior, which cannot be"
+                " shown: after {steps} steps an item that nobody rated, which must keep the prior's"
+                " variance {prior:.3f}, has {has:.3f}",
+                steps=self.steps,
+                prior=prior,
+                has=has,
+            )
+        )
+
+    def _unproven(self, reason: str) -> Guarantee:
+        return Guarantee(
+            Status.UNPROVEN,
+            taken_as_public=PUBLIC_FACTS,
+            claim=phrase("provably differentially private"),
+            reason=reason,
+        )
+
+    def prior_variance(self, shape: Shape, level: float) -> float:
+        """Of the factors of an item that nobody rated, after the steps of a posterior sample; at
+        the posterior it is 1 / prior precision.
+
+        Such an item's chain is theta' = a theta + sqrt(eta) xi with a = 1 - eta precision / 2: v' =
+        a^2 v + eta from the start's variance. Nothing private.
+        """
+        eta = self._rates(shape, 1 / level)[1]
+        shrink = (1 - eta * self.prior_precision / 2) ** 2
+        kept = shrink**self.steps
+        return float(kept * START**2 + eta * (1 - kept) / (1 - shrink))
+
+    # -- what it computes --------------------------------------------------------------------------
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        if self.reading == "steps":
+            yield from self._noisy_chain(curator, rng)
+        else:
+            assert isinstance(curator, OpenCurator)  # nothing is proved of this reading
+            yield from self._posterior_sample(curator, rng)
+
+    def _model(self, shape: Shape, offsets: Array) -> Recommender:
+        return Recommender(
+            shape.bounds,
+            shape.mid_range,
+            offsets,
+            np.zeros((shape.n_items, self.rank), np.float32),
+            0.0,
+            self.prediction_ridge * shape.half_range / 2,
+            mended=True,
+        )
+
+    def _noisy_chain(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        """The model after every step.
+
+        V is the chain's state in units of the prior; a star's square root is the unit of factors in
+        ratings.
+        """
+        shape: Shape = curator.shape
+        star, offsets = shape.half_range / 2, np.zeros(shape.n_items, np.float32)
+        counts = None
+        if self.biases:
+            released = release_biases(curator, unit=star)
+            offsets, counts = released.offsets, released.positive_counts
+        model, statistic = self._model(shape, offsets), ItemGradient(self._sensitivity(shape))
+        V = rng.init.standard_normal((shape.n_items, self.rank)) / math.sqrt(self.prior_precision)
+        eta, mean, averaged = self.step_size / self.prior_precision, np.zeros_like(V), 0
+        for step in range(self.steps):
+            noise = curator.scale(statistic) / star**1.5
+            factors = (V * math.sqrt(star)).astype(np.float32)
+            state = replace(model, item_factors=factors, mended=False)
+            gradient = curator.release(statistic, state) / star**1.5
+            # eta / 2 times the gradient's noise has variance eta, or less
+            beta = min(self.likelihood_power, 2 / (noise * math.sqrt(eta)))
+            V = V - eta / 2 * (beta * gradient + self.prior_precision * V)
+            if step >= min(self.steps - 1, round(self.steps * (1 - self.averaged_share))):
+                averaged += 1
+                mean = mean + (V - mean) / averaged
+            result = mean if averaged else V
+            found = replace(model, item_factors=(result * math.sqrt(star)).astype(np.float32))
+            yield with_local_columns(found, counts, shape) if self.local_columns else found
+
+    def _posterior_sample(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
+        """The model after every step; only the last state is the sample.
+
+        Its gradients are exact sums, which are not released: only where rows are in memory.
+        """
+        data: Ratings = curator.rows
+        star = data.shape.half_range / 2
+        model = self._model(data.shape, np.zeros(data.n_items, np.float32))
+        places = rank_within_user(data, keyed_uniform(rng.sampling, data.users, data.items))
+        chosen = places < self.ratings_per_user
+        few = data.only(chosen)
+        x = model.residuals(data)[1][chosen].astype(np.float64) / star
+        multiplier, langevin = curator.sample(ITEM_FACTORS)
+        R = 1 / multiplier
+        U, V = (
+            rng.init.normal(0, START, (size, self.rank)) for size in (data.n_users, data.n_items)
+        )
+        rates = self._rates(data.shape, R)
+        for _ in range(self.steps):
+            ascent = self._gradients(few, x, U, V, self._weight(R))
+            U, V = (
+                self._moved(theta, up, rate, langevin)
+                for theta, up, rate in zip((U, V), ascent, rates, strict=True)
+            )
+            yield replace(model, item_factors=(V * math.sqrt(star)).astype(np.float32))
+
+    def _weight(self, R: float) -> float:
+        return 2 * R / (self.ratings_per_user * self.error_clip)
+
+    def _rates(self, shape: Shape, R: float) -> tuple[float, float]:
+        """Lengths of a step for users and for items, of which an item has n k / m raters by
+        public figures.
+        """
+        crowd = shape.n_users * self.ratings_per_user / shape.n_items
+        user, item = (
+            self.step_size / (self.prior_precision + self._weight(R) * size)
+            for size in (self.ratings_per_user, 4 * crowd)
+        )
+        return user, item
+
+    def _moved(
+        self, theta: Array, ascent: Array, rate: float, langevin: Callable[[tuple[int, ...]], Array]
+    ) -> Array:
+        """One Langevin step: half a step up the log posterior, and noise of the step's variance."""
+        return np.asarray(
+            theta
+            + rate / 2 * (ascent - self.prior_precision * theta)
+            + math.sqrt(rate) * langevin(theta.shape)
+        )
+
+    def _gradients(
+        self, data: Ratings, x: Array, U: Array, V: Array, weight: float
+    ) -> tuple[Array, Array]:
+        """Of the sum of the f_i with respect to U and V: zero for users whose error is beyond
+        the clip.
+        """
+        e = x - kernels.predict_pairs(U, V, data.users, data.items, dtype=np.float64)
+        square = kernels.segment_sums(data.by_user, e**2)
+        inside = square <= self.ratings_per_user * self.error_clip
+        E = csr_array(
+            (weight * e * inside[data.users], data.items, data.by_user),
+            shape=(data.n_users, data.n_items),
+        )
+        return np.asarray(E @ V), np.asarray(E.T @ U)

@@ -1,0 +1,90 @@
+"""Weighted Slope One [Lemire & Maclachlan 2005]: what an item is rated above another, on
+average over those who rated both.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Array,
+    Personal,
+    Recommender,
+    Streams,
+    fits_in_memory,
+    user_means,
+)
+from dpmf_core.curator import OpenCurator
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.kernels import slope as kernel
+
+
+@dataclass(frozen=True)
+class OwnRatings(Personal):
+    """A user's side is what she rated, and her mean where that says nothing."""
+
+    history: Ratings
+
+
+@dataclass(frozen=True)
+class SlopeOneModel(Recommender):
+    """pairs (n_items, n_items): above the diagonal sums of differences r_uj - r_uk, j < k,
+    below it how many users rated both.
+    """
+
+    pairs: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    def personal(self, history: Ratings) -> OwnRatings:
+        means = self.centre + user_means(history, history.values - np.float32(self.centre))
+        return OwnRatings(means, np.zeros((history.n_users, 0), np.float32), history)
+
+    def predict(self, personal: Personal, users: Array, items: Array) -> Array:
+        hers = _hers(personal)
+        found = kernel.predicted(
+            self.pairs, hers.by_user, hers.items, hers.values, np.asarray(users), np.asarray(items)
+        )
+        return np.asarray(
+            np.clip(np.where(np.isnan(found), personal.offsets[users], found), *self.bounds)
+        )
+
+    def scores(self, personal: Personal, users: Array) -> Array:
+        hers = _hers(personal)
+        found = kernel.everything(
+            self.pairs, hers.by_user, hers.items, hers.values, np.asarray(users)
+        )
+        return np.where(np.isnan(found), personal.offsets[users][:, None], found)
+
+
+def _hers(personal: Personal) -> Ratings:
+    if not isinstance(personal, OwnRatings):
+        raise TypeError(
+            "Slope One predicts from a user's own ratings: pass what its model's `personal` gave."
+        )
+    return personal.history
+
+
+class SlopeOne(Algorithm):
+    """Keeps a difference and a count for every pair of items, and asks each user for her
+    ratings.
+    """
+
+    id: ClassVar[str] = "slope-one"
+    title: ClassVar[str] = "Slope One"
+    words: ClassVar[str] = "how much more than another an item is liked, by those who rated both"
+    source: ClassVar[str] = "Lemire & Maclachlan 2005"
+    fitted: ClassVar[type] = SlopeOneModel
+
+    def check(self, shape: Shape) -> None:
+        fits_in_memory(self, shape)
+
+    def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
+        data = curator.rows
+        centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
+        square = kernel.pairs(data.by_user, data.items, data.values, data.by_item, data.users)
+        empty = np.zeros((data.n_items, 0), np.float32)
+        yield SlopeOneModel(
+            data.bounds, centre, np.zeros(data.n_items, np.float32), empty, pairs=square
+        )

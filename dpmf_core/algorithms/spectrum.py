@@ -1,0 +1,158 @@
+"""Eigenvectors and eigenvalues of a second moment of items that was released with noise: which of
+them stand out, how far they shrink, and item factors made of them.
+
+Everything here is post-processing.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import eigsh, svds
+
+from dpmf_core.algorithms.base import Array
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """What is left of a released second moment: eigenvectors Q (n_kept, K), shrunk eigenvalues eta
+    (K,) > 0.
+
+    error: noise variance of an entry of Q eta.
+    """
+
+    Q: Array
+    eta: Array
+    error: float
+
+
+def spectrum(M: Array, n_users: int, scale: float, most: int, shrinkage: float) -> Spectrum:
+    """Eigenpairs above the noise of a released M (m, m), whose entries off the diagonal have noise
+    of variance scale^2 / 2.
+
+    A random symmetric matrix of entry variance v has its spectrum's edge at 2 sqrt(m v) (Wigner): v
+    = scale^2 / 2 from privacy, and n / m^2 from sampling, as if unit rows were random. eta^2 = w^2
+    - (shrinkage edge)^2.
+    """
+    m = len(M)
+    np.fill_diagonal(M, 0.0)
+    if most < m - 1:
+        w, Q = eigsh(M, k=most, which="LA", v0=np.ones(m))
+    else:
+        w, Q = np.linalg.eigh(M)
+    return _shrunk(
+        w[::-1][:most],
+        Q[:, ::-1][:, :most],
+        shrinkage**2 * 4 * m * (scale**2 / 2 + n_users / m**2),
+        scale**2 / 2 + n_users / m**2,
+    )
+
+
+def column_space(Y: Array, chosen: Array, most: int) -> Array:
+    """Orthonormal Q (m, at most `most`): leading left singular vectors of noisy columns Y (m, c) of
+    a symmetric matrix, whose diagonal is left out.
+
+    Cells that were released twice, as ij and ji, are averaged.
+    """
+    Y = Y.copy()
+    both = Y[chosen]
+    Y[chosen] = (both + both.T) / 2
+    Y[chosen, np.arange(len(chosen))] = 0.0
+    if most < len(chosen):
+        return np.asarray(svds(Y, k=most, v0=np.ones(len(chosen)))[0])
+    return np.asarray(np.linalg.svd(Y, full_matrices=False)[0][:, :most])
+
+
+def subspace_spectrum(
+    Q: Array, Y: Array, n_users: int, scale: float, shrinkage: float, most: int | None = None
+) -> Spectrum:
+    """The same from a noisy product Y = M Q + noise (m, K): its first singular pairs, those
+    that M turns round left out.
+    """
+    m, K = Y.shape
+    left, w, right = np.linalg.svd(Y, full_matrices=False)
+    upright = np.einsum("ik,ik->k", left, Q @ right.T) > 0
+    edge2 = scale**2 * (math.sqrt(m) + math.sqrt(K)) ** 2 + 4 * n_users / m
+    return _shrunk(
+        np.where(upright, w, 0.0)[:most],
+        left[:, :most],
+        shrinkage**2 * edge2,
+        scale**2 + n_users / m**2,
+    )
+
+
+def _shrunk(w: Array, Q: Array, edge2: float, error: float) -> Spectrum:
+    eta = np.sqrt(np.maximum(w**2 - edge2, 0.0)) * (w > 0)
+    return Spectrum(Q[:, eta > 0], eta[eta > 0], error)
+
+
+def rating_factors(found: Spectrum, counts: Array, exponent: float, n_users: int) -> Array:
+    """Item factors F (n_kept, K) whose users' factors are about standard normal.
+
+    Entry ij of the moment grows with the users who rated both, about C_i C_j, and with both
+    weights: M ~ h G G^T h, h = C^(1 + exponent).
+    Each row of G = Q sqrt(eta) / h is pulled towards 0 by as much as the error of Q eta explains of
+    it (Wiener).
+    """
+    h = counts ** (1 + exponent)
+    error = found.error / found.eta**2
+    gain = h[:, None] / (h[:, None] ** 2 + error * (h**2).sum())
+    return np.asarray(
+        math.sqrt(n_users * float((counts ** (2 * exponent)).mean()))
+        * found.Q
+        * np.sqrt(found.eta)
+        * gain
+    )
+
+
+def factor_variances(
+    found: Spectrum, counts: Array, exponent: float, n_users: int
+) -> tuple[Array, Array]:
+    """Error variances of these factors (n_kept, K), and of an item's of which nothing is known
+    (K,).
+    """
+    h2 = counts ** (2 + 2 * exponent)
+    noise = found.error / found.eta**2 * h2.sum()
+    prior = n_users * float((counts ** (2 * exponent)).mean()) * found.eta / h2.sum()
+    return prior * noise / (h2[:, None] + noise), prior
+
+
+def least_signal(n_items: int, *, refined: bool = False) -> float:
+    """n mu below which a second moment costs the offsets more than its factors bring; less
+    where these are refined.
+
+    Chosen on MovieLens 1M and 100K and the cinema, cut to 100 to 3,706 items, with local columns:
+    factors begin to pay below 850 with 100 items, at 1,000 to 1,200 with 400, at 1,500 to 2,000
+    with 1,000 to 1,700, at 2,900 with 3,706.
+    """
+    return float((70.0 if refined else 95.0) * n_items**0.4)
+
+
+def items_that_pay(
+    counts: Array, n_users: int, scale: float, exponent: float, taste: float, most: int
+) -> int:
+    """How many of the most counted items to keep: as many as maximise the share of ratings that
+    factors can be expected to explain.
+
+    Each item more carries signal and brings noise. With `taste`, the share of a rating's variance
+    in one factor, the eigenvalue of the k most counted is about n taste sum(p^2 c^2q) / sum(p
+    c^2q), p the chance that a user rated the item; the gain is Wiener's as above.
+    counts: noisy, descending (n_items,). Uses released and public figures alone.
+    """
+    # a user adds sqrt(her number of ratings) to the weighted counts
+    rated = max((counts.sum() / n_users) ** 2, 1.0)
+    p = np.minimum(counts * math.sqrt(rated) / n_users, 1.0)
+    best, best_gain = 1, -math.inf
+    for k in np.unique(np.geomspace(1, min(len(counts), most), 80).astype(int)):
+        c, chance, h2 = counts[:k], p[:k], counts[:k] ** (2 + 2 * exponent)
+        eta = (
+            n_users
+            * taste
+            * (chance**2 * c ** (2 * exponent)).sum()
+            / (chance * c ** (2 * exponent)).sum()
+        )
+        error = (scale**2 / 2 + n_users / k**2) / eta**2
+        gain = float((c * h2 / (h2 + error * h2.sum())).sum())
+        if gain > best_gain:
+            best, best_gain = int(k), gain
+    return best

@@ -1,0 +1,224 @@
+"""SVD after cleansing: McSherry & Mironov 2009 [MM09].
+
+Noisy averages are taken out of the ratings; item directions are the top eigenvectors of a noisy
+second moment of what they leave. docs/PRIVACY.md, "McSherry and Mironov 2009".
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy.sparse import csr_array
+
+from dpmf_core.algorithms.base import (
+    INSIDE,
+    Array,
+    Streams,
+)
+from dpmf_core.algorithms.baselines import (
+    COUNTS,
+    SUMS,
+    UserMeans,
+    denoised,
+    private_mean,
+)
+from dpmf_core.algorithms.local_columns import with_local_columns
+from dpmf_core.algorithms.row_moments import gridded_rows
+from dpmf_core.algorithms.svd import ItemMoment, PrivateSVD, Subspace, empty_subspace
+from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Event, sequence
+
+
+def clamped_rows(block: Block, model: Subspace, bound: float) -> csr_array:
+    """Users' residuals, each clamped to `bound` and divided by sqrt(n_i), on the grid: norm at
+    most `bound`.
+    """
+    rows: Ratings = block.rows
+    roots = np.sqrt(np.maximum(np.diff(rows.by_user), 1))
+    clamped = model.residuals(rows)[1].clip(-bound, bound) / roots[rows.users]
+    return gridded_rows(block, clamped.astype(np.float64) * INSIDE, bound)
+
+
+def capped_ratings(block: Block, most: int, key: int) -> Array:
+    """Which ratings enter (n_ratings,): at most so many of each user, drawn by a hash."""
+    rows: Ratings = block.rows
+    draws = keyed_uniform(key, block.ids[rows.users], rows.items)
+    return rank_within_user(rows, draws) < most
+
+
+@dataclass(frozen=True)
+class CappedSums(Statistic):
+    """Sum of ratings less `centre`, clipped to +-`clip`, by item (n_items,): a user adds at most
+    `most` numbers of that size, of L2 norm at most sqrt(most) clip.
+
+    docs/PRIVACY.md, "Capped item sums".
+    """
+
+    most: int
+    clip: float
+    name: ClassVar[str] = SUMS
+
+    @property
+    def sensitivity(self) -> float:
+        return math.sqrt(self.most) * self.clip
+
+    def empty(self, shape: Shape, entered: Held, centre: float) -> Totals:
+        return (np.zeros(shape.n_items),)
+
+    def add(self, block: Block, totals: Totals, entered: Array, centre: float) -> None:
+        rows: Ratings = block.rows
+        values = (rows.values[entered].astype(np.float64) - centre).clip(-self.clip, self.clip)
+        values = on_grid(values, self.clip, block.n_units)
+        totals[0][:] += np.bincount(rows.items[entered], values, rows.n_items)
+
+
+@dataclass(frozen=True)
+class CappedCounts(Statistic):
+    """How many ratings entered, by item (n_items,): a user adds at most `most` ones, a vector of L2
+    norm at most sqrt(most) without negative entries.
+
+    docs/PRIVACY.md, "Capped item counts".
+    """
+
+    most: int
+    name: ClassVar[str] = COUNTS
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+
+    @property
+    def sensitivity(self) -> float:
+        return math.sqrt(self.most)
+
+    def empty(self, shape: Shape, entered: Held) -> Totals:
+        return (np.zeros(shape.n_items),)
+
+    def add(self, block: Block, totals: Totals, entered: Array) -> None:
+        rows: Ratings = block.rows
+        totals[0][:] += np.bincount(rows.items[entered], minlength=rows.n_items)
+
+
+class SVDCleansing(PrivateSVD):
+    """Private averages first, then the second moment of what they leave, every user weighing
+    alike [MM09, section 5].
+    """
+
+    id: ClassVar[str] = "svd-cleansing"
+    colour: ClassVar[str] = "pink"
+    marker: ClassVar[str] = "diamond"
+    training_cost: ClassVar[int] = 6
+    title: ClassVar[str] = "SVD after cleansing"
+    words: ClassVar[str] = (
+        "noisy averages are taken out first; eigenvectors of the noisy covariance of the rest"
+    )
+    source: ClassVar[str] = "McSherry & Mironov 2009"
+    version: ClassVar[int] = 5
+
+    row_clip: float = Field(
+        0.25,
+        gt=0,
+        le=2,
+        title="residual clamp B",
+        description=(
+            "largest residual that enters the covariance, in half-ranges of the rating scale; the"
+            " papers' figures take 0.5"
+        ),
+    )
+    ratings_per_user: int = Field(
+        50,
+        ge=1,
+        le=100_000,
+        title="ratings per user k",
+        description="how many of a user's ratings enter the item averages",
+    )
+    item_damping: float = Field(
+        15.0,
+        ge=0,
+        le=1e4,
+        title="item damping β_m",
+        description="pseudo-count that pulls item averages to the global one",
+    )
+    user_damping: float = Field(
+        5.0,
+        ge=0,
+        le=1e4,
+        title="user damping β_u",
+        description="pseudo-count that pulls a user's own average to 0",
+    )
+    average_share: float = Field(
+        0.3,
+        gt=0,
+        lt=1,
+        title="budget share of averages",
+        description="of the total mu²; a fifteenth of it for the global one",
+    )
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """As private SVD; item averages get more where there are many items for few users'
+        signal.
+        """
+        chosen = super().recommend(shape, budget, given)
+        if budget is None:
+            return chosen
+        signal = shape.n_users * budget.mu
+        return chosen | {
+            "average_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
+            "ratings_per_user": max(10, shape.n_items // 8),
+        }
+
+    def _bound(self, shape: Shape) -> float:
+        return self.row_clip * shape.half_range
+
+    def _averages(self, shape: Shape) -> tuple[CappedSums, CappedCounts]:
+        """Of at most k ratings a user, k no more than the items there are."""
+        most = min(self.ratings_per_user, shape.n_items)
+        return CappedSums(most, shape.half_range), CappedCounts(most)
+
+    def source_level(self, shape: Shape, budget: Budget) -> float:
+        raise BadInput(
+            phrase(
+                "{title} has no calibration of its own source that holds for users. Use"
+                " --calibration exact.",
+                title=phrase(self.title),
+            )
+        )
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        return UserMeans(), *self._averages(shape), ItemMoment(self._bound(shape))
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        first = self.average_share
+        shares = first / 15, first * 10 / 15, first * 4 / 15, 1 - first
+        return sequence(
+            *(
+                statistic.event(level / math.sqrt(share))
+                for statistic, share in zip(self.statistics(shape), shares, strict=True)
+            )
+        )
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
+        centre = private_mean(curator)
+        offsets, counts = self._item_averages(curator, centre, rng)
+        model = empty_subspace(curator.shape, centre, offsets, self.user_damping)
+        found = self._with_directions(curator, model, clamped_rows)
+        yield with_local_columns(found, counts, curator.shape) if self.local_columns else found
+
+    def _item_averages(self, curator: Curator, centre: float, rng: Streams) -> tuple[Array, Array]:
+        """Damped item offsets (n_items,), within the half-range; and positive counts (n_items,)."""
+        totals, counted = self._averages(curator.shape)
+        entered = curator.hold(capped_ratings, totals.most, rng.sampling)
+        count_noise = curator.scale(counted)
+        sums = curator.release(totals, entered, centre)
+        counts = curator.release(counted, entered)
+        h = totals.clip
+        offsets = sums / (np.maximum(counts, 1.0) + self.item_damping)
+        known = denoised(counts, count_noise)
+        return np.asarray(offsets.clip(-h, h), np.float32), known

@@ -1,0 +1,95 @@
+"""The audits of the table of proofs and faults, and an audit as JSON."""
+
+from typing import Any
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.audit.bounds import CONFIDENCE
+from dpmf_core.audit.membership_inference import Audit, AuditSpec
+
+
+def every_proven() -> tuple[str, ...]:
+    """Ids of the private algorithms whose guarantee is proved, whole or conditionally, as they
+    are by default.
+    """
+    return tuple(
+        name
+        for name, kind in REGISTRY.items()
+        if issubclass(kind, algorithms.PrivateAlgorithm) and kind().guarantee().has_epsilon
+    )
+
+
+# what follows the noise is free
+SHORT: dict[str, dict[str, bool | int | float | str]] = {
+    "oneshot-nmf": {"iterations": 10},
+    "dpnmf-laplace": {"steps": 10},
+}
+
+
+SKETCH_THRESHOLDS = (2.0, 4.0, 8.0)
+
+
+PLANTED = (
+    ("private-bias", "small-noise"),
+    ("private-bias", "unlisted-release"),
+    ("dpals", "no-clipping"),
+    ("dp-nmf", "exact-start"),
+)
+
+
+def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[AuditSpec]:
+    """Every proof, the sketch's claims, the planted faults."""
+
+    def one(algorithm: str, **more: Any) -> AuditSpec:
+        return AuditSpec.parse(
+            algorithm=algorithm,
+            **{"epsilon": epsilon, "delta": delta, "runs": runs, "seed": seed, **more},
+        )
+
+    sketched = {"rank": 4, "steps": 5}
+    return [
+        *(one(name, parameters=SHORT.get(name, {})) for name in every_proven()),
+        *(
+            one("sketch", epsilon=None, parameters={**sketched, "threshold": threshold})
+            for threshold in SKETCH_THRESHOLDS
+        ),
+        *(one(name, fault=fault) for name, fault in PLANTED),
+    ]
+
+
+def as_record(found: Audit) -> dict[str, Any]:
+    """An audit as JSON."""
+    best, tests = (
+        found.best,
+        [
+            {
+                "attack": it.attack,
+                "rule": it.rule,
+                "epsilon": it.epsilon,
+                "error": it.error,
+                "counted": it.words,
+            }
+            for it in found.tests
+        ],
+    )
+    return found.spec.model_dump() | {
+        "unit": found.unit,
+        "canary": found.canary,
+        "lower": found.lower,
+        "proven": found.proven,
+        "most": found.most,
+        "confidence": CONFIDENCE,
+        "broken": found.broken,
+        "realised_mu": found.realised,
+        "planned_mu": found.planned,
+        "realised_epsilon": found.lost,
+        "by": best.attack,
+        "test": best.rule,
+        "tests": tests,
+        "rule": found.rule,
+        "status": str(found.guarantee.status),
+        "claim": found.guarantee.claim,
+        "words": found.words,
+        "false_alarms": list(best.false_alarms),
+        "misses": list(best.misses),
+    }

@@ -1,0 +1,208 @@
+"""From an attack's scores to lower bounds on epsilon, which together are wrong with probability at
+most 5%.
+
+Two rules. **Pair test** (`pair_test`), for Gaussian trade-offs alone: one training without the
+canary, one with it, and the attack says which is which; what a mu-GDP training allows at most
+bounds mu, and with it epsilon. There is no threshold to choose.
+
+**Error rates**, for anything: "present" where a score is above a threshold, which is chosen on one
+half of the trainings and judged on the other. Upper limits of both error rates bound epsilon at
+delta (Kairouz, Oh & Viswanath 2015). Nothing is assumed about how noise was added.
+
+How the 5% are shared is fixed by what is audited, before anything is trained (`shares`): the bounds
+hold together (Bonferroni).
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv
+
+from dpmf_core.audit import pair_test
+from dpmf_core.language import phrase
+from dpmf_core.privacy.gaussian import gaussian_epsilon
+
+Array = npt.NDArray[Any]
+Scores = tuple[Array, Array]  # without the canary, with it
+Attack = Literal["what is released", "what is shared"]
+Rule = Literal["pair test", "error rates"]
+# attacks and rules as they are read
+TITLES = {
+    "what is released": phrase("what is released"),
+    "what is shared": phrase("what is shared"),
+    "pair test": phrase("pair test"),
+    "error rates": phrase("error rates"),
+}
+CONFIDENCE = 0.95
+# of the 5%, for the pair test on what is released: no attack on Gaussian releases scores better
+# than its likelihood ratio
+PAIRS_SHARE = 0.4
+CUTS = 101  # thresholds at which error rates are told
+
+
+@dataclass(frozen=True)
+class Bound:
+    """epsilon: at least this, but with probability `error`. words: what was counted.
+
+    false_alarms, misses: the error rates of the trainings that judged, from the lowest threshold to
+    the highest.
+    """
+
+    attack: Attack
+    rule: Rule
+    epsilon: float
+    error: float
+    words: str
+    false_alarms: tuple[float, ...]
+    misses: tuple[float, ...]
+
+
+def shares(attacks: tuple[Attack, ...], through_mu: bool) -> dict[tuple[Attack, Rule], float]:
+    """Every test that is run, with its share of the 5%: two fifths for the pair test on what is
+    released, the rest in equal parts; else all alike.
+    """
+    rules: tuple[Rule, ...] = ("pair test", "error rates") if through_mu else ("error rates",)
+    tests: list[tuple[Attack, Rule]] = [(attack, rule) for attack in attacks for rule in rules]
+    first: tuple[Attack, Rule] = ("what is released", "pair test")
+    total = 1 - CONFIDENCE
+    if first not in tests or len(tests) == 1:
+        return {test: total / len(tests) for test in tests}
+    rest = total * (1 - PAIRS_SHARE) / (len(tests) - 1)
+    return {test: total * PAIRS_SHARE if test == first else rest for test in tests}
+
+
+# ---- limits --------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(256)
+def upper_limits(of: int, error: float) -> Array:
+    """For every count from 0 to `of` (of + 1,): the largest rate under which so low a count has
+    a probability of `error` (Clopper & Pearson 1934).
+    """
+    counts = np.arange(of)
+    return np.append(betaincinv(counts + 1, of - counts, 1 - error), 1.0)
+
+
+def epsilon_of_rates(
+    alarms: Array, missed: Array, of: tuple[int, int], delta: float, error: float
+) -> Array:
+    """epsilon is at least this, for each of many pairs of counts; of: trainings without and
+    with the canary. Each limit has half of the error.
+    """
+    fpr, fnr = upper_limits(of[0], error / 2)[alarms], upper_limits(of[1], error / 2)[missed]
+    odds = np.maximum((1 - delta - fnr) / fpr, (1 - delta - fpr) / fnr)
+    return np.asarray(np.log(np.maximum(odds, 1.0)))
+
+
+# ---- the two rules -------------------------------------------------------------------------------
+
+
+def by_pairs(scores: Scores, delta: float, error: float) -> tuple[float, str]:
+    """The pair test's bound on mu, as the epsilon of one Gaussian release of that mu, and what was
+    counted.
+
+    The i-th training without goes with the i-th with the canary.
+    """
+    of = min(map(len, scores))
+    out, inside = (part[:of] for part in scores)
+    mu = pair_test.mu_at_least(int(pair_test.weighted(out, inside)), of, error)
+    return gaussian_epsilon(mu, delta), phrase(
+        "{right:,} of {pairs:,} pairs told apart", right=int((inside > out).sum()), pairs=of
+    )
+
+
+def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[float, str]:
+    """The error rates' bound on epsilon and what was counted: threshold from `learn`, counts
+    from `judge`.
+    """
+    alarms, missed = _errors(judge, np.array([_threshold(learn, delta, error)]))
+    of = len(judge[0]), len(judge[1])
+    found = float(epsilon_of_rates(alarms, missed, of, delta, error)[0])
+    return (
+        found,
+        phrase(
+            "{alarms:,} false alarms in {without:,} trainings, {missed:,} missed in {inside:,}",
+            alarms=int(alarms[0]),
+            without=of[0],
+            missed=int(missed[0]),
+            inside=of[1],
+        ),
+    )
+
+
+def _errors(scores: Scores, cuts: Array) -> tuple[Array, Array]:
+    """False alarms and misses, counted, for each threshold."""
+    out, inside = (np.sort(part) for part in scores)
+    return len(out) - np.searchsorted(out, cuts, "right"), np.searchsorted(inside, cuts, "right")
+
+
+def _threshold(scores: Scores, delta: float, error: float) -> float:
+    """The threshold, between the first and the last hundredth, at which these scores would show
+    most.
+    """
+    ordered = np.sort(np.concatenate(scores))
+    cuts = ordered[len(ordered) * np.arange(1, 100) // 100]
+    return float(
+        cuts[
+            int(
+                np.argmax(
+                    epsilon_of_rates(
+                        *_errors(scores, cuts), (len(scores[0]), len(scores[1])), delta, error
+                    )
+                )
+            )
+        ]
+    )
+
+
+# ---- all tests together --------------------------------------------------------------------------
+
+
+def judged(scores: dict[Attack, Scores], delta: float, through_mu: bool) -> tuple[Bound, ...]:
+    """All tests on what the attacks score.
+
+    The scores of what is shared were learnt on the first half of the trainings, so only the others
+    judge them.
+    """
+    return tuple(
+        _one(attack, rule, error, scores[attack], delta)
+        for (attack, rule), error in shares(tuple(scores), through_mu).items()
+    )
+
+
+def _one(attack: Attack, rule: Rule, error: float, scores: Scores, delta: float) -> Bound:
+    half = min(map(len, scores)) // 2
+    learn, judge = (
+        (part[0], part[1])
+        for part in zip(*((side[:half], side[half:]) for side in scores), strict=True)
+    )
+    if rule == "pair test":
+        judge = scores if attack == "what is released" else judge
+        epsilon, words = by_pairs(judge, delta, error)
+    else:
+        epsilon, words = by_rates(learn, judge, delta, error)
+    cuts = np.quantile(np.concatenate(judge), np.linspace(0, 1, CUTS))
+    alarms, misses = (
+        tuple(float(count) / len(side) for count in counts)
+        for counts, side in zip(_errors(judge, cuts), judge, strict=True)
+    )
+    return Bound(attack, rule, epsilon, error, words, alarms, misses)
+
+
+def most(runs: int, attacks: tuple[Attack, ...], delta: float, through_mu: bool) -> float:
+    """What attacks that never err would show."""
+    perfect = np.zeros((runs + 1) // 2), np.ones(runs // 2)
+    return max(
+        bound.epsilon for bound in judged(dict.fromkeys(attacks, perfect), delta, through_mu)
+    )
+
+
+def direction(learn: Scores) -> Array:
+    """Where vectors (runs, size) without and with differ most, for their spread."""
+    spread = np.concatenate([rows - rows.mean(axis=0) for rows in learn]).var(axis=0)
+    return np.asarray(
+        (learn[1].mean(axis=0) - learn[0].mean(axis=0)) / (spread + 1e-9 * spread.mean() + 1e-300)
+    )

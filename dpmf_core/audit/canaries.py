@@ -1,0 +1,400 @@
+"""What is planted in an audit, and what one training gives away.
+
+A training is watched from outside, by everything it shares, and from inside, by what it released:
+replayed on the other world with the same releases, every release's exact statistic is known in
+both. So is the likelihood ratio of what was seen, which no attack on the releases beats (Neyman &
+Pearson), and how far they moved in terms of the noise that was drawn: the realised mu.
+"""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
+from dpmf_core.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput, closest
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form
+from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
+from dpmf_core.privacy.mechanisms import AdditiveNoise, Gaussian, Mechanism
+from dpmf_core.privacy.noise import Release
+
+Array = npt.NDArray[Any]
+FAULTS: dict[str, str] = {
+    "none": phrase("the algorithm as it is"),
+    "small-noise": phrase("ten times less noise than the ledger says"),
+    "unlisted-release": phrase("an exact sum is shared beside what is in the ledger"),
+    "no-clipping": phrase("clip norms ten times larger than the ledger says"),
+    "exact-start": phrase("a start computed from the private data, without noise"),
+}
+# every release keeps Gaussian noise, if too little for what it can move
+STILL_GAUSSIAN = {"none", "small-noise", "no-clipping"}
+CERTAIN = 1e6  # a score: releases that the other world could not have made
+ALIKE = 0.999  # of the largest movement: a pair that is offered first is taken
+PILOTS = 2  # replays by which a pair of worlds is chosen, one from each of them
+
+
+# ---- from inside ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Log:
+    """Every part that was released, in order: its leaf, the noise's scale, what was published, what
+    it was exactly.
+
+    Both are copies: an algorithm may overwrite the arrays that it holds.
+    """
+
+    leaves: list[AdditiveNoise] = field(default_factory=list)
+    scales: list[float] = field(default_factory=list)
+    published: list[Array] = field(default_factory=list)
+    complete: bool = False  # the whole plan was released
+    exact: list[Array] = field(default_factory=list)
+
+
+class _WatchedRelease(Release):
+    log: _Log
+    before: _Log | None
+
+    def _publish(self, part: Array, noise: Array) -> Array:
+        out = part + noise
+        if self.before is not None:
+            place = len(self.log.exact)
+            if (
+                place >= len(self.before.published)
+                or self.before.published[place].shape != part.shape
+            ):
+                raise _Otherwise
+            out = self.before.published[place].copy()
+        self.log.leaves.append(self.leaf)
+        self.log.scales.append(self.scale)
+        self.log.published.append(out.copy())
+        self.log.exact.append(part.copy())
+        if (
+            self.before is not None
+            and self.before.complete
+            and len(self.log.exact) == len(self.before.exact)
+        ):
+            raise _Enough
+        return out
+
+
+class _Enough(Exception):  # no error: nothing that the plan holds is left to be released
+    """All that the first training released was replayed; what would follow is free of the data."""
+
+
+class _Otherwise(Exception):  # no error, but an outcome
+    """The other world asks for another release than the first one did: that alone tells them
+    apart.
+    """
+
+
+class _Watched(Noise):
+    """Draws the planned noise times `scale`, whatever sensitivity is claimed, and logs it;
+    where there is a log of `before`, publishes that again.
+    """
+
+    def __init__(
+        self, plan: Event, seed: np.random.SeedSequence, scale: float, before: _Log | None = None
+    ) -> None:
+        super().__init__(plan, seed)
+        self._scale, self._before, self.log = scale, before, _Log()
+
+    def release(
+        self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
+    ) -> Release:
+        planned = self.planned(statistic, group)
+        return super().release(statistic, sensitivity=planned.sensitivity, size=size, group=group)
+
+    def _open(self, leaf: AdditiveNoise, size: int) -> Release:
+        pen = _WatchedRelease(leaf, size, self._stream.spawn(1)[0], self._threads)
+        pen.scale *= self._scale
+        pen.log, pen.before = self.log, self._before
+        return pen
+
+
+def _log_ratio(seen: _Log, other: _Log) -> float:
+    """log of the density of what was published in the world of `seen` over that in the other,
+    both by the noise that the ledger says.
+    """
+    total = 0.0
+    for leaf, published, here, there in zip(
+        seen.leaves, seen.published, seen.exact, other.exact, strict=True
+    ):
+        scale = leaf.noise_multiplier * leaf.sensitivity
+        near, far = ((published - exact).astype(np.float64) / scale for exact in (here, there))
+        total += leaf.log_density(near) - leaf.log_density(far)
+    return total
+
+
+def _moved(seen: _Log, other: _Log) -> float:
+    """How far exact statistics lie apart, in scales of the noise that was drawn, squared and
+    summed: of Gaussian releases, mu^2.
+    """
+    return sum(
+        float(((here - there) ** 2).sum()) / scale**2
+        for scale, here, there in zip(seen.scales, seen.exact, other.exact, strict=True)
+    )
+
+
+# ---- one training --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Training:
+    """What one training gives away. shared: everything it shares, as one vector. ratio: log
+    likelihood ratio of "present" for what it released.
+
+    moved: realised mu^2 of what it released, 0 where nothing was replayed.
+    """
+
+    shared: Array
+    ratio: float
+    moved: float
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """An algorithm with its plan, as it claims to be (`claimed`) and as it is run (`run`). seed: of
+    public starts, and of trials. lens: directions (k, n_columns) in which what is shared is looked
+    at, None for all columns of a simulated world.
+
+    A proof holds for every start, so an adversary knows it: where there is one, all trainings start
+    alike, and only the noise is drawn anew.
+    """
+
+    claimed: Algorithm
+    run: Algorithm
+    plan: Event
+    fault: str
+    seed: int = 0
+    lens: Array | None = None
+
+    @property
+    def _leaves(self) -> list[Mechanism]:
+        return [leaf for leaf, _ in normal_form(self.plan)]
+
+    @property
+    def released(self) -> bool:
+        """Whether the ledger is of noisy sums, so that releases can be replayed."""
+        return bool(self._leaves) and all(isinstance(leaf, AdditiveNoise) for leaf in self._leaves)
+
+    @property
+    def proved(self) -> bool:
+        return self.claimed.guarantee().has_epsilon
+
+    @property
+    def through_mu(self) -> bool:
+        """Whether mu may be bounded: a claim of mu-GDP, tested on a mechanism whose every release
+        has Gaussian noise.
+
+        The bound on mu refutes claims of a smaller mu. As an epsilon it is that of one Gaussian
+        release of this mu: steps that follow one another may have another curve below the mu that
+        they claim.
+        """
+        # and no relative
+        gaussian = bool(self._leaves) and all(type(leaf) is Gaussian for leaf in self._leaves)
+        return gaussian and self.proved and self.fault in STILL_GAUSSIAN
+
+    @property
+    def rule(self) -> str:
+        """Why a bound goes through mu, or why it may not."""
+        if self.through_mu:
+            return phrase(
+                "Every release has Gaussian noise: μ is bounded, and given as the ε of one Gaussian"
+                " release of it."
+            )
+        if self.fault not in STILL_GAUSSIAN:
+            return phrase(
+                "By error rates alone: {fault}. That is no Gaussian mechanism, and μ says nothing"
+                " of it.",
+                fault=FAULTS[self.fault],
+            )
+        if not self.proved:
+            return phrase("By error rates alone: nothing is proved, so there is no μ to bound.")
+        return phrase(
+            "By error rates alone: not every release has Gaussian noise, so μ says nothing of it."
+        )
+
+    def choose(self, unit: Unit) -> Pair:
+        """The simulated pair of worlds that shows most."""
+        return self.furthest(pairs(self.run, unit, self._start))
+
+    def furthest(self, offered: tuple[Pair, ...]) -> Pair:
+        """The pair of worlds whose releases move furthest in a few replays with noise of their
+        own; the first where there are none.
+        """
+        if len(offered) == 1 or not (self.released and self.proved):
+            return offered[0]
+
+        def movement(pair: Pair) -> float:
+            return sum(
+                self.training(
+                    pair, bool(trial % 2), np.random.SeedSequence(self.seed, spawn_key=(2, trial))
+                ).moved
+                for trial in range(PILOTS)
+            )
+
+        found = [movement(pair) for pair in offered]
+        return next(
+            pair for pair, moved in zip(offered, found, strict=True) if moved >= ALIKE * max(found)
+        )
+
+    @property
+    def _start(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed, spawn_key=(1,))
+
+    def training(self, pair: Pair, inside: bool, seed: np.random.SeedSequence) -> Training:
+        """One training in the world with the canary (`inside`) or without, and its replay in
+        the other.
+        """
+        start, secret, sampling = seed.spawn(3)
+        if self.proved:
+            start = sampling = self._start
+        key = int(sampling.generate_state(1)[0])
+        noise = self._noise(secret)
+        model = algorithms.train(
+            self.run, pair[inside], noise, Streams(np.random.default_rng(start), key)
+        )
+        shared = (np.asarray(part, np.float64) for part in model.shared.values())
+        parts = [
+            _described(part) if self.lens is None else _through(self.lens, part) for part in shared
+        ]
+        if self.fault == "unlisted-release":
+            parts.append(_exact_sums(pair[inside]))
+        ratio, moved = (
+            self._replayed(
+                pair[not inside], noise, secret, lambda: Streams(np.random.default_rng(start), key)
+            )
+            if self.released
+            else (0.0, 0.0)
+        )
+        return Training(np.concatenate(parts), ratio if inside else -ratio, moved)
+
+    def _replayed(
+        self,
+        there: Any,
+        noise: _Watched,
+        secret: np.random.SeedSequence,
+        streams: Callable[[], Streams],
+    ) -> tuple[float, float]:
+        """The log likelihood ratio of what was released, for this world against the other, and
+        how far exact statistics lie apart.
+        """
+        noise.log.complete = noise.spent == normal_form(self.plan)
+        other = self._noise(secret, noise.log)
+        try:
+            with suppress(_Enough):
+                algorithms.train(self.run, there, other, streams())
+        except _Otherwise:
+            return CERTAIN, math.inf
+        if len(other.log.exact) < len(noise.log.exact):
+            return CERTAIN, math.inf
+        return _log_ratio(noise.log, other.log), _moved(noise.log, other.log)
+
+    def _noise(self, secret: np.random.SeedSequence, before: _Log | None = None) -> _Watched:
+        return _Watched(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, before)
+
+
+def prepared(
+    algorithm: str,
+    shape: Any,
+    epsilon: float | None,
+    delta: float,
+    parameters: dict[str, Any],
+    fault: str,
+    seed: int = 0,
+) -> Attacked:
+    """Raises BadInput on a fault that the algorithm cannot have, and where it takes a budget
+    and gets none.
+    """
+    if fault not in FAULTS:
+        raise BadInput(
+            f"There is no fault {fault!r} to plant.{closest(fault, FAULTS)} Known:"
+            f" {', '.join(FAULTS)}."
+        )
+    kind = algorithms.find(algorithm)
+    private = issubclass(kind, PrivateAlgorithm)
+    if private and epsilon is None:
+        raise BadInput(f"{kind.title} takes a budget: say at which epsilon it is to be attacked.")
+    budget = Budget(epsilon=epsilon, delta=delta) if private and epsilon is not None else None
+    made = algorithms.build(algorithm, parameters, shape, budget)
+    if fault not in faults_of(kind):
+        raise BadInput(
+            f"{made.title} cannot have the fault {fault}, {FAULTS[fault]}. It can have:"
+            f" {', '.join(faults_of(kind))}."
+        )
+    level = calibrate(lambda at: made.plan(shape, at), budget) if budget else 1.0
+    return Attacked(made, _with_fault(made, fault), made.plan(shape, level), fault, seed)
+
+
+def faults_of(kind: type[Algorithm]) -> tuple[str, ...]:
+    """The faults that can be planted in an algorithm."""
+    private = issubclass(kind, PrivateAlgorithm)
+    can = {
+        "small-noise": private,
+        "no-clipping": private and bool(_clips(kind)),
+        "exact-start": kind.id == "dp-nmf",
+    }
+    return tuple(fault for fault in FAULTS if can.get(fault, True))
+
+
+def _clips(kind: type[Algorithm]) -> list[str]:
+    return [
+        name
+        for name, info in kind.model_fields.items()
+        if "clip" in name and info.annotation is float
+    ]
+
+
+def _with_fault(made: Algorithm, fault: str) -> Algorithm:
+    if fault == "no-clipping":
+        return made.model_copy(
+            update={name: 10 * getattr(made, name) for name in _clips(type(made))}
+        )
+    return made.model_copy(update={"start": "nndsvd"}) if fault == "exact-start" else made
+
+
+def _described(part: Array) -> Array:
+    """A shared array as numbers of a public shape that no rotation or renumbering of factors
+    changes: products of columns' factors, lengths of units'.
+    """
+    if part.ndim != 2:
+        return part.ravel() if part.size in (1, COLUMNS, UNITS) else np.zeros(0)
+    if part.shape[0] == UNITS:
+        return np.asarray(np.linalg.norm(part, axis=1))
+    rows = part if part.shape[0] == COLUMNS else part.T
+    return (
+        np.asarray((rows @ rows.T)[np.triu_indices(COLUMNS)])
+        if len(rows) == COLUMNS
+        else np.zeros(0)
+    )
+
+
+def _through(lens: Array, part: Array) -> Array:
+    """The same in the directions of a lens, of columns' arrays alone."""
+    rows = part.reshape(len(part), -1) if part.ndim and len(part) == lens.shape[1] else part.T
+    if rows.ndim != 2 or len(rows) != lens.shape[1]:
+        return part.ravel() if part.size == 1 else np.zeros(0)
+    seen = lens @ rows
+    return np.asarray(
+        (seen @ seen.T)[np.triu_indices(len(seen))] if part.ndim == 2 else seen.ravel()
+    )
+
+
+def _exact_sums(data: Any) -> Array:
+    if isinstance(data, Ratings):
+        return np.asarray(np.bincount(data.items, data.values, data.n_items), np.float64)
+    return np.asarray(data.X.sum(axis=0), np.float64).ravel()
+
+
+def rounded(value: float) -> float:
+    """Two digits after the point, never up: a lower bound stays one."""
+    return math.floor(100 * value) / 100

@@ -1,0 +1,205 @@
+"""The small simulated worlds of an audit: pairs of data sets that differ by a canary.
+
+An adversary may choose all data and knows everything but the noise, public starts among it. So
+besides an ordinary world with one odd unit there are worlds laid out for the sensitivities:
+everybody rates along one pattern or against it, so that every step of a factorisation keeps that
+pattern as its direction, and the canary lies along it. Which pair is attacked is chosen by replays
+(`canaries.Attacked.choose`).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.privacy import VALUE
+
+Array = npt.NDArray[Any]
+Unit = Literal["user", "rating", "value"]
+UNITS_IN_ORDER = ("value", "rating", "user")  # a larger one holds the smaller
+UNITS, COLUMNS, BOUNDS = 300, 40, (1.0, 5.0)
+MIDDLE, QUARTER = 3.0, 1.0  # of the range of ratings
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring data sets, `absent` without the canary and `present` with it, and what
+    they are in words.
+    """
+
+    words: str
+    absent: Any
+    present: Any
+
+    def __getitem__(self, inside: bool) -> Any:
+        return self.present if inside else self.absent
+
+
+def protected(made: Algorithm) -> Unit:
+    """What an algorithm's guarantee (or claim) is about; samples count as users."""
+    guarantee = made.guarantee()
+    if guarantee.unit == VALUE:
+        return "value"
+    return "rating" if guarantee.unit == "rating" else "user"
+
+
+def shape(kind: type[Algorithm]) -> Any:
+    """The public shape of every world that an algorithm of this kind is attacked in."""
+    return (_two_kinds() if kind.task == "samples" else _one_rating("rating")).absent.shape
+
+
+def check(made: Algorithm, unit: Unit) -> None:
+    """Raises BadInput where samples are asked to differ by a rating."""
+    if made.task == "samples" and unit != "user":
+        raise BadInput(
+            f"{made.title} factorises samples: what it hides is a whole one. Leave the unit out."
+        )
+
+
+def pairs(made: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tuple[Pair, ...]:
+    """The ordinary pair first, then those laid out for an algorithm whose public start is drawn
+    from `start`.
+
+    Raises BadInput where samples are asked to differ by a rating.
+    """
+    check(made, unit)
+    if made.task == "samples":
+        return _two_kinds(), _one_kind(
+            np.random.default_rng(start).uniform(0, 1, (getattr(made, "n_components", 1), COLUMNS))[
+                0
+            ]
+        )
+    if unit != "user":
+        return (_one_rating(unit),)
+    along = np.random.default_rng(start).standard_normal((COLUMNS, getattr(made, "rank", 1)))[:, 0]
+    # as many of each: her mean is mid-range
+    signs = np.where(np.argsort(np.argsort(along)) < COLUMNS // 2, -1.0, 1.0)
+    centred = along - along.mean()
+    return (
+        _odd_user(
+            np.where(np.arange(COLUMNS) % 2, 2.0, -2.0), phrase("highest and lowest in turn")
+        ),
+        _odd_user(
+            signs,
+            phrase("a quarter of the range above the middle or below it, along the public start"),
+        ),
+        _two_camps(signs, phrase("by a quarter of the range")),
+        _two_camps(2 * signs, phrase("by half the range")),
+        _two_camps(2 * centred / np.abs(centred).max(), phrase("in proportion to the start")),
+    )
+
+
+# ---- ratings -------------------------------------------------------------------------------------
+
+
+def _ordinary() -> tuple[Array, Array, Array]:
+    """Users, items and values of everybody but the canary."""
+    rng = np.random.default_rng(2026)
+    taste = MIDDLE + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal((3, COLUMNS))
+    users, items = np.nonzero(rng.random(taste.shape) < 0.4)
+    others = users > 0
+    users, items = users[others], items[others]
+    return users, items, taste[users, items]
+
+
+def _ratings(others: tuple[Array, Array, Array], *hers: tuple[Array, Array]) -> Ratings:
+    mine, values = (np.concatenate([part[side] for part in hers]) for side in (0, 1))
+    users, items, theirs = others
+    who, what = np.concatenate([np.zeros(len(mine), int), users]), np.concatenate([mine, items])
+    return Ratings.of(
+        who,
+        what,
+        np.concatenate([values, theirs]),
+        n_users=UNITS,
+        n_items=COLUMNS,
+        bounds=BOUNDS,
+        public=True,
+    )
+
+
+NO_RATINGS = (np.zeros(0, int), np.zeros(0))
+
+
+def _odd_user(pattern: Array, how: str) -> Pair:
+    """The canary rates everything, `pattern` (n_items,) quarters of the range above the middle
+    or below it.
+    """
+    others = _ordinary()
+    words = phrase("one more user in an ordinary world, who rates everything {how}", how=how)
+    return Pair(
+        words,
+        _ratings(others, NO_RATINGS),
+        _ratings(others, (np.arange(COLUMNS), MIDDLE + QUARTER * pattern)),
+    )
+
+
+def _one_rating(unit: Unit) -> Pair:
+    """Her other ratings are low, and the canary is high."""
+    low, high = BOUNDS
+    last = np.array([COLUMNS - 1])
+    held, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))
+    absent = (last, np.array([low])) if unit == "value" else NO_RATINGS
+    others = _ordinary()
+    words = phrase("one rating in an ordinary world, the highest, of a user who rates low")
+    if unit == "value":
+        words = phrase("one rating in an ordinary world, the highest in place of the lowest")
+    return Pair(words, _ratings(others, held, absent), _ratings(others, held, present))
+
+
+def _two_camps(pattern: Array, how: str) -> Pair:
+    """Everybody rates everything, `pattern` (n_items,) quarters of the range above the middle
+    or below it; the canary is one more above.
+    """
+    camps = np.where(np.arange(1, UNITS) % 2, 1.0, -1.0)
+    users, items = (
+        part.ravel() for part in np.meshgrid(np.arange(1, UNITS), np.arange(COLUMNS), indexing="ij")
+    )
+    others = users, items, MIDDLE + QUARTER * np.outer(camps, pattern).ravel()
+    row = np.arange(COLUMNS), MIDDLE + QUARTER * pattern
+    words = phrase(
+        "one more user in a world of two camps, which rate everything along the public start or"
+        " against it, {how}",
+        how=how,
+    )
+    return Pair(words, _ratings(others, NO_RATINGS), _ratings(others, row))
+
+
+# ---- samples -------------------------------------------------------------------------------------
+
+
+def _two_kinds() -> Pair:
+    """Two kinds of samples, alike but for the features they have: one odd sample makes the
+    first kind the stronger, the canary the second.
+    """
+    rng = np.random.default_rng(2026)
+    half, each = COLUMNS // 2, (UNITS - 2) // 2
+    kind = rng.gamma(0.5, 1.0, (each, 4)) @ rng.gamma(0.3, 1.0, (4, half)) + 0.01
+    kind /= np.linalg.norm(kind, axis=1, keepdims=True)
+    typical = kind.mean(axis=0) / np.linalg.norm(kind.mean(axis=0))
+    X = np.zeros((UNITS, COLUMNS))
+    X[1 : each + 1, :half], X[each + 1 : -1, half:], X[-1, :half] = kind, kind, 0.5 * typical
+    canary = X.copy()
+    canary[0, half:] = typical
+    return Pair(
+        phrase("one more sample in a world of two kinds, of which it makes one the stronger"),
+        Samples.of(X, public=True),
+        Samples.of(canary, public=True),
+    )
+
+
+def _one_kind(part: Array) -> Pair:
+    """All samples are one part of the public start; the canary is one more."""
+    X = np.tile(part / np.linalg.norm(part), (UNITS, 1))
+    absent = X.copy()
+    absent[0] = 0
+    return Pair(
+        phrase("one more sample in a world where all are alike, a part of the public start"),
+        Samples.of(absent, public=True),
+        Samples.of(X, public=True),
+    )

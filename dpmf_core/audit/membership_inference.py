@@ -1,0 +1,400 @@
+"""Membership inference as a measurement: how much privacy is lost at least, for any registered
+algorithm.
+
+Many trainings on a small simulated set, half of them with a canary. Two attacks look at each: one
+at all that is shared, projected on the direction in which both kinds differ; one at the releases in
+the ledger, by their likelihood ratio. Tests on both (`bounds`) share the 5% in which a bound may be
+wrong.
+Beside them stands what the canary lost: how far it moved the releases, in terms of their noise,
+which a replay shows without sampling error.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dpmf_core import algorithms
+from dpmf_core.audit import bounds, canaries, canary_data
+from dpmf_core.audit.bounds import Attack, Bound
+from dpmf_core.audit.canaries import FAULTS
+from dpmf_core.audit.canary_data import Unit
+from dpmf_core.errors import Cancelled, explain
+from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Guarantee
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.events import Event, normal_form
+from dpmf_core.privacy.gaussian import gaussian_epsilon
+from dpmf_core.privacy.gaussian import mu as mu_of
+from dpmf_core.privacy.interpretation import false_negatives
+from dpmf_core.runs.execution import Progress, Report, ignore
+
+TELL_EVERY = 0.2  # seconds
+FEWEST = 40
+
+
+class AuditSpec(BaseModel):
+    """One audit, complete: the same specification measures the same."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    limit: ClassVar[str] = "largest_audit"
+    counted: ClassVar[str] = "trainings of an audit"
+
+    algorithm: str
+    epsilon: float | None = Field(
+        None,
+        ge=1e-4,
+        le=1000,
+        allow_inf_nan=False,
+        description="total privacy loss of every attacked run",
+    )
+    delta: float = Field(1e-5, ge=1e-15, lt=0.5, allow_inf_nan=False)
+    runs: int = Field(
+        1000,
+        ge=FEWEST,
+        le=1_000_000,
+        description="trainings, half of them with a canary; fewer than 40 show nothing",
+    )
+    seed: int = Field(0, ge=0, lt=2**63)
+    fault: str = "none"
+    unit: Unit | None = Field(
+        None,
+        description=(
+            "user: a whole user (or sample) more; rating: one rating more; value: one rating's"
+            " value; none: what is protected"
+        ),
+    )
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, **parts: Any) -> "AuditSpec":
+        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        try:
+            return cls(**parts)
+        except ValidationError as error:
+            raise explain(
+                error, "the audit", cls.model_json_schema().get("properties", {})
+            ) from None
+
+    @property
+    def size(self) -> int:
+        return self.runs
+
+    def check(self) -> None:
+        """Raises BadInput where the audit could not start."""
+        attacked, unit = self._prepared()
+        canary_data.check(attacked.claimed, unit)
+
+    def _prepared(self) -> tuple[canaries.Attacked, Unit]:
+        kind = algorithms.find(self.algorithm)
+        shape = canary_data.shape(kind)
+        unit = self.unit or canary_data.protected(kind())
+        return (
+            canaries.prepared(
+                self.algorithm,
+                shape,
+                self.epsilon,
+                self.delta,
+                dict(self.parameters),
+                self.fault,
+                self.seed,
+            ),
+            unit,
+        )
+
+    def measure(
+        self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
+    ) -> "Audit":
+        """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` turns true."""
+        attacked, unit = self._prepared()
+        with single_threaded_blas:
+            pair = attacked.choose(unit)
+        return attack(self, attacked, pair, report, stopped)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One epsilon of an audit. sign: "≤" of what is proved, "=" of what is known exactly, "≥"
+    of what was measured. value: None where there is none.
+    """
+
+    name: str
+    sign: str
+    value: float | None
+    meaning: str
+
+    @property
+    def words(self) -> str:
+        """The epsilon with its sign; two digits, a lower bound never rounded up."""
+        if self.value is None:
+            return phrase("none")
+        value = canaries.rounded(self.value) if self.sign == "≥" else self.value
+        return phrase("{sign} {value:.2f}", sign=self.sign, value=value)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an attack found. lower: epsilon is at least this, at 95% confidence. proven: at most
+    this, None where nothing is proved.
+    most: what so many runs could show at best. tests: every test that was run; `lower` is the
+    largest of their bounds.
+    canary: the two worlds in words. realised, planned: mu of what the canary moved, on average, and
+    of the ledger; None where no mu can be had.
+    rule: why bounds go through mu, or may not. allowed: the fewest misses that the proof leaves at
+    each rate of false alarms from 0 to 1, empty where nothing is proved."""
+
+    spec: AuditSpec
+    title: str
+    proven: float | None
+    most: float
+    tests: tuple[Bound, ...]
+    canary: str
+    realised: float | None
+    planned: float | None
+    rule: str
+    guarantee: Guarantee
+    allowed: tuple[float, ...]
+
+    @property
+    def best(self) -> Bound:
+        """The test that shows most."""
+        return max(self.tests, key=lambda bound: bound.epsilon)
+
+    @property
+    def lower(self) -> float:
+        return self.best.epsilon
+
+    @property
+    def by(self) -> Attack:
+        return self.best.attack
+
+    def strongest(self, rule: bounds.Rule) -> Bound | None:
+        """The test of this rule that shows most, None where none was run."""
+        return max(
+            (bound for bound in self.tests if bound.rule == rule),
+            key=lambda bound: bound.epsilon,
+            default=None,
+        )
+
+    @property
+    def lost(self) -> float | None:
+        """Epsilon of what the canary moved: what the releases gave away of it, at this delta."""
+        return None if self.realised is None else gaussian_epsilon(self.realised, self.spec.delta)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Every epsilon of this audit, each with what it means."""
+        found = [
+            Figure(
+                phrase("proved"),
+                "≤",
+                self.proven,
+                (
+                    phrase("nothing is proved")
+                    if self.proven is None
+                    else phrase("no attack finds more, on any two neighbouring data sets")
+                ),
+            )
+        ]
+        if self.realised is not None and self.planned is not None:
+            found.append(
+                Figure(
+                    phrase("lost by this canary"),
+                    "=",
+                    self.lost,
+                    phrase(
+                        "how far it moved the releases, in terms of their noise; no sampling"
+                        " error; μ is {realised:.3f}, the ledger allows {planned:.3f}",
+                        realised=self.realised,
+                        planned=self.planned,
+                    ),
+                )
+            )
+        for bound, meaning in (
+            (
+                self.strongest("pair test"),
+                phrase(
+                    "which of two trainings had the canary; bounds μ: the ε of one Gaussian release"
+                    " of it"
+                ),
+            ),
+            (
+                self.strongest("error rates"),
+                phrase("false alarms and misses at one threshold, whatever the noise"),
+            ),
+        ):
+            if bound is not None:
+                found.append(
+                    Figure(
+                        bounds.TITLES[bound.rule],
+                        "≥",
+                        bound.epsilon,
+                        phrase(
+                            "{meaning}: {words} ({attack})",
+                            meaning=meaning,
+                            words=bound.words,
+                            attack=bounds.TITLES[bound.attack],
+                        ),
+                    )
+                )
+        return (
+            *found,
+            Figure(
+                phrase("at best"),
+                "≥",
+                self.most,
+                phrase("what so many trainings would show if nothing were hidden"),
+            ),
+        )
+
+    @property
+    def broken(self) -> bool:
+        """Whether the measurement contradicts the proof."""
+        return self.proven is not None and self.unit in self.covered and self.lower > self.proven
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """The canaries that the proof speaks of: what is protected, and what is smaller."""
+        order = canary_data.UNITS_IN_ORDER
+        return order[
+            : order.index(canary_data.protected(algorithms.find(self.spec.algorithm)())) + 1
+        ]
+
+    @property
+    def unit(self) -> str:
+        """What the canary was."""
+        return self.spec.unit or self.covered[-1]
+
+    @property
+    def protected_unit(self) -> str:
+        """What the proof is about, as a guarantee says it."""
+        return {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}[
+            self.covered[-1]
+        ]
+
+    @property
+    def terms(self) -> str:
+        """Under which an epsilon of this audit is meant."""
+        return (
+            f"delta = {self.spec.delta:.0e}, per {self.protected_unit},"
+            f" {'another value' if self.covered[-1] == 'value' else 'add/remove'}, exact".replace(
+                "e-0", "e-"
+            )
+        )
+
+    @property
+    def words(self) -> str:
+        runs = (
+            f"95% confidence, {self.spec.runs:,} trainings, which could show {self.most:.1f} at"
+            " most"
+        )
+        measured = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
+        if self.proven is None:
+            return f"{self.title}: {measured}; nothing is proved."
+        if self.unit not in self.covered:
+            return (
+                f"{self.title}: {measured} for one {self.unit}; what is proved, {self.proven:.2f}"
+                f" ({self.terms}), is for one {self.covered[-1]} only."
+            )
+        if self.broken:
+            return (
+                f"{self.title}: {measured}, but the ledger says {self.proven:.2f} ({self.terms}):"
+                " the promise is broken."
+            )
+        return f"{self.title}: {measured}, proven at most {self.proven:.2f} ({self.terms})."
+
+
+def audit(
+    algorithm: str, *, told: Callable[[int, int], None] = lambda done, of: None, **asked: Any
+) -> Audit:
+    """Attack an algorithm. asked: the other fields of `AuditSpec`. told: called with trainings done
+    and to do.
+
+    Raises BadInput on too few runs, on an algorithm that takes a budget without one, and on a fault
+    that it cannot have.
+    """
+    spec = AuditSpec.parse(algorithm=algorithm, **asked)
+    return spec.measure(lambda progress: told(progress.step, progress.steps))
+
+
+def attack(
+    spec: AuditSpec,
+    attacked: canaries.Attacked,
+    pair: canary_data.Pair,
+    report: Report = ignore,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Audit:
+    """Train on both worlds of a pair in turn, and judge. Raises Cancelled when `stopped` turns
+    true.
+    """
+    kinds: tuple[list[canaries.Training], list[canaries.Training]] = ([], [])
+    began = last = time.perf_counter()
+    for place in range(spec.runs):
+        if stopped():
+            raise Cancelled
+        inside = place % 2
+        with single_threaded_blas:
+            kinds[inside].append(
+                attacked.training(pair, bool(inside), np.random.SeedSequence([spec.seed, place]))
+            )
+        if (now := time.perf_counter()) - last > TELL_EVERY:
+            last = now
+            report(Progress(place + 1, spec.runs, now - began, ()))
+    return _found(spec, attacked, pair.words, kinds)
+
+
+def _found(
+    spec: AuditSpec,
+    attacked: canaries.Attacked,
+    canary: str,
+    kinds: tuple[list[canaries.Training], list[canaries.Training]],
+) -> Audit:
+    guarantee, through_mu = attacked.claimed.guarantee(), attacked.through_mu
+    scores = _scores(attacked, kinds)
+    moved = float(np.mean([training.moved for kind in kinds for training in kind]))
+    return Audit(
+        spec,
+        title=attacked.claimed.title + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}"),
+        proven=exactly(attacked.plan, spec.delta) if guarantee.has_epsilon else None,
+        most=bounds.most(spec.runs, tuple(scores), spec.delta, through_mu),
+        tests=bounds.judged(scores, spec.delta, through_mu),
+        canary=canary,
+        realised=math.sqrt(moved) if through_mu and math.isfinite(moved) else None,
+        planned=mu_of(attacked.plan) if through_mu else None,
+        rule=attacked.rule,
+        guarantee=guarantee,
+        allowed=_allowed(attacked.plan) if guarantee.has_epsilon else (),
+    )
+
+
+def _scores(
+    attacked: canaries.Attacked, kinds: tuple[list[canaries.Training], list[canaries.Training]]
+) -> dict[Attack, bounds.Scores]:
+    """Of each attack, without and with the canary.
+
+    The direction is learnt on the first half of the trainings.
+    """
+    half = min(map(len, kinds)) // 2
+    absent, present = (np.stack([training.shared for training in kind]) for kind in kinds)
+    towards = bounds.direction((absent[:half], present[:half]))
+    scores: dict[Attack, bounds.Scores] = {"what is shared": (absent @ towards, present @ towards)}
+    if attacked.released:
+        without, within = (np.array([training.ratio for training in kind]) for kind in kinds)
+        scores["what is released"] = (without, within)
+    return scores
+
+
+def _allowed(plan: Event) -> tuple[float, ...]:
+    if not normal_form(plan):
+        return tuple(1 - rate for rate in rates())
+    return tuple(float(rate) for rate in false_negatives(plan, np.array(rates())))
+
+
+def rates() -> tuple[float, ...]:
+    """The rates of false alarms at which `Audit.allowed` stands: finer towards both ends."""
+    return tuple(float(rate) for rate in (1 - np.cos(np.linspace(0, math.pi, 61))) / 2)

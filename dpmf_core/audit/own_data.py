@@ -1,0 +1,168 @@
+"""An audit on data that are given: what the releases give away of one person in these data.
+
+The simulated worlds of `canary_data` are laid out for the sensitivities, so an attack there shows
+most. Here the rest of the data are real. The canary is one of their people, taken out, or one more
+whose row is the worst of a few. What she loses is the loss of these data: another row, or other
+people beside her, may lose more, up to what is proved.
+
+All that is found is computed from raw rows, again and again, with noise that a seed repeats. It is
+for whoever holds the data. It is no release, enters no account and is kept nowhere: whoever passes
+it on, or chooses by it, tells something of these people that no epsilon bounds.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, vstack
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.audit import canaries
+from dpmf_core.audit.canary_data import Pair, protected
+from dpmf_core.audit.membership_inference import Audit, AuditSpec, attack
+from dpmf_core.data import Data
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples, is_sparse
+from dpmf_core.errors import BadInput
+from dpmf_core.kernels import single_threaded_blas
+
+Array = npt.NDArray[Any]
+DIRECTIONS = 20  # in which what is shared is looked at, the canary's own first
+RAW = (
+    "Computed from raw private rows, for whoever holds them: no release, in no account, kept"
+    " nowhere. Do not pass it on, and do not choose by it."
+)
+
+
+def audit_on(
+    data: Data,
+    algorithm: str,
+    *,
+    user: int | None = None,
+    told: Callable[[int, int], None] = lambda done, of: None,
+    **asked: Any,
+) -> Audit:
+    """Attack an algorithm on these data, all of them, without a split.
+
+    user: the number, from 0, of the user (document, image) who is taken out; where None, one more
+    comes in. asked: the other fields of `AuditSpec`. told: called with trainings done and to do.
+    "Lost by this canary" needs few trainings: it has no sampling error. Raises BadInput as `audit`
+    does, and on data that the algorithm does not factorise.
+    """
+    kind = algorithms.find(algorithm)
+    _must_suit(kind, data)
+    unit = None if protected(kind()) == "user" else "user"
+    spec = AuditSpec.parse(algorithm=algorithm, unit=unit, **asked)
+    offered = _with_one_more(data, spec.seed) if user is None else (_without(data, user),)
+    attacked = canaries.prepared(
+        spec.algorithm,
+        offered[0].absent.shape,
+        spec.epsilon,
+        spec.delta,
+        dict(spec.parameters),
+        spec.fault,
+        spec.seed,
+    )
+    with single_threaded_blas:
+        pair = attacked.furthest(offered)
+    seen = replace(attacked, lens=_lens(pair, spec.seed))
+    return attack(spec, seen, pair, lambda progress: told(progress.step, progress.steps))
+
+
+def _must_suit(kind: type[Algorithm], data: Data) -> None:
+    """Raises BadInput on data of another kind, and where a person has several rows."""
+    holds = "ratings" if isinstance(data, Ratings) else "samples"
+    if kind.task != holds:
+        raise BadInput(f"{kind.title} factorises {kind.task}; {data.name} holds {holds}.")
+    if isinstance(data, Samples) and data.people is not None:
+        raise BadInput(
+            "An audit takes out or adds one row, and here a person has several. Leave out whose"
+            " each row is."
+        )
+
+
+# ---- one of these people -------------------------------------------------------------------------
+
+
+def _without(data: Data, user: int) -> Pair:
+    """The data without one unit's row, which stays empty."""
+    if not 0 <= user < data.shape.n_units:
+        raise BadInput(f"{data.name} has the users 0 to {data.shape.n_units - 1:,}. Got {user:,}.")
+    if isinstance(data, Ratings):
+        count = int((data.users == user).sum())
+        words = f"user {user} of {data.name}, taken out with {count:,} ratings"
+        return Pair(words, data.only(data.users != user), data)
+    X = data.X.tolil() if is_sparse(data.X) else data.X.copy()
+    X[user] = 0
+    absent = replace(data, X=csr_array(X) if is_sparse(data.X) else X)
+    return Pair(f"{data.unit} {user} of {data.name}, taken out", absent, data)
+
+
+# ---- one more ------------------------------------------------------------------------------------
+
+
+def _with_one_more(data: Data, seed: int) -> tuple[Pair, ...]:
+    """The data with an empty row more, and with a canary in it; an adversary picks the worst."""
+    if isinstance(data, Ratings):
+        return tuple(_user(data, row, how) for how, row in _patterns(data.n_items, seed).items())
+    mean = np.asarray(data.X.mean(axis=0), np.float64).ravel()
+    rarest = np.zeros_like(mean)
+    rarest[np.argmin(mean)] = 1.0
+    return _sample(data, mean, "like the mean of all"), _sample(data, rarest, "of the rarest alone")
+
+
+def _patterns(columns: int, seed: int) -> dict[str, Array]:
+    """Rows (n_items,) from -1, the lowest rating, to 1, the highest."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
+    half = np.where(rng.permutation(columns) % 2, 1.0, -1.0)
+    return {
+        "everything highest and lowest in turn": np.where(np.arange(columns) % 2, 1.0, -1.0),
+        "everything a quarter of the range from the middle": half / 2,
+        "everything highest": np.ones(columns),
+    }
+
+
+def _user(data: Ratings, row: Array, how: str) -> Pair:
+    absent = replace(data, n_users=data.n_users + 1)
+    values = data.shape.mid_range + data.shape.half_range * row
+    present = replace(
+        absent,
+        users=np.append(data.users, np.full(len(row), data.n_users, data.users.dtype)),
+        items=np.append(data.items, np.arange(len(row), dtype=data.items.dtype)),
+        values=np.append(data.values, values.astype(data.values.dtype)),
+        order=None if data.order is None else np.append(data.order, np.zeros(len(row), np.int64)),
+    )
+    return Pair(f"one more user in {data.name}, who rates {how}", absent, present)
+
+
+def _sample(data: Samples, row: Array, how: str) -> Pair:
+    """The row has norm 1, as long as an algorithm takes any."""
+    room = data.rows(np.append(np.arange(len(data)), 0))
+    row = (row / np.linalg.norm(row)).astype(np.float32)[None]
+    absent, present = (
+        replace(room, X=_stacked(data.X, last)) for last in (np.zeros_like(row), row)
+    )
+    return Pair(f"one more {data.unit} in {data.name}, {how}", absent, present)
+
+
+def _stacked(X: Any, row: Array) -> Any:
+    return csr_array(vstack([X, csr_array(row)])) if is_sparse(X) else np.vstack([X, row])
+
+
+def _lens(pair: Pair, seed: int) -> Array:
+    """Directions (k, n_columns) of length 1: what the canary has, then random ones."""
+    present, absent = (_column_sums(side) for side in (pair.present, pair.absent))
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(4,)))
+    rows = rng.standard_normal((DIRECTIONS, len(present)))
+    rows[0] = present - absent
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+def _column_sums(data: Data) -> Array:
+    """Of what each unit has beyond the middle of the range, (n_columns,)."""
+    if isinstance(data, Ratings):
+        return np.bincount(data.items, data.values - data.shape.mid_range, data.n_items)
+    return np.asarray(data.X.sum(axis=0), np.float64).ravel()

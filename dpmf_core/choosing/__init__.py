@@ -1,0 +1,1 @@
+"""Which private method, at which epsilon, for data of one's own."""

@@ -1,0 +1,273 @@
+"""What the finished runs of a question say: each method at each epsilon, the front, and which one
+to use.
+"""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dpmf_core import algorithms
+from dpmf_core.choosing.question import GUESS, Question, Runs
+from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.evaluation.registry import METRICS, Metric
+from dpmf_core.runs.record import Run, RunRecord
+
+RARE = "rare_recall_at_20"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A method at an epsilon, a figure a draw.
+
+    values: of the question's metric. shares: of the gain over guessing that is kept; None where
+    nothing is gained without privacy. rare: share kept of the reference's Recall@20 of rare items.
+    losses: what the worst quarter of users or items loses, in units of a rating. Both None where
+    some run does not say.
+    """
+
+    method: str
+    epsilon: float
+    values: tuple[float, ...]
+    shares: tuple[float, ...] | None
+    rare: tuple[float, ...] | None
+    losses: tuple[float, ...] | None
+
+    @property
+    def title(self) -> str:
+        return algorithms.find(self.method).title
+
+    @property
+    def value(self) -> float:
+        """The median draw."""
+        return statistics.median(self.values)
+
+    @property
+    def share(self) -> float | None:
+        return _median(self.shares)
+
+
+def _median(draws: Sequence[float] | None) -> float | None:
+    return None if draws is None else statistics.median(draws)
+
+
+def interval(draws: Sequence[float]) -> tuple[float, float]:
+    """Student's 95% interval of the mean over draws."""
+    return Paired(tuple(draws)).interval
+
+
+@dataclass(frozen=True)
+class Answer:
+    """places: every candidate at every epsilon, all draws. reference: id of the best method without
+    privacy; plain, guessed: its values and those of the trivial one, a draw each.
+    """
+
+    question: Question
+    places: tuple[Place, ...]
+    reference: str
+    plain: tuple[float, ...]
+    guessed: tuple[float, ...]
+
+    @property
+    def metric(self) -> Metric:
+        return METRICS[self.question.metric]
+
+    def _rank(self, place: Place) -> float:
+        return self.metric.sign * place.value
+
+    def at(self, epsilon: float) -> list[Place]:
+        """The places at an epsilon that keep the constraints, the best first."""
+        found = [it for it in self.places if it.epsilon == epsilon and self.keeps(it)]
+        return sorted(found, key=self._rank)
+
+    def keeps(self, place: Place) -> bool:
+        """Whether it keeps the constraints; what a run does not say is not kept."""
+        wanted = self.question
+        rare, loss = _median(place.rare), _median(place.losses)
+        return (wanted.rare is None or (rare is not None and rare >= wanted.rare)) and (
+            wanted.worst is None or (loss is not None and loss <= wanted.worst)
+        )
+
+    @cached_property
+    def front(self) -> tuple[Place, ...]:
+        """The Pareto front: the best place of each epsilon that is better than all at smaller
+        ones, ascending.
+        """
+        found: list[Place] = []
+        for epsilon in self.question.epsilons:
+            best = next(iter(self.at(epsilon)), None)
+            if best and (not found or self._rank(best) < self._rank(found[-1])):
+                found.append(best)
+        return tuple(found)
+
+    def beats_guessing(self, place: Place) -> bool:
+        """Whether it is better in every draw, beyond what chance explains."""
+        first, second = (
+            [self.metric.sign * it for it in values] for values in (place.values, self.guessed)
+        )
+        return paired(first, second).clear < 0
+
+    def enough(self, place: Place) -> bool:
+        """Whether it beats guessing, and the median draw is as good as was asked for."""
+        wanted = self.question
+        if not self.beats_guessing(place):
+            return False
+        if wanted.keep is not None:
+            return place.share is not None and place.share >= wanted.keep
+        if wanted.reach is not None:
+            return self._rank(place) <= self.metric.sign * wanted.reach
+        return wanted.spend is not None and place.epsilon <= wanted.spend
+
+    @cached_property
+    def best(self) -> Place | None:
+        """What to use: the best that may be spent, or the cheapest that is good enough; None where
+        nothing is.
+        """
+        good = [place for place in self.front if self.enough(place)]
+        if not good:
+            return None
+        return good[-1] if self.question.spend is not None else good[0]
+
+    @cached_property
+    def next_best(self) -> Place | None:
+        """The best other method at the same epsilon."""
+        here = self.at(self.best.epsilon) if self.best else []
+        return here[1] if len(here) > 1 else None
+
+    @cached_property
+    def cheaper(self) -> Place | None:
+        """The best at the next smaller epsilon of the grid."""
+        if self.best is None:
+            return None
+        below = [it for it in self.question.epsilons if it < self.best.epsilon]
+        return next(iter(self.at(below[-1])), None) if below else None
+
+    @cached_property
+    def gap(self) -> Paired | None:
+        """The next best's value less the best's, draw by draw; smaller is better in both."""
+        if self.best is None or self.next_best is None:
+            return None
+        first, second = (
+            [self.metric.sign * it for it in place.values] for place in (self.next_best, self.best)
+        )
+        return paired(first, second)
+
+
+@dataclass(frozen=True)
+class SoFar:
+    """Of a question that is still being answered what is finished: the median of each method at
+    each epsilon of which all draws are there, by method and ascending epsilon.
+
+    plain, guessed: None until they are there. trained: runs of each method that have finished, and
+    how many there are.
+    """
+
+    question: Question
+    lines: Mapping[str, tuple[tuple[float, float], ...]]
+    plain: float | None
+    guessed: float | None
+    trained: Mapping[str, tuple[int, int]]
+
+
+def so_far(runs: Runs, finished: Mapping[str, Run]) -> SoFar:
+    """What the finished runs say, before there is an answer."""
+    metric = METRICS[runs.question.metric]
+    draws: dict[tuple[str, float | None], list[float | None]] = {}
+    for point in runs.points:
+        run = finished.get(point.key)
+        value = None if run is None else run.record.metric(metric.id)
+        draws.setdefault((point.label, runs.epsilon(point)), []).append(value)
+    whole = {
+        place: statistics.median(it for it in values if it is not None)
+        for place, values in draws.items()
+        if None not in values
+    }
+    lines = {
+        method: tuple(
+            (at, whole[method, at]) for at in runs.question.epsilons if (method, at) in whole
+        )
+        for method in runs.methods
+    }
+    known = [whole[name, None] for name in runs.plain if (name, None) in whole]
+    plain = None
+    if len(known) == len(runs.plain):
+        plain = min(known, key=lambda value: metric.sign * value)
+    trained = {}
+    for method in runs.methods:
+        values = [it for (name, _), found in draws.items() if name == method for it in found]
+        trained[method] = (sum(it is not None for it in values), len(values))
+    return SoFar(runs.question, lines, plain, whole.get((GUESS, None)), trained)
+
+
+def answer(runs: Runs, finished: Mapping[str, Run]) -> Answer | None:
+    """From the finished runs by `Point.key`; None before all have finished."""
+    if any(key not in finished for key in runs.specs):
+        return None
+    draws: dict[tuple[str, float | None], list[RunRecord]] = {}
+    for point in runs.points:
+        where = (point.label, runs.epsilon(point))
+        draws.setdefault(where, []).append(finished[point.key].record)
+    question, metric = runs.question, METRICS[runs.question.metric]
+    reference = min(
+        runs.plain,
+        key=lambda name: metric.sign * statistics.median(_values(draws[name, None], metric.id)),
+    )
+    plain = draws[reference, None]
+    guessed = _values(draws[GUESS, None], metric.id)
+    places = tuple(
+        _place(name, epsilon, draws[name, epsilon], plain, guessed, metric.id)
+        for epsilon in question.epsilons
+        for name in runs.methods
+    )
+    return Answer(question, places, reference, _values(plain, metric.id), guessed)
+
+
+def _values(records: Sequence[RunRecord], name: str) -> tuple[float, ...]:
+    return tuple(record.metric(name) for record in records)
+
+
+def _place(
+    method: str,
+    epsilon: float,
+    records: Sequence[RunRecord],
+    plain: Sequence[RunRecord],
+    guessed: Sequence[float],
+    metric: str,
+) -> Place:
+    values, best = _values(records, metric), _values(plain, metric)
+    sign = METRICS[metric].sign
+    gains = [sign * (guess - own) for guess, own in zip(guessed, best, strict=True)]
+    shares = None
+    if min(gains) > 0:
+        shares = tuple(
+            sign * (guess - value) / gain
+            for guess, value, gain in zip(guessed, values, gains, strict=True)
+        )
+    return Place(method, epsilon, values, shares, _rare(records, plain), _losses(records, plain))
+
+
+def _rare(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[float, ...] | None:
+    if any(not record.metrics.get(RARE) for record in plain):
+        return None
+    if any(record.metrics.get(RARE) is None for record in records):
+        return None
+    pairs = zip(_values(records, RARE), _values(plain, RARE), strict=True)
+    return tuple(own / theirs for own, theirs in pairs)
+
+
+def _losses(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[float, ...] | None:
+    """Of each draw the largest loss over quarters by activity and by popularity: both runs of a
+    draw have one split, so their quarters are the same.
+    """
+    found = []
+    for own, theirs in zip(records, plain, strict=True):
+        losses = [
+            float(mine["rmse"] or 0) - float(other["rmse"] or 0)
+            for by in own.buckets
+            for mine, other in zip(own.buckets[by], theirs.buckets.get(by, ()), strict=True)
+            if mine["ratings"]
+        ]
+        if not losses:
+            return None
+        found.append(max(losses))
+    return tuple(found)

@@ -1,0 +1,145 @@
+"""An answer with all that belongs to it: whose data it is about, what choosing cost, the commands
+that find it again and that train it.
+"""
+
+import shlex
+from dataclasses import dataclass
+
+from dpmf_core import algorithms
+from dpmf_core.choosing import wording
+from dpmf_core.choosing.answer import Answer
+from dpmf_core.choosing.question import Question, Runs
+from dpmf_core.choosing.selection import MethodSelection
+from dpmf_core.privacy import Relation, neighbours
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
+from dpmf_core.tuning.private_selection import Selected
+
+CHOSEN_ON_PUBLIC = "Choosing cost nothing: these data are public or simulated."
+CHOSEN_ON_TWIN = (
+    "Choosing on the simulated twin cost no ε: it knows of the private data what is declared or"
+    " taken as public, and no rating of anybody."
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """title: what the data are called. path: how a command names them: an id of the catalogue, or a
+    path with its facts. known: what of private data was taken as public. selected: what left a
+    private selection on the data themselves.
+    """
+
+    runs: Runs
+    answer: Answer
+    title: str
+    path: str
+    public: bool
+    known: tuple[str, ...] = ()
+    selected: Selected | None = None
+
+    @property
+    def question(self) -> Question:
+        return self.runs.question
+
+    @property
+    def headline(self) -> str:
+        """What to use, and that a twin was asked where one was."""
+        said = wording.headline(self.answer)
+        return said if self.public else f"{said}, on a simulated twin of your data"
+
+    @property
+    def cost(self) -> str:
+        """What choosing cost before the data themselves were asked, in a sentence."""
+        return CHOSEN_ON_PUBLIC if self.public else CHOSEN_ON_TWIN
+
+    @property
+    def confirmed(self) -> str:
+        """What a private selection on the data themselves said, and its price; '' without one."""
+        found = self.selected
+        if found is None:
+            return ""
+        price = f"On the data themselves a private selection cost ε = {epsilon_text(found.epsilon)}"
+        paid = f"{price} ({found.terms})."
+        if self.question.group > 1 and isinstance(found.spec, MethodSelection):
+            together = epsilon_text(found.spec.group_price(self.question.group))
+            paid += f" For {self.question.whom} that is ε = {together}."
+        if found.score is None or found.interval is None:
+            return f"{paid} No trial was drawn, so that it named no method."
+        low, high = found.interval
+        winner = algorithms.find(str(found.winner["method"])).title
+        return (
+            f"{paid} It chose {winner}{self._against_twin}. Its predictions are off by about"
+            f" {found.score:.2f} ({low:.2f} to {high:.2f} by the noise that was added,"
+            " but for 5% of its draws; the best of several noisy scores looks a little too good)."
+        )
+
+    @property
+    def method(self) -> str:
+        """The method to train: what the data themselves chose, else the answer's; '' without."""
+        if self.selected is not None and self.selected.winner:
+            return str(self.selected.winner["method"])
+        return "" if self.answer.best is None else self.answer.best.method
+
+    @property
+    def _against_twin(self) -> str:
+        best = self.answer.best
+        if best is None or best.method == self.method:
+            return ", as the twin did"
+        return f", where the twin chose {best.title}"
+
+    @property
+    def training(self) -> str:
+        """What training the answer costs, in a sentence; '' where there is no answer."""
+        question, best = self.question, self.answer.best
+        if best is None:
+            return ""
+        relation = (
+            "any change of it" if question.protect == "rating" else neighbours("user", "add-remove")
+        )
+        return (
+            f"Training it costs ε = {budget_text(best.epsilon)} (δ = {delta_text(question.delta)},"
+            f" for {question.whom}, {relation}, exact), once."
+        )
+
+    @property
+    def train(self) -> str:
+        """The command that trains the answer; '' where there is none."""
+        question, best = self.question, self.answer.best
+        if best is None:
+            return ""
+        epsilon = epsilon_number(question.of_one(best.epsilon))
+        parts = ["fit", "--dataset", self.path, "--algorithm", self.method]
+        parts += ["--epsilon", f"{epsilon:.12g}", "--delta", f"{question.delta:g}"]
+        if question.relation is not Relation.ADD_REMOVE:
+            parts += ["--relation", question.relation.value]
+        return _program(parts)
+
+    @property
+    def again(self) -> str:
+        """The command that finds the answer again, on the data that methods were tried on."""
+        question = self.question
+        parts = ["choose", "--dataset", question.data.id, "--for", question.goal]
+        if question.protect == "group":
+            parts += ["--group", str(question.group)]
+        elif question.protect == "rating":
+            parts += ["--protect", "rating"]
+        for name in ("spend", "keep", "reach", "rare", "worst"):
+            value = getattr(question, name)
+            parts += [] if value is None else [f"--{name}", f"{value:g}"]
+        parts += ["--delta", f"{question.delta:g}", "--draws", str(question.draws)]
+        parts += ["--every"] if question.every else []
+        return _program(parts)
+
+
+def _program(parts: list[str]) -> str:
+    return shlex.join(["python", "-m", "dpmf_core", *parts])
+
+
+def wish(question: Question) -> str:
+    """What may be spent or lost, in words."""
+    if question.spend is not None:
+        return f"ε at most {budget_text(question.spend)}"
+    if question.keep is not None:
+        return f"at least {question.keep:.0%} of the gain over guessing"
+    if question.goal == "lists":
+        return f"Recall@20 of at least {question.reach:g}"
+    return f"RMSE of at most {question.reach:g}"

@@ -1,0 +1,101 @@
+"""An answer as a Jupyter notebook (nbformat 4.5) that finds it again, and then trains it.
+
+It holds the question, what was answered, and code: no figure of private rows.
+"""
+
+import json
+from typing import Any
+
+from dpmf_core.choosing import wording
+from dpmf_core.choosing.finding import Finding
+
+TABLE = """import pandas as pd
+
+pd.DataFrame(
+    [
+        {
+            "epsilon": place.epsilon,
+            "method": place.title,
+            question.metric: place.value,
+            "gain kept": place.share,
+        }
+        for place in answer.places
+    ]
+).sort_values(["epsilon", question.metric])"""
+
+
+def notebook(found: Finding) -> str:
+    """The notebook as JSON. Its cells run as they are, where the package is installed."""
+    said = [f"# {found.headline}", *wording.sentences(found.answer)]
+    cells = [
+        _words("\n\n".join([*said, found.cost])),
+        _code(_question(found)),
+        _code(
+            "from dpmf_core.choosing import wording\n"
+            "from dpmf_core.choosing.asking import ask\n\n"
+            "answer = ask(question)\n"
+            "print(wording.headline(answer))\n"
+            'print("\\n".join(wording.sentences(answer)))'
+        ),
+        _code(TABLE),
+    ]
+    if found.train:
+        cells += [_words(f"## Train it\n\n{found.training}"), _code(_training(found))]
+    numbered = [{**cell, "id": f"cell-{place}"} for place, cell in enumerate(cells)]
+    return json.dumps(
+        {
+            "cells": numbered,
+            "metadata": {
+                "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+                "language_info": {"name": "python"},
+            },
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def _question(found: Finding) -> str:
+    given = found.question.model_dump(mode="json", exclude_defaults=True)
+    lines = "".join(f"    {name}={value!r},\n" for name, value in given.items())
+    return (
+        "from dpmf_core.choosing.question import Question\n\n"
+        f"question = Question.parse(\n{lines})\nquestion"
+    )
+
+
+def _training(found: Finding) -> str:
+    """Of private data only where the file is there: training enters its account."""
+    best, question = found.answer.best, found.question
+    assert best is not None  # `found.train`
+    call = (
+        f"run = dpmf_core.fit(\n        data,\n        {found.method!r},\n"
+        f"        epsilon={question.of_one(best.epsilon)!r},\n        delta={question.delta!r},\n"
+        f"        relation={question.relation.value!r},\n    )\n"
+        "    print(run.record.guarantee.words)"
+    )
+    if found.public:
+        return f"import dpmf_core\n\nfor data in [{found.path!r}]:\n    {call}"
+    return (
+        "from pathlib import Path\n\nimport dpmf_core\n\n"
+        f"data = {found.path!r}  # your file, with what is declared of it\n"
+        'if Path(data.partition("?")[0]).is_file():\n'
+        f"    {call}\nelse:\n"
+        '    print("Put the file there, then run this cell: training enters its account.")'
+    )
+
+
+def _words(text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def _code(text: str) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": text.splitlines(keepends=True),
+    }

@@ -1,0 +1,222 @@
+"""What an analyst asks: whom it must protect, what may be spent or lost, ratings or lists; and the
+runs that answer her.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
+from dpmf_core.errors import BadInput, explain
+from dpmf_core.privacy import Relation, Status
+from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
+from dpmf_core.privacy.groups import group_epsilon
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.sweep import Method, Point, Sweep
+
+GRID = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # public, whatever the data
+FEW, MANY = 3, 8  # draws of a first answer, and of a refined one
+QUICK = 9  # the largest rank of training time of a first answer's candidates
+LARGEST_GROUP = 1000
+LEAST_FOR_LISTS = 40  # items; else a list holds most of them
+ROUNDING = 1e-9  # relative, of an epsilon
+
+Protect = Literal["person", "rating", "group"]
+Goal = Literal["ratings", "lists"]
+METRIC: dict[Goal, str] = {"ratings": "rmse", "lists": "recall_at_20"}
+GUESS, POPULAR = "global-mean", "popularity"  # a list by the one is as good as any
+
+
+class Question(BaseModel):
+    """One question. Exactly one of `spend`, `keep` and `reach` is given.
+
+    data: public or simulated data that the methods are tried on. delta: of every run.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataSpec
+    protect: Protect = Field("person", description="whom it must protect")
+    group: int = Field(1, ge=1, le=LARGEST_GROUP, description="people of a group")
+    goal: Goal = Field("ratings", description="what is recommended by: ratings, or lists of 20")
+    spend: float | None = Field(
+        None, ge=0.01, le=100, allow_inf_nan=False, description="the largest epsilon"
+    )
+    keep: float | None = Field(
+        None, gt=0, le=1, allow_inf_nan=False, description="the smallest share of the gain kept"
+    )
+    reach: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="RMSE at most, or Recall@20 at least"
+    )
+    rare: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        description="share that is kept of the Recall@20 of rare items, at least",
+    )
+    worst: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="what the worst group loses, in units of a rating, at most",
+    )
+    delta: float = Field(1e-6, ge=1e-15, lt=0.5, allow_inf_nan=False)
+    draws: int = Field(FEW, ge=2, le=50, description="of split and noise, of every run")
+    seed: int = Field(0, ge=0, lt=2**62)
+    every: bool = Field(False, description="also the methods that take long")
+
+    @model_validator(mode="after")
+    def _one_wish(self) -> Self:
+        if sum(wish is not None for wish in (self.spend, self.keep, self.reach)) != 1:
+            raise ValueError("give one of spend, keep and reach")
+        if (self.protect == "group") != (self.group > 1):
+            raise ValueError("a group has 2 people or more, and nobody else is a group")
+        return self
+
+    @classmethod
+    def parse(cls, **parts: Any) -> "Question":
+        """A checked question. Raises BadInput with the first thing that is wrong."""
+        try:
+            return cls(**parts)
+        except ValidationError as error:
+            raise explain(
+                error, "the question", cls.model_json_schema().get("properties", {})
+            ) from None
+
+    @property
+    def metric(self) -> str:
+        """The id of what methods are judged by."""
+        return METRIC[self.goal]
+
+    @property
+    def relation(self) -> Relation:
+        """Who hides the replacement of a person's whole row hides any change of one rating in it;
+        who hides only that she took part does not.
+        """
+        return Relation.REPLACE_ONE if self.protect == "rating" else Relation.ADD_REMOVE
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The public grid, with what may be spent; ascending, for whom it must protect."""
+        return tuple(sorted({*GRID, *(() if self.spend is None else (self.spend,))}))
+
+    def of_one(self, epsilon: float) -> float:
+        """The epsilon of one person with which the group has `epsilon`: Gaussian releases tell
+        `group` times as much of all of them.
+        """
+        if self.group == 1:
+            return epsilon
+        return gaussian_epsilon(gaussian_mu(epsilon, self.delta) / self.group, self.delta)
+
+    @property
+    def whom(self) -> str:
+        """Whom it protects, in words."""
+        if self.protect == "rating":
+            return "one rating"
+        return "one person" if self.group == 1 else f"any group of up to {self.group} people"
+
+
+class Runs:
+    """The runs of a question on data of a public shape.
+
+    points: by name, each with the epsilon of whom it must protect (None without privacy).
+    methods: ids of the candidates; plain: of what has no privacy beside them.
+    refused: titles of what does not suit, and why.
+    """
+
+    def __init__(self, question: Question, shape: Any) -> None:
+        """Raises BadInput where no candidate is left."""
+        if question.goal == "lists" and shape.n_items < LEAST_FOR_LISTS:
+            raise BadInput(
+                f"Lists of 20 say something of {LEAST_FOR_LISTS} items or more. These data have"
+                f" {shape.n_items}. Ask for ratings."
+            )
+        self.question = question
+        self.methods, self.refused = _candidates(question, shape)
+        if not self.methods:
+            raise BadInput(
+                "No proven private method suits these data: "
+                + " ".join(f"{title}: {why}" for title, why in self.refused.items())
+            )
+        kinds = [algorithms.find(name) for name in self.methods]
+        popular = (POPULAR,) * (question.goal == "lists")
+        self.plain = tuple(dict.fromkeys((*(kind.twin for kind in kinds), *popular)))
+        self._asked = {question.of_one(epsilon): epsilon for epsilon in question.epsilons}
+        self.points = self._points()
+
+    @property
+    def specs(self) -> dict[str, RunSpec]:
+        """Every distinct run, by its key as text."""
+        return {point.key: point.spec for point in self.points}
+
+    def epsilon(self, point: Point) -> float | None:
+        """What a run costs whom it must protect."""
+        return None if point.epsilon is None else self._asked[point.epsilon]
+
+    def _points(self) -> list[Point]:
+        """All draws of one place beside each other, the quick methods first: what somebody watches
+        fills from the start.
+        """
+        question = self.question
+        order = (GUESS, *self.methods, *self.plain)
+        points = Sweep(
+            data=question.data,
+            methods=_methods(order),
+            epsilons=tuple(self._asked),
+            seeds=tuple(range(question.seed, question.seed + question.draws)),
+            delta=question.delta,
+            relation=question.relation,
+        ).points()
+        return sorted(points, key=lambda it: (order.index(it.label), it.epsilon or 0.0))
+
+
+def _methods(ids: Iterable[str]) -> tuple[Method, ...]:
+    return tuple(Method(algorithm=name, label=name) for name in dict.fromkeys(ids))
+
+
+def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Ids of the proven private methods that suit, the quick ones first; and why others do not."""
+    refused: dict[str, str] = {}
+    suited = []
+    for kind in algorithms.of_task("ratings").values():
+        if not issubclass(kind, PrivateAlgorithm) or kind.needs_item_features:
+            continue
+        if not question.every and kind.training_cost > QUICK:
+            refused[kind.title] = "it takes longer, and is tried when you refine the answer."
+            continue
+        if why := _unsuited(question, kind, shape):
+            refused[kind.title] = why
+        else:
+            suited.append(kind)
+    return tuple(kind.id for kind in sorted(suited, key=lambda it: it.training_cost)), refused
+
+
+def _unsuited(question: Question, kind: type[Algorithm], shape: Any) -> str:
+    """Why a method is no candidate; '' where it is one."""
+    epsilon = max(question.epsilons)
+    budget = {
+        "epsilon": question.of_one(epsilon),
+        "delta": question.delta,
+        "relation": question.relation,
+    }
+    spec = RunSpec.parse(data=question.data, algorithm=kind.id, budget=budget)
+    try:
+        ready = prepare(spec, shape)
+    except BadInput as error:
+        return str(error)
+    promise = ready.guarantee
+    if promise.status is not Status.PROVEN:
+        return f"its guarantee is {str(promise.status).lower()}: {promise.words}"
+    if promise.unit != "user":
+        return f"it protects no more than one {promise.unit}."
+    if question.group > 1:
+        if not all_gaussian(ready.plan):
+            return "what it costs several people together is not known."
+        together = group_epsilon(ready.plan, question.delta, question.relation, question.group)
+        if together > epsilon * (1 + ROUNDING):
+            return "it costs a group more than is asked."
+    return ""

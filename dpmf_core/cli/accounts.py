@@ -1,0 +1,146 @@
+"""`spent`: what everything that was drawn on one private data set costs together; its budget."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from dpmf_core.cli import tables
+from dpmf_core.cli.options import ledger_option
+from dpmf_core.cli.tables import json_option
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import default_delta, neighbours
+from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
+from dpmf_core.runs import data_access
+from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.spending import account_of
+from dpmf_core.runs.store import to_json
+
+WITHOUT = (
+    "This is the composition of what was drawn. Read off after results were seen, with the next run"
+    " chosen in their light, it is no guarantee by itself; a budget set beforehand is (--budget)."
+)
+WITH = (
+    "The budget is a privacy filter: whatever is chosen in the light of results, nothing is drawn"
+    " that would exceed it."
+)
+
+
+@click.command()
+@click.argument("data", metavar="DATA")
+@click.option(
+    "--budget",
+    type=float,
+    metavar="EPSILON",
+    help="Refuse whatever would make the total exceed this.",
+)
+@click.option("--delta", type=float, help="Of the budget; 1/(10 n), rounded down, unless given.")
+@click.option("--no-budget", is_flag=True, help="Take the budget away.")
+@click.option(
+    "--forget", is_flag=True, help="Remove the account. What was released stays released."
+)
+@ledger_option
+@json_option
+def spent(
+    data: str,
+    budget: float | None,
+    delta: float | None,
+    no_budget: bool,
+    forget: bool,
+    as_json: bool,
+) -> None:
+    """What was drawn so far from the private data DATA (a path, or an id of `datasets`), as one
+    epsilon, and what it is made of.
+    """
+    account = account_of(data)
+    if account is None:
+        raise BadInput(
+            f"{data} is public or simulated: nothing that is drawn on it costs anybody privacy, and"
+            " no account is kept."
+        )
+    if (budget is not None) + no_budget + forget > 1 or (delta is not None and budget is None):
+        raise BadInput(
+            "Say one thing: --budget EPSILON (with --delta D), or --no-budget, or --forget."
+        )
+    if budget is not None:
+        account.set_budget(
+            budget,
+            (
+                default_delta(data_access.open_data(DataSpec(id=data)).shape.n_units)
+                if delta is None
+                else delta
+            ),
+        )
+    elif no_budget:
+        account.set_budget(None)
+    elif forget:
+        account.forget()
+    click.echo(to_json(_record(account)) if as_json else _words(account))
+
+
+def _record(account: Account) -> dict[str, Any]:
+    budget = account.budget
+    return asdict(account.total) | {
+        "budget": budget.model_dump(mode="json") if budget else None,
+        "lines": [asdict(line) for line in account.lines],
+    }
+
+
+def figure(account: Account) -> str:
+    """The one figure, in full."""
+    total, budget = account.total, account.budget
+    terms = "nothing was released"
+    if total.delta is not None:
+        terms = (
+            f"delta = {delta_text(total.delta)}, per {total.unit},"
+            f" {neighbours(total.unit, total.relation)}, {total.rule}"
+        )
+    allowed = f" of {budget.epsilon:.2f}" if budget else ""
+    return (
+        f"Drawn from these data so far: epsilon = {epsilon_text(total.epsilon)}{allowed} ({terms})."
+    )
+
+
+def _words(account: Account) -> str:
+    lines = account.lines
+    if not lines:
+        return figure(account)
+    rows = [
+        [
+            line.title,
+            line.times,
+            tables.number(line.each, 2),
+            tables.number(line.together, 2),
+            line.state,
+            _minute(line.first),
+            _minute(line.last),
+        ]
+        for line in lines
+    ]
+    uncovered = account.total.uncovered
+    raw = (
+        f"Errors of {sum(line.times for line in lines)} runs were computed on the raw data: they"
+        " have no epsilon, and the total does not cover them."
+    )
+    more = (
+        f" Nor does it cover what {uncovered} of them released, for which nothing is proved per"
+        f" {account.total.unit}."
+        if uncovered
+        else ""
+    )
+    table = tables.table(
+        ["what", "times", "epsilon each", "together", "state", "first (UTC)", "last (UTC)"], rows
+    )
+    return f"{figure(account)}\n{WITH if account.budget else WITHOUT}\n\n{table}\n\n{raw}{more}"
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")
+
+
+def tell(data_id: str) -> None:
+    """After a command that computed on private data: the total, on standard error."""
+    account = account_of(data_id)
+    if account is not None:
+        click.echo(f"{figure(account)} `spent` says what it is made of.", err=True)

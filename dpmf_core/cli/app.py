@@ -1,0 +1,40 @@
+"""`app`: the dashboard, wherever it is installed."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from dpmf_core.errors import BadInput
+
+INSTALLED = "dpmf_app"
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def app(options: tuple[str, ...]) -> int:
+    """Serve the dashboard on this machine and open it in the browser.
+
+    OPTIONS are those of `streamlit run` (see `streamlit run --help`), such as --server.port 8502.
+    """
+    command = [sys.executable, str(script()), *options]
+    if os.name == "posix":  # elsewhere no process takes another's place
+        sys.stdout.flush()
+        os.execv(command[0], command)
+    return subprocess.run(command, check=False).returncode
+
+
+def script() -> Path:
+    """The app's script: of the installed package, or beside the core in a clone. Raises
+    BadInput.
+    """
+    found = importlib.util.find_spec(INSTALLED)
+    installed = found.submodule_search_locations if found else None
+    folders = [*map(Path, installed or ()), Path(__file__).parents[2]]
+    for folder in folders:
+        if (folder / "app.py").is_file() and (folder / "pages").is_dir():
+            return folder / "app.py"
+    raise BadInput("The app's script, app.py, is not installed. Install the package dpmf again.")

@@ -1,0 +1,227 @@
+"""`audit`: an attack beside the proof."""
+
+import csv
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from tqdm import tqdm
+
+from dpmf_core import algorithms
+from dpmf_core.cli import tables
+from dpmf_core.cli.options import pairs, param_option
+from dpmf_core.cli.tables import json_option
+from dpmf_core.data import Data
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.data_access import open_data
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.spreadsheets import harmless_row
+from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.sweep import typed
+
+if TYPE_CHECKING:  # it loads the compiled kernels
+    from dpmf_core.audit.membership_inference import Audit
+
+
+@click.command()
+@click.option("--algorithm", metavar="ID", help="See `algorithms`.")
+@click.option(
+    "--every",
+    is_flag=True,
+    help="Every algorithm with a proof, and the planted faults, in worker processes.",
+)
+@click.option(
+    "--epsilon",
+    type=float,
+    help="Total privacy loss of the attacked runs; needed where the algorithm takes a budget.",
+)
+@click.option("--delta", type=float, default=1e-5, show_default=True)
+@click.option(
+    "--runs",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="Trainings, half of them with a canary.",
+)
+@click.option(
+    "--fault",
+    default="none",
+    show_default=True,
+    metavar="ID",
+    help="none, small-noise, unlisted-release, no-clipping or exact-start: planted.",
+)
+@click.option(
+    "--unit",
+    metavar="user|rating|value",
+    help="What the canary is. Default: what the algorithm protects.",
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Of --every: each audit as a row of this CSV file.",
+)
+@click.option(
+    "--dataset",
+    metavar="ID|PATH",
+    help="Attack on these data, with a canary in them, instead of a simulated set.",
+)
+@click.option(
+    "--user",
+    type=int,
+    help="Of --dataset: the canary is this user (document, image), from 0, taken out.",
+)
+@param_option
+@json_option
+def audit(
+    algorithm: str | None,
+    every: bool,
+    epsilon: float | None,
+    params: tuple[str, ...],
+    out: Path | None,
+    dataset: str | None,
+    user: int | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """A measured lower bound on epsilon beside the proven one, on a small simulated set with a
+    worst-case user or sample, or on data of yours.
+    """
+    if every == (algorithm is not None):
+        raise BadInput("audit needs --algorithm ID, or --every for all that is proved.")
+    if dataset is None and user is not None:
+        raise BadInput("--user is one of the users of a data set: name it with --dataset.")
+    if dataset is not None and out is not None:
+        raise BadInput("--out is for the table of --every. Leave it out with --dataset.")
+    if every:
+        if dataset is not None:
+            raise BadInput("--every is a table of simulated sets. Leave --dataset out.")
+        _all(epsilon, asked, out, as_json)
+        return
+    from dpmf_core.audit.audit_table import as_record
+    from dpmf_core.audit.own_data import RAW
+
+    given: dict[str, Any] = typed(algorithms.find(str(algorithm)), pairs(params, "--param"))
+    asked |= {"epsilon": epsilon, "parameters": given}
+    data = None if dataset is None else _opened(dataset, str(algorithm), as_json)
+    with tqdm(total=asked["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
+        found = _attacked(
+            str(algorithm), data, user, lambda done, _: bar.update(done - bar.n), asked
+        )
+    lines = _lines(found) + ([] if data is None or data.public else ["", RAW])
+    click.echo(to_json(as_record(found)) if as_json else "\n".join(lines))
+
+
+def _opened(dataset: str, algorithm: str, as_json: bool) -> Data:
+    """Raises BadInput where raw figures of private data would leave as JSON."""
+    data = open_data(RunSpec.parse(data={"id": dataset}, algorithm=algorithm).data)
+    if as_json and not data.public:
+        raise BadInput("An audit of private data is for the screen. Leave --json out.")
+    return data
+
+
+def _attacked(
+    algorithm: str,
+    data: Data | None,
+    user: int | None,
+    told: Callable[[int, int], None],
+    asked: dict[str, Any],
+) -> "Audit":
+    from dpmf_core.audit.membership_inference import audit as on_simulated_data
+    from dpmf_core.audit.own_data import audit_on
+
+    if data is None:
+        return on_simulated_data(algorithm, told=told, **asked)
+    unit = asked.pop("unit")
+    if unit not in (None, "user"):
+        raise BadInput(f"On given data the canary is a whole user. Got the unit {unit!r}.")
+    return audit_on(data, algorithm, user=user, told=told, **asked)
+
+
+def _lines(found: "Audit") -> list[str]:
+    """The sentence, then every figure with its meaning."""
+    rows = [[figure.name, figure.words, figure.meaning] for figure in found.figures]
+    return [
+        found.words,
+        "",
+        tables.table(["", "epsilon", "what it means"], rows),
+        "",
+        f"The canary: {found.canary}. {found.rule}",
+    ]
+
+
+def _all(epsilon: float | None, asked: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """The table of proofs and what an attack finds, and of faults."""
+    from dpmf_core.audit.audit_table import as_record, table_specs
+    from dpmf_core.engine.executor import Engine
+
+    if epsilon is None:
+        raise BadInput("audit --every needs --epsilon: what every attacked run may spend.")
+    engine = Engine.from_environment(Store())
+    audits: list[Audit] = []
+    try:
+        jobs = [
+            engine.measure(spec)
+            for spec in table_specs(epsilon, asked["delta"], asked["runs"], asked["seed"])
+        ]
+        for job in tqdm(jobs, unit="audit", file=sys.stderr, disable=None):
+            audits.append(job.result())
+    finally:
+        engine.close()
+    rows = [_row(it) for it in audits]
+    if out is not None:
+        with out.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(harmless_row(rows[0])))
+            writer.writeheader()
+            writer.writerows(map(harmless_row, rows))
+    names = [
+        "algorithm",
+        "fault",
+        "unit",
+        "proven",
+        "lost by canary",
+        "pair test",
+        "error rates",
+        "at least",
+    ]
+    cells = [
+        [
+            f"{row[name]:.2f}" if isinstance(row[name], float) else str(row[name] or "-")
+            for name in names
+        ]
+        for row in rows
+    ]
+    click.echo(to_json([as_record(it) for it in audits]) if as_json else tables.table(names, cells))
+
+
+def _row(found: "Audit") -> dict[str, Any]:
+    """An audit as a row of the table; lower bounds are rounded down."""
+    from dpmf_core.audit.canaries import rounded
+
+    spec = found.spec
+
+    def shown(rule: str) -> float | None:
+        return max(
+            (rounded(test.epsilon) for test in found.tests if test.rule == rule),
+            default=None,
+        )
+
+    return {
+        "algorithm": spec.algorithm,
+        "fault": spec.fault,
+        "unit": found.unit,
+        "status": str(found.guarantee.status),
+        "threshold": spec.parameters.get("threshold"),
+        "proven": found.proven,
+        "planned mu": found.planned,
+        "realised mu": found.realised,
+        "lost by canary": found.lost,
+        "pair test": shown("pair test"),
+        "error rates": shown("error rates"),
+        "at least": rounded(found.lower),
+        "by": found.best.attack,
+        "runs": spec.runs,
+        "broken": found.broken,
+    }

@@ -1,0 +1,208 @@
+"""`choose`: which private method, at which epsilon, for a data set; as a report too."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpmf_core.choosing import wording
+from dpmf_core.choosing.answer import Place, answer, interval
+from dpmf_core.choosing.finding import Finding
+from dpmf_core.choosing.notebook import notebook
+from dpmf_core.choosing.question import FEW, METRIC, Question, Runs
+from dpmf_core.choosing.report import report
+from dpmf_core.choosing.selection import among_the_best
+from dpmf_core.cli import accounts, tables
+from dpmf_core.cli.options import ledger_option
+from dpmf_core.cli.runs import finish
+from dpmf_core.cli.tables import json_option
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import default_delta
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs import data_access
+from dpmf_core.runs.record import provenance
+from dpmf_core.runs.specification import DataSpec, file_of
+from dpmf_core.runs.store import Store, to_json
+from dpmf_core.tuning.private_selection import Selected
+
+EACH = 20  # ratings of a person, where nothing is declared
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.option("--dataset", required=True, metavar="ID|PATH", help="Ratings: see `datasets`.")
+@click.option(
+    "--protect",
+    type=click.Choice(["person", "rating"]),
+    default="person",
+    show_default=True,
+    help="Whom it must protect.",
+)
+@click.option("--group", type=int, default=1, help="Any group of up to so many people instead.")
+@click.option("--spend", type=float, metavar="EPSILON", help="The largest epsilon.")
+@click.option("--keep", type=float, metavar="SHARE", help="The smallest share of the gain kept.")
+@click.option("--reach", type=float, help="RMSE at most; of lists Recall@20 at least.")
+@click.option(
+    "--for", "goal", type=click.Choice(list(METRIC)), default="ratings", show_default=True
+)
+@click.option("--rare", type=float, help=Question.model_fields["rare"].description)
+@click.option("--worst", type=float, help=Question.model_fields["worst"].description)
+@click.option(
+    "--each",
+    type=float,
+    default=EACH,
+    show_default=True,
+    help="Of private data: about how many ratings a person gives, declared.",
+)
+@click.option("--delta", type=float, help="Default: 1/(10 n) for n users, rounded down.")
+@click.option("--draws", type=int, default=FEW, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--every", is_flag=True, help="Also the methods that take long.")
+@click.option(
+    "--on-data",
+    is_flag=True,
+    help=(
+        "Of private data also: a private selection among the best methods on the data themselves,"
+        " which enters their account."
+    ),
+)
+@click.option("--report", "page", type=_file, metavar="FILE.html", help="An HTML page of it.")
+@click.option("--notebook", "book", type=_file, metavar="FILE.ipynb", help="A notebook of it.")
+@ledger_option
+@json_option
+def choose(
+    dataset: str,
+    protect: str,
+    group: int,
+    each: float,
+    delta: float | None,
+    on_data: bool,
+    page: Path | None,
+    book: Path | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Which proven private method, at which epsilon.
+
+    Public and simulated data are tried themselves, of others a simulated twin with their public
+    shape. Give one of --spend, --keep and --reach.
+    """
+    data = data_access.open_data(DataSpec(id=dataset))
+    if not isinstance(data, Ratings):
+        raise BadInput(f"choose is about ratings; {file_of(dataset)} holds {data.unit}s.")
+    shape = data.shape
+    tried = dataset
+    if not data.public:
+        density = each / shape.n_items
+        tried = catalogue().twin_id(shape.n_users, shape.n_items, density, shape.bounds)
+        click.echo(f"Your rows are not used: tried on {tried}.", err=True)
+    question = Question.parse(
+        data={"id": tried},
+        protect="group" if group != 1 else protect,
+        group=group,
+        delta=default_delta(shape.n_users) if delta is None else delta,
+        **asked,
+    )
+    found = _found(question, dataset, data)
+    if on_data:
+        found = replace(found, selected=_selected(found, DataSpec(id=dataset)))
+    for file, made in ((page, report), (book, notebook)):
+        if file is not None:
+            _write(file, made(replace(found, path=found.title)))
+    click.echo(to_json(_exported(found)) if as_json else _told(found))
+    if not data.public:
+        accounts.tell(dataset)
+
+
+def _selected(found: Finding, data: DataSpec) -> Selected:
+    if found.public:
+        raise BadInput("--on-data is for private data: public ones were tried themselves.")
+    spec = among_the_best(found.question, found.answer, data)
+    if spec is None:
+        raise BadInput(
+            "--on-data compares at least two methods that predict ratings and do what was asked;"
+            " there are none here."
+        )
+    from dpmf_core.engine.executor import Engine
+
+    engine = Engine.from_environment(Store())
+    try:
+        made: Selected = engine.measure(spec).result()
+        return made
+    finally:
+        engine.close()
+
+
+def _found(question: Question, dataset: str, data: Ratings) -> Finding:
+    runs = Runs(question, data_access.open_data(question.data).shape)
+    finished, failures = finish(runs.points, Store())
+    if failures:
+        raise failures[0]
+    answered = answer(runs, finished)
+    assert answered is not None  # every run has finished
+    title = dataset if data.public else file_of(dataset)
+    return Finding(runs, answered, title, dataset, data.public, data.assumptions)
+
+
+def _write(file: Path, content: str) -> None:
+    try:
+        file.write_text(content, "utf-8")
+    except OSError as error:
+        raise BadInput(f"{file} cannot be written ({error.strerror}).") from error
+
+
+def _told(found: Finding) -> str:
+    answered = found.answer
+    ranked = sorted(answered.places, key=lambda it: (it.epsilon, answered.metric.sign * it.value))
+    rows = [_row(found, place) for place in ranked]
+    head = ["epsilon", "method", answered.metric.title, "95%", "gain kept", ""]
+    parts = [wording.headline(answered), *wording.sentences(answered), ""]
+    said = (it for it in (found.cost, found.confirmed, found.training) if it)
+    parts += [tables.table(head, rows), "", " ".join(said)]
+    return "\n".join([*parts, *([found.train] if found.train else [])])
+
+
+def _row(found: Finding, place: Place) -> list[str]:
+    text, answered = found.answer.metric.text, found.answer
+    mark = "<- use" if place == answered.best else "front" if place in answered.front else ""
+    return [
+        budget_text(place.epsilon),
+        place.title,
+        text(place.value),
+        " to ".join(text(end) for end in interval(place.values)),
+        "-" if place.share is None else f"{place.share:.0%}",
+        mark,
+    ]
+
+
+def _exported(found: Finding) -> dict[str, Any]:
+    answered = found.answer
+    return {
+        "question": found.question.model_dump(mode="json"),
+        "headline": wording.headline(answered),
+        "sentences": wording.sentences(answered),
+        "best": answered.best and _place(answered.best),
+        "front": [_place(place) for place in answered.front],
+        "places": [_place(place) for place in answered.places],
+        "without_privacy": {"method": answered.reference, "values": answered.plain},
+        "guessing": answered.guessed,
+        "refused": found.runs.refused,
+        "cost": found.cost,
+        "selected": None if found.selected is None else found.selected.export(),
+        "train": found.train,
+        **provenance(),
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {
+        "method": place.method,
+        "epsilon": place.epsilon,
+        "values": place.values,
+        "shares": place.shares,
+        "rare": place.rare,
+        "losses": place.losses,
+    }

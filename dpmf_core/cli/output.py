@@ -1,0 +1,138 @@
+"""Results in words, as a terminal shows them."""
+
+from typing import TYPE_CHECKING
+
+from dpmf_core.algorithms import find
+from dpmf_core.cli import tables
+from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
+from dpmf_core.privacy.rules import RULE_TITLES
+from dpmf_core.runs.record import PrivacyRecord, ReleaseRecord, RunRecord
+
+if TYPE_CHECKING:
+    from dpmf_core.runs.individual_losses import IndividualLosses
+
+
+def epsilon_words(record: PrivacyRecord) -> str:
+    """epsilon = 2.00 (delta = 1e-6, per user, add/remove, exact), or why there is none."""
+    exact = record.epsilon.exact
+    if exact is None:
+        return "epsilon: none"
+    if record.delta is None:
+        return "epsilon = 0.00 (nothing is released)"
+    unit = record.guarantee.unit
+    return epsilon_in_full(exact, record.delta, unit, record.relation, record.rule, ascii_only=True)
+
+
+def privacy(record: PrivacyRecord, *more: str) -> str:
+    """Epsilon in full, more lines about it, every rule's figure, the ledger, the guarantee."""
+    parts = [epsilon_words(record), *more]
+    if record.ledger and record.epsilon.exact is not None:
+        parts.append("by every rule: " + "; ".join(_rules(record)))
+    if record.ledger:
+        head = ["released", "noise", "sensitivity", "noise multiplier", "count"]
+        parts.append(tables.table(head, [_release(entry) for entry in record.ledger]))
+    parts.append(f"{record.guarantee.status}: {record.guarantee.words}")
+    return "\n".join(parts)
+
+
+def _rules(record: PrivacyRecord) -> list[str]:
+    titles = RULE_TITLES | {"exact": record.rule}
+    figures = {rule: getattr(record.epsilon, rule) for rule in titles}
+    return [
+        f"{titles[rule]} {'not valid here' if at is None else epsilon_text(at)}"
+        for rule, at in figures.items()
+    ]
+
+
+def _release(entry: ReleaseRecord) -> list[str]:
+    sizes = [f"{entry.sensitivity:.4g}", f"{entry.noise_multiplier:.4g}", str(entry.count)]
+    return [entry.title, entry.mechanism, *sizes]
+
+
+def sentence(record: RunRecord) -> str:
+    """What was done, in one sentence with numbers."""
+    shape, spec, figures = record.shape, record.spec, record.metrics
+    counts = (
+        f"{shape['n_users']:,} users, {shape['n_items']:,} items"
+        if "n_users" in shape
+        else f"{shape['n_samples']:,} x {shape['n_features']:,}"
+    )
+    what = f"{record.title} on {spec.data.id} ({counts}; {record.split}), seed {spec.seed}"
+    if "rmse" in figures:
+        return f"{what}: held-out RMSE {tables.number(figures['rmse'])}."
+    if "objective" in figures:
+        return (
+            f"{what}: objective {tables.number(figures['objective'], 4)}, the mean row"
+            f" {tables.number(figures['trivial_objective'], 4)}."
+        )
+    return f"{what}."
+
+
+def run(record: RunRecord) -> str:
+    """One run, readable: the sentence, figures, privacy, timings."""
+    from dpmf_core.evaluation.registry import title_of  # and all that judges: for runs alone
+
+    figures = [[title_of(name), tables.number(value)] for name, value in record.metrics.items()]
+    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in record.seconds.items())
+    given = ", ".join(f"{name} = {value}" for name, value in record.parameters.items()) or "none"
+    last = (
+        f"{seconds}; peak {record.peak_mb or 0:.0f} MB; key"
+        f" {record.key}{' (from the store)' if record.cached else ''}"
+    )
+    return "\n\n".join(
+        [
+            sentence(record),
+            tables.table(["figure", ""], figures),
+            f"{privacy(record)}\n{record.noise}".rstrip(),
+            f"parameters: {given}",
+            last,
+        ]
+    )
+
+
+def individual_losses(found: "IndividualLosses") -> str:
+    """How many units lost how much, lowest first."""
+    rows = [
+        [f"{it.share:.1f}", tables.epsilon(it.epsilon), it.units, "#" * it.units]
+        for it in found.histogram()
+    ]
+    return "\n".join(
+        [
+            f"What each of {len(found.mu)} users or samples, drawn at random, moved over the noise,"
+            f" as a share of the run's mu = {found.bound:.3f}.",
+            "Computed from their rows: for the eyes of whoever holds the data. What is promised to"
+            " each of them is the run's epsilon.",
+            "",
+            tables.table(["share of mu, at most", "epsilon, at most", "how many", ""], rows),
+        ]
+    )
+
+
+def script(record: RunRecord) -> str:
+    """A Python script that does a run again, exactly on public data.
+
+    Whatever the record holds enters it as literals alone.
+    """
+    spec = record.spec
+    title = find(spec.algorithm).title
+    note = (
+        ""
+        if record.public
+        else (
+            "# Private data: the noise comes from the operating system, so figures differ from run"
+            " to run.\n"
+        )
+    )
+    if record.from_file:
+        note = "# The record of this run came as a file; its figures were not checked.\n" + note
+    return (
+        f'"""{title}, again. Needs the package dpmf."""\n\nfrom dpmf_core.cli'
+        f" import output\nfrom dpmf_core.runs.execution import run\nfrom"
+        f" dpmf_core.runs.specification import RunSpec\n\n{note}spec ="
+        " RunSpec.parse(\n"
+        + "".join(
+            f"    {name}={value!r},\n" for name, value in spec.model_dump(mode="json").items()
+        )
+        + ")\nresult ="
+        " run(spec)\nprint(result.record.metrics)\nprint(output.epsilon_words(result.record))\n"
+    )

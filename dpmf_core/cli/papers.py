@@ -1,0 +1,113 @@
+"""`papers`: every claim of the source papers, and `papers run`, which measures them again."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpmf_core.cli import tables
+from dpmf_core.cli.runs import finish
+from dpmf_core.cli.tables import json_option
+from dpmf_core.errors import BadInput
+from dpmf_core.papers import results
+from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.registry import CLAIMS, TABLES, find_claim
+from dpmf_core.papers.results import ClaimResult
+from dpmf_core.runs.store import Store, to_json
+
+MOST_SIGNS = 60  # of the figures in the list; --json has them whole
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def papers(context: click.Context, as_json: bool) -> None:
+    """Every claim of the source papers, with the last verdict. `papers run ID` measures one."""
+    if context.invoked_subcommand is not None:
+        return
+    found = [_listed(claim) for claim in CLAIMS.values()]
+    if as_json:
+        click.echo(to_json(found))
+        return
+    body = [
+        [it["id"], it["source"], it["title"], it["verdict"], it["data"], _shortened(it["figure"])]
+        for it in found
+    ]
+    click.echo(tables.table(["id", "source", "claim", "last verdict", "data", "figures"], body))
+    click.echo("Tables of our own, made by `sweep --preset ID`: " + ", ".join(TABLES) + ".")
+
+
+def _listed(claim: Claim) -> dict[str, Any]:
+    """A claim as it is listed."""
+    last = results.last(claim)
+    stand_in = claim.stands_in(full=True)
+    return {
+        "id": claim.id,
+        "source": claim.source,
+        "title": claim.title,
+        "statements": [clause.words for clause in claim.clauses],
+        "data": "stand-in" if stand_in else "present",
+        "stand_in": stand_in,
+        "verdict": "not measured" if last is None else f"{last.outcome.lower()} ({last.size})",
+        "figure": "-" if last is None else _decisive(last),
+        "measured": None if last is None else last.created,
+    }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_SIGNS else text[: MOST_SIGNS - 1] + "…"
+
+
+def _decisive(last: ClaimResult) -> str:
+    """The numbers of the first statement that fails, else of the first."""
+    judged = [it for it in last.clauses if not it.holds] or list(last.clauses)
+    return judged[0].figures if judged else last.remark
+
+
+@papers.command()
+@click.argument("claim_id", metavar="ID", required=False)
+@click.option("--all", "everything", is_flag=True, help="Every claim, one after the other.")
+@click.option("--page-size", is_flag=True, help="As on its page: at most a minute each.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the results in this folder instead of the data folder.",
+)
+@json_option
+def run(
+    claim_id: str | None, everything: bool, page_size: bool, out: Path | None, as_json: bool
+) -> None:
+    """Measure claims again and keep the verdicts. What the store has is not computed again, so a
+    run that was cut goes on.
+    """
+    if (claim_id is None) != everything:
+        raise BadInput("papers run needs the id of a claim (see `papers`), or --all; not both.")
+    chosen = list(CLAIMS.values()) if claim_id is None else [find_claim(claim_id)]
+    failures = 0
+    measured = []
+    for claim in chosen:
+        made = _measure(claim, not page_size, out, quiet=as_json)
+        if made is None:
+            failures += 1
+        else:
+            measured.append(made)
+    if as_json:
+        click.echo(to_json([it.model_dump(mode="json") for it in measured]))
+    if failures:
+        click.echo(f"{failures} of {len(chosen)} claims could not be measured.", err=True)
+        click.get_current_context().exit(1)
+
+
+def _measure(claim: Claim, full: bool, out: Path | None, quiet: bool) -> ClaimResult | None:
+    """The result, kept and printed; None where runs of it failed."""
+    points = claim.points(full)
+    finished, failures = finish(points, Store()) if points else ({}, [])
+    if failures:
+        return None
+    seconds = sum(run.record.seconds.get("fit") or 0.0 for run in finished.values())
+    made = results.result(claim, claim.measured(points, finished, full), full, seconds)
+    if made.outcome is not Outcome.NOT_MEASURED:
+        results.save(made, out)
+    if not quiet:
+        click.echo(f"{claim.id}: {made.verdict.words}")
+    return made

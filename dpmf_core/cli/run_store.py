@@ -1,0 +1,76 @@
+"""`runs`: the store of finished runs."""
+
+from typing import Any
+
+import click
+
+from dpmf_core.cli import tables
+from dpmf_core.cli.lazy_group import LazyGroup, Place
+from dpmf_core.cli.tables import json_option
+from dpmf_core.runs.store import Store, to_json
+
+PLACES = {
+    "show": Place(
+        "dpmf_core.cli.stored_run:show",
+        "One run in full.",
+    ),
+    "export": Place(
+        "dpmf_core.cli.stored_run:export",
+        "A run as it may leave this machine: without what is computed from raw private rows.",
+    ),
+    "delete": Place(
+        "dpmf_core.cli.stored_run:delete",
+        "Forget a run.",
+    ),
+    "check": Place(
+        "dpmf_core.cli.maintenance:check",
+        "Read every stored run; exit code 1 where one is not what was written.",
+    ),
+    "repair": Place(
+        "dpmf_core.cli.maintenance:repair",
+        "Build a damaged index again and move runs that cannot be read aside.",
+    ),
+    "backup": Place(
+        "dpmf_core.cli.maintenance:backup",
+        (
+            "Write runs, answers of classes, journals of searches and accounts of private"
+            " data to a FILE."
+        ),
+    ),
+    "restore": Place(
+        "dpmf_core.cli.maintenance:restore",
+        "Add what a backup FILE holds and this data folder lacks.",
+    ),
+}
+
+
+@click.group(cls=LazyGroup, places=PLACES, invoke_without_command=True)
+@json_option
+@click.pass_context
+def runs(context: click.Context, as_json: bool) -> None:
+    """The finished runs; without a command, a list of them."""
+    if context.invoked_subcommand is not None:
+        return
+    store = Store()
+    rows = store.rows()
+    if hidden := store.count() - len(rows):
+        click.echo(f"Stored runs that cannot be read: {hidden}. `runs check` says why.", err=True)
+    if as_json:
+        click.echo(to_json(rows))
+        return
+    click.echo(
+        tables.table(
+            ["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"],
+            [_line(row) for row in rows],
+        )
+        if rows
+        else "No run is stored yet."
+    )
+
+
+def _line(row: dict[str, Any]) -> list[Any]:
+    made, figures = (
+        row["created"][:16].replace("T", " "),
+        (tables.epsilon(row["epsilon"]), row["seed"], tables.number(row["rmse"])),
+    )
+    return [row["key"][:8], made, row["dataset"], row["algorithm"], *figures]

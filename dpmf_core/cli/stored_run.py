@@ -1,0 +1,58 @@
+"""`runs show`, `export` and `delete`: one stored run."""
+
+import click
+
+from dpmf_core.cli import output
+from dpmf_core.cli.tables import json_option
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.store import Store, to_json
+
+
+def _key(store: Store, start: str) -> str:
+    """The one stored key that begins with `start`."""
+    found = [key for key in store.run_keys() if key.startswith(start)] if start else []
+    if len(found) != 1:
+        what = f"{len(found)} stored runs begin" if found else "No stored run begins"
+        raise BadInput(f"{what} with the key {start!r}. `python -m dpmf_core runs` lists them.")
+    return str(found[0])
+
+
+def _stored(start: str) -> Run:
+    store = Store()
+    run = store.get(_key(store, start))
+    if run is None:
+        raise BadInput(f"The run {start!r} has just been deleted.")
+    return run
+
+
+@click.command()
+@click.argument("key")
+@json_option
+def show(key: str, as_json: bool) -> None:
+    """One run in full. The first characters of its KEY are enough."""
+    record = _stored(key).record
+    click.echo(to_json(record.to_dict()) if as_json else output.run(record))
+
+
+@click.command()
+@click.argument("key")
+@click.option("--script", is_flag=True, help="A Python script that does the run again.")
+@json_option
+def export(key: str, script: bool, as_json: bool) -> None:
+    """A run as it may leave this machine: without what is computed from raw private rows."""
+    if script == as_json:
+        raise BadInput("Say what to export: --script or --json.")
+    run = _stored(key)
+    click.echo(output.script(run.record) if script else to_json(run.export()))
+
+
+@click.command()
+@click.argument("key")
+@json_option
+def delete(key: str, as_json: bool) -> None:
+    """Forget a run."""
+    store = Store()
+    whole = _key(store, key)
+    store.delete(whole)
+    click.echo(to_json({"deleted": whole}) if as_json else f"Deleted {whole}.")

@@ -1,0 +1,55 @@
+"""`warm`: what the pages show first, computed beforehand."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from dpmf_core import algorithms, first_views, kernels
+from dpmf_core.cli import tables
+from dpmf_core.cli.runs import stored_or_run
+from dpmf_core.cli.tables import json_option
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.store import Store, to_json
+
+
+@click.command()
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Every page's runs, those about documents and images too: some minutes.",
+)
+@json_option
+def warm(every: bool, as_json: bool) -> None:
+    """Compile the kernels and compute what the Explore page shows first, at every epsilon of its
+    grid, so that a class starts at once; with --all what every page shows first.
+    """
+    kernels.ready()
+    pages = first_views.runs_of_pages()
+    wanted = first_views.cheapest_first() if every else pages["explore"]
+    store, done = Store(), []
+    for spec in wanted:
+        record = stored_or_run(spec, store).record
+        name = "rmse" if algorithms.find(spec.algorithm).task == "ratings" else "objective"
+        done.append(
+            {
+                "key": record.key,
+                "dataset": spec.data.id,
+                "algorithm": spec.algorithm,
+                "epsilon": spec.budget.epsilon if spec.budget else None,
+                "seed": spec.seed,
+                "metric": name,
+                "value": record.metrics[name],
+                "cached": record.cached,
+            }
+        )
+    click.echo(to_json(done) if as_json else "\n".join(_line(run) for run in done))
+
+
+def _line(run: Mapping[str, Any]) -> str:
+    """A run in words."""
+    at = "" if run["epsilon"] is None else f" at ε = {budget_text(run['epsilon'])}"
+    figure = f"{METRICS[run['metric']].title} {tables.number(run['value'])}"
+    return f"{run['algorithm']} on {run['dataset']}{at}, seed {run['seed']}: {figure}"

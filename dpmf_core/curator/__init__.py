@@ -1,0 +1,38 @@
+"""The wall between private rows and algorithms: an algorithm asks for sums over people, and
+hears them with noise.
+"""
+
+from dpmf_core.curator.curator import (
+    CELLS_ARE_PUBLIC,
+    Curator,
+    NoisyCurator,
+    OpenCurator,
+    open_curator,
+)
+from dpmf_core.curator.grid import grid_step, on_grid
+from dpmf_core.curator.groups import on_disjoint_groups, on_groups
+from dpmf_core.curator.people import Blocks, Cells, Held, People, Step, in_memory, on_disk
+from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
+
+__all__ = [
+    "CELLS_ARE_PUBLIC",
+    "Block",
+    "Blocks",
+    "Cells",
+    "Curator",
+    "Held",
+    "NoisyCurator",
+    "OpenCurator",
+    "People",
+    "Range",
+    "Statistic",
+    "Step",
+    "Totals",
+    "grid_step",
+    "in_memory",
+    "on_disjoint_groups",
+    "on_disk",
+    "on_grid",
+    "on_groups",
+    "open_curator",
+]

@@ -1,0 +1,222 @@
+"""The curator: what an algorithm speaks to instead of holding rows."""
+
+import uuid
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpmf_core.curator.groups import group_of
+from dpmf_core.curator.people import Blocks, Cells, Held, Key, People, Step, in_memory
+from dpmf_core.curator.statistic import Array, Range, Statistic
+from dpmf_core.language import phrase
+from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
+from dpmf_core.privacy.noise import Noise, PlanViolation, Release
+
+CELLS_ARE_PUBLIC = phrase("which items were rated is public")  # an assumption of a guarantee
+
+
+class Curator(Protocol):
+    """All that an algorithm with a proof is given of private data."""
+
+    @property
+    def shape(self) -> Any:
+        """The public shape: `Shape` or `SampleShape`."""
+        ...
+
+    def scale(self, statistic: Statistic) -> float:
+        """The noise scale of the next planned release of a statistic: public.
+
+        Raises PlanViolation where none is planned.
+        """
+        ...
+
+    def release(self, statistic: Statistic, *shared: Any) -> Array:
+        """The sum over all units with its planned noise, entered in the ledger.
+
+        Raises PlanViolation.
+        """
+        ...
+
+    def release_parts(
+        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
+    ) -> Iterator[tuple[Range, Array]]:
+        """One release, entered now and handed out range by range, for what is too large to hold.
+
+        Raises PlanViolation.
+        """
+        ...
+
+    def cells(self) -> Cells:
+        """Who rated what, without the values: where the run's guarantee assumes it public.
+
+        Raises PlanViolation elsewhere.
+        """
+        ...
+
+    def hold(self, step: Step, *shared: Any) -> Held:
+        """step(block, *shared) of every block, held beside the rows until the key is let go.
+        step: a pure function at module level.
+        """
+        ...
+
+
+class NoisyCurator:
+    """A curator of one run, opened on people and a plan's noise (any number may be open on the
+    same people). assumptions: what the run's guarantee takes as public.
+    """
+
+    def __init__(self, people: People, noise: Noise, assumptions: Sequence[str] = ()) -> None:
+        self._people, self._noise, self._assumptions = people, noise, assumptions
+        self._run, self._number = uuid.uuid4().hex, 0
+        self._held_of: dict[Key, DisjointGroup] = {}  # whose rows made what is held
+
+    @property
+    def shape(self) -> Any:
+        return self._people.shape
+
+    def scale(self, statistic: Statistic) -> float:
+        leaf = self._noise.planned(statistic.name, group_of(statistic))
+        return leaf.noise_multiplier * leaf.sensitivity
+
+    def release(self, statistic: Statistic, *shared: Any) -> Array:
+        self._require_one_group(statistic, shared)
+        exact = self._total(statistic, shared)
+        pen = self._pen(statistic, _coordinates(exact) if statistic.symmetric else exact.size)
+        return _published(statistic, exact, pen)
+
+    def release_parts(
+        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
+    ) -> Iterator[tuple[Range, Array]]:
+        self._require_one_group(statistic, shared)
+        pen = self._pen(statistic, statistic.size(self.shape, *shared))
+        return (
+            (at, _published(statistic, self._total(statistic, shared, at), pen)) for at in ranges
+        )
+
+    def thresholded(self, statistic: Statistic, *shared: Any) -> tuple[Array, Array]:
+        """The names that pass the threshold of the planned `ThresholdedCounts`, largest noisy count
+        first, and their noisy counts; a name that nobody has never passes.
+
+        Raises PlanViolation.
+        """
+        self._require_planned(statistic)
+        return self._noise.thresholded(statistic.name, self._total(statistic, shared))
+
+    def padded_count(self, statistic: Statistic, *shared: Any) -> int | None:
+        """The noisy number of the planned `PaddedCount`, which can stand for the true one; None
+        where it fell below: the run must stop.
+
+        Raises PlanViolation.
+        """
+        self._require_planned(statistic)
+        count = int(self._total(statistic, shared)[0])
+        padded = self._noise.padded_count(statistic.name, count)
+        return None if padded < count else padded
+
+    def cells(self) -> Cells:
+        if CELLS_ARE_PUBLIC not in self._assumptions:
+            raise PlanViolation("Which items were rated is private in this run.")
+        return self._people.cells()
+
+    def hold(self, step: Step, *shared: Any) -> Held:
+        self._require_one_group(step, shared)
+        held = Held(self._next_key())
+        self._people.hold(held.key, step, shared)
+        self._held_of[held.key] = group_of(step)
+        weakref.finalize(held, _forget, self._people, self._held_of, held.key)
+        return held
+
+    def _require_one_group(self, question: Statistic | Step, shared: Sequence[Any]) -> None:
+        """Raises PlanViolation where what is held was made of rows outside the group that is
+        asked: it would carry them into the sum.
+        """
+        group = group_of(question)
+        held = [part for part in shared if isinstance(part, Held)]
+        if any(self._held_of.get(part.key, EVERYBODY) != group for part in held):
+            raise PlanViolation(
+                "What is held was made of other rows than those of the group that is asked."
+            )
+
+    def _total(self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None) -> Array:
+        totals = self._people.total(self._next_key(), statistic, shared, at)
+        return statistic.assemble(totals, *shared, **({} if at is None else {"at": at}))
+
+    def _require_planned(self, statistic: Statistic) -> None:
+        """Raises PlanViolation where the plan holds this release with other facts."""
+        leaf = self._noise.planned(statistic.name, group_of(statistic))
+        if leaf != statistic.event(leaf.noise_multiplier):
+            raise PlanViolation(f"The plan holds {leaf}, and {statistic} was asked for.")
+
+    def _pen(self, statistic: Statistic, size: int) -> Release:
+        return self._noise.release(
+            statistic.name,
+            sensitivity=statistic.sensitivity,
+            size=size,
+            group=group_of(statistic),
+        )
+
+    def _next_key(self) -> Key:
+        self._number += 1
+        return Key(self._run, self._number)
+
+
+def _forget(people: People, held_of: dict[Key, DisjointGroup], key: Key) -> None:
+    people.drop(key)
+    held_of.pop(key, None)
+
+
+def _coordinates(matrices: Array) -> int:
+    """Of a symmetric matrix, or a stack of them."""
+    r = matrices.shape[-1]
+    return int(matrices.size // r // r * (r * (r + 1) // 2))
+
+
+def _published(statistic: Statistic, exact: Array, pen: Release) -> Array:
+    if not statistic.symmetric:
+        return pen.vector(exact)
+    if not np.array_equal(exact, np.swapaxes(exact, -1, -2)):
+        raise PlanViolation(
+            f"{statistic.name!r} is not symmetric: what is skew would be released without noise."
+        )
+    return pen.symmetric(exact)
+
+
+class OpenCurator(NoisyCurator):
+    """For algorithms that promise nothing: it also hands out rows, and sums without noise."""
+
+    def __init__(self, people: Blocks, noise: Noise, tables: Mapping[str, Any]) -> None:
+        super().__init__(people, noise)
+        self._tables = tables
+
+    @property
+    def rows(self) -> Any:
+        """The rows that an algorithm learns from."""
+        return self._tables["train"]
+
+    def total(self, statistic: Statistic, *shared: Any) -> Array:
+        """The exact sum: no noise, nothing in the ledger."""
+        return self._total(statistic, shared)
+
+    def sample(self, name: str) -> tuple[float, Callable[[tuple[int, ...]], Array]]:
+        """Opens the planned posterior sample of this name, whose density is made of exact sums that
+        are never released: its noise multiplier, and standard normals of a shape.
+
+        Raises PlanViolation.
+        """
+        multiplier = self._noise.planned(name).noise_multiplier
+        return multiplier, self._noise.sampler(name)
+
+
+def open_curator(
+    data: Any, noise: Noise, *, rows: bool, blocks: int = 1, assumptions: Sequence[str] = ()
+) -> Curator:
+    """A curator of these data. rows: whether it hands them out.
+
+    data: `Ratings`, `Samples`, or tables of them by name. assumptions: of the run's guarantee.
+    """
+    people = in_memory(data, blocks)
+    if not rows:
+        return NoisyCurator(people, noise, assumptions)
+    return OpenCurator(people, noise, data if isinstance(data, Mapping) else {"train": data})

@@ -1,0 +1,159 @@
+"""Disjoint groups of units, each of which answers questions of its own: what is released on every
+group once costs a unit what one release costs.
+
+Which group a unit is in follows from her number alone, by a hash that everybody knows. No row and
+no seed decides it, so nobody can be in two groups, and that somebody is in a group says nothing.
+How many rows a group has is as private as how many all have: `n_units` stays that of the whole
+population, and only noisy sums leave. docs/PRIVACY.md, "Disjoint groups of units".
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpmf_core.curator.people import Held, Step
+from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
+from dpmf_core.privacy.events import Event
+from dpmf_core.privacy.mechanisms import Mechanism
+from dpmf_core.privacy.noise import PlanViolation
+
+KEY = 0x6A09E667F3BCC908  # the root of 2: of the hash, apart from all seeds of runs
+
+
+def groups_of(units: Array, of: int) -> Array:
+    """The group of each unit (n_units,), from 0 to of - 1, by her number in the population."""
+    return np.minimum((keyed_uniform(KEY, units) * of).astype(np.int64), of - 1)
+
+
+def members(block: Block, group: DisjointGroup) -> Block:
+    """The block in which everybody else's row is empty; the units stay."""
+    if group.of == 1:
+        return block
+    inside = groups_of(block.ids, group.of) == group.number
+    tables = {name: rows.only(inside[rows.users]) for name, rows in block.tables.items()}
+    return replace(block, tables=tables)
+
+
+@dataclass(frozen=True)
+class GroupStatistic(Statistic):
+    """A statistic over the units of one group: a sum over all units to which those of other
+    groups add nothing, so every bound of the statistic is one of it.
+
+    docs/PRIVACY.md, "Disjoint groups of units".
+    """
+
+    statistic: Statistic
+    group: DisjointGroup
+
+    def __post_init__(self) -> None:
+        for name in ("name", "replace_one_factor", "symmetric", "norm"):
+            object.__setattr__(self, name, getattr(self.statistic, name))
+
+    @property
+    def sensitivity(self) -> float:
+        return self.statistic.sensitivity
+
+    def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
+        return self.statistic.empty(shape, *shared, **part)
+
+    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
+        self.statistic.add(members(block, self.group), totals, *shared, **part)
+
+    def assemble(self, totals: Totals, *shared: Any, **part: Any) -> Array:
+        return self.statistic.assemble(totals, *shared, **part)
+
+    def size(self, shape: Any, *shared: Any, **part: Any) -> int:
+        return self.statistic.size(shape, *shared, **part)
+
+    def event(self, noise_multiplier: float) -> Event:
+        """The planned release on every group, of which this is one."""
+        return on_groups(self.statistic.event(noise_multiplier), self.group.of)
+
+
+@dataclass(frozen=True)
+class GroupStep:
+    """A step that sees the rows of one group alone."""
+
+    step: Step
+    group: DisjointGroup
+
+    def __call__(self, block: Block, *shared: Any) -> Any:
+        return self.step(members(block, self.group), *shared)
+
+
+def on_groups(release: Event, of: int) -> Event:
+    """One planned release on each of so many disjoint groups.
+
+    Raises ValueError where the mechanism does not allow it.
+    """
+    if not isinstance(release, Mechanism):
+        raise TypeError(f"Not one release: {release!r}.")
+    return replace(release, groups=of)
+
+
+class GroupCurator:
+    """What an algorithm asks one group. A `Curator` that puts its questions to the curator of all
+    units, who checks them.
+    """
+
+    def __init__(self, whole: Any, group: DisjointGroup) -> None:
+        self._whole, self._group = whole, group
+
+    @property
+    def shape(self) -> Any:
+        """Of all units: public."""
+        return self._whole.shape
+
+    def scale(self, statistic: Statistic) -> float:
+        """The noise scale of this group's next planned release."""
+        return float(self._whole.scale(self._of(statistic)))
+
+    def release(self, statistic: Statistic, *shared: Any) -> Array:
+        """The sum over this group's units with its planned noise, entered in the ledger.
+
+        Raises PlanViolation.
+        """
+        return np.asarray(self._whole.release(self._of(statistic), *shared))
+
+    def release_parts(
+        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
+    ) -> Iterator[tuple[Range, Array]]:
+        """One release, handed out range by range. Raises PlanViolation."""
+        parts: Iterator[tuple[Range, Array]] = self._whole.release_parts(
+            self._of(statistic), ranges, *shared
+        )
+        return parts
+
+    def cells(self) -> Any:
+        """Raises PlanViolation."""
+        raise PlanViolation("Which items a group's users rated is not handed out.")
+
+    def hold(self, step: Step, *shared: Any) -> Held:
+        """step(block, *shared) of every block without the rows of others."""
+        held: Held = self._whole.hold(GroupStep(step, self._group), *shared)
+        return held
+
+    def _of(self, statistic: Statistic) -> GroupStatistic:
+        return GroupStatistic(statistic, self._group)
+
+
+def on_disjoint_groups(curator: Any, of: int) -> list[GroupCurator]:
+    """A curator for each of so many disjoint groups of a curator's units, in order.
+
+    Raises PlanViolation where the units are no users with ratings.
+    """
+    if not isinstance(curator.shape, Shape):
+        raise PlanViolation("Only users with ratings are split into groups.")
+    return [GroupCurator(curator, DisjointGroup(number, of)) for number in range(of)]
+
+
+def group_of(question: Statistic | Step) -> DisjointGroup:
+    """The group that a statistic or a step is about: everybody unless it says otherwise."""
+    if isinstance(question, GroupStatistic | GroupStep):
+        return question.group
+    return EVERYBODY

@@ -1,0 +1,237 @@
+"""Private rows in blocks, and what may be done with them: exact sums, and states that stay beside
+the rows.
+
+One contract for rows in memory, on disk and on other machines. A key names one sum or state: (run,
+number). Steps and statistics are pure and picklable, so that what a block makes under a key is the
+same value whenever and wherever it is made.
+"""
+
+import contextlib
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+
+Step = Callable[..., Any]  # step(block, *shared) -> state
+Ints = npt.NDArray[np.int64]
+
+
+class Key(NamedTuple):
+    """Of a sum or of a state: which curator's, and its number there."""
+
+    run: str
+    number: int
+
+
+class Held:
+    """What the rows' side holds under a key; here it is a name and nothing else."""
+
+    __slots__ = ("__weakref__", "key")
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Held, (self.key,)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Who rated what, sorted by user and item: users, items (n_ratings,)."""
+
+    users: npt.NDArray[np.int32]
+    items: npt.NDArray[np.int32]
+
+
+class People(Protocol):
+    """The rows' side."""
+
+    shape: Any
+
+    def total(
+        self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
+    ) -> Totals:
+        """The exact sums over all units."""
+        ...
+
+    def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
+        """Make a state of every block, and hold it under the key."""
+        ...
+
+    def drop(self, key: Key) -> None:
+        """Forget what is held under a key."""
+        ...
+
+    def cells(self) -> Cells:
+        """Who rated what, of all blocks."""
+        ...
+
+
+class Blocks:
+    """Blocks that are visited one after the other. blocks: loaded when asked for. held: states
+    by key and block.
+    """
+
+    def __init__(
+        self,
+        shape: Any,
+        blocks: Sequence[Block],
+        held: MutableMapping[tuple[Key, int], Any] | None = None,
+    ) -> None:
+        self.shape, self.blocks = shape, blocks
+        self.held: MutableMapping[tuple[Key, int], Any] = {} if held is None else held
+
+    def total(
+        self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
+    ) -> Totals:
+        part = {} if at is None else {"at": at}
+        totals = statistic.empty(self.shape, *shared, **part)
+        for place, block in enumerate(self.blocks):
+            statistic.add(block, totals, *self._beside(place, shared), **part)
+        return totals
+
+    def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
+        for place, block in enumerate(self.blocks):
+            self.held[key, place] = step(block, *self._beside(place, shared))
+
+    def drop(self, key: Key) -> None:
+        for place in range(len(self.blocks)):
+            with contextlib.suppress(KeyError):  # a step that failed half-way
+                del self.held[key, place]
+
+    def cells(self) -> Cells:
+        parts = [(block.ids[block.rows.users], block.rows.items) for block in self.blocks]
+        users, items = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.lexsort((items, users))
+        return Cells(users[order].astype(np.int32), items[order])
+
+    def _beside(self, place: int, shared: Sequence[Any]) -> Iterator[Any]:
+        """What is shared, with this block's states in place of their names."""
+        return (self.held[part.key, place] if isinstance(part, Held) else part for part in shared)
+
+
+# ---- rows in blocks ------------------------------------------------------------------------------
+
+
+def in_memory(data: Any, blocks: int = 1) -> Blocks:
+    """The units of `data` (`Ratings`, `Samples`, or tables of them by name, with the same
+    units) in so many blocks of consecutive units.
+    """
+    tables = data if isinstance(data, Mapping) else {"train": data}
+    shape = next(iter(tables.values())).shape
+    everybody = np.arange(shape.n_units)
+    if blocks == 1:
+        return Blocks(shape, [Block(everybody, tables, shape.n_units)])
+    return Blocks(
+        shape, split_units(tables, np.array_split(everybody, min(blocks, len(everybody))))
+    )
+
+
+def split_units(tables: Mapping[str, Any], parts: Sequence[Ints]) -> list[Block]:
+    """A block of each part: ids of units, in the order in which the block numbers them."""
+    n_units = next(iter(tables.values())).shape.n_units
+    return [
+        Block(ids, {name: rows_of(data, ids) for name, data in tables.items()}, n_units)
+        for ids in parts
+    ]
+
+
+def rows_of(data: Any, units: Ints) -> Any:
+    """The rows of some units, numbered from 0 in the given order."""
+    if isinstance(data, Ratings):
+        return _ratings_of(data, units)
+    return _samples_of(data, units)
+
+
+def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
+    counts = np.diff(ratings.by_user)[units]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    users = np.repeat(np.arange(len(units), dtype=np.int32), counts)
+    chosen = np.arange(starts[-1]) + (ratings.by_user[units] - starts[:-1])[users]
+    order = None if ratings.order is None else ratings.order[chosen]
+    return replace(
+        ratings,
+        users=users,
+        items=ratings.items[chosen],
+        values=ratings.values[chosen],
+        n_users=len(units),
+        order=order,
+    )
+
+
+def _samples_of(samples: Samples, units: Ints) -> Samples:
+    """A unit is a row, or a person with all her rows, in the order in which they are."""
+    known_rows: dict[str, Any] = {"titles": None, "clean": None, "texts": None}  # for judging alone
+    if samples.people is None:
+        return replace(samples, X=samples.X[units], **known_rows)
+    place = np.full(samples.shape.n_units, -1)
+    place[units] = np.arange(len(units))
+    chosen = np.flatnonzero(place[samples.people] >= 0)
+    people = place[samples.people[chosen]].astype(np.int32)
+    return replace(samples, X=samples.X[chosen], people=people, n_people=len(units), **known_rows)
+
+
+# ---- on disk -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Files(Sequence[Block]):
+    """Blocks in the files of a folder, read when asked for and not kept."""
+
+    paths: tuple[Path, ...]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, place: Any) -> Any:
+        return pickle.loads(self.paths[place].read_bytes())
+
+
+class FileStates(MutableMapping[tuple[Key, int], Any]):
+    """States in files of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def _path(self, key: tuple[Key, int]) -> Path:
+        (run, number), place = key
+        return self._folder / f"{run}-{number}-{place}.state"
+
+    def __getitem__(self, key: tuple[Key, int]) -> Any:
+        return pickle.loads(self._path(key).read_bytes())
+
+    def __setitem__(self, key: tuple[Key, int], state: Any) -> None:
+        self._path(key).write_bytes(pickle.dumps(state, protocol=5))
+
+    def __delitem__(self, key: tuple[Key, int]) -> None:
+        try:
+            self._path(key).unlink()
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
+    def __iter__(self) -> Iterator[tuple[Key, int]]:
+        for path in self._folder.glob("*.state"):
+            run, number, place = path.stem.rsplit("-", 2)
+            yield Key(run, int(number)), int(place)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def on_disk(shape: Any, blocks: Iterable[Block], folder: Path) -> Blocks:
+    """The same blocks in files of a folder of one's own; one is in memory at a time. shape: of
+    all units together.
+    """
+    paths = []
+    for place, block in enumerate(blocks):
+        paths.append(folder / f"{place}.block")
+        paths[-1].write_bytes(pickle.dumps(block, protocol=5))
+    return Blocks(shape, Files(tuple(paths)), FileStates(folder))

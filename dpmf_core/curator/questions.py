@@ -1,0 +1,105 @@
+"""What one fit asked its curator, and what other rows would have answered to the same questions.
+
+A statistic is a sum over units of what `add` makes of each, so what one unit moves is her own
+answer: no second fit is needed, and a unit may be as adversarial as can be.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpmf_core.curator.curator import NoisyCurator
+from dpmf_core.curator.people import Held, Key, Step, in_memory
+from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
+from dpmf_core.privacy.noise import Noise
+
+
+@dataclass(frozen=True)
+class Question:
+    """One release: a statistic, the scale of its noise, what was shared with it, and its parts."""
+
+    statistic: Statistic
+    scale: float
+    shared: tuple[Any, ...]
+    ranges: tuple[Range, ...] | None = None
+
+    @property
+    def parts(self) -> list[dict[str, Range]]:
+        return [{}] if self.ranges is None else [{"at": at} for at in self.ranges]
+
+
+@dataclass
+class Asked:
+    """All questions of a fit, and how what is held was made. model: what the fit ended with."""
+
+    shape: Any
+    questions: list[Question] = field(default_factory=list)
+    steps: dict[Key, tuple[Step, tuple[Any, ...]]] = field(default_factory=dict)
+    model: Any = None
+
+    def totals(
+        self, question: Question, block: Block, made: dict[Key, Any] | None = None
+    ) -> list[Totals]:
+        """What the rows of a block add to the sums, part by part. made: what was made of this
+        block for earlier questions.
+        """
+        states = {} if made is None else made
+
+        def beside(part: Any) -> Any:
+            if not isinstance(part, Held):
+                return part
+            if part.key not in states:
+                step, before = self.steps[part.key]
+                states[part.key] = step(block, *[beside(earlier) for earlier in before])
+            return states[part.key]
+
+        own, found = [beside(part) for part in question.shared], []
+        for at in question.parts:
+            totals = question.statistic.empty(self.shape, *question.shared, **at)
+            question.statistic.add(block, totals, *own, **at)
+            found.append(totals)
+        return found
+
+    def answer(self, question: Question, block: Block, made: dict[Key, Any] | None = None) -> Array:
+        """The same, as it would be released: a symmetric matrix counts in full."""
+        parts = [
+            question.statistic.assemble(totals, *question.shared, **at).ravel()
+            for totals, at in zip(self.totals(question, block, made), question.parts, strict=True)
+        ]
+        return np.concatenate(parts)
+
+    def moved(self, block: Block) -> float:
+        """How far the block's rows moved all answers together, in deviations of their Gaussian
+        noise: the root of the sum of squares.
+        """
+        made: dict[Key, Any] = {}
+        lengths = [
+            float(np.linalg.norm(self.answer(question, block, made))) / question.scale
+            for question in self.questions
+        ]
+        return math.hypot(*lengths)
+
+
+class ListeningCurator(NoisyCurator):
+    """Answers as any curator does, and writes down what it was asked."""
+
+    def __init__(self, data: Any, noise: Noise, assumptions: Sequence[str] = ()) -> None:
+        super().__init__(in_memory(data), noise, assumptions)
+        self.asked = Asked(data.shape)
+
+    def release(self, statistic: Statistic, *shared: Any) -> Array:
+        self.asked.questions.append(Question(statistic, self.scale(statistic), shared))
+        return super().release(statistic, *shared)
+
+    def release_parts(self, statistic: Statistic, ranges: Sequence[Range], *shared: Any) -> Any:
+        question = Question(statistic, self.scale(statistic), shared, tuple(ranges))
+        self.asked.questions.append(question)
+        return super().release_parts(statistic, ranges, *shared)
+
+    def hold(self, step: Step, *shared: Any) -> Held:
+        held = super().hold(step, *shared)
+        self.asked.steps[held.key] = (step, shared)
+        return held

@@ -1,0 +1,89 @@
+"""What may be asked of private rows: sums over units, each with a proved bound on what one unit
+adds.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy.typing as npt
+
+from dpmf_core.privacy import Event, Gaussian, Laplace
+
+Array = npt.NDArray[Any]
+Range = tuple[int, int]  # from, to (not included): of what is released in parts
+Totals = tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The rows of some units, and nothing of the others.
+
+    ids: (n,) their numbers in the whole population, for draws that are keyed by seed and unit. A
+    row's unit is numbered from 0 within the block.
+    tables: rows by name, `Ratings` or `Samples` of these n units. n_units: of the whole population,
+    public.
+    """
+
+    ids: Array
+    tables: Mapping[str, Any]
+    n_units: int
+
+    @property
+    def rows(self) -> Any:
+        """The rows that an algorithm learns from."""
+        return self.tables["train"]
+
+
+class Statistic(ABC):
+    """A sum over units. Subclasses are frozen dataclasses at module level, so that they pickle;
+    clip norms are their fields.
+
+    A subclass's docstring proves its sensitivity: the largest norm of what one unit adds, whatever
+    her rows and whatever is shared.
+    name: of its releases in the plan. replace_one_factor: how much further replacing one unit moves
+    the sum than removing her, 2 at most.
+    symmetric: the sum is a symmetric matrix, or a stack of them, and `norm` is Frobenius'.
+
+    `shared` is what the algorithm passes: released and public figures, and what is held beside the
+    rows (`Curator.hold`). In `size`, `empty` and `assemble` the latter are opaque keys; in `add`
+    they are what the step made of this block.
+    """
+
+    name: ClassVar[str]
+    replace_one_factor: ClassVar[float] = 2.0
+    symmetric: ClassVar[bool] = False
+    norm: ClassVar[Literal["L1", "L2"]] = "L2"
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> float:
+        """The largest norm of one unit's contribution."""
+
+    @abstractmethod
+    def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
+        """The sums over nobody: arrays of zeros, float64. at: only of a release in parts, which
+        part.
+        """
+
+    @abstractmethod
+    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
+        """Add a block's contributions to `totals`, in place. Never raises, whatever the rows."""
+
+    def assemble(self, totals: Totals, *shared: Any, **part: Any) -> Array:
+        """What is released of the totals, a linear function of them; unless overridden the
+        first.
+        """
+        return totals[0]
+
+    def size(self, shape: Any, *shared: Any, **part: Any) -> int:
+        """Coordinates of a release in parts, all parts together (of a symmetric matrix: of its
+        triangle).
+        """
+        raise NotImplementedError(f"{type(self).__name__} is not released in parts.")
+
+    def event(self, noise_multiplier: float) -> Event:
+        """Its planned release, with noise of `noise_multiplier` times the sensitivity."""
+        kind = Gaussian if self.norm == "L2" else Laplace
+        return kind(noise_multiplier, self.name, self.sensitivity, self.replace_one_factor)

@@ -1,0 +1,149 @@
+"""The catalogue of data sets: what is known of each before anything is read, and where the core
+finds it.
+"""
+
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, cast, get_args
+
+from dpmf_core.data import Data
+
+Kind = Literal["simulated", "download", "file"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """What is said of every data set. public: published or simulated. assumptions: what was
+    read off private data, and is taken as public.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    words: str
+    licence: str
+    citation: str
+    size_mb: float
+    home: str
+    public: bool = True
+    assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ValueError(
+                f"The kind of the data set '{self.id}' must be one of {', '.join(get_args(Kind))}."
+                f" Got '{self.kind}'."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Listed):
+    """Ratings. Counts and bounds are declared: published by its authors, or chosen by the
+    generator (its number of ratings is then approximate).
+
+    item_features: what its public item table says, in words such as "decades and genres"; empty
+    where it has none.
+    """
+
+    n_users: int
+    n_items: int
+    n_ratings: int
+    bounds: tuple[float, float]
+    item_features: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleEntry(Listed):
+    """Documents or images: declared counts, (height, width) of images, and how many parts its
+    papers look for.
+
+    n_people: where each row is known to be somebody's, and the person is the privacy unit. each:
+    rows of one person at most, as far as is published.
+    """
+
+    holds: Literal["documents", "images"]
+    n_samples: int
+    n_features: int
+    image: tuple[int, int] | None = None
+    n_components: int = 8
+    n_people: int | None = None
+    each: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """What is protected: one document or image, or a person with all of hers."""
+        return self.holds.removesuffix("s") if self.n_people is None else "person"
+
+
+Progress = Callable[[int, int], None] | bool
+
+
+class Repairs(Protocol):
+    """What was read, repaired and refused of a file."""
+
+    @property
+    def words(self) -> str: ...
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+    @property
+    def on_screen(self) -> str: ...
+
+
+class Catalogue(Protocol):
+    """All data sets, by id. A path with facts stands for an id where a file is loaded."""
+
+    def catalogue(self) -> tuple[Listed, ...]:
+        """Every entry, in the order in which they are shown."""
+
+    def ratings(self) -> tuple[Entry, ...]:
+        """The entries that hold ratings."""
+
+    def load(self, id_or_path: str) -> Data:
+        """The data. Raises BadInput where they are not there or cannot be read."""
+
+    def twin_id(
+        self, n_users: int, n_items: int, density: float, bounds: tuple[float, float]
+    ) -> str:
+        """The id of simulated ratings of this shape, for which private ones need not be opened."""
+
+    def stamp(self, id_or_path: str) -> float:
+        """Another number whenever the file of the data has changed."""
+
+    def present(self, id: str) -> bool:  # noqa: A002
+        """Whether the data are on this machine."""
+
+    def fetch(self, id: str, *, accept_licence: bool, progress: Progress) -> object:  # noqa: A002
+        """Download the data. progress: a bar on the terminal, or a function of (bytes done, bytes
+        in all). Raises BadInput.
+        """
+
+    def import_(self, id: str, path: str | Path, *, replace: bool) -> Repairs:  # noqa: A002
+        """Take a file or folder as the data. Raises BadInput."""
+
+    def is_own(self, id_or_path: str) -> bool:
+        """Whether the data are a file that somebody brought to the page."""
+
+
+def catalogue() -> Catalogue:
+    """The module that knows data sets by id: `dpmf_datasets`, or the one that DPMF_CATALOGUE
+    names.
+
+    It stands above the core, so the core reaches it by its name only.
+    """
+    return cast(
+        Catalogue, importlib.import_module(os.environ.get("DPMF_CATALOGUE", "dpmf_datasets"))
+    )
+
+
+def is_own(data_id: str) -> bool:
+    """Whether a data set is a file that somebody brought to the page."""
+    return catalogue().is_own(data_id)
+
+
+def offered_item_features(data_id: str) -> str:
+    """What the public item table of a data set says, in words; empty where it has none."""
+    entries = catalogue().ratings()
+    return next((entry.item_features for entry in entries if entry.id == data_id), "")

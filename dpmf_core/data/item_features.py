@@ -1,0 +1,65 @@
+"""A public table of items: what is known of each without anybody's ratings."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.hashing import digest_of
+
+NAMED = ": "  # between a table's column and the word of it that a feature is for
+
+
+@dataclass(frozen=True, eq=False)
+class ItemFeatures:
+    """names: of the columns (n_features,). values: float32 (n_items, n_features), finite; a
+    category is a column of 0 and 1.
+
+    Raises ValueError where the two do not fit.
+    """
+
+    names: tuple[str, ...]
+    values: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.names):
+            raise ValueError(
+                f"A table of {len(self.names)} item features has as many columns. Got the shape"
+                f" {self.values.shape}."
+            )
+        if not np.isfinite(self.values).all():
+            raise ValueError("Item features are finite numbers.")
+
+    def keeping(self, kept: npt.NDArray[np.int64]) -> "ItemFeatures":
+        """The rows of the items under an index, in its order, and the columns in which these
+        differ: nothing is left of other items.
+        """
+        values = self.values[kept]
+        columns = np.flatnonzero((values != values[:1]).any(axis=0))
+        return ItemFeatures(tuple(self.names[j] for j in columns), values[:, columns])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The table's own columns that the features come from."""
+        return tuple(dict.fromkeys(name.partition(NAMED)[0] for name in self.names))
+
+    @cached_property
+    def is_category(self) -> npt.NDArray[np.bool_]:
+        """Which columns hold 0 and 1 alone (n_features,)."""
+        return np.asarray(((self.values == 0) | (self.values == 1)).all(axis=0))
+
+    @property
+    def categories(self) -> npt.NDArray[np.float64]:
+        """The columns of 0 and 1."""
+        return self.values[:, self.is_category].astype(np.float64)
+
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """The other columns."""
+        return self.values[:, ~self.is_category].astype(np.float64)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of names and values."""
+        return digest_of(self.values) + repr(self.names)

@@ -1,0 +1,58 @@
+"""Orders of ratings by user and item: whole numbers are sorted much faster than their positions,
+so each position is sorted as the last digits of its number.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ids = npt.NDArray[Any]  # whole numbers (n,), from 0
+BITS = 63  # of a whole number above 0
+AT_ONCE = 1 << 18  # positions that are made at once: they stay in the cache
+
+
+def order_of(ids: Ids, count: int) -> npt.NDArray[np.int64]:
+    """The positions (n,) that sort ids of 0 to count - 1; equal ids stay in the order they are
+    in.
+    """
+    bits = len(ids).bit_length()
+    if int(count).bit_length() + bits > BITS:
+        return np.argsort(ids, kind="stable")
+    return _sorted_with_positions(ids.astype(np.int64), bits)
+
+
+def order_of_pairs(
+    users: Ids, items: Ids, n_users: int, n_items: int
+) -> npt.NDArray[np.int64] | None:
+    """The positions (n,) that sort by (user, item), ids of 0 to n_users - 1 and n_items - 1; equal
+    pairs stay in the order they are in. None where all are sorted.
+    """
+    same = users[1:] == users[:-1]
+    if ((users[1:] > users[:-1]) | (same & (items[1:] >= items[:-1]))).all():
+        return None
+    bits = len(users).bit_length()
+    if (int(n_users) * int(n_items)).bit_length() + bits > BITS:
+        return np.lexsort((items, users))
+    pairs = users.astype(np.int64)
+    pairs *= n_items
+    pairs += items
+    return _sorted_with_positions(pairs, bits)
+
+
+def _sorted_with_positions(numbers: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
+    """The positions that sort numbers (n,) of at most 63 - `bits` bits. Overwrites them."""
+    numbers <<= bits
+    for first in range(0, len(numbers), AT_ONCE):
+        some = numbers[first : first + AT_ONCE]
+        some |= np.arange(first, first + len(some))
+    numbers.sort()
+    numbers &= (1 << bits) - 1
+    return numbers
+
+
+def repeats(users: Ids, items: Ids) -> npt.NDArray[np.bool_]:
+    """Whether each of some sorted pairs (n,) is the same as the one before."""
+    again = np.zeros(len(users), np.bool_)
+    again[1:] = (users[1:] == users[:-1]) & (items[1:] == items[:-1])
+    return again

@@ -1,0 +1,43 @@
+"""How ratings bunch on few items, and how sampling k a user evens them out: Chien et al. 2021,
+Fig. 2. Computed on raw data, never released.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings, rank_within_user
+from dpmf_core.language import phrase
+
+
+@dataclass(frozen=True)
+class Share:
+    """One point of a curve: the share of observations that fall on the `items` (a share) most
+    observed items, among the ratings `kept`, a phrase.
+    """
+
+    kept: str
+    items: float
+    observations: float
+
+
+def shares(ratings: Ratings, k: int = 50, points: int = 50) -> list[Share]:
+    """Curves for all ratings, for k drawn uniformly a user, and for each user's k rarest items
+    (adaptive, by exact counts here).
+    """
+    key = keyed_uniform(0, ratings.users, ratings.items)
+    counts = np.bincount(ratings.items, minlength=ratings.n_items)
+    rare = counts[ratings.items] + key
+    kept = {
+        phrase("all ratings"): np.ones(len(ratings), bool),
+        phrase("{k} a user, uniform", k=k): rank_within_user(ratings, key) < k,
+        phrase("{k} a user, adaptive", k=k): rank_within_user(ratings, rare) < k,
+    }
+    tops = np.unique(np.linspace(0, ratings.n_items, points + 1).astype(int))
+    out = []
+    for name, chosen in kept.items():
+        held = np.sort(np.bincount(ratings.items[chosen], minlength=ratings.n_items))[::-1]
+        reached = np.concatenate([[0], np.cumsum(held)]) / max(int(held.sum()), 1)
+        out += [Share(name, float(top / ratings.n_items), float(reached[top])) for top in tops]
+    return out

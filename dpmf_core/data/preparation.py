@@ -1,0 +1,211 @@
+"""What may be done to samples before they are factorised: words chosen and weighted, pixels scaled,
+outliers planted.
+"""
+
+import zlib
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.samples import (
+    VOCABULARY_IS_PUBLIC,
+    WEIGHTS_ARE_PUBLIC,
+    WORDS_ARE_PUBLIC,
+    Samples,
+    _small,
+    _values,
+    by_row,
+    is_sparse,
+)
+from dpmf_core.errors import BadInput
+
+
+class Preparation(BaseModel):
+    """What is done to samples before they are factorised."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    most_samples: int | None = Field(
+        None, ge=2, description="samples: keep so many rows, drawn by a hash"
+    )
+    hashed: int | None = Field(
+        None,
+        ge=2,
+        le=1_000_000,
+        description=(
+            "documents: fold words into so many buckets by a hash; nothing is learned from others"
+        ),
+    )
+    min_df: int = Field(1, ge=1, description="documents: words in at least so many documents")
+    max_df: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        description="documents: words in at most this share of them",
+    )
+    most_words: int | None = Field(None, ge=2, description="documents: the words in most documents")
+    drawn_words: int | None = Field(
+        None, ge=2, description="documents: so many words, drawn by a hash"
+    )
+    weighting: Literal["tfidf", "tf", "none"] | None = Field(
+        None, description="documents: tfidf unless another is given"
+    )
+    outlier_rows: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="samples: plant outliers in this share of the rows",
+    )
+    outlier_cells: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="samples: and in this share of their cells",
+    )
+
+
+def prepared(samples: Samples, how: Preparation) -> Samples:
+    """Fewer rows, a vocabulary, weights, planted outliers: in this order.
+
+    Raises BadInput where a step does not suit the data.
+    """
+    if how.most_samples is not None and how.most_samples < len(samples):
+        samples = samples.rows(
+            np.sort(
+                np.argsort(keyed_uniform(0, np.arange(len(samples))), kind="stable")[
+                    : how.most_samples
+                ]
+            )
+        )
+    if samples.vocabulary is not None and samples.unit != "user":
+        samples = _weighted(_with_vocabulary(samples, how), how.weighting or "tfidf")
+    elif (
+        how.hashed
+        or how.most_words
+        or how.drawn_words
+        or how.weighting
+        or how.min_df > 1
+        or how.max_df < 1
+    ):
+        raise BadInput(
+            f"{samples.name} has no words: hashing, document frequencies, vocabulary size and"
+            " weights are for documents."
+        )
+    if how.outlier_rows and how.outlier_cells:
+        samples = contaminated(samples, how.outlier_rows, how.outlier_cells)
+    if not _values(samples.X).any():
+        raise BadInput(
+            f"Nothing of {samples.name} is left: every row is empty. Loosen the vocabulary's"
+            " limits."
+        )
+    return samples
+
+
+def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
+    if how.hashed:
+        return _hashed(samples, how.hashed)
+    df = (
+        np.bincount(samples.X.indices, minlength=samples.X.shape[1])
+        if is_sparse(samples.X)
+        else (samples.X > 0).sum(axis=0)
+    )
+    kept = np.flatnonzero(
+        ((df >= how.min_df) | (how.min_df == 1)) & (df <= how.max_df * len(samples))
+    )
+    chosen = how.min_df > 1 or how.max_df < 1
+    if how.most_words is not None and how.most_words < len(kept):
+        kept, chosen = np.sort(kept[np.argsort(-df[kept], kind="stable")[: how.most_words]]), True
+    if how.drawn_words is not None and how.drawn_words < len(kept):
+        kept = np.sort(kept[np.argsort(keyed_uniform(1, kept), kind="stable")[: how.drawn_words]])
+    if not len(kept):
+        raise BadInput(
+            f"No word of {samples.name} is in at least {how.min_df} documents and in at most"
+            f" {how.max_df:.0%} of them. Loosen the limits."
+        )
+    if len(kept) < samples.X.shape[1]:
+        samples = samples.features(kept)
+    return samples.assuming(VOCABULARY_IS_PUBLIC) if chosen else samples
+
+
+def _hashed(samples: Samples, buckets: int) -> Samples:
+    """Words folded into buckets by a hash of their letters.
+
+    Nothing is learned from other documents.
+
+    Buckets of private documents have no names.
+    """
+    from scipy.sparse import csr_array
+
+    words = samples.vocabulary or ()
+    bucket = np.array([zlib.crc32(word.encode()) % buckets for word in words])
+    fold = csr_array(
+        (np.ones(len(words), np.float32), (np.arange(len(words)), bucket)),
+        shape=(len(words), buckets),
+    )
+    names: list[list[str]] = [[] for _ in range(buckets)]
+    weight = np.asarray(samples.X.sum(axis=0)).ravel()
+    for j in np.argsort(-weight, kind="stable"):
+        names[bucket[j]].append(words[j])
+    labels = tuple(
+        ("/".join(some[:2]) if samples.public else "") or f"bucket {b + 1}"
+        for b, some in enumerate(names)
+    )
+    kept = tuple(a for a in samples.assumptions if a != WORDS_ARE_PUBLIC)
+    parts = None if samples.parts is None else samples.parts @ fold
+    return replace(
+        samples,
+        X=_small(csr_array(samples.X @ fold)),
+        vocabulary=labels,
+        parts=parts,
+        assumptions=kept,
+    )
+
+
+def _weighted(samples: Samples, weighting: str) -> Samples:
+    """Term counts as they are (`none`), as shares of the document (`tf`), or times log((1 + n)
+    / (1 + df)) + 1 (`tfidf`, scikit-learn's).
+    """
+    if weighting == "none":
+        return samples
+    if weighting == "tf":
+        totals = np.asarray(samples.X.sum(axis=1), np.float64).ravel()
+        return replace(samples, X=by_row(samples.X, 1 / np.maximum(totals, 1e-300)))
+    from scipy.sparse import csr_array
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    weights = TfidfTransformer(norm=None).fit(samples.X)
+    parts = None if samples.parts is None else samples.parts * weights.idf_
+    return replace(
+        samples, X=_small(csr_array(weights.transform(samples.X))), parts=parts
+    ).assuming(WEIGHTS_ARE_PUBLIC)
+
+
+def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> Samples:
+    """Uniform noise in [-1, 1] on a share of the cells of a share of the rows, after each row was
+    scaled to maximum 1; what falls below 0 becomes 0.
+
+    (Saha & Imtiaz 2022, section 4.) Which rows and cells is drawn by a hash, so a row's fate is its
+    own. An empty row stays empty.
+    """
+    if is_sparse(samples.X) and samples.X.shape[0] * samples.X.shape[1] > 5e7:
+        raise BadInput(
+            f"Outliers fill empty cells: {samples.name} is too large for that. Use fewer rows or"
+            " words."
+        )
+    X = samples.X.toarray() if is_sparse(samples.X) else samples.X
+    top = X.max(axis=1, keepdims=True)
+    clean = (X / np.where(top > 0, top, 1)).astype(np.float32)
+    dirty = clean.copy()
+    for row in np.flatnonzero(
+        (keyed_uniform(seed, np.arange(len(X)), 10**9) < rows) & (top[:, 0] > 0)
+    ):
+        hit = keyed_uniform(seed + 1, row, np.arange(X.shape[1])) < cells
+        noise = 2 * keyed_uniform(seed + 2, row, np.arange(X.shape[1])) - 1
+        dirty[row, hit] = np.maximum(dirty[row, hit] + noise[hit], 0)
+    return replace(samples, X=dirty, clean=clean)

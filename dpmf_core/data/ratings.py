@@ -1,0 +1,319 @@
+"""Frozen containers for private data, and what may be done to them before an algorithm sees them.
+
+A privacy unit is one user: all of a user's ratings. Whatever happens here to a user's ratings
+depends on that user's row, on declared public facts and on keyed hashes only, so that neighbouring
+data sets stay neighbours;
+the exceptions (item sets chosen by exact counts) are written down in `Ratings.assumptions`.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self, TypeVar, cast
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.hashing import digest_of, keyed_uniform
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+
+Found = TypeVar("Found")
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
+ITEM_SET_IS_PUBLIC = phrase("the item set is public")  # where exact counts chose it
+ITEMS_ARE_PUBLIC = phrase(
+    "the items in the file are public"
+)  # where they were read off a private file
+USERS_ARE_PUBLIC = phrase("the number of users is public")  # where it is counted in a private file
+LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, in float32 too
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The public shape of a ratings set: what a plan may know.
+
+    Declared, never inferred from private rows. item_features: a public table of the items, where a
+    run is given one; plans do not depend on it.
+    """
+
+    n_users: int
+    n_items: int
+    bounds: tuple[float, float]
+    item_features: ItemFeatures | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def n_units(self) -> int:
+        return self.n_users
+
+    @property
+    def mid_range(self) -> float:
+        return (self.bounds[0] + self.bounds[1]) / 2
+
+    @property
+    def half_range(self) -> float:
+        return (self.bounds[1] - self.bounds[0]) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings of `n_items` items by `n_users` users, sorted by (user, item), each pair at most
+    once.
+
+    users, items: int32 (n_ratings,), ids from 0. values: float32 (n_ratings,), within `bounds`.
+    bounds: declared lowest and highest rating, public. order: int64 (n_ratings,) time or position,
+    or None.
+    public: True for published or simulated data; a privacy noise that a seed can reproduce is
+    allowed for these only.
+    assumptions: facts about the private rows that earlier choices treat as public.
+    origin: fingerprint of the file that private ratings were read from; what is made of them keeps
+    it.
+    labels: the items' ids in that file, for which every rating of an item stands; a title is what
+    one row of it says.
+    item_features: a public table of the items, made without the ratings.
+    """
+
+    users: Ints
+    items: Ints
+    values: Floats
+    n_users: int
+    n_items: int
+    bounds: tuple[float, float]
+    order: npt.NDArray[np.int64] | None = None
+    titles: tuple[str, ...] | None = None
+    name: str = "ratings"
+    public: bool = False
+    assumptions: tuple[str, ...] = ()
+    origin: str = ""
+    labels: tuple[str, ...] | None = None
+    item_features: ItemFeatures | None = None
+
+    @classmethod
+    def of(
+        cls,
+        users: npt.ArrayLike,
+        items: npt.ArrayLike,
+        values: npt.ArrayLike,
+        *,
+        n_users: int,
+        n_items: int,
+        bounds: tuple[float, float],
+        order: npt.ArrayLike | None = None,
+        **facts: Any,
+    ) -> Self:
+        """Sorted, merged, clamped ratings from triples: non-finite values go, duplicates become
+        their mean (latest order), values are clamped.
+
+        Raises BadInput when ids are outside the declared shape or the bounds are not an interval.
+        """
+        u, i, v = _ids(users), _ids(items), np.asarray(values)
+        if v.dtype != np.float32:
+            v = v.astype(np.float64)
+        low, high = bounds
+        if not low < high:
+            raise BadInput(
+                f"The declared rating bounds must be two numbers, lowest first. Got {low} and"
+                f" {high}."
+            )
+        largest = max(abs(low), abs(high))
+        if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
+            raise BadInput(
+                f"Ratings lie within {LARGEST_RATING:g} of 0, and their bounds apart by a millionth"
+                f" of that or more. Got {low:g} and {high:g}."
+            )
+        if u.size and not (min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items):
+            raise BadInput(f"User and item ids must lie in [0, {n_users}) and [0, {n_items}).")
+        columns = [u, i, v] if order is None else [u, i, v, np.asarray(order, np.int64)]
+        keep = np.isfinite(v)
+        if not keep.all():
+            columns = [column[keep] for column in columns]
+        by_pair = order_of_pairs(columns[0], columns[1], n_users, n_items)
+        if by_pair is not None:
+            columns = [column[by_pair] for column in columns]
+        again = repeats(columns[0], columns[1])
+        if again.any():
+            columns = _merged(columns, np.flatnonzero(~again), (low, high))
+        u, i, v, *latest = columns
+        return cls(
+            u.astype(np.int32),
+            i.astype(np.int32),
+            v.clip(float(low), float(high)).astype(np.float32, copy=False),
+            n_users,
+            n_items,
+            bounds,
+            latest[0].astype(np.int64) if latest else None,
+            **facts,
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.n_users, self.n_items, self.bounds, self.item_features)
+
+    @cached_property
+    def by_user(self) -> npt.NDArray[np.int64]:
+        """Row pointers (n_users + 1,): user u's ratings are `by_user[u]:by_user[u + 1]`."""
+        return np.searchsorted(self.users, np.arange(self.n_users + 1)).astype(np.int64)
+
+    def remembered(self, of: object, find: Callable[[], Found]) -> Found:
+        """What `find` finds in these ratings for the last of the objects `of`, found once; until
+        either is gone, and neither copied nor saved with either.
+        """
+        held = _found_last.get(self)
+        if held and held[0]() is of:
+            return cast(Found, held[1])
+        found, last = find(), list[Any]()
+        last += [ref(of, lambda _: last.clear()), found]
+        _found_last[self] = last
+        return found
+
+    @cached_property
+    def by_item(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Pointers (n_items + 1,) and the order (n_ratings,) that sorts the ratings by (item,
+        user).
+        """
+        order = order_of(self.items, self.n_items)
+        counts = np.bincount(self.items, minlength=self.n_items)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return starts.astype(np.int64), order.astype(np.int64, copy=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """sha256 over every array and declared fact that an algorithm can see."""
+        digest = hashlib.sha256(repr((self.shape, self.public, self.assumptions)).encode())
+        for array in (self.users, self.items, self.values, self.order):
+            digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        if self.item_features is not None:
+            digest.update(self.item_features.fingerprint.encode())
+        return digest.hexdigest()
+
+    @property
+    def account(self) -> str:
+        """What the account of private ratings goes by: where they came from, whatever was left
+        out since. Without that: the ratings, whatever is declared.
+        """
+        return self.origin or digest_of(self.users, self.items, self.values)
+
+    @property
+    def _origin(self) -> str:
+        return "" if self.public else self.account
+
+    def only(self, keep: npt.NDArray[np.bool_]) -> Self:
+        """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
+        order = None if self.order is None else self.order[keep]
+        return replace(
+            self,
+            users=self.users[keep],
+            items=self.items[keep],
+            values=self.values[keep],
+            order=order,
+            origin=self._origin,
+        )
+
+    def top_items(self, count: int) -> Self:
+        """The `count` most rated items (ties by id), renumbered by descending popularity.
+
+        The choice is an assumption.
+        """
+        if not count >= 1:
+            raise BadInput(f"The number of top items must be at least 1. Got {count}.")
+        if count >= self.n_items:
+            return self
+        popularity = np.bincount(self.items, minlength=self.n_items)
+        return self._items(np.argsort(-popularity, kind="stable")[:count])
+
+    def most_per_user(self, count: int) -> Self:
+        """At most `count` ratings of every user, drawn by a hash of user and item: a function
+        of her row alone.
+        """
+        return self.only(rank_within_user(self, keyed_uniform(0, self.users, self.items)) < count)
+
+    def min_item_count(self, count: int) -> Self:
+        """Items with at least `count` ratings. The choice is an assumption."""
+        kept = np.flatnonzero(np.bincount(self.items, minlength=self.n_items) >= count)
+        if not kept.size:
+            raise BadInput(f"No item has {count} ratings or more. Choose a smaller minimum.")
+        return self._items(kept)
+
+    def _items(self, kept: npt.NDArray[np.int64]) -> Self:
+        """As `keeping`, by a choice made on exact counts."""
+        assumptions = tuple(dict.fromkeys((*self.assumptions, ITEM_SET_IS_PUBLIC)))
+        return replace(self.keeping(kept), assumptions=assumptions)
+
+    def keeping(self, kept: npt.NDArray[np.int64]) -> Self:
+        """The items under an index, renumbered in its order."""
+        new = np.full(self.n_items, -1, np.int64)
+        new[kept] = np.arange(len(kept))
+        inside = new[self.items] >= 0
+        titles, labels = (
+            None if names is None else tuple(names[j] for j in kept)
+            for names in (self.titles, self.labels)
+        )
+        order = None if self.order is None else self.order[inside]
+        features = self.item_features
+        return type(self).of(
+            self.users[inside],
+            new[self.items[inside]],
+            self.values[inside],
+            order=order,
+            n_users=self.n_users,
+            n_items=len(kept),
+            bounds=self.bounds,
+            titles=titles,
+            name=self.name,
+            public=self.public,
+            assumptions=self.assumptions,
+            origin=self._origin,
+            labels=labels,
+            item_features=None if features is None else features.keeping(kept),
+        )
+
+    def min_user_count(self, count: int) -> Self:
+        """Rows of users with fewer than `count` ratings are emptied; n_users stays, so nothing
+        is assumed.
+        """
+        return self.only(np.diff(self.by_user)[self.users] >= count)
+
+    def positives(self, above: float) -> Self:
+        """Implicit feedback: a rating over `above` becomes 1, every other is dropped.
+
+        Bounds become (0, 1).
+        """
+        liked = self.only(self.values > above)
+        return replace(liked, values=np.ones(len(liked), np.float32), bounds=(0.0, 1.0))
+
+
+def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
+    """32 bits where they came so, else 64."""
+    found = np.asarray(ids)
+    return found if found.dtype == np.int32 else found.astype(np.int64)
+
+
+def _merged(
+    columns: list[npt.NDArray[Any]], first: npt.NDArray[np.int64], bounds: tuple[float, float]
+) -> list[npt.NDArray[Any]]:
+    """Users, items, values and, if there are, times (n_ratings,) in the order of their pairs, each
+    pair once: the mean of its clamped values, its latest time. first: where each pair begins.
+    """
+    users, items, values, *times = columns
+    clamped = values.astype(np.float64).clip(*bounds)
+    sizes = np.diff(first, append=len(values))
+    merged = [users[first], items[first], np.add.reduceat(clamped, first) / sizes]
+    return merged + [np.maximum.reduceat(each, first) for each in times]
+
+
+def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Position (n_ratings,) of each rating among its user's, by ascending key."""
+    from dpmf_core import kernels  # compiled code is loaded when first needed
+
+    return np.asarray(kernels.rank_segments(ratings.by_user, key), np.int64)
+
+
+# beside ratings: a reference to what something was found for, and what was found
+_found_last: WeakKeyDictionary[Ratings, list[Any]] = WeakKeyDictionary()

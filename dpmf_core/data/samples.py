@@ -1,0 +1,365 @@
+"""Documents and images: rows of non-negative numbers, one row a privacy unit, or all rows of a
+person where it is known whose they are.
+
+Saha & Imtiaz 2022 write V (D x N) = W H with a sample a column; here X (N x D) ~ H W with a sample
+a row. What `prepared` does to a row depends on that row and on public facts; vocabularies and
+weights that look at all documents are written down in `assumptions`.
+"""
+
+import hashlib
+import zlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.hashing import digest_of
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+
+Array = npt.NDArray[Any]
+Matrix = Any  # csr_array or ndarray, float32 (n_samples, n_features)
+
+
+def is_sparse(matrix: Matrix) -> bool:
+    """scipy's `issparse`, which leaves the type open."""
+    from scipy.sparse import issparse  # loaded when first needed
+
+    return bool(issparse(matrix))
+
+
+VOCABULARY_IS_PUBLIC = phrase("the vocabulary is public")  # where exact counts chose it
+WORDS_ARE_PUBLIC = phrase(
+    "the words in the files are public"
+)  # where they were read off the documents
+NUMBER_IS_PUBLIC = phrase(
+    "the number of samples is public"
+)  # where it is counted in a private file
+WEIGHTS_ARE_PUBLIC = phrase("the IDF weights are public")
+
+
+@dataclass(frozen=True)
+class SampleShape:
+    """What a plan may know of samples: how many, how many features, how images are laid out
+    (height, width), how many people they are of.
+
+    n_people: None where each row is a unit of its own.
+    """
+
+    n_samples: int
+    n_features: int
+    image: tuple[int, int] | None = None
+    n_people: int | None = field(default=None, repr=False)  # the same fingerprint without it
+
+    @property
+    def n_units(self) -> int:
+        """Rows, or the people who have them."""
+        return self.n_samples if self.n_people is None else self.n_people
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The words of documents in reading order, for judging topics:
+    `words[ids[starts[i]:starts[i + 1]]]` is document i.
+    """
+
+    words: tuple[str, ...]
+    ids: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Non-negative rows X (n_samples, n_features), dense or sparse, float32.
+
+    vocabulary: the feature names of documents. image: (height, width) of images, row by row. unit:
+    what a row is. titles: a name for each row.
+    public, assumptions, origin: as in `Ratings`. For judging only: clean, the rows before outliers
+    were planted; parts (k, n_features), what the rows of a simulated set are made of; texts,
+    documents in reading order.
+    people (n_samples,), int32 from 0: whose each row is, private; with them a person with all her
+    rows is the privacy unit. n_people: their number, public.
+    """
+
+    X: Matrix
+    vocabulary: tuple[str, ...] | None = None
+    image: tuple[int, int] | None = None
+    unit: str = "sample"
+    name: str = "samples"
+    public: bool = False
+    assumptions: tuple[str, ...] = ()
+    titles: tuple[str, ...] | None = None
+    clean: Matrix | None = None
+    parts: Array | None = None
+    texts: Texts | None = None
+    origin: str = ""
+    people: npt.NDArray[np.int32] | None = None
+    n_people: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        *,
+        image: tuple[int, int] | None = None,
+        vocabulary: tuple[str, ...] | None = None,
+        **facts: Any,
+    ) -> Self:
+        """Checked samples. Raises BadInput on what is no table of non-negative finite numbers,
+        naming the first row and column that is not.
+        """
+        from scipy.sparse import csr_array
+
+        rows: Matrix = (
+            csr_array(X).astype(np.float64) if is_sparse(X) else np.asarray(X, np.float64)
+        )
+        if rows.ndim != 2 or not min(rows.shape):
+            raise BadInput(
+                "Samples must be a table with a row for each sample and at least one feature. Got"
+                f" the shape {tuple(rows.shape)}."
+            )
+        _refuse(rows, ~np.isfinite(_values(rows)), "a finite number")
+        _refuse(rows, _values(rows) < 0, "0 or more, for parts can only be added")
+        if image is not None and image[0] * image[1] != rows.shape[1]:
+            raise BadInput(
+                f"Images of {image[0]} x {image[1]} have {image[0] * image[1]} pixels. The rows"
+                f" have {rows.shape[1]}."
+            )
+        if vocabulary is not None and len(vocabulary) != rows.shape[1]:
+            raise BadInput(
+                f"The vocabulary has {len(vocabulary):,} words for {rows.shape[1]:,} features."
+            )
+        return cls(_small(rows), vocabulary, image, **facts)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def shape(self) -> SampleShape:
+        return SampleShape(self.X.shape[0], self.X.shape[1], self.image, self.n_people)
+
+    @property
+    def protected(self) -> str:
+        """The privacy unit: what a row is, or a person with all her rows."""
+        return self.unit if self.people is None else "person"
+
+    def of_people(self, people: Any, n_people: int | None = None) -> Self:
+        """The same rows, each known to be somebody's. n_people: declared, or one more than the
+        highest. Raises BadInput.
+        """
+        ids = np.asarray(people)
+        if ids.shape != (len(self),) or ids.dtype.kind not in "iu":
+            raise BadInput(
+                f"Whose each of the {len(self):,} rows is must be said by a whole number for each."
+                f" Got {ids.dtype} of shape {tuple(ids.shape)}."
+            )
+        count = int(ids.max()) + 1 if n_people is None else n_people
+        if ids.min() < 0 or ids.max() >= count:
+            raise BadInput(
+                f"People are numbered from 0 to {count - 1:,}. Got {ids.min():,} to {ids.max():,}."
+            )
+        return replace(self, people=ids.astype(np.int32), n_people=count)
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64] | None:
+        """What each row counts in a sum over all (n_samples,): one over the number of rows of its
+        person that are not empty; None where rows are units.
+
+        A person's rows then count as much as one row together: sums of x, of x x^T and of h x^T
+        move by no more than one row's bound when she joins or leaves.
+        """
+        if self.people is None:
+            return None
+        filled = self.norms > 0
+        return np.asarray(
+            filled
+            / np.maximum(np.bincount(self.people, filled, self.n_people or 0), 1)[self.people]
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """sha256 over everything that an algorithm or a figure can see."""
+        facts = (
+            self.shape,
+            self.public,
+            self.assumptions,
+            self.unit,
+            (
+                self.vocabulary
+                if self.vocabulary is None
+                else zlib.crc32("\n".join(self.vocabulary).encode())
+            ),
+        )
+        digest = hashlib.sha256(repr(facts).encode())
+        for part in (
+            self.X,
+            self.clean,
+            self.parts,
+            None if self.texts is None else self.texts.ids,
+        ):
+            for array in _arrays(part):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        if self.people is not None:
+            digest.update(f"people {self.n_people}".encode())
+            digest.update(np.ascontiguousarray(self.people).tobytes())
+        return digest.hexdigest()
+
+    @property
+    def account(self) -> str:
+        """As of `Ratings`."""
+        return self.origin or digest_of(*_arrays(self.X))
+
+    @cached_property
+    def reading(self) -> str:
+        """sha256 over the words of all documents, in reading order where it is known."""
+        words, ids = (
+            (self.vocabulary or (), self.X.indices)
+            if self.texts is None
+            else (self.texts.words, self.texts.ids)
+        )
+        bounds = self.X.indptr if self.texts is None else self.texts.starts
+        digest = hashlib.sha256("\n".join(words).encode())
+        for array in (ids, bounds):
+            digest.update(np.ascontiguousarray(array, np.int64).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def norms(self) -> npt.NDArray[np.float64]:
+        """L2 norm of each row (n_samples,)."""
+        return np.asarray(np.sqrt(energies(self.X)))
+
+    def scaled(self, matrix: Matrix, dtype: Any = np.float32) -> Matrix:
+        """Rows of a matrix like X, each divided by the norm of X's row, so that X itself
+        becomes rows of norm 1; empty rows stay empty.
+        """
+        return by_row(
+            matrix, np.where(self.norms > 0, 1 / np.maximum(self.norms, 1e-300), 0.0), dtype
+        )
+
+    def features(self, kept: Array) -> Self:
+        """The features under an index, in its order; what is known of the rows stays."""
+        vocabulary = None if self.vocabulary is None else tuple(self.vocabulary[j] for j in kept)
+        return replace(
+            self,
+            X=self.X[:, kept],
+            vocabulary=vocabulary,
+            image=None,
+            clean=None if self.clean is None else self.clean[:, kept],
+            parts=None if self.parts is None else self.parts[:, kept],
+            origin="" if self.public else self.account,
+        )
+
+    def rows(self, kept: Array) -> Self:
+        """The rows under an index or a mask."""
+        kept = np.flatnonzero(kept) if np.asarray(kept).dtype == bool else np.asarray(kept)
+        return replace(
+            self,
+            X=self.X[kept],
+            titles=None if self.titles is None else tuple(self.titles[i] for i in kept),
+            clean=None if self.clean is None else self.clean[kept],
+            texts=None if self.texts is None else _read(self.texts, kept),
+            origin="" if self.public else self.account,
+            people=None if self.people is None else self.people[kept],
+        )
+
+    def assuming(self, *assumptions: str) -> Self:
+        return replace(self, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions))))
+
+
+def energies(matrix: Matrix) -> npt.NDArray[np.float64]:
+    """Squared norm of each row of a dense or sparse matrix (n,)."""
+    if is_sparse(matrix):
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        return np.asarray(
+            np.bincount(row, np.square(matrix.data, dtype=np.float64), matrix.shape[0]), np.float64
+        )
+    rows = np.ascontiguousarray(matrix)  # a row's digits do not depend on how many there are
+    return np.asarray(np.square(rows, dtype=np.float64).sum(axis=1), np.float64)
+
+
+def by_row(matrix: Matrix, factors: Array, dtype: Any = np.float32) -> Matrix:
+    """Every row of a dense or sparse matrix times its factor."""
+    if is_sparse(matrix):
+        from scipy.sparse import csr_array
+
+        data = matrix.data.astype(np.float64) * np.repeat(factors, np.diff(matrix.indptr))
+        return csr_array((data.astype(dtype), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return (matrix.astype(np.float64) * factors[:, None]).astype(dtype)
+
+
+def _values(rows: Matrix) -> Array:
+    return np.asarray(rows.data if is_sparse(rows) else rows)
+
+
+def _arrays(part: Matrix | None) -> tuple[Array, ...]:
+    if part is None:
+        return ()
+    return (part.data, part.indices, part.indptr) if is_sparse(part) else (np.asarray(part),)
+
+
+def _small(rows: Matrix) -> Matrix:
+    """float32; sparse rows without stored zeros, columns in order."""
+    with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+        out = rows.astype(np.float32)
+    if not is_sparse(rows):
+        return out
+    out.eliminate_zeros()
+    out.sort_indices()
+    return out
+
+
+def _refuse(rows: Matrix, bad: Array, allowed: str) -> None:
+    if not bad.any():
+        return
+    at = int(np.flatnonzero(bad.ravel())[0])
+    if is_sparse(rows):
+        row, column = (
+            int(np.searchsorted(np.asarray(rows.indptr), at, side="right")) - 1,
+            int(rows.indices[at]),
+        )
+    else:
+        row, column = divmod(at, rows.shape[1])
+    raise BadInput(
+        f"Every number of the samples must be {allowed}. Got {_values(rows).ravel()[at]} in row"
+        f" {row + 1}, column {column + 1} ({int(bad.sum()):,} in all)."
+    )
+
+
+def _read(texts: Texts, kept: Array) -> Texts:
+    ids = [texts.ids[texts.starts[i] : texts.starts[i + 1]] for i in kept]
+    return Texts(
+        texts.words,
+        np.concatenate([*ids, np.array([], np.int32)]),
+        np.concatenate([[0], np.cumsum([len(part) for part in ids])]).astype(np.int64),
+    )
+
+
+def of_ratings(ratings: Ratings) -> Samples:
+    """A row of zeros for each user with her ratings in it: what non-negative factorisation
+    makes of a ratings table.
+    """
+    if ratings.bounds[0] < 0:
+        raise BadInput(
+            f"Ratings from {ratings.bounds[0]:g} cannot be parts of a sum: non-negative"
+            " factorisation needs bounds from 0 up."
+        )
+    from scipy.sparse import csr_array
+
+    X = csr_array(
+        (ratings.values.astype(np.float64), ratings.items, ratings.by_user),
+        shape=(ratings.n_users, ratings.n_items),
+    )
+    titles = ratings.titles or tuple(f"item {j}" for j in range(ratings.n_items))
+    origin = "" if ratings.public else ratings.account
+    return Samples(
+        _small(X),
+        titles,
+        unit="user",
+        name=ratings.name,
+        public=ratings.public,
+        assumptions=ratings.assumptions,
+        origin=origin,
+    )

@@ -1,0 +1,256 @@
+"""Ratings parted into train, history, validation and test, each user by her own row alone."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, model_serializer
+
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings, rank_within_user
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+
+WINDOWS_ARE_PUBLIC = phrase("where each stretch of time begins is public")
+JUDGED_ITEMS_ARE_PUBLIC = phrase("which items have enough ratings to be judged is public")
+
+
+# orders that reach beyond this are times (seconds since 1970, days since year 1), below it places
+# in a user's own row
+STAMPS = 100_000
+
+
+def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
+    """When each rating was given, in [0, 1), all equally spread: by the clock; where only places in
+    a user's row are known, by the share of her row.
+
+    Raises BadInput where neither is known. seed: breaks ties.
+    """
+    if ratings.order is None:
+        raise BadInput(
+            f"{ratings.name} has no times, so its ratings have no order. Use a random one."
+        )
+    key = keyed_uniform(seed, ratings.users, ratings.items)
+    if len(ratings) and ratings.order.max() >= STAMPS:
+        place = np.empty(len(ratings))
+        place[np.lexsort((key, ratings.order))] = np.arange(len(ratings))
+        return place / len(ratings)
+    count = np.diff(ratings.by_user)[ratings.users]
+    return np.asarray(
+        (rank_within_user(ratings, ratings.order.astype(np.float64)) + key) / np.maximum(count, 1)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """train: what an algorithm learns from. history: what each user knows when predictions are
+    asked for.
+    validation, test: what the predictions are judged on. A held-out user has no row in train, but
+    one in history.
+    """
+
+    train: Ratings
+    history: Ratings
+    validation: Ratings
+    test: Ratings
+    words: str
+
+
+class SplitSpec(BaseModel):
+    """How held-out ratings are chosen.
+
+    Each choice is a function of (seed, user, the user's row).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["random", "per-user", "time", "users", "window"] = Field(
+        "random",
+        description=(
+            "random: each rating by itself; per-user: the same share of every user's; time: every"
+            " user's latest; users: whole users, part of whose ratings is folded in; window: a"
+            " stretch of time, after training on all before it"
+        ),
+    )
+    test_fraction: float = Field(0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction")
+    validation_fraction: float = Field(
+        0.0, ge=0, lt=0.9, allow_inf_nan=False, title="validation fraction"
+    )
+    fold_in: float = Field(
+        0.8,
+        gt=0,
+        lt=1,
+        allow_inf_nan=False,
+        title="fold-in share",
+        description="users: the share of a held-out user's ratings that she brings",
+    )
+    windows: int = Field(
+        12,
+        ge=2,
+        le=1000,
+        title="windows",
+        description="window: into so many stretches with equally many ratings time is cut",
+    )
+    window: int = Field(
+        6,
+        ge=1,
+        le=999,
+        title="window",
+        description=(
+            "window: the one that is held out, counted from 0; at least one comes before it"
+        ),
+    )
+    least_judged: int = Field(
+        0,
+        ge=0,
+        title="least ratings of what is judged",
+        description=(
+            "held-out ratings of users and items with fewer ratings than this are judged by nobody,"
+            " nor trained on"
+        ),
+    )
+    judged: Literal["test", "validation"] = Field(
+        "test",
+        description=(
+            "on what figures are computed; validation: the test ratings are left out of everything"
+        ),
+    )
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Facts about private rows that the choice treats as public: stretches with equally
+        many ratings begin where all users' ratings put them, and items are counted over all users.
+        """
+        windows = (WINDOWS_ARE_PUBLIC,) if self.kind == "window" else ()
+        return windows + ((JUDGED_ITEMS_ARE_PUBLIC,) if self.least_judged else ())
+
+    @model_serializer(mode="wrap")
+    def _said(self, whole: Any) -> dict[str, Any]:
+        """Windows are said where there are some, and what is judged where it is not every test
+        rating.
+        """
+        said: dict[str, Any] = whole(self)
+        unsaid = {"windows", "window"} if self.kind != "window" else set()
+        return {
+            name: value
+            for name, value in said.items()
+            if name not in unsaid and (name, value) not in (("judged", "test"), ("least_judged", 0))
+        }
+
+
+def split(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+    """Train, history, validation and test ratings.
+
+    Raises BadInput where a kind needs what the data lack.
+    """
+    if spec.judged == "validation":
+        return _by_validation(split(ratings, spec.model_copy(update={"judged": "test"}), seed))
+    if spec.test_fraction + spec.validation_fraction >= 1:
+        raise BadInput(
+            "The test and validation fractions must leave ratings to train on: their sum must be"
+            " below 1."
+        )
+    how = {"users": _by_users, "window": _by_window}.get(spec.kind, _by_rating)
+    parts = how(ratings, spec, seed)
+    return _without_rare(parts, ratings, spec.least_judged) if spec.least_judged else parts
+
+
+def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
+    """Held-out ratings of users and items with fewer than `least` ratings left out."""
+    users = np.diff(ratings.by_user) >= least
+    items = np.bincount(ratings.items, minlength=ratings.n_items) >= least
+
+    def often(held: Ratings) -> Ratings:
+        return held.only(users[held.users] & items[held.items])
+
+    words = f"{parts.words}, of users and items with at least {least} ratings"
+    return replace(parts, validation=often(parts.validation), test=often(parts.test), words=words)
+
+
+def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+    place = _place(ratings, spec.kind, seed)
+    test = place < spec.test_fraction
+    validation = ~test & (place < spec.test_fraction + spec.validation_fraction)
+    train = ratings.only(~test & ~validation)
+    words = {
+        "random": "each rating held out with probability",
+        "per-user": "of each user's ratings, held out",
+        "time": "of each user's latest ratings, held out",
+    }
+    return Split(
+        train,
+        train,
+        ratings.only(validation),
+        ratings.only(test),
+        f"{words[spec.kind]} {spec.test_fraction:.0%}",
+    )
+
+
+def _by_validation(parts: Split) -> Split:
+    """The validation ratings in the place of the test ratings, which nothing sees."""
+    if not len(parts.validation):
+        raise BadInput(
+            "There are no validation ratings to judge by: give a validation fraction above 0 (and"
+            " no windows)."
+        )
+    none = parts.validation.only(np.zeros(len(parts.validation), bool))
+    return Split(
+        parts.train,
+        parts.history,
+        none,
+        parts.validation,
+        f"judged by validation ratings; {parts.words}, untouched",
+    )
+
+
+def _place(ratings: Ratings, kind: str, seed: int) -> npt.NDArray[np.float64]:
+    """A number in [0, 1) for every rating; the lowest are held out."""
+    key = keyed_uniform(seed, ratings.users, ratings.items)
+    if kind == "random":
+        return key
+    if kind == "time":
+        if ratings.order is None:
+            raise BadInput(
+                f"{ratings.name} has no times, so it cannot be split by time. Use --split random or"
+                " per-user."
+            )
+        key = -ratings.order.astype(np.float64)
+    count = np.diff(ratings.by_user)[ratings.users]
+    return np.asarray((rank_within_user(ratings, key) + 0.5) / count, np.float64)
+
+
+def _by_window(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+    if not spec.window < spec.windows:
+        raise BadInput(
+            f"The window must be one of the {spec.windows}, counted from 0: at most"
+            f" {spec.windows - 1}. Got {spec.window}."
+        )
+    window = np.floor(moments(ratings, seed) * spec.windows)
+    before = ratings.only(window < spec.window)
+    none = ratings.only(np.zeros(len(ratings), bool))
+    return Split(
+        before,
+        before,
+        none,
+        ratings.only(window == spec.window),
+        f"held out: stretch {spec.window + 1} of {spec.windows} in time",
+    )
+
+
+def _by_users(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+    draw = keyed_uniform(seed, np.arange(ratings.n_users))[ratings.users]
+    test_user = draw < spec.test_fraction
+    validation_user = ~test_user & (draw < spec.test_fraction + spec.validation_fraction)
+    count = np.diff(ratings.by_user)[ratings.users]
+    place = rank_within_user(ratings, keyed_uniform(seed + 1, ratings.users, ratings.items))
+    asked = place >= spec.fold_in * count
+    held = test_user | validation_user
+    return Split(
+        ratings.only(~held),
+        ratings.only(~held | ~asked),
+        ratings.only(validation_user & asked),
+        ratings.only(test_user & asked),
+        f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings"
+        " folded in",
+    )

@@ -1,0 +1,1 @@
+"""Where runs are computed: queue, workers, leases."""

@@ -1,0 +1,173 @@
+"""The Dask client of an engine, and the workers behind it: processes or threads of this machine,
+or those of a scheduler elsewhere. `distributed` is imported when the first run is computed.
+"""
+
+import contextlib
+import logging
+import math
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from dpmf_core.engine import workers as crew
+from dpmf_core.engine.jobs import Task
+from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
+from dpmf_core.engine.verification import Expected, Refusal, nobody
+
+Event = tuple[float, dict[str, Any]]
+log = logging.getLogger(__name__)
+
+
+class NoWorker(RuntimeError):
+    """Every worker refused; its text is the sentence to show."""
+
+
+class Cluster:
+    """Workers, which start when the first run is handed to them.
+
+    workers: how many are started here; those of a scheduler elsewhere are counted. scheduler: None
+    starts workers here. processes: False starts threads of this process. heard: called with every
+    message of a worker, see `workers.verified_work`.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        scheduler: Scheduler | None,
+        processes: bool,
+        heard: Callable[[Event], None],
+    ) -> None:
+        self.width, self.processes, self._scheduler = workers, processes, scheduler
+        self._heard, self._topic = heard, f"dpmf-{uuid.uuid4().hex}"
+        self._client: Any = None
+        self._away, self._away_at = "", -math.inf  # why a scheduler did not answer, and when
+        self.unfit: dict[str, Refusal] = {}  # workers that refuse everything, by address
+        self._local = contextlib.ExitStack()
+        self._connecting = threading.Lock()
+        self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
+
+    def connect(self, asked: float = math.inf) -> Any:
+        """The client, its workers started if need be, which takes seconds.
+
+        asked: when, on the monotonic clock, what it is for was asked for. Raises ConnectionError
+        where a scheduler does not answer; at once for all that was asked for before it last did
+        not, so that everything that waits together waits once.
+        """
+        with self._connecting:
+            if not self._is_running():
+                if asked < self._away_at:
+                    raise ConnectionError(self._away)
+                self._disconnect()
+                here = crew.processes if self.processes else crew.threads
+                way = self._scheduler or self._local.enter_context(here(self.width))
+                try:
+                    self._client = way.client()
+                except ConnectionError as error:
+                    self._away, self._away_at = str(error), time.monotonic()
+                    raise
+                self._client.subscribe_topic(self._topic, self._heard)
+                self.count()
+            return self._client
+
+    def count(self) -> bool:
+        """Count the workers of a scheduler elsewhere, which come and go; whether there are more
+        or fewer than before.
+        """
+        if self._scheduler is None or not self._is_running():
+            return False
+        before = self.width
+        try:
+            threads = self._client.nthreads()
+            self.width = max(1, sum(it for name, it in threads.items() if name not in self.unfit))
+        except (OSError, RuntimeError):  # the scheduler has gone; the next run says so
+            return False
+        return self.width != before
+
+    def _is_running(self) -> bool:
+        return self._client is not None and self._client.status == "running"
+
+    def submit(
+        self, work: Any, wanted: Expected, task: Task, *bounds: float, patient: bool = False
+    ) -> Any:
+        """The future of a run or measurement that a worker begins, though none that has refused
+        it or refuses everything. bounds: see `workers.verified_work`. patient: of several workers
+        that servers share, one does not take it. Raises NoWorker.
+        """
+        client = self.connect()
+        refused = self.unfit | task.refusals
+        willing = [it for it in client.nthreads() if it not in refused] if refused else []
+        if refused and not willing:
+            raise NoWorker(nobody(refused.values()))
+        shared = self._scheduler is not None and self._scheduler.ours
+        return client.submit(
+            crew.verified_work,
+            work,
+            wanted,
+            task.ticket,
+            self._topic,
+            *bounds,
+            key=f"run-{task.ticket}-{len(task.refusals)}",
+            workers=willing or None,
+            pure=False,
+            resources={PATIENCE: 1} if patient and shared else None,
+        )
+
+    def refused(self, refusal: Refusal) -> None:
+        """A worker refused work: one that refuses everything is given nothing more."""
+        if refusal.everything:
+            log.warning("Worker %s is given no work: %s.", refusal.worker, refusal.reason)
+            self.unfit[refusal.worker] = refusal
+
+    def call_off(self, ticket: str, future: Any, then: Callable[[], None]) -> None:
+        """Withdraw a waiting run; one that is being computed sees it before its next step.
+
+        Returns at once; calls `then` when nobody can begin it any more.
+        """
+
+        def called_off() -> None:
+            self._client.run(crew.stop, ticket, on_error="ignore")
+            future.cancel(force=True)
+            then()
+
+        self._tell(called_off)
+
+    def end(self, worker: str) -> None:
+        """End a worker process that does not stop by itself; another one takes its place."""
+        if self.processes:
+            self._tell(lambda: self._client.restart_workers([worker], raise_for_error=False))
+
+    def _tell(self, action: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # closed: the workers end too
+            self._bell.submit(action)
+
+    def run(self, action: Callable[[], object]) -> None:
+        """Do something in every worker that there is now."""
+        if self._is_running():
+            self._client.run(action, on_error="ignore")
+
+    def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close(timeout=2)
+        self._local.close()
+
+    def close(self) -> None:
+        """End the workers that were started here."""
+        self._bell.shutdown(cancel_futures=True)
+        self._disconnect()
+
+
+def outcome_of(future: Any, given_up: threading.Event) -> Any:
+    """What a worker returned; None once it is given up: its client may be gone, and would never
+    answer. Raises what the worker raised.
+    """
+    while not given_up.is_set():
+        try:
+            return future.result(timeout=10)
+        except TimeoutError:
+            if future.status == "error":
+                raise
+    return None

@@ -1,0 +1,95 @@
+"""Finished work: runs in the store, and what it does not hold in memory, for a while."""
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from weakref import WeakValueDictionary
+
+from dpmf_core.engine.jobs import Task
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.store import Damaged, Store
+from dpmf_core.serving.settings import settings
+
+REMEMBERED = 200  # outcomes in memory
+
+
+class NotKept(RuntimeError):
+    """A finished run that the store would not take; its text is the sentence to show."""
+
+
+class Results:
+    """Safe to call from any thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._lock = store, threading.Lock()
+        # by key and lightness: sessions that look at the same run share it, and it is read once
+        self._held: WeakValueDictionary[tuple[str, bool], Run] = WeakValueDictionary()
+        # of measurements, and of runs on somebody's own file
+        self._remembered: OrderedDict[str, Task] = OrderedDict()
+
+    def find_run(self, key: str, light: bool) -> Run | None:
+        """A stored run; None where there is none, or it is damaged and to be computed again.
+
+        light: without its arrays.
+        """
+        held = self._held.get((key, light))
+        if held is not None and self._store.has(key):
+            return held
+        found = self._read(key, light)
+        if found is not None:
+            self._held[key, light] = found
+        return found
+
+    def _read(self, key: str, light: bool) -> Run | None:
+        try:
+            if not light:
+                return self._store.get(key)
+            record = self._store.record(key)
+        except Damaged:
+            return None
+        return None if record is None else Run(record, {})
+
+    def keep(self, run: Run, owner: str) -> None:
+        """Raises NotKept."""
+        try:
+            self._store.put(run, owner)
+            for light in (False, True):
+                self._held.pop((run.key, light), None)
+            if (most := settings().most_runs) is not None:
+                self._store.keep_at_most(most, besides=run.key)
+        except (OSError, sqlite3.Error) as error:
+            raise NotKept(
+                f"The run is finished, but {self._store.folder} does not take it ({error}). Make"
+                " room there, or set DPMF_DATA to another folder; run it again."
+            ) from error
+
+    def remember(self, task: Task) -> None:
+        """A task that is done, whose outcome the store does not hold."""
+        with self._lock:
+            self._remembered[task.identity] = task
+            while len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+
+    def recall(self, identity: str) -> Task | None:
+        with self._lock:
+            found = self._remembered.get(identity)
+            if found is not None:
+                self._remembered.move_to_end(identity)
+            return found
+
+    def recalled(self, data_id: str) -> list[Task]:
+        """All that is remembered of a data set."""
+        with self._lock:
+            return [it for it in self._remembered.values() if _data_id(it) == data_id]
+
+    def forget(self, data_id: str) -> None:
+        """What was computed on a data set that is gone."""
+        with self._lock:
+            for name, task in list(self._remembered.items()):
+                if _data_id(task) == data_id:
+                    del self._remembered[name]
+
+
+def _data_id(task: Task) -> str | None:
+    found: str | None = getattr(getattr(task.spec, "data", None), "id", None)
+    return found

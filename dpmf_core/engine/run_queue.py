@@ -1,0 +1,173 @@
+"""Which runs the workers have, which is next, and how much each session has asked for.
+
+All of it is plain logic: no threads, no scheduler.
+"""
+
+from dpmf_core.engine.jobs import Task
+from dpmf_core.engine.quotas import Limits, duration
+from dpmf_core.engine.round_robin import Turns
+from dpmf_core.errors import BadInput
+
+LONG = 20.0  # estimated seconds; runs that take longer never have all workers
+IDLE = -100  # priority of work that goes only where nobody else's can, and leaves a worker free
+GRACE = 30.0  # seconds after which a run that took too long is ended together with its worker
+
+
+class Lanes:
+    """Tasks from the moment they are asked for until a worker has them no more. It is not
+    thread-safe: the engine calls it under its lock.
+
+    count: how many tasks the workers may have at once. limits: of what sessions ask for; the asker
+    '' has none.
+    """
+
+    def __init__(self, count: int, limits: Limits) -> None:
+        self.count, self.limits = count, limits
+        self._turns: Turns[Task] = Turns()  # those that wait for a worker
+        self._idle: Turns[Task] = Turns()  # those that wait behind them
+        self._handed: dict[str, Task] = {}  # those that a worker has, by ticket
+        self._owed: dict[str, float] = {}  # estimated seconds of what each session has unfinished
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def refusal(self, asker: str, cost: float) -> BadInput | None:
+        """Why a session may not ask for so many more seconds of work; None where it may."""
+        owed, most = self._owed.get(asker, 0.0), self.limits.session_seconds
+        if not asker or owed + cost <= most:
+            return None
+        return BadInput(
+            f"One session may have about {duration(most)} of work waiting here. You have about"
+            f" {duration(owed)}, and this would take about {duration(cost)}. Wait, stop some of it"
+            " on the Runs page, or ask for less."
+        )
+
+    def enter(self, task: Task, asker: str, priority: int) -> None:
+        """A session asks for a task, as the first or beside others; the first answers for its
+        cost.
+        """
+        if not task.askers:
+            self._charge(task, asker)
+        task.askers[asker] = max(priority, task.askers.get(asker, priority))
+        if task.lined:
+            self._wait(task, asker)
+
+    def quit(self, task: Task, asker: str) -> None:
+        """A session wants a task no more, others do."""
+        task.askers.pop(asker, None)
+        for line in (self._turns, self._idle):
+            line.remove(task, asker)
+        if task.debtor == asker and task.askers:
+            self._pay(task)
+            self._charge(task, next(iter(task.askers)))
+
+    def close(self, task: Task) -> None:
+        """A task has ended, or nobody wants it: it does not wait, and nobody owes it."""
+        task.lined = False
+        for line in (self._turns, self._idle):
+            line.remove(task)
+        self._pay(task)
+
+    def _charge(self, task: Task, asker: str) -> None:
+        task.debtor = asker
+        self._owed[asker] = self._owed.get(asker, 0.0) + task.cost
+
+    def _pay(self, task: Task) -> None:
+        left = self._owed.pop(task.debtor, 0.0) - task.cost
+        if left > 1e-9:
+            self._owed[task.debtor] = left
+
+    # -- computing ---------------------------------------------------------------------------------
+
+    def line_up(self, task: Task) -> None:
+        """From now on a task waits for a worker."""
+        task.lined = True
+        for asker in task.askers:
+            self._wait(task, asker)
+
+    def _wait(self, task: Task, asker: str) -> None:
+        if task.askers[asker] <= IDLE:
+            self._idle.add(task, asker, task.place(asker))
+            return
+        self._idle.remove(task, asker)
+        self._turns.add(task, asker, task.place(asker))
+
+    def next(self) -> Task | None:
+        """The task that a worker gets now; None where none is free, or nothing may go."""
+        if len(self._handed) >= self.count:
+            return None
+        taken = self._turns.take(self._allowed) or self._idle.take(self._allowed_idle)
+        if taken is None:
+            return None
+        task, asker = taken
+        for line in (self._turns, self._idle):
+            line.remove(task)
+        task.turn_of, task.lined = asker, False
+        self._handed[task.ticket] = task
+        return task
+
+    def _allowed(self, task: Task, asker: str) -> bool:
+        """Whether a session may have one more run at once; and one worker is kept from long
+        runs, so that short ones need not wait for their end.
+        """
+        if asker == "":
+            return True
+        now = self._handed.values()
+        if (
+            self.limits.session_runs
+            and sum(other.turn_of == asker and not _is_idle(other) for other in now)
+            >= self.limits.session_runs
+        ):
+            return False
+        return task.cost <= LONG or sum(other.cost > LONG for other in now) < max(1, self.count - 1)
+
+    def _allowed_idle(self, task: Task, asker: str) -> bool:
+        """Of several workers one stays free, for whoever comes next."""
+        return len(self._handed) < max(1, self.count - 1) and self._allowed(task, asker)
+
+    def is_patient(self, task: Task) -> bool:
+        """Whether it never has all workers: it is long, or wanted behind everything else."""
+        return bool(task.turn_of) and (task.cost > LONG or _is_idle(task))
+
+    def handed(self, ticket: str) -> Task | None:
+        """The task that a worker has under this ticket."""
+        return self._handed.get(ticket)
+
+    def land(self, task: Task) -> bool:
+        """A worker has it no more; whether one had."""
+        return self._handed.pop(task.ticket, None) is not None
+
+    def late(self, now: float) -> list[Task]:
+        """What sessions asked for and a worker does not end by itself, though its time is long
+        over. now: on the monotonic clock.
+        """
+        end = now - self.limits.run_seconds - GRACE
+        return [
+            task
+            for task in self._handed.values()
+            if task.turn_of and task.began is not None and task.began < end
+        ]
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def ahead(self, task: Task) -> int:
+        """How many waiting tasks go before this one; all of them before one whose data are
+        still being opened.
+        """
+        if task.ticket in self._handed:
+            return 0
+        behind = len(self._turns) + self._idle.ahead(task)
+        return self._turns.ahead(task) if task.lined and not _is_idle(task) else behind
+
+    @property
+    def waiting(self) -> int:
+        """What waits behind everything else holds up nobody, and is not counted."""
+        return len(self._turns)
+
+    def tasks(self) -> list[Task]:
+        """What workers have, then what waits, in the order in which it goes."""
+        return [*self._handed.values(), *self._turns.items(), *self._idle.items()]
+
+
+def _is_idle(task: Task) -> bool:
+    """Whether nobody wants it otherwise than behind everything else."""
+    return all(priority <= IDLE for priority in task.askers.values())

@@ -1,0 +1,186 @@
+"""Who may speak to a Dask scheduler.
+
+Whoever may can run any code as its workers' user, so a scheduler of ours takes certificates of its
+own alone.
+"""
+
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from dpmf_core.errors import BadInput
+
+HERE = "127.0.0.1"
+# no dashboard; the small HTTP servers that Dask starts all the same take any port of this machine
+# alone
+LOOPBACK: dict[str, Any] = {
+    "dashboard_address": f"{HERE}:0",
+    "worker_dashboard_address": f"{HERE}:0",
+    "scheduler_kwargs": {"dashboard": False},
+    "silence_logs": 40,
+}
+NO_HTTP = {  # they have no page, and stop before a worker registers
+    f"distributed.{role}.{setting}": value
+    for role in ("scheduler", "worker")
+    for setting, value in {"http.routes": [], "preload": [__name__]}.items()
+}
+OURS = "DPMF_SCHEDULER_OURS"  # set for several servers on workers that one of us started
+# what all workers but one have: runs that others would wait for long need it
+PATIENCE = "patience"
+VARIABLES = {
+    "authority": "DPMF_SCHEDULER_CA",
+    "certificate": "DPMF_SCHEDULER_CERT",
+    "key": "DPMF_SCHEDULER_KEY",
+}
+
+
+@dataclass(frozen=True, repr=False)  # a key is in no message
+class Scheduler:
+    """Where a scheduler listens and what a client shows it. authority, certificate, key: PEM
+    text or names of files; "" without TLS. ours: its workers are those of `local_cluster`.
+    """
+
+    address: str
+    authority: str = ""
+    certificate: str = ""
+    key: str = ""
+    ours: bool = False
+
+    @classmethod
+    def from_environment(cls) -> Self | None:
+        """DPMF_SCHEDULER and, for TLS, the files that DPMF_SCHEDULER_CA, DPMF_SCHEDULER_CERT
+        and DPMF_SCHEDULER_KEY name; None where none is named.
+        """
+        address = os.environ.get("DPMF_SCHEDULER")
+        return (
+            cls(
+                address,
+                ours=bool(os.environ.get(OURS)),
+                **{part: os.environ.get(name, "") for part, name in VARIABLES.items()},
+            )
+            if address
+            else None
+        )
+
+    def client(self) -> Any:
+        """A Dask client. Raises BadInput where certificates are missing or cannot be used,
+        ConnectionError where nobody answers.
+        """
+        from distributed import Client
+
+        options = {"set_as_default": False, "name": "dpmf"}
+        try:
+            return Client(self.address, security=self.security(), **options)  # type: ignore[no-untyped-call]
+        except OSError as error:
+            raise ConnectionError(
+                f"the scheduler at {self.address} does not answer or does not take its certificate"
+                f" ({_first_line(error)})"
+            ) from error
+
+    def security(self) -> Any:
+        """What `tls://` needs. Raises BadInput where it is not there or is no certificate."""
+        if not self.address.startswith("tls://"):
+            return None
+        from distributed.security import Security
+
+        for part, name in VARIABLES.items():
+            value = getattr(self, part)
+            if not value:
+                raise BadInput(
+                    f"{self.address} speaks TLS: name the files of {', '.join(VARIABLES.values())}."
+                    f" Missing: {name}."
+                )
+            if "\n" not in value and not (Path(value).is_file() and os.access(value, os.R_OK)):
+                raise BadInput(f"{name} names no file that can be read: {value}. Give a PEM file.")
+        files = {
+            "tls_ca_file": self.authority,
+            "tls_client_cert": self.certificate,
+            "tls_client_key": self.key,
+        }
+        made: Any = Security(require_encryption=True, **files)  # type: ignore[no-untyped-call]
+        try:
+            made.get_connection_args("client")
+        except OSError as error:  # ssl.SSLError is one
+            raise BadInput(
+                f"The certificates of {', '.join(VARIABLES.values())} cannot be used:"
+                f" {_first_line(error)}."
+            ) from error
+        return made
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a pipe between two processes of one user: it holds the key."""
+        return asdict(self)
+
+
+def local_cluster(workers: int, folder: Path, **more: Any) -> tuple[Any, Scheduler]:
+    """A scheduler and its worker processes on loopback, which answer to certificates made for them
+    alone; and the way to it.
+
+    folder: where workers may write, their user's alone. The certificates' key is never written
+    where another user could read it.
+    """
+    import dask
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    dask.config.set(NO_HTTP)
+    security = Security.temporary()  # type: ignore[no-untyped-call]
+    cluster = LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=workers,
+        threads_per_worker=1,
+        host=HERE,
+        security=security,
+        local_directory=str(folder),
+        worker_class=_impatient_first(workers),
+        **LOOPBACK,
+        **more,
+    )
+    return cluster, Scheduler(
+        cluster.scheduler_address,
+        security.tls_ca_file,
+        security.tls_client_cert,
+        security.tls_client_key,
+        ours=True,
+    )
+
+
+def _impatient_first(workers: int) -> Any:
+    """The kind of worker process whose first, of several, takes no long runs. Each server keeps
+    one worker free of its own; where several servers share workers, this keeps one for them all.
+    """
+    import distributed
+
+    class Nanny(distributed.Nanny):
+        def __init__(self, scheduler: str, **options: Any) -> None:
+            if workers == 1 or options.get("name") != 0:
+                options["resources"] = {PATIENCE: 1.0}
+            super().__init__(scheduler, **options)
+
+    return Nanny
+
+
+def threads_cluster(workers: int, folder: Path) -> Any:
+    """A scheduler with its workers as threads of this process; it listens nowhere."""
+    import dask
+    from distributed import LocalCluster
+
+    dask.config.set(NO_HTTP)
+    return LocalCluster(
+        n_workers=1,
+        threads_per_worker=workers,
+        processes=False,
+        local_directory=str(folder),
+        **LOOPBACK,
+    )  # type: ignore[no-untyped-call]
+
+
+def dask_setup(node: Any) -> None:
+    """Called by a scheduler or worker of ours while it starts (`preload`): its HTTP server
+    stops.
+    """
+    node.http_server.stop()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

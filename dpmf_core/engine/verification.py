@@ -1,0 +1,74 @@
+"""Whether a worker computes what was asked for: by the same code, with the same libraries, on the
+same data.
+
+Workers of a scheduler elsewhere are installed and updated by somebody. What another version of an
+algorithm found must not stand under this version's name.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from dpmf_core.errors import BadInput
+from dpmf_core.runs import data_access
+from dpmf_core.runs.installation import Installation, installed, source_of
+from dpmf_core.runs.specification import RunSpec, run_key
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the asker has and would compute. key: of the run; algorithm: a hash of its source file;
+    both '' for work that is no run.
+    """
+
+    installed: Installation
+    key: str = ""
+    algorithm: str = ""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A worker's answer to work that it would do differently. everything: whether it would refuse
+    any other work too.
+    """
+
+    worker: str
+    reason: str
+    everything: bool
+
+
+def expected(asked: Any, key: str) -> Expected:
+    """What a worker must have to be given this. key: of the run, where it is one."""
+    if not isinstance(asked, RunSpec):
+        return Expected(installed())
+    return Expected(installed(), key, source_of(asked.algorithm))
+
+
+def refusal(asked: Any, wanted: Expected, worker: str) -> Refusal | None:
+    """Why this process must not compute it; None where it may. Opens a run's data."""
+    if words := installed().differs_from(wanted.installed):
+        return Refusal(worker, words, everything=True)
+    if isinstance(asked, RunSpec) and (words := _differs(asked, wanted)):
+        return Refusal(worker, words, everything=False)
+    return None
+
+
+def _differs(asked: RunSpec, wanted: Expected) -> str:
+    try:
+        if source_of(asked.algorithm) != wanted.algorithm:
+            return f"its code of {asked.algorithm} differs from the code that asks"
+        found = run_key(asked, data_access.open_data(asked.data))
+    except BadInput as error:  # it has no such algorithm or data
+        return str(error).rstrip(".")
+    if found == wanted.key:
+        return ""
+    return f"its data set {asked.data.id} holds something else"
+
+
+def nobody(refusals: Iterable[Refusal]) -> str:
+    """The sentence of work that every worker refused."""
+    each = " ".join(f"{it.worker}: {it.reason}." for it in refusals)
+    return (
+        f"No worker can compute this as it was asked for. {each} Give the workers the dpmf, the"
+        " libraries and the data of whatever asks, and start them again."
+    )

@@ -1,0 +1,39 @@
+"""The workers of a scheduler elsewhere, each as it describes itself."""
+
+from dataclasses import dataclass
+
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.engine.scheduler_security import Scheduler
+from dpmf_core.engine.workers import resident
+from dpmf_core.runs.installation import Installation, installed
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a worker has. memory: resident, in MB; data: ids of the sets that need no more than is
+    there.
+    """
+
+    installed: Installation
+    memory: float
+    data: tuple[str, ...]
+
+    @property
+    def problem(self) -> str:
+        """Why it would refuse all work of this process; '' where it would not."""
+        return self.installed.differs_from(installed())
+
+
+def condition() -> Condition:
+    """Of this process."""
+    listed = (it.id for it in catalogue().catalogue())
+    return Condition(installed(), resident(), tuple(it for it in listed if catalogue().present(it)))
+
+
+def conditions(way: Scheduler) -> dict[str, Condition | Exception]:
+    """Of every worker, by its address; what went wrong where it cannot say. Raises BadInput and
+    ConnectionError as `Scheduler.client`.
+    """
+    with way.client() as client:
+        found: dict[str, Condition | Exception] = client.run(condition, on_error="return")
+    return found

@@ -1,0 +1,1 @@
+"""How good a fitted model is. Computed on raw data, never released."""

@@ -1,0 +1,151 @@
+"""TC-W2V, the coherence of topics: how near their top words lie in a Word2Vec space of the
+corpus shown (O'Callaghan et al. 2015).
+"""
+
+import functools
+import itertools
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.samples import Samples, Texts
+from dpmf_core.paths import data_folder, made, workplace
+
+Array = npt.NDArray[Any]
+TOP_WORDS = 10
+DIMENSIONS, WINDOW, EPOCHS = 100, 10, 5
+TOKENS = 400_000  # words to learn from; of more, documents are drawn
+
+
+def top_words(
+    basis: Array, vocabulary: Sequence[str], count: int = TOP_WORDS
+) -> list[list[tuple[str, float]]]:
+    """The heaviest words of every topic with their weights, heaviest first; words without
+    weight are left out.
+    """
+    order = np.argsort(-basis, axis=1, kind="stable")[:, :count]
+    return [
+        [(vocabulary[j], float(basis[k, j])) for j in row if basis[k, j] > 0]
+        for k, row in enumerate(order)
+    ]
+
+
+def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None:
+    """Mean over topics of the mean pairwise cosine of their words' vectors; None where no topic
+    has two known words.
+    """
+    words, vectors = word_vectors(samples)
+    place = {word: j for j, word in enumerate(words)}
+    each = []
+    for topic in topics:
+        known = [place[word] for word in topic if word in place]
+        if len(known) >= 2:
+            cosines = vectors[known] @ vectors[known].T
+            each.append(float(cosines[np.triu_indices(len(known), 1)].mean()))
+    return float(np.mean(each)) if each else None
+
+
+_PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}
+
+
+@functools.lru_cache(4)
+def _kept(path: Path) -> tuple[tuple[str, ...], Array] | None:
+    if not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as held:
+        return tuple(held["words"].tolist()), held["vectors"]
+
+
+def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
+    """Words, and their unit vectors (n_words, 100); learned once a corpus and kept in the data
+    directory, those of private documents in memory alone.
+    """
+    if not samples.public:
+        return _of_private(samples.reading, samples)
+    path = data_folder() / "words" / f"{samples.reading[:32]}-2.npz"  # 2: drawn documents
+    found = _kept(path)
+    if found is None:
+        words, vectors = _learned(samples)
+        made(path.parent)
+        handle, aside = tempfile.mkstemp(dir=workplace(), suffix=".npz")
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, words=np.array(words), vectors=vectors)
+        Path(aside).replace(path)
+        _kept.cache_clear()
+        found = words, vectors
+    return found
+
+
+def forget() -> None:
+    """Word vectors of private documents."""
+    _PRIVATE.clear()
+
+
+def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]:
+    """The last corpus's, by its reading."""
+    found = _PRIVATE.get(reading)
+    if found is None:
+        found = _learned(samples)
+        _PRIVATE.clear()
+        _PRIVATE[reading] = found
+    return found
+
+
+def _learned(samples: Samples) -> tuple[tuple[str, ...], Array]:
+    """Skip-gram, one thread and fixed hashes, so that equal corpora give equal vectors."""
+    from gensim.models import Word2Vec
+
+    sentences = [list(words) for words in _sentences(samples)]
+    rare = max(1, min(5, len(sentences) // 1000))
+    model = Word2Vec(
+        sentences,
+        vector_size=DIMENSIONS,
+        window=WINDOW,
+        min_count=rare,
+        sg=1,
+        workers=1,
+        seed=1,
+        epochs=EPOCHS,
+        hashfxn=lambda word: zlib.crc32(word.encode()),
+    )
+    return tuple(model.wv.index_to_key), np.asarray(model.wv.get_normed_vectors(), np.float32)
+
+
+def _sentences(samples: Samples) -> Iterator[list[str]]:
+    """Documents in their order: all, or so many drawn by a hash as hold `TOKENS` words, for
+    corpora often come sorted by class.
+    """
+    from scipy.sparse import csr_array
+
+    lengths = np.diff(
+        samples.texts.starts if samples.texts is not None else csr_array(samples.X).indptr
+    )
+    drawn = np.argsort(keyed_uniform(3, np.arange(len(lengths))), kind="stable")
+    kept = np.zeros(len(lengths), bool)
+    kept[drawn[np.cumsum(lengths[drawn]) <= TOKENS]] = True
+    every = _reading(samples.texts) if samples.texts is not None else _bags(samples)
+    return (words for words, wanted in zip(every, kept, strict=True) if wanted)
+
+
+def _reading(texts: Texts) -> Iterator[list[str]]:
+    return (
+        [texts.words[j] for j in texts.ids[first:last]]
+        for first, last in itertools.pairwise(texts.starts)
+    )
+
+
+def _bags(samples: Samples) -> Iterator[list[str]]:
+    """Each document's words once, in an order of no meaning."""
+    from scipy.sparse import csr_array
+
+    X, words = csr_array(samples.X), samples.vocabulary or ()
+    for row, (first, last) in enumerate(itertools.pairwise(X.indptr)):
+        inside = X.indices[first:last]
+        yield [words[j] for j in inside[np.argsort(keyed_uniform(2, row, inside))]]

@@ -1,0 +1,143 @@
+"""A fitted model beside what it is judged on: what every metric is computed from, each part once.
+
+Computed on raw data, never released.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core import kernels
+from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.algorithms.parts import Own, Parts
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.data.splits import Split
+from dpmf_core.evaluation import metrics, part_metrics
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class RatingsEvaluation:
+    """A recommender on the ratings that a split held out.
+
+    seed: the split's, which draws whose lists are ranked where there are more than are ranked.
+    """
+
+    model: Recommender
+    split: Split
+    seed: int = 0
+
+    @cached_property
+    def personal(self) -> Personal:
+        """What each user computes from her own history."""
+        return self.model.personal(self.split.history)
+
+    @property
+    def test(self) -> Ratings:
+        return self.split.test
+
+    @cached_property
+    def predicted(self) -> Array:
+        """Predictions of the test ratings (n_test,)."""
+        return self.predict(self.test)
+
+    @cached_property
+    def predicted_train(self) -> Array:
+        """Predictions of what was learned from (n_train,)."""
+        return self.predict(self.train)
+
+    @cached_property
+    def predicted_validation(self) -> Array:
+        """Predictions of the validation ratings (n_validation,)."""
+        return self.predict(self.split.validation)
+
+    def predict(self, part: Ratings) -> Array:
+        """Predictions of a part's ratings (len(part),)."""
+        return self.model.predict(self.personal, part.users, part.items)
+
+    @property
+    def train(self) -> Ratings:
+        return self.split.train
+
+    @cached_property
+    def training_errors(self) -> Array:
+        """Prediction less rating of what was learned from (n_train,), in units of the ratings."""
+        return np.asarray(self.predicted_train - self.train.values)
+
+    @cached_property
+    def ranking(self) -> dict[str, float]:
+        """Figures of lists of 20; empty where nobody has a relevant test item."""
+        return metrics.ranking(
+            self.model, self.personal, self.split.history, self.test, seed=self.seed
+        )
+
+    @cached_property
+    def divergences(self) -> dict[str, float]:
+        test = np.asarray(self.predicted - self.test.values)
+        return metrics.divergences(self.train, self.test, (self.training_errors, test))
+
+
+@dataclass(frozen=True)
+class SamplesEvaluation:
+    """Parts on the samples themselves, clean of what was planted."""
+
+    model: Parts
+    samples: Samples
+
+    @cached_property
+    def own(self) -> Own:
+        """Each sample's coefficients, and what was set apart as outliers."""
+        return self.model.personal(self.samples)
+
+    @cached_property
+    def errors(self) -> npt.NDArray[np.float64]:
+        """Half the squared distance of every row from its explanation (n,)."""
+        target = part_metrics.target(self.samples)
+        return part_metrics.errors(target, self.own.coefficients, self.model.basis)
+
+    @property
+    def scaled_errors(self) -> npt.NDArray[np.float64]:
+        """The same of rows that are scaled to maximum 1 (n,), as in Saha & Imtiaz 2022."""
+        return np.asarray(self.errors * part_metrics.source_scale(self.samples))
+
+    @cached_property
+    def recovery(self) -> dict[str, float]:
+        """How well planted outliers were found; empty where none were planted or sought."""
+        return part_metrics.recovery(self.samples, self.own)
+
+
+@dataclass(frozen=True)
+class TableEvaluation(SamplesEvaluation):
+    """Parts of a ratings table: on all its cells, and on held-out ratings."""
+
+    split: Split
+
+    @property
+    def test(self) -> Ratings:
+        return self.split.test
+
+    @property
+    def train(self) -> Ratings:
+        return self.split.train
+
+    @cached_property
+    def predicted(self) -> Array:
+        """Predictions of the test ratings (n_test,)."""
+        return np.asarray(np.clip(self._explained(self.test), *self.test.bounds))
+
+    @cached_property
+    def training_errors(self) -> Array:
+        """Explanation less rating of the rated cells (n_train,), in units of the ratings."""
+        return np.asarray(self._explained(self.train) - self.train.values)
+
+    def _explained(self, part: Ratings) -> Array:
+        """What the parts explain of these cells (len(part),), in units of the ratings."""
+        scaled = kernels.predict_pairs(
+            self.own.coefficients, self.model.basis.T, part.users, part.items
+        )
+        return np.asarray(scaled * self.samples.norms[part.users])

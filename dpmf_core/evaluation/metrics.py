@@ -1,0 +1,184 @@
+"""How good predictions are.
+
+Pure functions of predictions and held-out ratings; computed on raw data, never released.
+"""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Personal, Recommender
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings
+
+Array = npt.NDArray[Any]
+MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
+
+
+def rmse(predicted: Array, actual: Array) -> float:
+    """Root mean squared error; NaN without ratings."""
+    error = np.subtract(predicted, actual, dtype=np.float64)
+    return float(np.sqrt(np.mean(error * error))) if error.size else float("nan")
+
+
+def mae(predicted: Array, actual: Array) -> float:
+    """Mean absolute error; NaN without ratings."""
+    return (
+        float(np.mean(np.abs(np.subtract(predicted, actual, dtype=np.float64))))
+        if len(actual)
+        else float("nan")
+    )
+
+
+def divergence(train: Array, test: Array) -> float:
+    """KL(N(m, s^2) of the train errors || of the test errors), in nats [Balu & Furon 2016, eq.
+    19]; NaN where either has no spread.
+    """
+    if len(train) < 2 or len(test) < 2 or not (train.std() > 0 and test.std() > 0):
+        return float("nan")
+    s, t = train.std(dtype=float), test.std(dtype=float)
+    return float(
+        np.log(t / s)
+        + (s**2 + (train.mean(dtype=float) - test.mean(dtype=float)) ** 2) / (2 * t**2)
+        - 0.5
+    )
+
+
+def divergences(train: Ratings, test: Ratings, errors: tuple[Array, Array]) -> dict[str, float]:
+    """How far errors on what was trained on are from errors on what was not: over all ratings,
+    and over those of the most active tenth of users.
+
+    errors: of train and of test, (len(train),) and (len(test),).
+    """
+    activity = np.diff(train.by_user)
+    busy = activity >= np.quantile(activity, 0.9)
+    found = {
+        "kl": divergence(*errors),
+        "kl_top_users": divergence(
+            *(left[busy[part.users]] for left, part in zip(errors, (train, test), strict=True))
+        ),
+    }
+    return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
+def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
+    """Which ratings count as liked: the upper quarter of the declared range (4 and 5 of 1 to 5)."""
+    low, high = ratings.bounds
+    return ratings.values >= low + 0.75 * (high - low)
+
+
+def top_items(
+    model: Recommender, personal: Personal, history: Ratings, users: Array, k: int
+) -> Array:
+    """Each user's k best items she has not rated, best first, of equal ones the first by number:
+    (len(users), k); -1 where there are not so many.
+    """
+    scores = np.asarray(model.scores(personal, users), np.float32)
+    return kernels.best_unseen(
+        scores, users, history.by_user, history.items, min(k, scores.shape[1])
+    )
+
+
+def ranked_users(liked: Ratings, seed: int, most: int) -> Array:
+    """Ascending ids of the users whose lists are ranked: everybody with a relevant item, or `most`
+    of them by a hash of (seed, user).
+
+    Ids often follow the date of joining, so that the first of them are not like the others.
+    """
+    users = np.unique(liked.users)
+    return (
+        users
+        if len(users) <= most
+        else np.sort(users[np.argsort(keyed_uniform(seed, users), kind="stable")[:most]])
+    )
+
+
+def ranking(
+    model: Recommender,
+    personal: Personal,
+    history: Ratings,
+    test: Ratings,
+    k: int = 20,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Recall@k = |top-k and test| / min(k, |test|), NDCG@k, and the share of items that appear in
+    any list (Liang et al. 2018). Recall@k also of rare items alone, which are the half with the
+    fewest ratings in `history`, over the users who like one of them.
+
+    seed: draws the users where there are more than are ranked.
+    """
+    liked = test.only(relevant(test))
+    users = ranked_users(liked, seed, MAX_RANKED_USERS)
+    if not len(users):
+        return {}
+    k = min(k, test.n_items)
+    lists = np.concatenate(
+        [
+            top_items(model, personal, history, chunk, k)
+            for chunk in np.array_split(users, max(1, len(users) * test.n_items // 4_000_000))
+        ]
+    )
+    hits, rare = _are_among(liked, users, lists), rare_items(history)
+    reachable = np.minimum(np.diff(liked.by_user)[users], k)
+    rare_liked = np.bincount(liked.users[rare[liked.items]], minlength=liked.n_users)
+    rarely = np.minimum(rare_liked[users], k)
+    discounts = np.log2(np.arange(2, k + 2))
+    ideal = np.concatenate([[0.0], np.cumsum(1 / discounts)])
+    figures = {
+        f"recall_at_{k}": float((hits.sum(1) / reachable).mean()),
+        f"ndcg_at_{k}": float(((hits / discounts).sum(1) / ideal[reachable]).mean()),
+        "coverage": len(np.unique(lists[lists >= 0])) / test.n_items,
+    }
+    of_rare = (hits & rare[lists]).sum(1)[rarely > 0] / rarely[rarely > 0]
+    return figures | ({f"rare_recall_at_{k}": float(of_rare.mean())} if of_rare.size else {})
+
+
+def _are_among(liked: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
+    """Which items of the users' lists (len(users), k) they like."""
+    known = liked.users.astype(np.int64) * liked.n_items + liked.items  # ascending
+    asked = users[:, None].astype(np.int64) * liked.n_items + lists
+    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+    return np.asarray((known[place] == asked) & (lists >= 0))
+
+
+def rare_items(history: Ratings) -> npt.NDArray[np.bool_]:
+    """Which items are in the half with the fewest ratings (n_items,), by number where equal."""
+    counts = np.bincount(history.items, minlength=history.n_items)
+    rare = np.zeros(history.n_items, bool)
+    rare[np.argsort(counts, kind="stable")[: history.n_items // 2]] = True
+    return rare
+
+
+def buckets(
+    predicted: Array, test: Ratings, history: Ratings, count: int = 4
+) -> dict[str, list[dict[str, float]]]:
+    """RMSE of `count` equal groups of test ratings, by the user's activity and by the item's
+    popularity in `history`: who pays?
+    """
+    activity = np.diff(history.by_user)[test.users]
+    popularity = np.bincount(history.items, minlength=history.n_items)[test.items]
+    out: dict[str, list[dict[str, float]]] = {}
+    for name, size in (("activity", activity), ("popularity", popularity)):
+        edges = (
+            np.unique(np.quantile(size, np.linspace(0, 1, count + 1)))
+            if len(size)
+            else np.array([])
+        )
+        if len(edges) == 1:  # everybody alike
+            edges = np.repeat(edges, 2)
+        rows = []
+        for low, high in itertools.pairwise(edges):
+            inside = (size >= low) & ((size < high) | (high == edges[-1]))
+            rows.append(
+                {
+                    "from": float(low),
+                    "to": float(high),
+                    "rmse": rmse(predicted[inside], test.values[inside]),
+                    "ratings": int(inside.sum()),
+                }
+            )
+        out[name] = rows
+    return out

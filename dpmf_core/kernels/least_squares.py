@@ -1,0 +1,262 @@
+"""Least squares of many rows at once, in compiled loops. No privacy here.
+
+A row's system is built from up to 256 gathered factors at a time (`gemm` or `syrk`) and solved by
+Cholesky (`posv`). A row with fewer entries than factors is solved in its own, smaller space:
+(F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v. Rows are shared out to threads in chunks of equal cost; every
+row is computed the same way whatever the chunk, so results do not depend on the number of threads.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.kernels.blas import GATHER, letter, products, routine, solve_definite_in_place
+from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.normal_equations import add_entries, common_matrix, sparse_rows
+from dpmf_core.kernels.threads import share_out
+
+Array = npt.NDArray[Any]
+
+
+@compiled(fastmath=True)
+def _solve_small(  # type: ignore[no-untyped-def]
+    posv, chars, ints, indices, values, factors, first, last, ridge, gram, solution, out
+):
+    """A row with fewer entries than factors, in the space of its entries."""
+    k, r = last - first, factors.shape[1]
+    for p in range(k):
+        f = factors[indices[first + p]]
+        solution[p] = values[first + p]
+        for q in range(p, k):
+            g = factors[indices[first + q]]
+            total = f[0] * g[0]
+            for c in range(1, r):
+                total += f[c] * g[c]
+            gram[p * k + q] = total
+        gram[p * k + p] += ridge
+    info = solve_definite_in_place(posv, chars, ints, gram[: k * k], solution[:k])
+    out[:] = 0
+    for p in range(k):
+        f = factors[indices[first + p]]
+        for c in range(r):
+            out[c] += solution[p] * f[c]
+    return info
+
+
+@compiled
+def _solve_rows(  # type: ignore[no-untyped-def]
+    blas, posv, indptr, indices, values, weights, factors, ridge, base, start, stop, out, failed
+):
+    r = factors.shape[1]
+    # "L", "N", "T"
+    chars, ints, one = (
+        np.array([76, 78, 84], np.uint8),
+        np.zeros(4, np.int32),
+        np.ones(1, factors.dtype),
+    )
+    buffer, gram, flat = (
+        np.empty((GATHER, r), factors.dtype),
+        np.empty((r, r), factors.dtype),
+        np.empty(r * r, factors.dtype),
+    )
+    own_space = len(weights) == 0 and len(base) == 0
+    for i in range(start, stop):
+        first, last = indptr[i], indptr[i + 1]
+        if first == last:
+            out[i] = 0
+            continue
+        if own_space and 2 * (last - first) < r:
+            failed[i] = (
+                _solve_small(
+                    posv,
+                    chars,
+                    ints,
+                    indices,
+                    values,
+                    factors,
+                    first,
+                    last,
+                    ridge[i],
+                    flat,
+                    gram[0],
+                    out[i],
+                )
+                != 0
+            )
+            continue
+        out[i] = 0
+        if len(base):
+            gram[:] = base
+        else:
+            gram[:] = 0
+        add_entries(
+            blas,
+            chars,
+            ints,
+            one,
+            indices,
+            values,
+            weights,
+            factors,
+            first,
+            last,
+            buffer,
+            gram,
+            out[i],
+        )
+        for p in range(r):
+            gram[p, p] += ridge[i]
+        failed[i] = solve_definite_in_place(posv, chars, ints, gram, out[i]) != 0
+
+
+@compiled
+def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # type: ignore[no-untyped-def]
+    """out: right-hand sides in, solutions out, for the systems whose Gram matrix is positive
+    definite; marks the others.
+    """
+    r = grams.shape[1]
+    chars, ints, gram, spare = (
+        np.array([76, 78, 84], np.uint8),
+        np.zeros(4, np.int32),
+        np.empty((r, r), grams.dtype),
+        np.zeros(r, grams.dtype),
+    )
+    for b in range(start, stop):
+        gram[:] = grams[b]
+        spare[:] = 0
+        if solve_definite_in_place(posv, chars, ints, gram, spare) != 0:
+            indefinite[b] = True
+            continue
+        gram[:] = grams[b]
+        if len(base):
+            gram += base
+        for p in range(r):
+            gram[p, p] += ridge[b]
+        indefinite[b] = solve_definite_in_place(posv, chars, ints, gram, out[b]) != 0
+
+
+def solve_rows(
+    indptr: Array, indices: Array, values: Array, factors: Array, ridge: float | Array, *,
+    base: Array | None = None, weights: Array | None = None, threads: int | None = None,
+) -> Array:  # fmt: skip
+    """Row by row, x_i = (sum_j w_ij f_j f_j' + base + ridge_i I)^-1 sum_j w_ij v_ij f_j, shape (n,
+    r) in the factors' dtype.
+
+    indptr (n + 1,), indices and values (n_entries,): sparse rows. factors (n_columns, r), float32
+    or float64. ridge: a number or (n,), above 0.
+    base: (r, r) symmetric or None. weights: (n_entries,), at least 0, or None for 1. Empty rows
+    give exactly 0.
+    """
+    indptr, indices, values, w, factors = sparse_rows(indptr, indices, values, weights, factors)
+    n, r = len(indptr) - 1, factors.shape[1]
+    out, failed = np.empty((n, r), factors.dtype), np.zeros(n, np.bool_)
+    ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, factors.dtype), (n,)))
+    common = common_matrix(base, factors.dtype)
+    blas, posv = products(factors.dtype), routine(letter(factors.dtype) + "posv")
+
+    def work(start: int, stop: int) -> None:
+        _solve_rows(
+            blas,
+            posv,
+            indptr,
+            indices,
+            values,
+            w,
+            factors,
+            ridges,
+            common,
+            start,
+            stop,
+            out,
+            failed,
+        )
+
+    share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
+    # not positive definite in this precision: a tiny ridge on collinear factors
+    for i in np.flatnonzero(failed):
+        span = slice(indptr[i], indptr[i + 1])
+        F = factors[indices[span]].astype(np.float64)
+        wF = F if weights is None else F * w[span, None]
+        system = wF.T @ F + (0 if base is None else common) + float(ridges[i]) * np.eye(r)
+        out[i] = np.linalg.lstsq(system, wF.T @ values[span], rcond=None)[0]
+    return out
+
+
+def solve_psd(
+    grams: Array,
+    rhs: Array,
+    ridge: float | Array,
+    *,
+    base: Array | None = None,
+    threads: int | None = None,
+    project: bool = True,
+) -> Array:
+    """x_b = (P(grams_b) + base + ridge_b I)^-1 rhs_b, (n, r), where P projects a symmetric matrix
+    onto the positive semi-definite cone.
+
+    Where a Cholesky factorisation succeeds, P is the identity; the others go through their
+    eigenvectors.
+    ridge: a number or (n,), above 0 unless base is positive definite. base: (r, r) positive
+    semi-definite or None.
+    project=False leaves P out: the systems may be indefinite, and singular ones get their
+    least-squares solution.
+    """
+    grams = np.ascontiguousarray(grams)
+    n, r = rhs.shape
+    ridges, common = (
+        np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, grams.dtype), (n,))),
+        common_matrix(base, grams.dtype),
+    )
+    out, indefinite = np.array(rhs, grams.dtype), np.zeros(n, np.bool_)
+    if not project:
+        system = (
+            grams
+            + (0 if base is None else common)
+            + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)
+        )
+        share_out(lambda start, stop: _solve_as_is(system, start, stop, out), np.ones(n), threads)
+        return out
+    posv = routine(letter(grams.dtype) + "posv")
+    share_out(
+        lambda start, stop: _solve_definite(
+            posv, grams, ridges, common, start, stop, out, indefinite
+        ),
+        np.ones(n),
+        threads,
+    )
+    rest = np.flatnonzero(indefinite)
+
+    def work(start: int, stop: int) -> None:
+        rows = rest[start:stop]
+        out[rows] = _solve_projected(grams[rows], rhs[rows], ridges[rows], common)
+
+    if len(rest):
+        share_out(work, np.ones(len(rest)), threads)
+    return out
+
+
+def _solve_projected(grams: Array, rhs: Array, ridges: Array, base: Array) -> Array:
+    values, Q = np.linalg.eigh(grams)
+    kept = np.maximum(values, 0)
+    if len(base):
+        system = (
+            (Q * kept[:, None, :]) @ Q.swapaxes(1, 2)
+            + base
+            + ridges[:, None, None] * np.eye(Q.shape[-1], dtype=Q.dtype)
+        )
+        return np.asarray(np.linalg.solve(system, rhs[..., None])[..., 0])
+    along = (rhs[:, None, :] @ Q)[:, 0] / (kept + ridges[:, None])
+    return np.asarray((Q @ along[..., None])[..., 0])
+
+
+def _solve_as_is(systems: Array, start: int, stop: int, out: Array) -> None:
+    """out: right-hand sides in, solutions out."""
+    try:
+        out[start:stop] = np.linalg.solve(systems[start:stop], out[start:stop, :, None])[..., 0]
+    except np.linalg.LinAlgError:  # numpy does not say which of them is singular
+        if stop - start == 1:
+            out[start] = np.linalg.lstsq(systems[start], out[start], rcond=None)[0]
+            return
+        for b in range(start, stop):
+            _solve_as_is(systems, b, b + 1, out)

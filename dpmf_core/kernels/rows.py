@@ -1,0 +1,154 @@
+"""Compiled loops over ratings and segments: predictions, ranks, symmetric matrices."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.threads import share_out
+
+Array = npt.NDArray[Any]
+
+
+@compiled(fastmath=True)
+def _predict(user_factors, item_factors, users, items, start, stop, out):  # type: ignore[no-untyped-def]
+    for e in range(start, stop):
+        u, v = user_factors[users[e]], item_factors[items[e]]
+        total = u[0] * v[0]
+        for p in range(1, len(u)):
+            total += u[p] * v[p]
+        out[e] = total
+
+
+@compiled
+def _residuals(starts, items, values, centre, b, damping, first, last, means, out):  # type: ignore[no-untyped-def]
+    for u in range(first, last):
+        total = 0.0
+        for e in range(starts[u], starts[u + 1]):
+            out[e] = values[e] - centre - b[items[e]]
+            total += out[e]
+        if damping >= 0:
+            count = starts[u + 1] - starts[u]
+            means[u] = np.float32(total / max(count + damping, 1e-9))
+            for e in range(starts[u], starts[u + 1]):
+                out[e] -= means[u]
+
+
+@compiled
+def _segment_sums(starts, values, first, last, out):  # type: ignore[no-untyped-def]
+    for segment in range(first, last):
+        total = 0.0
+        for e in range(starts[segment], starts[segment + 1]):
+            total += values[e]
+        out[segment] = total
+
+
+@compiled
+def _rank_segments(starts, key, first, last, out):  # type: ignore[no-untyped-def]
+    for segment in range(first, last):
+        start = starts[segment]
+        order = np.argsort(key[start : starts[segment + 1]], kind="mergesort")
+        for place in range(len(order)):
+            out[start + order[place]] = place
+
+
+@compiled
+def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyped-def]
+    r = out.shape[1]
+    for b in range(start, stop):
+        at = 0
+        for p in range(r):
+            for q in range(p):
+                out[b, p, q] = out[b, q, p] = off_diagonal * triangles[b, at]
+                at += 1
+            out[b, p, p] = triangles[b, at]
+            at += 1
+
+
+def predict_pairs(
+    user_factors: Array,
+    item_factors: Array,
+    users: Array,
+    items: Array,
+    *,
+    threads: int | None = None,
+    dtype: Any = np.float32,
+) -> Array:
+    """u . v of every pair, (n_pairs,), in `dtype`; 0 without factors."""
+    if not np.shape(item_factors)[1]:  # compiled code would read outside its arrays
+        return np.zeros(len(users), dtype)
+    out = np.empty(len(users), dtype)
+    U, V = np.ascontiguousarray(user_factors, dtype), np.ascontiguousarray(item_factors, dtype)
+    u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
+    share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), np.ones(len(u)), threads)
+    return out
+
+
+def residuals(
+    starts: Array,
+    items: Array,
+    values: Array,
+    centre: float,
+    item_offsets: Array,
+    damping: float | None,
+    *,
+    threads: int | None = None,
+) -> tuple[Array, Array]:
+    """Each user's damped mean (n_users,) of what is left of her values after centre and item
+    offsets, and what is left after that too (n_values,), float32, summed in float64 in their order.
+
+    starts: (n_users + 1,). damping: pseudo-count of the mean; None: her mean is taken as 0.
+    """
+    means, out = np.zeros(len(starts) - 1, np.float32), np.empty(len(values), np.float32)
+    x, b = np.ascontiguousarray(values, np.float32), np.ascontiguousarray(item_offsets, np.float32)
+    c, pseudo = np.float32(centre), -1.0 if damping is None else float(damping)
+    share_out(
+        lambda first, last: _residuals(starts, items, x, c, b, pseudo, first, last, means, out),
+        np.diff(starts) + 1.0,
+        threads,
+    )
+    return means, out
+
+
+def segment_sums(starts: Array, values: Array, *, threads: int | None = None) -> Array:
+    """The sum of every segment's values in their order, float64 (n_segments,). starts:
+    (n_segments + 1,). values: float32 or float64.
+    """
+    out = np.empty(len(starts) - 1)
+    x = np.ascontiguousarray(values)
+    share_out(
+        lambda first, last: _segment_sums(starts, x, first, last, out),
+        np.diff(starts) + 1.0,
+        threads,
+    )
+    return out
+
+
+def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> Array:
+    """The position of every entry among its segment's by ascending key, ties in order, int64
+    (n,). starts: (n_segments + 1,).
+    """
+    out = np.empty(len(key), np.int64)
+    key = np.ascontiguousarray(key, np.float64)
+    share_out(
+        lambda first, last: _rank_segments(starts, key, first, last, out),
+        np.diff(starts) + 1.0,
+        threads,
+    )
+    return out
+
+
+def unfold(
+    triangles: Array, rank: int, off_diagonal: float, *, threads: int | None = None
+) -> Array:
+    """Symmetric matrices (n, rank, rank), float64, from lower triangles (n, rank (rank + 1) /
+    2), row by row; entries off the diagonal times `off_diagonal`.
+    """
+    out = np.empty((len(triangles), rank, rank))
+    share_out(
+        lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out),
+        np.ones(len(out)),
+        threads,
+    )
+    return out

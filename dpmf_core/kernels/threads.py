@@ -1,0 +1,97 @@
+"""Threads for compiled loops, and BLAS held at one thread meanwhile."""
+
+import functools
+import importlib
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import OpenBLASController, ThreadpoolController
+
+Array = npt.NDArray[Any]
+
+
+SMALL = 20_000  # of cost: less than sharing it out would take
+CHUNKS = 32  # per call, so that threads end together
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="kernel")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+class _SingleThreadedBlas:
+    """Holds BLAS at one thread from the first run or kernel that enters to the last that leaves,
+    whichever threads they are in.
+
+    Its sums are then added up in one order, whatever the number of threads: the same seed gives the
+    same bits.
+
+    The limit belongs to the process: were each kernel to set and restore it, one would lift it
+    under another still running.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    @functools.cached_property
+    def _libraries(self) -> ThreadpoolController:
+        # a library loaded later would go unseen
+        importlib.import_module("scipy.linalg.cython_lapack")
+        return ThreadpoolController().select(user_api="blas")
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                # else a thread that is not the first to set limits is ignored in silence
+                OpenBLASController.clear_controlling_thread(force=True)
+                self._limit = self._libraries.limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                OpenBLASController.clear_controlling_thread(force=True)
+                self._limit.restore_original_limits()
+                OpenBLASController.clear_controlling_thread()
+
+
+single_threaded_blas = _SingleThreadedBlas()
+
+
+def usable_threads() -> int:
+    """Threads a run may use: DPMF_THREADS, or every core of this process."""
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    return max(1, int(os.environ.get("DPMF_THREADS") or cores))
+
+
+def share_out(work: Callable[[int, int], None], cost: Array, threads: int | None) -> None:
+    """work(start, stop) over all rows, in chunks of about equal cost, BLAS held at one thread
+    each.
+    """
+    total = np.cumsum(cost, dtype=np.float64)
+    if len(total) and total[-1] < SMALL:
+        with single_threaded_blas:
+            work(0, len(cost))
+        return
+    marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS) if len(total) else []
+    edges = np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
+    threads = threads or usable_threads()
+    with single_threaded_blas:
+        if threads == 1 or len(edges) <= 2:
+            for start, stop in itertools.pairwise(edges):
+                work(int(start), int(stop))
+        else:
+            list(_pool(threads).map(work, edges[:-1].tolist(), edges[1:].tolist()))

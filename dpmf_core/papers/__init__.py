@@ -1,0 +1,1 @@
+"""The source papers' figures, tables and claims."""

@@ -1,0 +1,247 @@
+"""Clauses: the single statements of a claim, each a quantity of measured results that is positive
+where the statement holds.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.specification import Value
+from dpmf_core.runs.sweep import Summary
+
+Found = Sequence[Summary]
+Quantity = Callable[[Found], float]
+
+
+class NotMeasured(LookupError):
+    """A result that a clause speaks of is not among those found."""
+
+
+@dataclass(frozen=True)
+class ClauseVerdict:
+    """What was found of one clause. figures: the measured numbers that decide it."""
+
+    words: str
+    holds: bool
+    figures: str
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One statement of a source.
+
+    words: the statement, in our words, as the end of "the source says that".
+    margin: by how much it holds; zero or less: it does not. Raises NotMeasured.
+    figures: the numbers that decide it, as they are printed. Raises NotMeasured.
+    """
+
+    words: str
+    margin: Quantity
+    figures: Callable[[Found], str]
+
+    def judged(self, found: Found) -> ClauseVerdict:
+        """Raises NotMeasured where a result is missing or is not a number."""
+        margin = self.margin(found)
+        if math.isnan(margin):
+            raise NotMeasured(f"a figure is not a number: {self.figures(found)}")
+        return ClauseVerdict(self.words, margin > 0, self.figures(found))
+
+
+# ---- quantities ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Median:
+    """The median of a method's draws at one place.
+
+    epsilon: None takes the only one that it has; what releases nothing stands at every epsilon.
+    grid: what the place must say of these parameters.
+    """
+
+    label: str
+    epsilon: float | None = None
+    grid: Mapping[str, Value] | None = None
+
+    def __call__(self, found: Found) -> float:
+        return self.place(found).median
+
+    def place(self, found: Found) -> Summary:
+        """The measured place. Raises NotMeasured, also where several fit."""
+        wanted = dict(self.grid or {})
+        fitting = [
+            it
+            for it in found
+            if it.label == self.label
+            and (None in (self.epsilon, it.epsilon) or it.epsilon == self.epsilon)
+            and all(it.grid.get(name, value) == value for name, value in wanted.items())
+        ]
+        if len(fitting) != 1:
+            raise NotMeasured(f"{self} has {len(fitting)} results")
+        return fitting[0]
+
+    def __str__(self) -> str:
+        at = [] if self.epsilon is None else [f"ε = {budget_text(self.epsilon)}"]
+        at += [f"{name} {value}" for name, value in (self.grid or {}).items()]
+        return f"{self.label} at {', '.join(at)}" if at else self.label
+
+
+@dataclass(frozen=True)
+class Mean(Median):
+    """The mean of a method's draws at one place, where the source shows means."""
+
+    def __call__(self, found: Found) -> float:
+        return statistics.fmean(self.place(found).draws)
+
+
+def line(found: Found, label: str, name: str, **fixed: Value) -> dict[float, float]:
+    """A method's medians along `epsilon` or one grid parameter, in its order.
+
+    fixed: what other parameters must be. Raises NotMeasured where there is no such place, or two.
+    """
+    out: dict[float, float] = {}
+    for it in found:
+        if it.label != label or any(it.grid.get(key) != value for key, value in fixed.items()):
+            continue
+        at = it.epsilon if name == "epsilon" else it.grid.get(name)
+        if at is None:
+            continue
+        if float(at) in out:
+            raise NotMeasured(f"{label} has several results at {name} {at}")
+        out[float(at)] = it.median
+    if not out:
+        raise NotMeasured(f"{label} has no result along {name}")
+    return dict(sorted(out.items()))
+
+
+def best(found: Found, label: str) -> float:
+    """The smallest median of a method over all places."""
+    medians = [it.median for it in found if it.label == label]
+    if not medians:
+        raise NotMeasured(f"{label} has no result")
+    return min(medians)
+
+
+# ---- clauses -------------------------------------------------------------------------------------
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if abs(value) >= 1 else f"{value:.4f}"
+
+
+def less(smaller: Median, larger: Median, words: str = "", by: float = 0.0) -> Clause:
+    """That one median is below another, by more than the share `by` of it."""
+
+    def margin(found: Found) -> float:
+        bound = larger(found)
+        return bound - by * abs(bound) - smaller(found)
+
+    def figures(found: Found) -> str:
+        return f"{smaller} {_number(smaller(found))}, {larger} {_number(larger(found))}"
+
+    return Clause(words or f"{smaller} is below {larger}", margin, figures)
+
+
+def larger(greater: Median, than: Median, words: str = "", by: float = 0.0) -> Clause:
+    """That one median is above another, by more than the share `by` of it."""
+    turned = less(than, greater, words or f"{greater} is above {than}")
+
+    def margin(found: Found) -> float:
+        bound = than(found)
+        return greater(found) - bound - by * abs(bound)
+
+    return Clause(turned.words, margin, turned.figures)
+
+
+def between(
+    words: str, quantity: Quantity, low: float, high: float, name: str = "measured"
+) -> Clause:
+    """That a quantity lies strictly between two numbers."""
+
+    def margin(found: Found) -> float:
+        value = quantity(found)
+        return min(value - low, high - value)
+
+    def figures(found: Found) -> str:
+        limits = [
+            *([f"above {_number(low)}"] if low > -math.inf else []),
+            *([f"below {_number(high)}"] if high < math.inf else []),
+        ]
+        return f"{name} {_number(quantity(found))}, wanted {' and '.join(limits)}"
+
+    return Clause(words, margin, figures)
+
+
+def near(words: str, quantity: Quantity, published: float, within: float) -> Clause:
+    """That a quantity is a published number, to within the share `within` of it."""
+    slack = within * abs(published)
+    inner = between(words, quantity, published - slack, published + slack)
+
+    def figures(found: Found) -> str:
+        return f"measured {_number(quantity(found))}, published {_number(published)}"
+
+    return Clause(words, inner.margin, figures)
+
+
+def falls(words: str, label: str, name: str, level: float = 0.0, **fixed: Value) -> Clause:
+    """That a method's medians fall along an axis: the last is below the first, and no step rises by
+    more than `level`.
+    """
+
+    def margin(found: Found) -> float:
+        values = list(line(found, label, name, **fixed).values())
+        steps = [before + level - after for before, after in itertools.pairwise(values)]
+        return min(values[0] - values[-1], *(step + 1e-12 for step in steps))
+
+    return Clause(words, margin, lambda found: _along(line(found, label, name, **fixed), name))
+
+
+def rises(words: str, label: str, name: str, level: float = 0.0, **fixed: Value) -> Clause:
+    """That a method's medians rise along an axis, as `falls`."""
+
+    def margin(found: Found) -> float:
+        values = list(line(found, label, name, **fixed).values())
+        steps = [after + level - before for before, after in itertools.pairwise(values)]
+        return min(values[-1] - values[0], *(step + 1e-12 for step in steps))
+
+    return Clause(words, margin, lambda found: _along(line(found, label, name, **fixed), name))
+
+
+def best_inside(words: str, label: str, name: str, **fixed: Value) -> Clause:
+    """That a method's smallest median lies at neither end of an axis."""
+
+    def margin(found: Found) -> float:
+        values = list(line(found, label, name, **fixed).values())
+        if len(values) < 3:
+            raise NotMeasured(f"{label} has fewer than three results along {name}")
+        return min(values[0], values[-1]) - min(values[1:-1])
+
+    return Clause(words, margin, lambda found: _along(line(found, label, name, **fixed), name))
+
+
+def on_each(name: str, clause: Clause) -> Clause:
+    """That a clause holds at every value of a grid parameter, each by itself."""
+
+    def parts(found: Found) -> dict[Value, list[Summary]]:
+        values = dict.fromkeys(it.grid[name] for it in found if name in it.grid)
+        if not values:
+            raise NotMeasured(f"there is no result by {name}")
+        return {value: [it for it in found if it.grid.get(name) == value] for value in values}
+
+    def figures(found: Found) -> str:
+        each = parts(found)
+        if len(each) == 1:
+            return clause.figures(found)
+        return "; ".join(f"{value}: {clause.figures(part)}" for value, part in each.items())
+
+    return Clause(
+        clause.words,
+        lambda found: min(clause.margin(part) for part in parts(found).values()),
+        figures,
+    )
+
+
+def _along(values: Mapping[float, float], name: str) -> str:
+    return ", ".join(f"{_number(value)} at {name} {at:g}" for at, value in values.items())

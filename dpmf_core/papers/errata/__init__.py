@@ -1,0 +1,1 @@
+"""What does not hold in the sources: each erratum with both computations."""

@@ -1,0 +1,125 @@
+"""Errata of Balu & Furon 2016, matrix factorisation in a count sketch."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.audit.membership_inference import Audit, AuditSpec
+from dpmf_core.papers.errata.erratum import (
+    Attack,
+    Comparison,
+    Effect,
+    Erratum,
+    Reading,
+    attack_could_show,
+    attack_shows,
+    nominal,
+)
+from dpmf_core.runs.data_access import open_ratings
+from dpmf_core.runs.specification import DataSpec
+
+B16 = "Balu & Furon 2016"
+THRESHOLD = 2.0
+RANK, RATE, STEPS = 8, 0.05, 20
+Array = npt.NDArray[Any]
+
+
+def gradient_sign() -> Comparison:
+    """The error of one rating after steps along the gradient of the loss and against it."""
+    against, along = _error_after(-1.0), _error_after(1.0)
+    form = "error {:.2f}"
+    return Comparison(
+        Reading("before the first step", _error_after(0.0), form),
+        Reading("after 20 steps as printed", along, form),
+        (Reading("after 20 steps against the gradient", against, form),),
+    )
+
+
+def _error_after(sign: float) -> float:
+    """|r - p . q| of a rating 1 above the mean, after STEPS of `sign` times the gradient."""
+    p, q = np.full(RANK, 0.1), np.full(RANK, 0.2)
+    for _ in range(STEPS):
+        error = 1.0 - float(p @ q)
+        p, q = p - sign * RATE * error * q, q - sign * RATE * error * p
+    return abs(1.0 - float(p @ q))
+
+
+def thresholds() -> Comparison:
+    """Which share of ratings is passed over by either rule at the same threshold."""
+    left = _residuals()
+    share = "{:.1%} of ratings"
+    half, whole = (float(np.mean(loss > THRESHOLD)) for loss in (left**2 / 2, left**2))
+    return Comparison(
+        Reading("passed over by section 3.2, half the square", half, share),
+        Reading("passed over by section 4.3, the whole square", whole, share),
+        (
+            Reading("largest error that counts, section 3.2", math.sqrt(2 * THRESHOLD), "{:.2f}"),
+            Reading("largest error that counts, section 4.3", math.sqrt(THRESHOLD), "{:.2f}"),
+        ),
+    )
+
+
+def _residuals() -> Array:
+    """The small simulated cinema less global, item and user means, as the source centres."""
+    ratings = open_ratings(DataSpec(id="cinema-small"))
+    left: Array = ratings.values.astype(np.float64) - ratings.values.mean(dtype=np.float64)
+    for of, size in ((ratings.items, ratings.n_items), (ratings.users, ratings.n_users)):
+        means = np.bincount(of, left, size) / np.maximum(np.bincount(of, minlength=size), 1)
+        left = left - means[of]
+    return left
+
+
+def _attacked(found: Audit) -> Comparison:
+    return Comparison(nominal(THRESHOLD), attack_shows(found), (attack_could_show(found),))
+
+
+ERRATA = (
+    Erratum(
+        id="balu-gradient",
+        title="The gradient has the opposite sign",
+        source=B16,
+        place="Equation 5",
+        effect=Effect.MISPRINT,
+        statement="The update adds a multiple of the gradient of the squared error.",
+        holds="It must go against the gradient. As printed every step makes the error larger; the"
+        " experiments cannot have been run so.",
+        section="Sign of the gradient",
+        means=gradient_sign,
+        settings="One rating 1 above the mean, 8 components, 20 steps of length .05.",
+    ),
+    Erratum(
+        id="balu-thresholds",
+        title="Two thresholds under one name",
+        source=B16,
+        place="Sections 3.2 and 4.3",
+        effect=Effect.MEANINGS,
+        statement="Ratings whose loss is above ε are passed over.",
+        holds="Section 3.2 takes half the squared error for the loss, section 4.3 the whole. At the"
+        " same ε they pass over different ratings.",
+        section="Two thresholds",
+        means=thresholds,
+        recorded=("1.8% of ratings", "10.3% of ratings"),
+        settings="ε = 2 on the small simulated cinema less its means, before the first epoch.",
+    ),
+    Erratum(
+        id="balu-distribution",
+        title="The argument needs a distribution and has none",
+        source=B16,
+        place="Section 3.2",
+        effect=Effect.UNPROVEN,
+        statement="By analogy with posterior sampling, passing over large errors gives differential"
+        " privacy.",
+        holds="A likelihood that is constant beyond a threshold has no finite integral, as the"
+        " source says itself. The update draws nothing: given the hashes it is a function of exact"
+        " ratings. No ε follows, and an attack exceeds the threshold.",
+        section="No distribution",
+        means=Attack(
+            AuditSpec(algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD}), _attacked
+        ),
+        recorded=("ε = 2", "ε ≥ 3.03"),
+        settings="Threshold 2, one rating, δ = 1e-5; 400 trainings on a small simulated world, half"
+        " of them with the rating; 95% confidence.",
+    ),
+)

@@ -1,0 +1,248 @@
+"""What is published, and what is measured of it here: figures, and claims that measured results can
+bear out or contradict.
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from dpmf_core.data.catalogue import Entry, catalogue
+from dpmf_core.evaluation.registry import find
+from dpmf_core.language import phrase
+from dpmf_core.papers.clauses import Clause, ClauseVerdict, Found, NotMeasured
+from dpmf_core.runs.record import Run, value_of
+from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
+
+Finished = Mapping[str, Run]
+Sweeps = Callable[[bool], tuple[Sweep, ...]]
+Measure = Callable[[Sequence[Point], Finished, str], list[Summary]]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A published number: which line, where it stands (None: at no epsilon, for it is not
+    private), where it is printed.
+    """
+
+    label: str
+    x: float | None
+    y: float
+    source: str
+
+
+class Outcome(StrEnum):
+    REPRODUCED = "Reproduced"
+    DIFFERS = "Differs"
+    NOT_MEASURED = "Not measured"
+    NOTHING_CLAIMED = "Our own figure"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What measured results say of a claim.
+
+    size: how large the experiment was, and on which data. remark: what else the figures show.
+    """
+
+    outcome: Outcome
+    clauses: tuple[ClauseVerdict, ...] = ()
+    size: str = ""
+    remark: str = ""
+
+    @property
+    def reproduced(self) -> bool:
+        return self.outcome is Outcome.REPRODUCED
+
+    @property
+    def words(self) -> str:
+        """The verdict as one paragraph."""
+        held = [it for it in self.clauses if it.holds]
+        failed = [it for it in self.clauses if not it.holds]
+        parts = [f"{self.outcome}."] if self.outcome is not Outcome.NOTHING_CLAIMED else []
+        parts += [f"It does not hold that {it.words}: {it.figures}." for it in failed]
+        parts += [f"It holds that {it.words}: {it.figures}." for it in held]
+        return " ".join(part for part in (*parts, self.remark, self.size) if part)
+
+
+def by_metric(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+    """The draws of one held-out metric."""
+    return summaries(points, finished, metric)
+
+
+def by_step(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+    """The draws of held-out RMSE after each step, which the grid names `step`."""
+    draws: dict[tuple[str, str, float | None, int], list[float]] = {}
+    for point in points:
+        for curve in finished[point.key].record.curves:
+            place = (point.label, point.spec.algorithm, point.epsilon, int(curve["step"] or 0))
+            draws.setdefault(place, []).append(value_of(curve, f"test_{metric}"))
+    return [
+        Summary(label, algorithm, epsilon, {"step": step}, tuple(values))
+        for (label, algorithm, epsilon, step), values in draws.items()
+    ]
+
+
+def no_runs(full: bool) -> tuple[Sweep, ...]:
+    """Of a figure that is computed without training anything."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure or table: what is run, what is measured of it, and against what it is drawn.
+
+    source: paper and place. words: what it shows.
+    sweeps: the runs at page size (False: at most a minute on two cores) or full size (True).
+    compute: results that need no stored run, in the same form; called with the size.
+    computed_on: the data that it reads, if any.
+    axis: `epsilon`, a grid parameter, `users`, `items` or `step`.
+    measure: the results of finished runs. quantity: what they are called; '': as the metric is.
+    page: the address of the page that draws it, beside the page of all claims.
+    source_data: the data of the source, exactly; source_ids: what they are called here.
+    remark: what the results show besides.
+    by_data: whether results of several data sets stand side by side; `data` in the grid is whose.
+    """
+
+    id: str
+    title: str
+    source: str
+    words: str
+    sweeps: Sweeps = no_runs
+    compute: Callable[[bool], list[Summary]] | None = None
+    computed_on: Callable[[bool], DataSpec] | None = None
+    axis: str = "epsilon"
+    metric: str = "rmse"
+    measure: Measure = by_metric
+    quantity: str = ""
+    marks: tuple[Mark, ...] = ()
+    page: str = "trade-off"
+    source_data: str = ""
+    source_ids: tuple[str, ...] = ()
+    remark: Callable[[Found], str] | None = None
+    by_data: bool = False
+
+    def __post_init__(self) -> None:
+        find(self.metric)
+
+    @property
+    def paper(self) -> str:
+        """The source without the place in it."""
+        return self.source.split(", ")[0]
+
+    def points(self, full: bool = False) -> list[Point]:
+        """Every run of the figure. Raises BadInput."""
+        points = [(point, sweep.data) for sweep in self.sweeps(full) for point in sweep.points()]
+        if not self.by_data and self.axis not in ("users", "items"):
+            return [point for point, _ in points]
+        name = "data" if self.by_data else self.axis
+        entries = {entry.id: entry for entry in catalogue().catalogue()}
+
+        def place(data: DataSpec) -> Value:
+            entry = entries[data.id]
+            if self.by_data:
+                return entry.title
+            assert isinstance(entry, Entry)
+            return entry.n_users if self.axis == "users" else data.top_items or entry.n_items
+
+        return [replace(point, grid={**point.grid, name: place(data)}) for point, data in points]
+
+    def measured(
+        self, points: Sequence[Point], finished: Finished, full: bool = False
+    ) -> list[Summary]:
+        """The results of the figure, from its runs and its computation."""
+        computed = self.compute(full) if self.compute else []
+        return self.measure(points, finished, self.metric) + computed
+
+    def _data(self, full: bool) -> list[DataSpec]:
+        computed_on = [self.computed_on(full)] if self.computed_on else []
+        return [*(sweep.data for sweep in self.sweeps(full)), *computed_on]
+
+    def data(self, full: bool = False) -> str:
+        """The data sets that it is made on, by title, with what is kept of them."""
+        titles = {entry.id: entry.title for entry in catalogue().catalogue()}
+        used = dict.fromkeys((data.id, data.top_items) for data in self._data(full))
+        return ", ".join(
+            titles.get(name, name) + (f" ({top:,} most rated items)" if top else "")
+            for name, top in used
+        )
+
+    def stands_in(self, full: bool = False) -> str:
+        """A sentence where other data than the source's are used, else nothing."""
+        used = {data.id for data in self._data(full)}
+        if not self.source_data or used <= set(self.source_ids):
+            return ""
+        return f"The source uses {self.source_data}; here it is {self.data(full)}."
+
+    def size(self, full: bool = False) -> str:
+        """How large the experiment is, and on which data."""
+        name = "Full size" if full else "Page size"
+        data = self.data(full)
+        return f"{name}{', on ' + data if data else ''}. {self.stands_in(full)}".strip()
+
+    def verdict(self, points: Sequence[Point], finished: Finished, full: bool = False) -> Verdict:
+        """What finished runs say of it; without all of them nothing."""
+        if any(point.key not in finished for point in points):
+            return Verdict(
+                Outcome.NOT_MEASURED,
+                remark=phrase("Not all runs have finished, so there is no verdict yet."),
+            )
+        return replace(self.judge(self.measured(points, finished, full)), size=self.size(full))
+
+    def judge(self, found: Found) -> Verdict:
+        """What results say of it."""
+        return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(found) if self.remark else "")
+
+
+def _as_published(sweeps: Sweeps, full: bool) -> tuple[Sweep, ...]:
+    """The same sweeps with the user's own step of the sources, who knew no local columns."""
+    return tuple(
+        sweep.model_copy(update={"methods": tuple(map(_without_local_columns, sweep.methods))})
+        for sweep in sweeps(full)
+    )
+
+
+def _without_local_columns(method: Method) -> Method:
+    if "local_columns" not in method.kind.model_fields:
+        return method
+    return method.model_copy(update={"parameters": {"local_columns": False, **method.parameters}})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim(Figure):
+    """A figure with what its source says of it, as clauses that all must hold."""
+
+    clauses: tuple[Clause, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.clauses:
+            raise ValueError(f"The claim {self.id!r} has no clause, so no result contradicts it.")
+        object.__setattr__(self, "sweeps", functools.partial(_as_published, self.sweeps))
+
+    def judge(self, found: Found) -> Verdict:
+        try:
+            judged = tuple(clause.judged(found) for clause in self.clauses)
+        except NotMeasured as missing:
+            return Verdict(Outcome.NOT_MEASURED, remark=f"{str(missing).capitalize()}.")
+        holds = all(it.holds for it in judged)
+        return Verdict(
+            Outcome.REPRODUCED if holds else Outcome.DIFFERS,
+            judged,
+            remark=self.remark(found) if self.remark else "",
+        )
+
+
+def first_present(*ids: str) -> str:
+    """The first data set that is on this machine, else the last."""
+    return next((name for name in ids if catalogue().present(name)), ids[-1])
+
+
+def median_at(found: Found, label: str, epsilon: float | None = None) -> float:
+    """The median at an epsilon; where there are several sizes, of the largest, which is the
+    last.
+    """
+    return [
+        point.median for point in found if point.label == label and point.epsilon in (epsilon, None)
+    ][-1]

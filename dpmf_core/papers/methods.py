@@ -1,0 +1,106 @@
+"""Methods and data that the figures of several papers share."""
+
+from dpmf_core.papers.figures import first_present
+from dpmf_core.privacy import Calibration
+from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.sweep import Method
+
+# splits and noise that no default was chosen by; lists take all of them, so much do they vary from
+# split to split
+FRESH = tuple(range(10, 20))
+EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+FEW = (1.0, 5.0, 20.0)
+
+
+def films(full: bool, top: int | None = 400, **filters: float | int) -> DataSpec:
+    """MovieLens where it is, else the simulated cinema; the source's 10M at full size."""
+    name = first_present("ml-10m", "ml-1m", "cinema") if full else first_present("ml-1m", "cinema")
+    return DataSpec.model_validate(
+        {"id": name, "top_items": None if name == "cinema" else top, **filters}
+    )
+
+
+# ratings as they are, as in the sources
+PLAIN: dict[str, Value] = {"biases": "off", "regularisation": 0.08}
+
+
+ALS, MEAN = (
+    Method(algorithm="als", label="ALS", parameters=PLAIN),
+    Method(algorithm="global-mean", label="Global mean"),
+)
+
+
+EXACT = Method(algorithm="als", label="ALS")  # on exactly low rank, where `LOWRANK` says how
+
+
+DPALS, SPECTRAL = (
+    Method(algorithm="dpals", label="DPALS"),
+    Method(algorithm="spectral", label="Spectral"),
+)
+
+
+ADA, BIASES = (
+    Method(algorithm="ada-dpals", label="Ada-DPALS"),
+    Method(algorithm="private-bias", label="Private biases"),
+)
+
+
+DPFW, SVD = (
+    Method(algorithm="dpfw", label="DPFW"),
+    Method(algorithm="private-svd", label="Private SVD"),
+)
+
+
+DPFW_SOURCE = Method(algorithm="dpfw", label="DPFW, source's noise", calibration=Calibration.SOURCE)
+
+
+DPALS_SOURCE = Method(
+    algorithm="dpals", label="DPALS, source's noise", calibration=Calibration.SOURCE
+)
+
+
+SVD_SOURCE = Method(
+    algorithm="private-svd", label="Private SVD, source's noise", calibration=Calibration.SOURCE
+)
+
+
+DPFW_THEIRS = Method(
+    algorithm="dpfw",
+    label="DPFW as in the source",
+    calibration=Calibration.SOURCE,
+    parameters={"slack": True},
+)
+
+
+# Rows of the synthetic set have neither offsets nor a mean, and no noise of their own: nothing is
+# centred, and ridges must not shrink.
+LOWRANK: dict[str, dict[str, Value]] = {
+    "dpals": {
+        "biases": False,
+        "centring": "none",
+        "rank": 5,
+        "steps": 3,
+        "ratings_per_user": 200,
+        "frequent_fraction": 1.0,
+        "regularisation": 0.003,
+        "user_regularisation": 0.003,
+        "prediction_ridge": 0.003,
+        "noise_ridge": 1.2,
+        "gram_share": 0.35,
+        "rating_clip": 0.6,
+    },
+    "dpfw": {"nuclear_norm": 0.447, "row_clip": 0.08, "steps": 5},
+    "private-svd": {"rank": 5, "prediction_ridge": 0.005},
+    "private-pgd": {"nuclear_norm": 0.447, "steps": 4},
+    "dp-sgd": {"biases": False, "rank": 5},
+    "als": {"rank": 5, "biases": "off", "regularisation": 0.0001},
+}
+
+
+def on_lowrank(*methods: Method) -> tuple[Method, ...]:
+    return tuple(
+        method.model_copy(
+            update={"parameters": {**LOWRANK.get(method.algorithm, {}), **method.parameters}}
+        )
+        for method in methods
+    )

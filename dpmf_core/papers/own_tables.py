@@ -1,0 +1,322 @@
+"""Tables of our own: what no source has measured."""
+
+from collections.abc import Callable
+
+from dpmf_core.data.splits import SplitSpec
+from dpmf_core.papers.balu_2016 import sizes_ranked, sketch_table
+from dpmf_core.papers.chien_sweeps import LIKES, LISTS, POPULARITY, likes
+from dpmf_core.papers.clauses import Found
+from dpmf_core.papers.figures import Figure, Sweeps, first_present
+from dpmf_core.papers.methods import (
+    DPALS,
+    DPFW,
+    EPSILONS,
+    EXACT,
+    FEW,
+    FRESH,
+    MEAN,
+    SPECTRAL,
+    SVD,
+    on_lowrank,
+)
+from dpmf_core.papers.saha_methods import faces, parts_of, text
+from dpmf_core.privacy import Calibration
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.sweep import Method, Sweep
+
+EVERY = tuple(
+    Method(algorithm=name, label=name)
+    for name in (
+        "private-bias",
+        "dpals",
+        "ada-dpals",
+        "spectral",
+        "dpfw",
+        "dpfw-oja",
+        "private-svd",
+        "svd-cleansing",
+        "private-pgd",
+        "dp-sgd",
+        "sgld",
+        "input-perturbation",
+        "dpnmf-laplace",
+        "als",
+        "fw",
+        "pgd",
+        "sgd-mf",
+        "bias",
+        "user-mean",
+        "global-mean",
+    )
+)
+
+
+# with a public table of the films: in a table of their own, beside twins that know it too
+KNOWING = ("private-bias", "dpals", "ada-dpals", "dp-cmf", "spectral", "als", "bias", "content")
+
+
+def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
+    """The sweep, and one of methods that know the items' public features."""
+    data = sweep.data.model_copy(update={"item_features": "public"})
+    knowing = tuple(Method(algorithm=name, label=f"{name}, features") for name in KNOWING)
+    return sweep, sweep.model_copy(update={"data": data, "methods": knowing})
+
+
+def by_source(*methods: Method) -> tuple[Method, ...]:
+    return tuple(
+        method.model_copy(
+            update={"label": f"{method.label}, source's noise", "calibration": Calibration.SOURCE}
+        )
+        for method in methods
+    )
+
+
+def _lowrank_table(full: bool) -> tuple[Sweep, ...]:
+    pgd, sgd = (
+        Method(algorithm="private-pgd", label="Private PGD"),
+        Method(algorithm="dp-sgd", label="DP-SGD"),
+    )
+    sourced = (DPALS, DPFW, SVD, pgd)
+    methods = on_lowrank(SPECTRAL, sgd, *sourced, *by_source(*sourced), EXACT, MEAN)
+    names = ("lowrank", "lowrank-50k") if full else ("lowrank-5k",)
+    return tuple(
+        Sweep(
+            data=DataSpec(id=name),
+            methods=methods,
+            epsilons=EPSILONS if full else (5.0,),
+            seeds=FRESH[: 3 if full else 2],
+        )
+        for name in names
+    )
+
+
+def _films_table(full: bool) -> tuple[Sweep, ...]:
+    data = DataSpec(id=first_present("ml-1m", "cinema"), top_items=400)
+    return with_features(
+        Sweep(
+            data=data,
+            methods=EVERY,
+            epsilons=EPSILONS if full else (5.0,),
+            seeds=FRESH[: 5 if full else 2],
+        )
+    )
+
+
+def _all_films_table(full: bool) -> tuple[Sweep, ...]:
+    methods = tuple(
+        method
+        for method in EVERY
+        if method.algorithm
+        in (
+            "private-bias",
+            "spectral",
+            "dp-sgd",
+            "dpals",
+            "ada-dpals",
+            "als",
+            "user-mean",
+            "global-mean",
+        )
+    )
+    return with_features(
+        Sweep(
+            data=DataSpec(id=first_present("ml-1m", "cinema")),
+            methods=methods,
+            epsilons=FEW,
+            seeds=FRESH[: 5 if full else 2],
+        )
+    )
+
+
+EASE = Method(algorithm="ease", label="EASE")
+
+
+def _lists_table(full: bool) -> tuple[Sweep, ...]:
+    """DPALS and ALS with the parameters that suit lists; then our own with public features."""
+    data = likes(False)
+    dpals = DPALS.model_copy(update={"parameters": LISTS})
+    with_features = SPECTRAL.model_copy(update={"label": "Spectral, public features"})
+    public = data.model_copy(update={"item_features": "public"})
+    return tuple(
+        Sweep(
+            data=shown,
+            split=SplitSpec(kind="users", test_fraction=0.1),
+            methods=methods,
+            epsilons=(0.5, 1.0, 5.0, 10.0, 20.0) if full else (1.0, 20.0),
+            seeds=FRESH if full else FRESH[:2],
+        )
+        for shown, methods in (
+            (data, (SPECTRAL, dpals, LIKES, EASE, POPULARITY)),
+            (public, (with_features,)),
+        )
+    )
+
+
+def _against_parts(full: bool) -> tuple[Sweep, ...]:
+    data = text(full)
+    private = {"steps": 3}
+    methods = (
+        Method(algorithm="oneshot-nmf", label="One-shot NMF"),
+        Method(algorithm="dp-nmf", label="DP-NMF", parameters=private),
+        Method(algorithm="nmf", label="NMF"),
+    )
+    return (
+        Sweep(
+            data=data,
+            methods=methods,
+            epsilons=(5.0,),
+            seeds=FRESH[:2],
+            grid={"n_components": (4, 6, 8, 10, 12)},
+        ),
+    )
+
+
+MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of them
+
+
+def newsgroups(full: bool) -> DataSpec:
+    """A tenth of the words of 20 Newsgroups, drawn by a hash; a fiftieth on its page."""
+    name = first_present("20newsgroups", "news")
+    drawn = 10_670 if full else 2_134
+    return DataSpec(id=name, drawn_words=drawn if name == "20newsgroups" else None)
+
+
+def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
+    """Our method beside the source's at equal total epsilon, every rule the same."""
+
+    def sweeps(full: bool) -> tuple[Sweep, ...]:
+        asked = data(full)
+        K: dict[str, Value] = {"n_components": parts_of(asked.id)}
+        methods = (
+            Method(algorithm="oneshot-nmf", label="One-shot NMF", parameters=K),
+            Method(algorithm="dp-nmf", label="DP-NMF", parameters=K),
+            Method(
+                algorithm="dp-nmf",
+                label="DP-NMF, random start",
+                parameters={**K, "start": "random"},
+            ),
+            (
+                Method(
+                    algorithm="dp-nmf",
+                    label="DP-NMF, private start",
+                    parameters={**K, "start": "private-svd"},
+                )
+                if asked.id not in MANY_WORDS
+                else Method(
+                    algorithm="dp-nmf",
+                    label="DP-NMF, random start, 10 steps",
+                    parameters={**K, "start": "random", "steps": 10},
+                )
+            ),
+            Method(algorithm="nmf", label="NMF", parameters=K),
+        )
+        return (
+            Sweep(
+                data=asked,
+                methods=methods,
+                epsilons=(0.5, 1.0, 2.0, 5.0, 10.0) if full else (1.0, 5.0, 10.0),
+                seeds=FRESH[:3] if full else FRESH[:2],
+            ),
+        )
+
+    return sweeps
+
+
+def _ranked(found: Found) -> str:
+    """The order at the middle epsilon, in figures."""
+    epsilons = sorted({point.epsilon for point in found if point.epsilon})
+    if not epsilons:
+        return ""
+    epsilon = epsilons[len(epsilons) // 2]
+    at = sorted((point.median, point.label) for point in found if point.epsilon == epsilon)
+    figures = ", ".join(f"{label} {value:.3f}" for value, label in at[:8])
+    return f"At ε = {budget_text(epsilon)}: {figures}."
+
+
+TABLES = (
+    Figure(
+        id="lowrank-table",
+        title="Every method on simulated low rank, by both rules",
+        source="dpmf",
+        words="How much of a gap is the rule, how much the method.",
+        sweeps=_lowrank_table,
+        remark=_ranked,
+        axis="users",
+    ),
+    Figure(
+        id="films-table",
+        title="Every method on the 400 most rated films",
+        source="dpmf",
+        words="All that is private beside all that is not.",
+        sweeps=_films_table,
+        remark=_ranked,
+    ),
+    Figure(
+        id="all-films-table",
+        title="The best methods on every film",
+        source="dpmf",
+        words="Where most items are rated by few, offsets come first.",
+        sweeps=_all_films_table,
+        remark=_ranked,
+    ),
+    Figure(
+        id="lists-table",
+        title="Lists: every method",
+        source="dpmf",
+        words="What people liked, ranked for people who were not trained on.",
+        sweeps=_lists_table,
+        metric="recall_at_20",
+    ),
+    Figure(
+        id="parts-table",
+        page="topics",
+        title="Coherence against the number of topics",
+        source="dpmf",
+        words="At a total epsilon of 5.",
+        sweeps=_against_parts,
+        remark=_ranked,
+        axis="n_components",
+        metric="coherence",
+    ),
+    Figure(
+        id="faces-table",
+        page="faces",
+        title="Faces at equal total epsilon",
+        source="dpmf",
+        words="One noisy second moment beside noisy steps.",
+        sweeps=_table(faces),
+        remark=_ranked,
+        metric="objective",
+    ),
+    Figure(
+        id="topics-table",
+        page="topics",
+        title="Topics at equal total epsilon",
+        source="dpmf",
+        words="One noisy second moment beside noisy steps.",
+        sweeps=_table(text),
+        remark=_ranked,
+        metric="objective",
+    ),
+    Figure(
+        id="newsgroups-table",
+        page="topics",
+        title="Topics of 20 Newsgroups at equal total epsilon",
+        source="dpmf",
+        words="Posts, whose words repeat less than those of news.",
+        sweeps=_table(newsgroups),
+        remark=_ranked,
+        metric="objective",
+    ),
+    Figure(
+        id="sketch-table",
+        page="sketch",
+        title="Every size and threshold",
+        source="dpmf",
+        words="d, γ, k and ε of the source on MovieLens 1M.",
+        sweeps=sketch_table,
+        remark=sizes_ranked,
+        axis="threshold",
+    ),
+)

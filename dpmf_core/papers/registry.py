@@ -1,0 +1,60 @@
+"""The registry of figures: a paper is a file, and one line here.
+
+Where the data of a source are not on this machine, others stand in; the verdict says so.
+"""
+
+from dpmf_core.errors import BadInput, closest
+from dpmf_core.papers import (
+    balu_2016,
+    chien_2021,
+    curmei_2023,
+    jain_2018,
+    krichene_2023,
+    own_tables,
+    saha_2022,
+    theory_claims,
+    vallet_2014,
+)
+from dpmf_core.papers.figures import Claim, Figure
+from dpmf_core.registry import by_id
+
+CLAIMS: dict[str, Claim] = by_id(
+    (
+        *chien_2021.CLAIMS,
+        *theory_claims.DPALS_CLAIMS,
+        *jain_2018.CLAIMS,
+        *theory_claims.DPFW_CLAIMS,
+        *saha_2022.CLAIMS,
+        *balu_2016.CLAIMS,
+        *vallet_2014.CLAIMS,
+        *curmei_2023.CLAIMS,
+        *krichene_2023.CLAIMS,
+    )
+)
+TABLES: dict[str, Figure] = by_id(own_tables.TABLES)
+FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *TABLES.values()))
+
+
+def figures_of(page: str) -> dict[str, Figure]:
+    """The figures that a page draws, by id."""
+    return {name: figure for name, figure in FIGURES.items() if figure.page == page}
+
+
+def find_figure(figure_id: str) -> Figure:
+    """The claim or table of this id. Raises BadInput naming the known ones."""
+    if figure_id not in FIGURES:
+        raise BadInput(
+            f"There is no figure {figure_id!r}.{closest(figure_id, FIGURES)} Known:"
+            f" {', '.join(FIGURES)}."
+        )
+    return FIGURES[figure_id]
+
+
+def find_claim(claim_id: str) -> Claim:
+    """The claim of this id. Raises BadInput naming the known ones."""
+    if claim_id not in CLAIMS:
+        raise BadInput(
+            f"There is no claim {claim_id!r}.{closest(claim_id, CLAIMS)} Known:"
+            f" {', '.join(CLAIMS)}."
+        )
+    return CLAIMS[claim_id]

@@ -1,0 +1,158 @@
+"""What was measured of each claim: kept as files, one a claim and size.
+
+Recorded results come with the package; results of this machine lie in its data folder.
+"""
+
+import functools
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dpmf_core import __version__
+from dpmf_core.papers.clauses import ClauseVerdict
+from dpmf_core.papers.figures import Claim, Figure, Outcome, Verdict
+from dpmf_core.paths import data_folder, made, workplace
+from dpmf_core.runs.specification import Value
+from dpmf_core.runs.sweep import Summary
+
+RECORDED = Path(__file__).parent / "recorded"
+Size = Literal["page", "full"]
+SIZES: tuple[Size, ...] = ("full", "page")  # the larger says more
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Measured(_Part):
+    """The draws of one method at one place."""
+
+    label: str
+    algorithm: str
+    epsilon: float | None = None
+    grid: dict[str, Value] = {}
+    draws: tuple[float, ...]
+
+    def summary(self) -> Summary:
+        return Summary(self.label, self.algorithm, self.epsilon, self.grid, self.draws)
+
+
+class JudgedClause(_Part):
+    words: str
+    holds: bool
+    figures: str
+
+
+class ClaimResult(_Part):
+    """What was measured of a claim, and what follows.
+
+    on: its size and data, in words. stand_in: whether other data took the place of the source's.
+    created: ISO 8601, UTC. seconds: of all its runs, as if one followed the other.
+    """
+
+    claim: str
+    size: Size
+    outcome: Outcome
+    on: str
+    stand_in: bool
+    remark: str = ""
+    clauses: tuple[JudgedClause, ...]
+    measured: tuple[Measured, ...]
+    created: str
+    version: str
+    seconds: float | None = None
+
+    @property
+    def summaries(self) -> list[Summary]:
+        return [it.summary() for it in self.measured]
+
+    @property
+    def verdict(self) -> Verdict:
+        """As it was given when the claim was measured."""
+        clauses = tuple(ClauseVerdict(it.words, it.holds, it.figures) for it in self.clauses)
+        return Verdict(self.outcome, clauses, self.on, self.remark)
+
+
+def result(
+    claim: Figure, found: list[Summary], full: bool, seconds: float | None = None
+) -> ClaimResult:
+    """What these results say of a claim, ready to be kept."""
+    verdict = claim.judge(found)
+    return ClaimResult(
+        claim=claim.id,
+        size="full" if full else "page",
+        outcome=verdict.outcome,
+        on=claim.size(full),
+        stand_in=bool(claim.stands_in(full)),
+        remark=verdict.remark,
+        clauses=tuple(
+            JudgedClause(words=it.words, holds=it.holds, figures=it.figures)
+            for it in verdict.clauses
+        ),
+        measured=tuple(
+            Measured(
+                label=it.label,
+                algorithm=it.algorithm,
+                epsilon=it.epsilon,
+                grid=dict(it.grid),
+                draws=tuple(float(f"{draw:.7g}") for draw in it.draws),
+            )
+            for it in found
+        ),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+        seconds=None if seconds is None else round(seconds, 1),
+    )
+
+
+def own_folder() -> Path:
+    """Where the results of this machine lie."""
+    return data_folder() / "papers"
+
+
+def save(measured: ClaimResult, folder: Path | None = None) -> Path:
+    """Keep a result, in place of an older one of the same claim and size.
+
+    Raises OSError where the folder cannot be written.
+    """
+    path = made(folder or own_folder()) / f"{measured.claim}.{measured.size}.json"
+    text = json.dumps(measured.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+    aside = workplace() / path.name if folder is None else path.with_suffix(".new")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
+    return path
+
+
+def load(claim_id: str, size: Size, folder: Path) -> ClaimResult | None:
+    """A kept result; None where there is none, or none that this version can read."""
+    path = folder / f"{claim_id}.{size}.json"
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        return None
+    return _read(path, stamp)
+
+
+@functools.lru_cache(maxsize=512)
+def _read(path: Path, stamp: int) -> ClaimResult | None:
+    try:
+        return ClaimResult.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def recorded(claim_id: str, size: Size) -> ClaimResult | None:
+    """The result that comes with the package."""
+    return load(claim_id, size, RECORDED)
+
+
+def last(claim: Claim) -> ClaimResult | None:
+    """The result that says most: of full size before page size, of this machine before recorded."""
+    for size in SIZES:
+        for folder in (own_folder(), RECORDED):
+            if (found := load(claim.id, size, folder)) is not None:
+                return found
+    return None

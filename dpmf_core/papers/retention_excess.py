@@ -1,0 +1,100 @@
+"""Excess in RMSE over keeping everything, in percent: by static share, by stretch of time, and by
+how active users are.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from dpmf_core.evaluation.metrics import rmse
+from dpmf_core.language import phrase
+from dpmf_core.papers.figures import Finished
+from dpmf_core.runs.data_access import open_ratings, open_split
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import Value
+from dpmf_core.runs.sweep import Point, Summary
+
+BASELINE = "Baseline"
+AXIS_TITLE = phrase("RMSE above keeping everything, %")
+QUARTERS = ("least active quarter", "second quarter", "third quarter", "most active quarter")
+KNOWN = 0.3  # the static share of the figure by activity
+Place = dict[str, Value]
+Excess = tuple[str, str, Place, float]  # label, algorithm, place, percent
+
+
+def new_share(known: float) -> float:
+    """The share of the new ratings that have arrived where the start makes up `known` of all."""
+    return round(KNOWN * (1 / known - 1) / (1 - KNOWN), 6)
+
+
+def by_share(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+    """Over the baseline of the same seed, at each static share."""
+    return _over_baseline(points, finished, metric, lambda point: dict(point.grid))
+
+
+def by_stretch(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+    """Over the baseline of the same seed, trained anew before each stretch of time."""
+    return _over_baseline(
+        points, finished, metric, lambda point: {"stretch": point.spec.split.window + 1}
+    )
+
+
+def _over_baseline(
+    points: Sequence[Point], finished: Finished, metric: str, place: Callable[[Point], Place]
+) -> list[Summary]:
+    def draw(point: Point) -> tuple[int, str]:
+        return point.spec.seed, point.spec.split.model_dump_json()
+
+    done = [(it, finished[it.key].record.metric(metric)) for it in points if it.key in finished]
+    base = {draw(it): error for it, error in done if it.label == BASELINE}
+    return _summaries(
+        (it.label, it.spec.algorithm, place(it), 100 * (error / base[draw(it)] - 1))
+        for it, error in done
+        if it.label != BASELINE and draw(it) in base
+    )
+
+
+def by_activity(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+    """Over the baseline of the same seed that knows every rating, for each quarter of the users
+    and each share of the new ratings.
+    """
+    done = [(it, quarter_errors(finished[it.key])) for it in points if it.key in finished]
+    base = {it.spec.seed: errors for it, errors in done if it.label == BASELINE}
+    found: list[Excess] = []
+    for it, errors in done:
+        if it.label == BASELINE or it.spec.seed not in base:
+            continue
+        place: Place = {"new_share": new_share(float(it.spec.parameters["static_share"]))}
+        excess = 100 * (errors / base[it.spec.seed] - 1)
+        labels = [f"{it.label}, {quarter}" for quarter in QUARTERS]
+        algorithm = it.spec.algorithm
+        found += [
+            (label, algorithm, place, float(value))
+            for label, value in zip(labels, excess, strict=True)
+        ]
+    return _summaries(found)
+
+
+def quarter_errors(run: Run) -> np.ndarray:
+    """RMSE (4,) on held-out ratings of four equal groups of users, by how many ratings they have
+    given.
+    """
+    parts, model = open_split(run.spec), run.model
+    activity = np.diff(open_ratings(run.spec.data).by_user)
+    edges = np.quantile(activity[activity > 0], (0.25, 0.5, 0.75))
+    group = np.searchsorted(edges, activity[parts.test.users])
+    personal = model.personal(parts.history)
+    predicted = model.predict(personal, parts.test.users, parts.test.items)
+    return np.array(
+        [rmse(predicted[group == it], parts.test.values[group == it]) for it in range(4)]
+    )
+
+
+def _summaries(found: Iterable[Excess]) -> list[Summary]:
+    groups: dict[tuple[str, str, tuple[tuple[str, Value], ...]], list[float]] = {}
+    for label, algorithm, place, value in found:
+        groups.setdefault((label, algorithm, tuple(place.items())), []).append(value)
+    return [
+        Summary(label, algorithm, None, dict(place), tuple(draws))
+        for (label, algorithm, place), draws in groups.items()
+    ]

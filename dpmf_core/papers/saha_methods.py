@@ -1,0 +1,134 @@
+"""Methods, data and sweeps of Saha & Imtiaz 2022 [S22], as its figures and ours use them."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from dpmf_core.data.catalogue import SampleEntry, catalogue
+from dpmf_core.papers.figures import Mark, Sweeps, first_present
+from dpmf_core.privacy import Calibration
+from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.sweep import Method, Sweep
+
+S22 = "Saha & Imtiaz 2022"
+FRESH = tuple(range(10, 13))  # seeds by which no default was chosen
+THEIRS: dict[str, Value] = {"start": "nndsvd", "moment_share": 0.8, "basis_rate": 0.2}
+PRIVATE, RANDOM, PLAIN = "DP-NMF as in the source", "DP-NMF, random start", "NMF"
+ROBUST, WITHOUT = "Robust NMF", "DP-NMF as in the source, outliers left in"
+PER_STEP = (0.3, 0.5, 0.7, 0.9)
+TABLE_3 = (0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
+DOCUMENTS = ("guardian", "uci-news", "rcv1", "tdt2")
+FACES = ("yaleb", "cbcl")
+DOCUMENT_SETS = "Guardian, UCI News, RCV1 (2,999 terms) and TDT2 (3,677 terms)"
+FACE_SETS = "Extended Yale B (K 38) and CBCL (K 50)"
+# as the source prepares them; a tenth of the terms is drawn by our hash, not by its own draw
+PREPARED = {
+    "uci-news": {"most_words": 93},
+    "rcv1": {"drawn_words": 2999},
+    "tdt2": {"drawn_words": 3677},
+}
+
+
+def parts_of(name: str) -> int:
+    entries = (entry for entry in catalogue().catalogue() if isinstance(entry, SampleEntry))
+    return next(entry.n_components for entry in entries if entry.id == name)
+
+
+def text(full: bool) -> DataSpec:
+    name = first_present("guardian", "tdt2", "news") if full else "news"
+    return DataSpec(id=name, drawn_words=3677 if name == "tdt2" else None)
+
+
+def faces(_: bool) -> DataSpec:
+    return DataSpec(id=first_present("yaleb", "faces"))
+
+
+def as_published(K: int, steps: int, label: str = PRIVATE, **more: Value) -> Method:
+    """The source's method with its noise: epsilon is each statistic's, in each step."""
+    parameters = {"n_components": K, "steps": steps, **THEIRS, **more}
+    return Method(
+        algorithm="dp-nmf", label=label, calibration=Calibration.SOURCE, parameters=parameters
+    )
+
+
+def plain(K: int, label: str = PLAIN) -> Method:
+    """Non-negative factorisation without privacy."""
+    return Method(algorithm="nmf", label=label, parameters={"n_components": K})
+
+
+def marks(label: str, where: str, *values: tuple[float | None, float]) -> tuple[Mark, ...]:
+    """Published numbers of one line: (epsilon, value), epsilon None without privacy."""
+    return tuple(Mark(label, x, y, f"{S22}, {where}") for x, y in values)
+
+
+# ---- what is run ---------------------------------------------------------------------------------
+
+Sets = Callable[[], tuple[DataSpec, ...]]
+
+
+def present(ids: Sequence[str], stand_in: str, **more: float) -> tuple[DataSpec, ...]:
+    """Those of the source's data sets that are on this machine, else the stand-in.
+
+    more: what is done to each beside the source's preparation.
+    """
+    there = [name for name in ids if catalogue().present(name)] or [stand_in]
+    return tuple(
+        DataSpec.model_validate({"id": name, **PREPARED.get(name, {}), **more}) for name in there
+    )
+
+
+def documents() -> tuple[DataSpec, ...]:
+    return present(DOCUMENTS, "news")
+
+
+def face_sets() -> tuple[DataSpec, ...]:
+    return present(FACES, "faces")
+
+
+def guardian() -> tuple[DataSpec, ...]:
+    return present(("guardian",), "news")
+
+
+def headlines() -> tuple[DataSpec, ...]:
+    return present(("uci-news",), "news", most_words=93)
+
+
+def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> Sweeps:
+    """The source's method at every epsilon, from a random start at the largest, and without
+    privacy: 100 steps, 10 at page size. One draw, as in the source.
+    """
+
+    def sweeps(full: bool) -> Iterator[Sweep]:
+        for data in sets():
+            parts, steps = K or parts_of(data.id), 100 if full else 10
+            theirs = (as_published(parts, steps), plain(parts))
+            random = (as_published(parts, steps, RANDOM, start="random"),)
+            for methods, levels in ((theirs, epsilons), (random, epsilons[-1:])):
+                yield Sweep(data=data, methods=methods, epsilons=levels, seeds=FRESH[:1])
+
+    return lambda full: tuple(sweeps(full))
+
+
+def with_outliers(full: bool) -> tuple[Sweep, ...]:
+    """With planted outliers: by what sets them apart and by what does not."""
+    sets, steps = present(FACES, "faces", outlier_rows=0.1, outlier_cells=0.7), 100 if full else 5
+
+    def methods(K: int) -> tuple[Method, ...]:
+        return (
+            as_published(K, steps, outliers=True),
+            as_published(K, steps, WITHOUT),
+            Method(algorithm="robust-nmf", label=ROBUST, parameters={"n_components": K}),
+            plain(K),
+        )
+
+    return tuple(
+        Sweep(data=data, methods=methods(parts_of(data.id)), epsilons=(0.5,), seeds=FRESH[:1])
+        for data in sets
+    )
+
+
+def topic_numbers(full: bool) -> tuple[Sweep, ...]:
+    (data,) = guardian()
+    grid = {"n_components": tuple(range(4, 13, 2))}
+    seeds = FRESH if full else FRESH[:1]
+    return (
+        Sweep(data=data, methods=(Method(algorithm="nmf", label=PLAIN),), grid=grid, seeds=seeds),
+    )

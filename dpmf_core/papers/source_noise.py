@@ -1,0 +1,144 @@
+"""The noise that published methods draw at a nominal epsilon, as events, so that it can be
+accounted exactly.
+
+Each function derives an event from the source's own noise formula; nothing here is a result.
+docs/PRIVACY.md, "Corrections of the sources".
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpmf_core.algorithms.jain_noise import RowBound, noise_level
+from dpmf_core.language import phrase
+from dpmf_core.privacy.events import Event, Repeat, sequence
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.privacy.mechanisms import Gaussian
+from dpmf_core.registry import by_id
+
+
+@dataclass(frozen=True)
+class SourceNoise:
+    """What a source says its noise costs, in phrases, and the releases that it makes with it."""
+
+    title: str
+    words: str
+    event: Event
+    delta: float
+
+
+def chien(
+    epsilon: float, delta: float = 1e-5, ratings_per_user: int = 50, steps: int = 10
+) -> SourceNoise:
+    """Chien et al. 2021, Thm. 1: sigma = sqrt(2kT(eps + ln(1/delta)))/eps.
+
+    Both statistics of a step move by sqrt(k) at multiplier sigma.
+    """
+    sigma = math.sqrt(2 * ratings_per_user * steps * (epsilon - math.log(delta))) / epsilon
+    z = sigma / math.sqrt(ratings_per_user)
+    event = Repeat(
+        sequence(
+            Gaussian(z, "item Grams", 1.0, math.sqrt(2)),
+            Gaussian(z, "item right-hand sides", 1.0, 2.0),
+        ),
+        steps,
+    )
+    return SourceNoise(
+        phrase("Chien et al. 2021, private ALS"),
+        phrase(
+            "σ is set for ε = {epsilon} over all steps, counting one of the two releases of a step",
+            epsilon=budget_text(epsilon),
+        ),
+        event,
+        delta,
+    )
+
+
+def jain(
+    epsilon: float, delta: float = 1e-6, steps: int = 10, row_bound: RowBound = "2L"
+) -> SourceNoise:
+    """Jain, Thakkar & Thakurta 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
+
+    row_bound: of the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1]. L: rows
+    that are themselves projected to L, as in private SVD [Alg. 4, T = 1].
+    """
+    z = noise_level(epsilon, delta, row_bound) * math.sqrt(steps)
+    event = Repeat(Gaussian(z, phrase("second moment of rows"), 1.0, math.sqrt(2)), steps)
+    nominal = budget_text(epsilon)
+    if row_bound == "2L":
+        title = phrase("Jain et al. 2018, private Frank-Wolfe")
+        words = phrase(
+            "σ is set for ε = {epsilon} over all steps, by a concentrated-DP bound with slack, for"
+            " rows within 2L",
+            epsilon=nominal,
+        )
+    else:
+        title = phrase("Jain et al. 2018, private SVD, or residuals clipped to L")
+        words = phrase(
+            "σ is set for ε = {epsilon} over all steps, by a concentrated-DP bound with slack, for"
+            " rows within 2L, and rows are within L",
+            epsilon=nominal,
+        )
+    return SourceNoise(title, words, event, delta)
+
+
+def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = False) -> SourceNoise:
+    """Saha & Imtiaz 2022, Alg. 2: the classical Gaussian mechanism on each of two statistics, in
+    every step, at sensitivities 2/N and 4/N.
+
+    tight: the same noise against the sensitivities that hold, 1/N and 1/N (replace-one: sqrt(2)/N
+    and 2/N).
+    """
+    z = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+    slack_A, slack_B = (2.0, 4.0) if tight else (1.0, 1.0)
+    # the source's own figures are for replacement already
+    factors = (math.sqrt(2), 2.0) if tight else (1.0, 1.0)
+    step = sequence(
+        Gaussian(slack_A * z, "A = HHᵀ/N", 1.0, factors[0]),
+        Gaussian(slack_B * z, "B = (V − R)Hᵀ/N", 1.0, factors[1]),
+    )
+    own = phrase("Saha & Imtiaz 2022, private NMF, with its own sensitivities")
+    holding = phrase("Saha & Imtiaz 2022, private NMF, with the sensitivities that hold")
+    return SourceNoise(
+        holding if tight else own,
+        phrase(
+            "ε = {epsilon} for each of two statistics in each of {steps} steps",
+            epsilon=budget_text(epsilon),
+            steps=steps,
+        ),
+        Repeat(step, steps),
+        delta,
+    )
+
+
+@dataclass(frozen=True)
+class NoiseSource:
+    """A paper whose claim can be accounted.
+
+    id: how it is cited, a phrase. claims: at a nominal epsilon, what it says and what holds.
+    usual_epsilon: the nominal epsilon that it speaks of.
+    """
+
+    id: str
+    claims: Callable[[float], tuple[SourceNoise, ...]]
+    usual_epsilon: float = 1.0
+
+
+def _both_sensitivities(steps: int) -> Callable[[float], tuple[SourceNoise, ...]]:
+    return lambda epsilon: (
+        saha(epsilon, steps=steps),
+        saha(epsilon, steps=steps, tight=True),
+    )
+
+
+SOURCE_NOISE = by_id(
+    (
+        NoiseSource(phrase("Chien et al. 2021"), lambda epsilon: (chien(epsilon),)),
+        NoiseSource(
+            phrase("Jain et al. 2018"),
+            lambda epsilon: (jain(epsilon), jain(epsilon, row_bound="L")),
+        ),
+        NoiseSource(phrase("Saha & Imtiaz 2022, 100 steps"), _both_sensitivities(100), 0.5),
+        NoiseSource(phrase("Saha & Imtiaz 2022, 500 steps"), _both_sensitivities(500), 0.5),
+    )
+)

@@ -1,0 +1,144 @@
+"""Bounds beside measurements: curves fitted on one measured point, and what they say to somebody
+who chooses an algorithm.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpmf_core.papers.bounds import Axis, Bound, crossing
+from dpmf_core.papers.clauses import Found
+from dpmf_core.papers.exponents import Exponent
+from dpmf_core.papers.theory_claims import PLACES, STALL, SYMBOLS, draws_along, measured_exponent
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A bound and the errors that were measured along one axis.
+
+    draws: (place on the axis, error). constant: puts the bound on the median at `start`, the first
+    place.
+    """
+
+    bound: Bound
+    axis: Axis
+    draws: tuple[tuple[float, float], ...]
+    exponent: Exponent
+    start: float
+    constant: float
+
+    @property
+    def predicted(self) -> float:
+        """The bound's exponent."""
+        return self.bound.exponents[self.axis]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measured exponent, within its interval, is as good as the bound's."""
+        return self.exponent.low < self.predicted
+
+    @property
+    def medians(self) -> dict[float, float]:
+        """The median error at each place."""
+        return _medians(self.draws)
+
+    def curve(self, values: Sequence[float]) -> list[float]:
+        """The bound at these places of the axis, with its constant."""
+        at = PLACES[self.axis]
+        return [self.constant * self.bound.error(at.moved(self.axis, x)) for x in values]
+
+
+def compared(bound: Bound, axis: Axis, found: Found) -> Comparison:
+    """A bound beside results of its algorithm along an axis. Raises NotMeasured."""
+    draws = tuple(draws_along(found, axis))
+    slope = measured_exponent(found, axis)
+    start, error = min(_medians(draws).items())
+    constant = bound.constant(error, PLACES[axis].moved(axis, start))
+    return Comparison(bound, axis, draws, slope, start, constant)
+
+
+def _medians(draws: Sequence[tuple[float, float]]) -> dict[float, float]:
+    places = sorted({x for x, _ in draws})
+    return {at: statistics.median(error for x, error in draws if x == at) for at in places}
+
+
+def places_between(low: float, high: float, count: int = 60) -> list[float]:
+    """Places at equal ratios from low to high."""
+    ratio = (high / low) ** (1 / (count - 1))
+    return [low * ratio**step for step in range(count)]
+
+
+# ---- in words ------------------------------------------------------------------------------------
+
+
+def verdict(it: Comparison) -> str:
+    """What the exponents say, as one sentence."""
+    name = SYMBOLS[it.axis]
+    found = it.exponent
+    said = (
+        f"Measured exponent of {name}: {found.value:+.2f} (95%: {found.low:+.2f} to"
+        f" {found.high:+.2f}); of the bound: {it.predicted:+g}."
+    )
+    if not it.holds:
+        return f"{said} Over this range the error does worse than the bound says."
+    if it.exponent.high < it.predicted:
+        return f"{said} That is better than promised, as an upper bound allows."
+    return f"{said} The bound lies within the interval."
+
+
+def promise(it: Comparison) -> str:
+    """What the fitted bound promises at the last place, and what was measured there."""
+    last, error = max(it.medians.items())
+    name = SYMBOLS[it.axis]
+    return (
+        f"With its constant fitted on the one point {name} = {it.start:,g}, the bound promises"
+        f" {it.curve([last])[0]:.3f} at {name} = {last:,g}; measured {error:.3f}."
+    )
+
+
+def price_of_half(it: Comparison) -> str:
+    """By how much the axis must move for half the error; of an axis on which errors grow, what
+    doubling it does.
+    """
+    name = SYMBOLS[it.axis]
+    if it.predicted > 0:
+        return (
+            f"Twice {name} multiplies the error by {2**it.predicted:.2g} in the bound, and by"
+            f" {2**it.exponent.value:.2g} as measured."
+        )
+    asked = f"Half the error takes {_times(2 ** (-1 / it.predicted))} {name} by the bound"
+    if it.exponent.high >= 0:
+        return f"{asked}; as measured no amount is sure to do it."
+    return f"{asked}, {_times(2 ** (-1 / it.exponent.value))} as measured."
+
+
+def _times(factor: float) -> str:
+    return f"{factor:,.0f} times" if factor >= 100 else f"{factor:.3g} times"
+
+
+def users_for(it: Comparison, error: float = 0.1) -> str:
+    """How many users the fitted bound asks for; nothing along other axes than users."""
+    if it.axis != "users" or it.bound.users is None:
+        return ""
+    asked = it.bound.users(error / it.constant, PLACES["users"])
+    return f"An error of {error:g} takes {asked:,.0f} users by the fitted bound."
+
+
+def stall(it: Comparison) -> str:
+    """Why Frank-Wolfe's error stops falling; nothing of other algorithms."""
+    return STALL if it.bound.algorithm == "dpfw" else ""
+
+
+def preference(first: Comparison, second: Comparison) -> str:
+    """From where on the first bound is smaller than the second, each with its fitted constant."""
+    constants = (first.constant, second.constant)
+    at = crossing(first.bound, second.bound, constants, PLACES[first.axis], first.axis)
+    name, a, b = SYMBOLS[first.axis], first.bound.title, second.bound.title
+    if at is None or not math.isfinite(at):
+        return ""
+    beyond, before = (a, b) if first.predicted < second.predicted else (b, a)
+    return (
+        f"With both constants fitted, the bound of {before} is smaller below {name} = {at:,.4g},"
+        f" that of {beyond} above it."
+    )

@@ -1,0 +1,128 @@
+"""Where downloads, runs, word vectors and compiled kernels live, and the folders of a living
+process.
+"""
+
+import atexit
+import contextlib
+import functools
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from dpmf_core.errors import BadInput
+
+# in each claimed folder, held as long as its process lives; and one beside them, held while folders
+# are made or removed
+LOCK = ".lock"
+_claims: dict[Path, tuple[int, Path]] = {}  # by root: the process and its folder
+
+
+def data_folder() -> Path:
+    """DPMF_DATA, or the user's cache folder."""
+    if chosen := os.environ.get("DPMF_DATA"):
+        return Path(chosen).expanduser()
+    return _users_cache()
+
+
+@functools.cache
+def _users_cache() -> Path:
+    import pooch
+
+    return Path(pooch.os_cache("dpmf"))
+
+
+def made(folder: Path) -> Path:
+    """A folder in it; what of the path is new can be entered by its user alone."""
+    for part in (*reversed(folder.parents), folder):
+        if not part.is_dir():
+            part.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def usable(folder: Path) -> Path:
+    """A folder in it that takes files. Raises BadInput where it does not."""
+    try:
+        with tempfile.TemporaryFile(dir=made(folder)):
+            return folder
+    except OSError as error:
+        raise BadInput(
+            f"The data folder {data_folder()} cannot be written ({error.strerror}). Set DPMF_DATA"
+            " to a folder that can be."
+        ) from error
+
+
+def workplace() -> Path:
+    """This process's own folder for temporary files, on the file system of the data folder."""
+    return claimed(data_folder().absolute() / "working")
+
+
+def claimed(root: Path) -> Path:
+    """This process's own folder in `root`, for its user alone. It goes when the process ends; after
+    a crash, when the next process claims one.
+
+    Raises OSError where it cannot be made.
+    """
+    pid, folder = _claims.get(root, (0, root))
+    if pid == os.getpid() and folder.is_dir():
+        return folder
+    clear(made(root))
+    with _locked(root / LOCK):
+        folder = root / secrets.token_urlsafe(24)
+        folder.mkdir(mode=0o700)
+        _lock(folder / LOCK)
+    _claims[root] = (os.getpid(), folder)
+    atexit.register(_left, os.getpid(), folder)
+    return folder
+
+
+def clear(root: Path) -> None:
+    """Remove the folders in `root` whose processes have ended, whichever way.
+
+    Those of living processes stay, also on a shared disk.
+    """
+    with _locked(root / LOCK):
+        for folder in root.iterdir():
+            if not folder.is_dir():
+                continue
+            lock = _lock(folder / LOCK, wait=False)
+            if lock is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _lock(path: Path, wait: bool = True) -> int | None:
+    """The open file whose lock this process now holds, until it is closed or the process ends;
+    None where another has it and `wait` is false.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        raise BadInput(
+            "This system has no POSIX file locks, which uploads, imports and worker processes need."
+            " Fits and sweeps from Python work here; run the server on Linux or macOS."
+        ) from None
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    handle = _lock(path)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _left(pid: int, folder: Path) -> None:
+    if pid == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,112 @@
+"""The SQLite file of accounts: its tables, how it is opened, and what its rows hold."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dpmf_core.errors import BadInput
+from dpmf_core.paths import made
+from dpmf_core.privacy import (
+    Relation,
+    Status,
+    normal_form,
+)
+from dpmf_core.privacy.events import event_of_rows, ledger_rows
+from dpmf_core.privacy.odometer import Charge
+
+FILE = "accounts.sqlite"
+SCHEMA = 2  # 2: entries have a name of their own, by which copies of an account are merged
+
+
+TABLES = (
+    """CREATE TABLE IF NOT EXISTS accounts (
+    key TEXT PRIMARY KEY,       -- the data's fingerprint
+    lasting INTEGER NOT NULL,   -- 0: forgotten with the uploads that it is about
+    budget TEXT                 -- JSON, or nothing
+)""",
+    """CREATE TABLE IF NOT EXISTS entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    made TEXT NOT NULL,
+    state TEXT NOT NULL,
+    charge TEXT NOT NULL,       -- JSON
+    uid TEXT                    -- random, the same in every copy
+)""",
+)
+
+
+NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
+
+
+def as_text(value: Any) -> None:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"a text is missing where {value!r} stands")
+
+
+@contextlib.contextmanager
+def open_file(file: Path) -> Iterator[sqlite3.Connection]:
+    """The file under SQLite's write lock, committed in the end.
+
+    Raises BadInput where it cannot be opened or written.
+    """
+    try:
+        made(file.absolute().parent)
+        # SQLite would make it readable by others
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        with contextlib.closing(sqlite3.connect(file, timeout=30.0, isolation_level=None)) as db:
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("BEGIN IMMEDIATE")
+            _with_tables(db, file)
+            yield db
+            db.execute("COMMIT")  # what goes wrong before leaves the file as it was
+    except (OSError, sqlite3.Error) as error:
+        raise BadInput(
+            f"The account of private data in {file} cannot be kept ({error}), so nothing is drawn."
+            " Make room or repair that file, or set DPMF_DATA to another folder."
+        ) from error
+
+
+def _with_tables(db: sqlite3.Connection, file: Path) -> None:
+    found = db.execute("PRAGMA user_version").fetchone()[0]
+    if found > SCHEMA:
+        raise BadInput(
+            f"{file} was written by a newer version (layout {found}; this one knows {SCHEMA})."
+            " Update dpmf, or name another file."
+        )
+    if found == SCHEMA:
+        return
+    for table in TABLES:
+        db.execute(table)
+    if found == 1:
+        db.execute("ALTER TABLE entries ADD COLUMN uid TEXT")
+        db.execute(f"UPDATE entries SET uid = {NAMED_AT_RANDOM}")
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def plain_charge(charge: Charge) -> dict[str, Any]:
+    return {
+        "title": charge.title,
+        "ledger": ledger_rows(charge.ledger),
+        "status": str(charge.status),
+        "unit": charge.unit,
+        "delta": charge.delta,
+        "relation": str(charge.relation),
+        "price": charge.price,
+    }
+
+
+def charge_of_plain(plain: dict[str, Any]) -> Charge:
+    ledger = normal_form(event_of_rows(plain["ledger"]))
+    price = tuple(plain["price"]) if plain["price"] else None
+    return Charge(
+        plain["title"],
+        ledger,
+        Status(plain["status"]),
+        plain["unit"],
+        plain["delta"],
+        Relation(plain["relation"]),
+        price,
+    )

@@ -1,0 +1,277 @@
+"""The account of each private data set, on disk: charged before the first draw of noise, settled to
+what was drawn.
+
+An account is found by its data's fingerprint in `accounts.sqlite` of the data folder, or lies alone
+in a ledger file that somebody names. Every change is one SQLite transaction, so that several
+processes may share it; a process that is killed leaves its whole plan charged. It holds what was
+released and when, and nothing of the data but the fingerprint; the file can be read by its user
+alone.
+"""
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from pydantic import ValidationError
+
+from dpmf_core.errors import BadInput, Cancelled, explain
+from dpmf_core.paths import data_folder
+from dpmf_core.privacy import (
+    Budget,
+    Event,
+    Ledger,
+    Noise,
+    Relation,
+    Repeat,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.account_backup import _remove
+from dpmf_core.privacy.account_files import (
+    FILE,
+    NAMED_AT_RANDOM,
+    charge_of_plain,
+    open_file,
+    plain_charge,
+)
+from dpmf_core.privacy.odometer import Charge, Entry, Line, Total, check, lines, settled, total
+
+LEDGER = "DPMF_LEDGER"  # names the ledger file where none is given
+NAMED = "this ledger"  # the one account in a file that somebody names
+State = Literal["finished", "cancelled", "failed"]
+
+
+class Private(Protocol):
+    """Data that an account may be about. account: the fingerprint of what they were read from,
+    before anything was left out.
+    """
+
+    @property
+    def public(self) -> bool: ...
+
+    @property
+    def account(self) -> str: ...
+
+
+class Paid:
+    """Leave to draw noise: what it may cost was charged before, or the data are public. The only
+    way to a `Noise`.
+
+    private: the noise comes from a secret stream, whatever seed is given.
+    """
+
+    def __init__(self, private: bool) -> None:
+        self._private, self._opened = private, list[Noise]()
+
+    def noise(
+        self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
+    ) -> Noise:
+        """The noise of one plan, which is part of what was paid for."""
+        opened = Noise(plan, None if self._private else seed, threads)
+        self._opened.append(opened)
+        return opened
+
+    @property
+    def drawn(self) -> Ledger:
+        """What was released so far."""
+        return normal_form(
+            sequence(
+                *(Repeat(leaf, count) for noise in self._opened for leaf, count in noise.spent)
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Account:
+    """One private data set's account. file: where it is kept. lasting: whether it outlives the
+    uploads of the data.
+    """
+
+    file: Path
+    key: str = NAMED
+    lasting: bool = True
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything that was charged, first things first."""
+        if not self.file.exists():
+            return ()
+        with open_file(self.file) as db:
+            return self._entries(db)
+
+    def _entries(self, db: sqlite3.Connection) -> tuple[Entry, ...]:
+        found = db.execute(
+            "SELECT charge, made, state FROM entries WHERE account = ? ORDER BY id", (self.key,)
+        )
+        return tuple(
+            Entry(charge_of_plain(json.loads(charge)), when, state) for charge, when, state in found
+        )
+
+    @property
+    def budget(self) -> Budget | None:
+        """What may be drawn in all, where that was set."""
+        if not self.file.exists():
+            return None
+        with open_file(self.file) as db:
+            return self._budget(db)
+
+    def _budget(self, db: sqlite3.Connection) -> Budget | None:
+        found = db.execute("SELECT budget FROM accounts WHERE key = ?", (self.key,)).fetchone()
+        return Budget.model_validate_json(found[0]) if found and found[0] else None
+
+    @property
+    def total(self) -> Total:
+        """The one figure."""
+        return self.after(())
+
+    def after(self, more: Sequence[Charge]) -> Total:
+        """The figure as it would be with further charges."""
+        return total([*(entry.charge for entry in self.entries), *more], self.budget)
+
+    @property
+    def lines(self) -> list[Line]:
+        """What the figure is made of."""
+        return lines(self.entries, self.budget)
+
+    # -- charging ----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def charged(self, charge: Charge) -> Iterator[Paid]:
+        """Leave to draw what `charge` says, entered whole before; in the end the entry becomes what
+        was drawn.
+
+        Raises BadInput where the budget does not allow it, or where the account cannot be written:
+        then nothing is drawn.
+        """
+        number = self._enter(charge)
+        paid, state = Paid(private=True), "failed"
+        try:
+            yield paid
+            state = "finished"
+        except (Cancelled, KeyboardInterrupt):
+            state = "cancelled"
+            raise
+        finally:
+            with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
+                self._settle(number, charge, paid.drawn, state)
+
+    def _enter(self, charge: Charge) -> int:
+        with open_file(self.file) as db:
+            if (budget := self._budget(db)) is not None:
+                check([entry.charge for entry in self._entries(db)], [charge], budget)
+            self._there(db)
+            row = (
+                self.key,
+                datetime.now(UTC).isoformat(timespec="seconds"),
+                "running",
+                json.dumps(plain_charge(charge)),
+            )
+            return int(
+                db.execute(
+                    "INSERT INTO entries (account, made, state, charge, uid) VALUES (?, ?, ?, ?,"
+                    f" {NAMED_AT_RANDOM})",
+                    row,
+                ).lastrowid
+                or 0
+            )
+
+    def _settle(self, number: int, charge: Charge, drawn: Ledger, state: str) -> None:
+        with open_file(self.file) as db:
+            if state == "failed" and not drawn:
+                db.execute("DELETE FROM entries WHERE id = ?", (number,))
+            else:
+                row = (json.dumps(plain_charge(settled(charge, drawn))), state, number)
+                db.execute("UPDATE entries SET charge = ?, state = ? WHERE id = ?", row)
+
+    def _there(self, db: sqlite3.Connection) -> None:
+        db.execute(
+            "INSERT INTO accounts (key, lasting) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
+            " lasting = max(lasting, excluded.lasting)",
+            (self.key, int(self.lasting)),
+        )
+
+    def set_budget(
+        self,
+        epsilon: float | None,
+        delta: float | None = None,
+        relation: Relation | str = Relation.ADD_REMOVE,
+    ) -> None:
+        """What may be drawn from now on, with all that was drawn before; None takes the budget
+        away.
+
+        Raises BadInput on a budget that cannot be, that what was drawn exceeds, or that does not
+        cover it.
+        """
+        budget = None
+        if epsilon is not None:
+            try:
+                budget = Budget.model_validate(
+                    {"epsilon": epsilon, "delta": delta, "relation": relation}
+                )
+            except ValidationError as error:
+                schema = Budget.model_json_schema()["properties"]
+                raise explain(error, "the budget", schema) from None
+        with open_file(self.file) as db:
+            if budget is not None:
+                check([entry.charge for entry in self._entries(db)], (), budget)
+            self._there(db)
+            db.execute(
+                "UPDATE accounts SET budget = ? WHERE key = ?",
+                (budget.model_dump_json() if budget else None, self.key),
+            )
+
+    def forget(self) -> None:
+        """Remove the account. What was released stays released."""
+        if self.file.exists():
+            with open_file(self.file) as db:
+                _remove(db, [self.key])
+
+
+def account_of(
+    data: Private, ledger: str | Path | None = None, lasting: bool = True
+) -> Account | None:
+    """The account that a run on these data enters: the ledger file's (DPMF_LEDGER's), else the
+    data folder's; None where the data are public.
+    """
+    if data.public:
+        return None
+    ledger = ledger or os.environ.get(LEDGER)
+    return (
+        Account(Path(ledger).expanduser())
+        if ledger is not None
+        else Account(data_folder() / FILE, data.account, lasting)
+    )
+
+
+def charging(
+    data: Private, charge: Charge, ledger: str | Path | None = None, lasting: bool = True
+) -> contextlib.AbstractContextManager[Paid]:
+    """Leave to draw on these data: `Account.charged`, or at once where they are public."""
+    account = account_of(data, ledger, lasting)
+    return (
+        contextlib.nullcontext(Paid(private=False)) if account is None else account.charged(charge)
+    )
+
+
+def sweep(there: Collection[str]) -> None:
+    """Forget the accounts of uploads that are gone. there: fingerprints of those that are not."""
+    file = data_folder() / FILE
+    if file.exists():
+        with open_file(file) as db:
+            _remove(
+                db,
+                [
+                    key
+                    for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")
+                    if key not in there
+                ],
+            )

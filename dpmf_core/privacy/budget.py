@@ -1,0 +1,84 @@
+"""What a run may cost, as it is asked for: epsilon, delta, relation, calibration, kind of noise."""
+
+import math
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_serializer
+
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.mechanisms import Relation
+
+
+class NoiseKind(StrEnum):
+    """Which noise a budget is spent on."""
+
+    CONTINUOUS = "continuous"
+    DISCRETE = "discrete"
+
+
+class Calibration(StrEnum):
+    """By which rule noise is set for a budget."""
+
+    EXACT = "exact"
+    SOURCE = "source"
+
+
+class Budget(BaseModel):
+    """What a whole run may spend: (epsilon, delta)-DP for one unit under a neighbouring
+    relation.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    epsilon: float = Field(
+        ge=1e-4,
+        le=1000,
+        allow_inf_nan=False,
+        title="ε",
+        description="total privacy loss of the run; smaller is more private",
+    )
+    delta: float = Field(
+        ge=1e-15,
+        lt=0.5,
+        allow_inf_nan=False,
+        title="δ",
+        description="probability with which the promise may fail; keep it under 1/n",
+    )
+    relation: Relation = Field(Relation.ADD_REMOVE, title="neighbouring relation")
+    calibration: Calibration = Field(
+        Calibration.EXACT,
+        description=(
+            "exact: just enough noise for ε; source: as much as the source's own rule asks for"
+        ),
+    )
+
+    noise: NoiseKind = Field(
+        NoiseKind.CONTINUOUS,
+        description=(
+            "continuous: floating-point; discrete: exact, on a grid to which statistics are rounded"
+        ),
+    )
+
+    @model_serializer(mode="wrap")
+    def _said(self, whole: Any) -> dict[str, Any]:
+        """Continuous noise is not said: such a run is the same run whatever other noise there
+        is.
+        """
+        said: dict[str, Any] = whole(self)
+        return {
+            name: value
+            for name, value in said.items()
+            if name != "noise" or value != NoiseKind.CONTINUOUS
+        }
+
+    @property
+    def mu(self) -> float:
+        """The Gaussian-DP parameter of this budget."""
+        return gaussian_mu(self.epsilon, self.delta)
+
+
+def default_delta(n_users: int) -> float:
+    """1 / (10 n), rounded down to one digit."""
+    exponent = math.floor(math.log10(1 / (10 * n_users)) + 1e-9)
+    return float(f"{math.floor(1 / (10 * n_users) / 10.0**exponent + 1e-9)}e{exponent}")

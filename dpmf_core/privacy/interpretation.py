@@ -1,0 +1,117 @@
+"""What an epsilon lets an attacker do: error rates and odds."""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, ndtr, ndtri
+
+from dpmf_core.language import phrase
+from dpmf_core.privacy.accounting import delta, epsilon
+from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
+from dpmf_core.privacy.gaussian import all_gaussian, mu
+from dpmf_core.privacy.mechanisms import Relation
+
+
+@functools.lru_cache(64)
+def _lines(ledger: Ledger, relation: Relation) -> tuple[tuple[float, float], ...]:
+    """(epsilon, delta(epsilon)) for epsilon from 0 to 12, closest together where the trade-off
+    curve bends most.
+    """
+    event = Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
+    return tuple(
+        (eps, delta(event, eps, relation)) for eps in (12 * (step / 96) ** 2 for step in range(97))
+    )
+
+
+def false_negatives(
+    event: Event, false_positives: npt.ArrayLike, relation: Relation = Relation.ADD_REMOVE
+) -> npt.NDArray[np.float64]:
+    """The lowest false negative rate of any test between two neighbours, for each false positive
+    rate in [0, 1].
+
+    Gaussian ledgers: Phi(Phi^-1(1 - a) - mu) (Dong, Roth & Su 2019). Others: the envelope of
+    (epsilon, delta(epsilon)), Prop. 2.12 there.
+    """
+    a = np.asarray(false_positives, float)
+    if all_gaussian(event):
+        return np.asarray(ndtr(ndtri(1 - a) - mu(event, relation)))
+    best = np.zeros_like(a)
+    for eps, d in _lines(normal_form(event), relation):
+        best = np.maximum(best, np.maximum(1 - d - math.exp(eps) * a, math.exp(-eps) * (1 - d - a)))
+    return best
+
+
+@dataclass(frozen=True)
+class Odds:
+    """From even odds, an attacker ends at most at `factor`:1, except with probability
+    `exception`.
+    """
+
+    factor: float
+    exception: float
+
+    @property
+    def words(self) -> str:
+        factor = f"{self.factor:,.1f}" if self.factor < 1e4 else f"{self.factor:.0e}"
+        exception = (
+            f"{self.exception:.2g}"
+            if self.exception > 0.01
+            else f"{self.exception:.1e}".replace("e-0", "e-")
+        )
+        return phrase(
+            "If an attacker starts at 1:1 odds that you took part, then except with probability"
+            " {exception} she ends below {factor}:1.",
+            exception=exception,
+            factor=factor,
+        )
+
+
+def odds(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Odds:
+    """How far a Gaussian ledger lets an attacker's odds move at its exact epsilon.
+
+    Raises UnsupportedEvent on other noise.
+    """
+    m, eps = mu(event, relation), epsilon(event, delta_, relation)
+    return Odds(math.exp(min(eps, 700.0)), float(ndtr(eps / -m + m / 2)) if m else 0.0)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a guarantee means for one person whose taking part an attacker holds for as likely as
+    not.
+
+    suspicion: the most that this becomes, in [1/2, 1], except with probability `exception`, if she
+    took part. correct: how often the best attacker who has to say yes or no is right, in [1/2, 1].
+    """
+
+    suspicion: float
+    exception: float
+    correct: float
+
+
+def meaning(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Meaning:
+    """By the exact curve (epsilon, delta(epsilon)): the suspicion e^epsilon / (1 + e^epsilon) at
+    the event's epsilon; (1 + delta(0)) / 2 right answers, for delta(0) is the total variation.
+
+    `exception` is exact for Gaussian noise. For others it is the least bound of
+    P[loss >= epsilon] <= delta(t) / (1 - e^(t - epsilon)) over t < epsilon, which holds because
+    delta(t) = E[(1 - e^(t - loss))+] grows with the loss.
+    """
+    if not normal_form(event):
+        return Meaning(0.5, 0.0, 0.5)
+    eps = epsilon(event, delta_, relation)
+    exception = (
+        odds(event, delta_, relation).exception
+        if all_gaussian(event)
+        else _tail(normal_form(event), eps, relation)
+    )
+    return Meaning(float(expit(eps)), exception, (1 + delta(event, 0.0, relation)) / 2)
+
+
+def _tail(ledger: Ledger, eps: float, relation: Relation) -> float:
+    """The most likely that a privacy loss of at least eps can be."""
+    lines = ((t, d) for t, d in _lines(ledger, relation) if t < eps)
+    return min([1.0, *(d / -math.expm1(t - eps) for t, d in lines)])

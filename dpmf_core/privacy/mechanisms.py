@@ -1,0 +1,373 @@
+"""Mechanisms: one class a kind, with its draw, its privacy loss distribution and its Renyi curve.
+
+A mechanism is inert: it describes a release and knows no data.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.language import phrase
+
+ONE_WAY = 700.0  # a pure loss so large never goes the other way: exp(-700) is 1e-304
+
+
+ROUNDING = 2.0**-10  # of the sensitivity: what `DiscreteGaussian` adds to it
+
+
+MOST_GROUPS = 10_000  # of disjoint groups
+
+
+FINE = 2**12  # steps of a grid to one standard deviation, at least
+
+
+class UnsupportedEvent(ValueError):
+    """A rule does not cover this event."""
+
+
+class Relation(StrEnum):
+    """Which data sets are neighbours."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+
+MECHANISMS: dict[str, type["Mechanism"]] = {}  # by name; a subclass that has one enters itself
+
+
+@dataclass(frozen=True)
+class Mechanism(ABC):
+    """One release. A kind of mechanism is one subclass, which holds all that depends on the kind:
+    its Renyi curve, its privacy loss distribution, and, where it adds noise, the draw
+    (`AdditiveNoise`).
+
+    noise_multiplier: scale of the noise over the sensitivity; z below, after division by the factor
+    of the neighbouring relation.
+    sensitivity: add-or-remove one unit, in the statistic's own scale and in the norm of the kind.
+    replace_one_factor: by how much replacing a unit moves the statistic more than removing it, at
+    most (1 to 2).
+    groups: into how many disjoint groups the units are split, on each of which the same is released
+    once; a unit is in one of them, so that it costs her what one release costs.
+    Raises ValueError unless the first three are finite and above 0, and `groups` a whole number of
+    at least 1, which only some kinds allow above 1.
+    """
+
+    noise_multiplier: float
+    statistic: str = "statistic"
+    sensitivity: float = 1.0
+    replace_one_factor: float = 2.0
+    groups: int = field(default=1, kw_only=True)
+
+    mechanism: ClassVar[str]
+    has_loss_distribution: ClassVar[bool] = True  # else it is accounted by its Renyi curve alone
+    allows_groups: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        name = cls.__dict__.get("mechanism")
+        if name is None:
+            return
+        known = MECHANISMS.setdefault(name, cls)
+        if known.__qualname__ != cls.__qualname__:
+            raise TypeError(f"There are two mechanisms called {name!r}.")
+        MECHANISMS[name] = cls
+
+    def __post_init__(self) -> None:
+        for name in ("noise_multiplier", "sensitivity", "replace_one_factor"):
+            value = getattr(self, name)
+            if not (value > 0 and math.isfinite(value)):
+                raise ValueError(
+                    f"The '{name}' of {type(self).__name__} must be a finite number above 0. Got"
+                    f" {value!r}."
+                )
+        if type(self.groups) is not int or not 1 <= self.groups <= self._most_groups:
+            raise ValueError(
+                f"The 'groups' of {type(self).__name__} must be a whole number from 1 to"
+                f" {self._most_groups}. Got {self.groups!r}."
+            )
+
+    @property
+    def _most_groups(self) -> int:
+        return MOST_GROUPS if self.allows_groups else 1
+
+    @property
+    def title(self) -> str:
+        """What is released, as a ledger prints it."""
+        return title_of(self.statistic, self.groups)
+
+    def multiplier(self, relation: Relation) -> float:
+        """z: the noise over what one step between neighbours moves."""
+        return self.noise_multiplier / (
+            self.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0
+        )
+
+    @property
+    def failure(self) -> float:
+        """The probability with which the release may give a unit away altogether; 0 for most
+        kinds.
+        """
+        return 0.0
+
+    @property
+    def otherwise(self) -> "Mechanism":
+        """The release as it is when it does not fail."""
+        return self
+
+    @staticmethod
+    @abstractmethod
+    def pure_epsilon(z: float) -> float:
+        """The epsilon of one release at delta = 0; infinite where it has none."""
+
+    @staticmethod
+    @abstractmethod
+    def renyi(alpha: float, z: float) -> float:
+        """The Renyi divergence of order alpha > 1 between neighbours, at most."""
+
+    @staticmethod
+    @abstractmethod
+    def privacy_loss(z: float, interval: float) -> Any:
+        """A `dp_accounting` privacy loss distribution that dominates one release, on a grid of
+        this interval.
+        """
+
+    @staticmethod
+    def delta_alone(z: float, epsilon: float) -> float | None:
+        """delta of one release in closed form, None where there is none."""
+        return None
+
+    @staticmethod
+    def epsilon_alone(z: float, delta: float) -> float | None:
+        """epsilon of one release in closed form, None where there is none."""
+        return None
+
+
+def title_of(statistic: str, groups: int) -> str:
+    """What is released, and on how many disjoint groups."""
+    if groups == 1:
+        return phrase(statistic)
+    return phrase(
+        "{statistic}, on each of {groups} disjoint groups",
+        statistic=phrase(statistic),
+        groups=groups,
+    )
+
+
+class AdditiveNoise(Mechanism):
+    """A release that adds independent noise of scale `noise_multiplier * sensitivity` to every
+    coordinate.
+    """
+
+    def grid(self, size: int) -> tuple[float, float]:
+        """The step of the grid on which a release of `size` coordinates is made (0: on none),
+        and the scale of its noise.
+        """
+        return 0.0, self.noise_multiplier * self.sensitivity
+
+    @staticmethod
+    @abstractmethod
+    def draw(
+        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+    ) -> None:
+        """Fill every element of `out` (size,) with independent noise of this scale, on the grid
+        of this step.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def log_density(noise: npt.NDArray[np.float64]) -> float:
+        """The log density of independent noise of scale 1 at `noise`, less its value at 0."""
+
+
+class _GaussianTails(AdditiveNoise):
+    """What noise on all numbers and on a grid have in common."""
+
+    allows_groups: ClassVar[bool] = True
+
+    @staticmethod
+    def log_density(noise: npt.NDArray[np.float64]) -> float:
+        return -float((noise**2).sum()) / 2
+
+    @staticmethod
+    def pure_epsilon(z: float) -> float:
+        return math.inf
+
+    @staticmethod
+    def renyi(alpha: float, z: float) -> float:
+        """Mironov 2017, Prop. 7.
+
+        On a grid it is no more, coordinate by coordinate: Canonne, Kamath & Steinke 2020, Prop. 5
+        and Thm. 14.
+        """
+        return alpha / (2 * z * z)
+
+
+class Gaussian(_GaussianTails):
+    """Gaussian noise of standard deviation `noise_multiplier * sensitivity`; the sensitivity is
+    in L2 norm.
+    """
+
+    mechanism: ClassVar[str] = phrase("Gaussian")
+
+    @staticmethod
+    def draw(
+        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+    ) -> None:
+        generator.standard_normal(out=out)
+        out *= scale
+
+    @staticmethod
+    def privacy_loss(z: float, interval: float) -> Any:
+        from dp_accounting.pld import privacy_loss_distribution
+
+        return privacy_loss_distribution.from_gaussian_mechanism(
+            z, value_discretization_interval=interval
+        )
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian(_GaussianTails):
+    """A statistic rounded to a grid, plus noise that is exactly discrete Gaussian on that grid
+    (Canonne, Kamath & Steinke 2020).
+
+    sensitivity: of the exact statistic, in L2 norm. rounding: what the grid adds to it. Each of two
+    neighbouring statistics of d coordinates is moved by at most step sqrt(d) / 2, so that their
+    distance grows by step sqrt(d) at most, whatever the relation. The step is the largest power of
+    two up to rounding / (2 sqrt(d)): as much again is left for the floating-point sums that were
+    rounded, and k * step is exact in float64.
+    The standard deviation is a whole number of steps, at least 4,096, not below `noise_multiplier *
+    sensitivity`.
+    """
+
+    rounding: float = ROUNDING
+
+    mechanism: ClassVar[str] = phrase("discrete Gaussian")
+    has_loss_distribution: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.rounding > 0 and math.isfinite(self.rounding)):
+            raise ValueError(
+                "The 'rounding' of DiscreteGaussian must be a finite number above 0. Got"
+                f" {self.rounding!r}."
+            )
+
+    def multiplier(self, relation: Relation) -> float:
+        """z: the noise over what one step between neighbours moves, rounding included."""
+        moved = (
+            self.sensitivity
+            * (self.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0)
+            + self.rounding
+        )
+        return self.noise_multiplier * self.sensitivity / moved
+
+    def grid(self, size: int) -> tuple[float, float]:
+        scale = self.noise_multiplier * self.sensitivity
+        _, exponent = math.frexp(min(self.rounding / (2 * math.sqrt(max(size, 1))), scale / FINE))
+        step = math.ldexp(1.0, exponent - 1)
+        return step, math.ceil(scale / step) * step
+
+    @staticmethod
+    def draw(
+        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+    ) -> None:
+        # compiled code is loaded when first needed
+        from dpmf_core.kernels.discrete import discrete_gaussian
+
+        steps = np.empty(len(out), np.int64)
+        discrete_gaussian(generator.bit_generator.random_raw, round(scale / step), steps)
+        np.multiply(steps, step, out=out)
+
+    @staticmethod
+    def privacy_loss(z: float, interval: float) -> Any:
+        raise UnsupportedEvent(
+            "Discrete Gaussian noise on a vector is accounted by its Renyi curve."
+        )
+
+
+class Laplace(AdditiveNoise):
+    """Laplace noise of scale `noise_multiplier * sensitivity`; the sensitivity is in L1 norm."""
+
+    mechanism: ClassVar[str] = phrase("Laplace")
+
+    @staticmethod
+    def draw(
+        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+    ) -> None:
+        out[:] = generator.laplace(size=len(out))
+        out *= scale
+
+    @staticmethod
+    def log_density(noise: npt.NDArray[np.float64]) -> float:
+        return -float(np.abs(noise).sum())
+
+    @staticmethod
+    def pure_epsilon(z: float) -> float:
+        return 1 / z
+
+    @staticmethod
+    def renyi(alpha: float, z: float) -> float:
+        """Mironov 2017, Prop. 6."""
+        first = math.log(alpha / (2 * alpha - 1)) + (alpha - 1) / z
+        second = math.log((alpha - 1) / (2 * alpha - 1)) - alpha / z
+        return float(np.logaddexp(first, second)) / (alpha - 1)
+
+    @staticmethod
+    def delta_alone(z: float, epsilon: float) -> float:
+        """The mass by which one density exceeds e^epsilon times the other: between both centres
+        and up to where the loss falls below epsilon.
+        """
+        return max(0.0, -math.expm1((epsilon - 1 / z) / 2))
+
+    @staticmethod
+    def epsilon_alone(z: float, delta: float) -> float:
+        return max(0.0, 1 / z + 2 * math.log1p(-delta))
+
+    @staticmethod
+    def privacy_loss(z: float, interval: float) -> Any:
+        from dp_accounting.pld import privacy_loss_distribution
+
+        return privacy_loss_distribution.from_laplace_mechanism(
+            z, value_discretization_interval=interval
+        )
+
+
+class PosteriorSample(Mechanism):
+    """One draw from a density that adding or removing a unit changes by a factor of at most e^(1 /
+    noise_multiplier): pure DP, no noise is added.
+
+    sensitivity: of the log density, over which the loss is measured. Any such draw is dominated by
+    randomised response (Kairouz, Oh & Viswanath 2015).
+    """
+
+    mechanism: ClassVar[str] = phrase("posterior sample")
+
+    @staticmethod
+    def pure_epsilon(z: float) -> float:
+        return 1 / z
+
+    @staticmethod
+    def renyi(alpha: float, z: float) -> float:
+        """Of randomised response at epsilon = 1 / z."""
+        keep, flip = -math.log1p(math.exp(-1 / z)), -1 / z - math.log1p(math.exp(-1 / z))
+        return float(
+            np.logaddexp(alpha * keep + (1 - alpha) * flip, alpha * flip + (1 - alpha) * keep)
+        ) / (alpha - 1)
+
+    @staticmethod
+    def privacy_loss(z: float, interval: float) -> Any:
+        from dp_accounting.pld import common, privacy_loss_distribution
+
+        if 1 / z > ONE_WAY:
+            return (
+                privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability(
+                    {math.ceil(1 / z / interval): 1.0}, 0.0, interval
+                )
+            )
+        return privacy_loss_distribution.from_privacy_parameters(
+            common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval
+        )

@@ -1,0 +1,106 @@
+"""Where the numbers of a run's noise come from: a seed, which anybody can use again, or a secret
+key of the operating system.
+
+A stream has children, numbered in order, and hands out numpy generators; streams that differ in
+their place share no number.
+"""
+
+import secrets
+from typing import Protocol
+
+import numpy as np
+
+KEY_BYTES = 32
+MOST_CHILDREN = 2**32 - 1
+
+
+class Stream(Protocol):
+    """One stream of random numbers, from which others are split off."""
+
+    reproducible: bool
+
+    def spawn(self, count: int) -> "list[Stream]":
+        """The next `count` children, each independent of all others and of this stream's own
+        numbers.
+        """
+        ...
+
+    def generator(self) -> np.random.Generator:
+        """A generator at the beginning of this stream."""
+        ...
+
+
+class Seeded:
+    """The same numbers for the same seed, by numpy's SFC64: for public and simulated data."""
+
+    reproducible = True
+
+    def __init__(self, seed: np.random.SeedSequence) -> None:
+        self._seed = seed
+
+    def spawn(self, count: int) -> list[Stream]:
+        return [Seeded(seed) for seed in self._seed.spawn(count)]
+
+    def generator(self) -> np.random.Generator:
+        return np.random.Generator(np.random.SFC64(self._seed))
+
+
+class Secret:
+    """Numbers of a cipher: AES-128 in counter mode. Key (128 bits) and first counter (128 bits)
+    come from the operating system and are stored nowhere.
+
+    Counters are whole numbers modulo 2^128. The stream of number s starts at first + s 2^64 and may
+    use the next 2^64 of them, 2^65 draws of 64 bits; s is below 2^64 (the root is 0, its child i
+    has (i + 1) 2^32, child j of that has (i + 1) 2^32 + j + 1), so that under one key no two
+    streams meet.
+
+    key: 32 bytes instead of the operating system's, for tests. Raises OverflowError beyond two
+    generations, or 2^32 - 1 children.
+    """
+
+    reproducible = False
+
+    def __init__(self, key: bytes | None = None) -> None:
+        key = secrets.token_bytes(KEY_BYTES) if key is None else key
+        if len(key) != KEY_BYTES:
+            raise ValueError(f"A secret stream takes a key of {KEY_BYTES} bytes. Got {len(key)}.")
+        self._key, self._first = (
+            int.from_bytes(key[:16], "little"),
+            int.from_bytes(key[16:], "little"),
+        )
+        self._number, self._generation, self._children = 0, 0, 0
+
+    def spawn(self, count: int) -> list[Stream]:
+        if self._generation == 2 or self._children + count > MOST_CHILDREN:
+            raise OverflowError(
+                "A secret stream has children and grandchildren, fewer than 2^32 of each."
+            )
+        return [self._child() for _ in range(count)]
+
+    def _child(self) -> "Secret":
+        child = object.__new__(Secret)
+        child._key, child._first, child._generation, child._children = (
+            self._key,
+            self._first,
+            self._generation + 1,
+            0,
+        )
+        self._children += 1
+        child._number = self._number + (
+            self._children << 32 if self._generation == 0 else self._children
+        )
+        return child
+
+    def generator(self) -> np.random.Generator:
+        from randomgen import AESCounter  # loaded where it is needed: public runs need none
+
+        return np.random.Generator(
+            AESCounter(key=self._key, counter=(self._first + (self._number << 64)) % 2**128)
+        )
+
+
+def stream(source: "np.random.SeedSequence | Stream | None") -> Stream:
+    """A seed's stream, a given stream, or, without either, a secret one."""
+    if source is None:
+        return Secret()
+    return Seeded(source) if isinstance(source, np.random.SeedSequence) else source

@@ -1,0 +1,103 @@
+"""Every rule by which an epsilon is computed: exact, Renyi, advanced composition, naive sum."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dpmf_core.language import phrase
+from dpmf_core.privacy.accounting import Rule, epsilon, rule_of, with_failures
+from dpmf_core.privacy.events import Event, normal_form
+from dpmf_core.privacy.mechanisms import Gaussian, Relation
+from dpmf_core.privacy.renyi import rdp_source, rdp_tight
+
+
+def _classical(event: Event, share: float, relation: Relation) -> list[tuple[float, int]]:
+    """Each release's own epsilon by the classical Gaussian mechanism at delta_0 = share / N
+    (Dwork & Roth 2014, Thm. A.1).
+    """
+    ledger = normal_form(event)
+    releases = sum(count for leaf, count in ledger if isinstance(leaf, Gaussian))
+    out = []
+    for leaf, count in ledger:
+        z = leaf.multiplier(relation)
+        if not isinstance(leaf, Gaussian):
+            out.append((leaf.pure_epsilon(z), count))
+            continue
+        eps = math.sqrt(2 * math.log(1.25 * releases / share)) / z
+        if not eps < 1:
+            raise NotValid(
+                phrase(
+                    "the classical Gaussian mechanism needs a per-release ε below 1; {statistic}"
+                    " would have {epsilon:.3g}",
+                    statistic=phrase(leaf.statistic),
+                    epsilon=eps,
+                )
+            )
+        out.append((eps, count))
+    return out
+
+
+def _advanced(event: Event, delta: float, relation: Relation) -> float:
+    """Dwork, Rothblum & Vadhan 2010, with delta/2 for the releases and delta/2 for the
+    composition.
+    """
+    parts = _classical(event, delta / 2, relation)
+    squares = sum(count * eps * eps for eps, count in parts)
+    return math.sqrt(2 * math.log(2 / delta) * squares) + sum(
+        count * eps * (math.expm1(eps) if eps < 700 else math.inf) for eps, count in parts
+    )
+
+
+def _naive(event: Event, delta: float, relation: Relation) -> float:
+    return sum(count * eps for eps, count in _classical(event, delta, relation))
+
+
+class NotValid(ValueError):
+    """A rule's own condition does not hold for this ledger; its number would not be a bound."""
+
+
+RuleName = Literal["exact", "rdp_source", "rdp_tight", "advanced", "naive"]
+
+
+RULES: dict[RuleName, tuple[str, Rule]] = {
+    "exact": (phrase("exact"), epsilon),
+    "rdp_source": (phrase("RDP (source) = zCDP"), with_failures(rdp_source)),
+    "rdp_tight": (phrase("RDP (tight)"), with_failures(rdp_tight)),
+    "advanced": (phrase("advanced composition"), with_failures(_advanced)),
+    "naive": (phrase("naive sum"), with_failures(_naive)),
+}
+
+
+RULE_TITLES: dict[str, str] = {name: title for name, (title, _) in RULES.items()}
+
+
+@dataclass(frozen=True)
+class RuleEpsilon:
+    """One rule's figure for a ledger; `epsilon` is None where the rule is not valid, and
+    `reason` says why.
+    """
+
+    rule: RuleName
+    title: str
+    epsilon: float | None
+    reason: str = ""
+
+
+def every_epsilon(
+    event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
+) -> tuple[RuleEpsilon, ...]:
+    """Every rule's epsilon of one event, the exact one first."""
+    rows = []
+    titles = RULE_TITLES | {"exact": rule_of(event)}
+    for name, (_, rule) in RULES.items():
+        title = titles[name]
+        try:
+            value = rule(event, delta, relation)
+            rows.append(
+                RuleEpsilon(name, title, value)
+                if math.isfinite(value)
+                else RuleEpsilon(name, title, None, phrase("no finite bound"))
+            )
+        except NotValid as why:
+            rows.append(RuleEpsilon(name, title, None, why.args[0]))
+    return tuple(rows)

@@ -1,0 +1,1 @@
+"""Runs: what is asked, what comes out, and where finished runs are kept."""

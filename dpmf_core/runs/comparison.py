@@ -1,0 +1,227 @@
+"""The runs that show what one private run costs: its non-private twin, the trivial predictors, and
+its peers at the same budget, over the same draws.
+
+And runs of any kind side by side: what differs between them.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.privacy.budget import Calibration
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Figures, Run, RunRecord
+from dpmf_core.runs.specification import RunSpec
+
+PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show beside DPALS
+VARIANTS: dict[str, tuple[str, dict[str, bool]]] = {PLAIN: ("dpals", {"biases": False})}
+DRAWS = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """runs: by name, the one that is asked for ("main") first, then draw after draw. refused:
+    titles of methods that this data set's shape does not suit, and why. every: whether all private
+    methods are among them that there are.
+    """
+
+    runs: dict[str, RunSpec]
+    refused: dict[str, str]
+    every: bool
+
+
+def named(who: str, draw: int) -> str:
+    """The name of a method's run in one draw; the first is called as the method."""
+    return f"{who} draw {draw}" if draw else who
+
+
+def split_name(name: str) -> tuple[str, int]:
+    """(method, number of the draw) of a run's name."""
+    who, _, draw = name.partition(" draw ")
+    return who, int(draw or 0)
+
+
+def private_methods(task: str) -> list[str]:
+    """Every method of the registry that takes a budget, and the variants, the quick ones first."""
+    own = [
+        name
+        for name, kind in algorithms.of_task(task).items()
+        if issubclass(kind, algorithms.PrivateAlgorithm)
+    ]
+    own += [name for name, (algorithm, _) in VARIANTS.items() if algorithm in own]
+    return sorted(own, key=lambda name: _kind(name).training_cost)
+
+
+def usual_rivals() -> list[str]:
+    """The methods that are shown beside every private run, the quick ones first."""
+    return [name for name in private_methods("ratings") if _kind(name).is_usual_rival]
+
+
+def _kind(method: str) -> type[Algorithm]:
+    """The algorithm of a method, which may be a variant."""
+    return algorithms.find(VARIANTS.get(method, (method, {}))[0])
+
+
+def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAWS) -> Comparison:
+    """A private run beside its twin, the trivial predictors and its peers: each with the same
+    seeds, so that all are judged by the same splits.
+
+    Peers, a selection or every one, have a calibration of their own only where it is exact.
+    """
+    methods = {"main": spec, **references(spec), "user-mean": _other(spec, "user-mean")}
+    if spec.data.item_features == "public":
+        methods["content"] = _other(spec, "content")
+    if _exact(spec):
+        for name in private_methods("ratings") if every else usual_rivals():
+            algorithm, parameters = VARIANTS.get(name, (name, {}))
+            other = _other(spec, algorithm, parameters)
+            if other.data.item_features == "public" or not _kind(name).needs_item_features:
+                methods[name] = other
+    return _over_draws(methods, shape, draws, every or not _exact(spec))
+
+
+def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison:
+    """As `comparison`, for documents and images: the twin sets outliers apart where some were
+    planted; peers look for as many parts.
+    """
+    methods = {"main": spec, **references(spec)}
+    if _exact(spec):
+        methods |= {
+            name: _other(spec, name, _parts(spec))
+            for name in private_methods("samples")
+            if name != spec.algorithm
+        }
+    return _over_draws(methods, shape, draws, True)
+
+
+def references(spec: RunSpec) -> dict[str, RunSpec]:
+    """What one private run is measured by: its non-private "twin", and of ratings the "trivial"
+    predictor.
+    """
+    kind = algorithms.find(spec.algorithm)
+    if kind.task == "ratings":
+        return {"twin": _other(spec, kind.twin), "trivial": _other(spec, "global-mean")}
+    planted = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
+    return {"twin": _other(spec, "robust-nmf" if planted else kind.twin, _parts(spec))}
+
+
+def _parts(spec: RunSpec) -> dict[str, Any]:
+    """How many parts a factorisation looks for."""
+    return {name: value for name, value in spec.parameters.items() if name == "n_components"}
+
+
+def _exact(spec: RunSpec) -> bool:
+    return spec.budget is not None and spec.budget.calibration is Calibration.EXACT
+
+
+def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None = None) -> RunSpec:
+    return spec.on(algorithm, parameters=dict(parameters or {})).canonical()
+
+
+def _over_draws(methods: Mapping[str, RunSpec], shape: Any, draws: int, every: bool) -> Comparison:
+    """Every method once a draw; what is the chosen run under another name is left out, and what
+    cannot start on this shape.
+    """
+    kept, refused = {}, {}
+    for name, spec in methods.items():
+        if name != "main" and spec == methods["main"].canonical():
+            continue
+        try:
+            if name != "main":
+                prepare(spec, shape)
+            kept[name] = spec
+        except BadInput as error:
+            refused[algorithms.find(spec.algorithm).title] = error.args[0]
+    runs = {
+        named(name, draw): spec.model_copy(update={"seed": spec.seed + draw})
+        for draw in range(draws)
+        for name, spec in kept.items()
+    }
+    return Comparison(runs, refused, every)
+
+
+def same_draws(done: Mapping[str, Run], *who: str, metric: str = "rmse") -> list[tuple[float, ...]]:
+    """A figure of each of these methods, draw by draw, in the draws that all of them have
+    finished.
+    """
+    numbers = sorted({draw for name in done for one, draw in [split_name(name)] if one == who[0]})
+    whole = [draw for draw in numbers if all(named(one, draw) in done for one in who)]
+    return [tuple(done[named(one, draw)].record.metric(metric) for one in who) for draw in whole]
+
+
+def clearly_better(
+    done: Mapping[str, Run], asked: Iterable[str], metric: str = "rmse"
+) -> tuple[str, Paired] | None:
+    """The proven method of the same unit with the smallest median, of those that beat the chosen
+    one beyond chance over all draws asked for; None where none does. What has not finished all its
+    draws is not judged.
+    """
+    count: dict[str, int] = {}
+    for name in asked:
+        who = split_name(name)[0]
+        count[who] = count.get(who, 0) + 1
+    found = []
+    for who in count.keys() - {"main", "twin", "trivial", "user-mean", "content"}:
+        both = same_draws(done, "main", who, metric=metric)
+        if (
+            both
+            and len(both) == count[who] == count["main"]
+            and _comparable(done["main"], done[who])
+        ):
+            gap = paired([theirs for _, theirs in both], [ours for ours, _ in both])
+            if gap.clear < 0:
+                found.append((statistics.median(theirs for _, theirs in both), who, gap))
+    return min(found, key=lambda it: it[:2])[1:] if found else None
+
+
+def _comparable(main: Run, other: Run) -> bool:
+    """Whether the other is proved, and protects what the chosen one does."""
+    mine, theirs = main.record.guarantee, other.record.guarantee
+    return theirs.has_epsilon and theirs.unit == mine.unit
+
+
+def settings(record: RunRecord) -> dict[str, Any]:
+    """Everything that was chosen about a run, flat: data, split, budget, algorithm, every
+    parameter.
+    """
+    spec = record.spec.model_dump(mode="json")
+    flat = {"data": spec["data"]["id"]} | {
+        f"data: {name}": value for name, value in spec["data"].items() if name != "id"
+    }
+    flat |= {f"split: {name}": value for name, value in spec["split"].items()} | {
+        "seed": spec["seed"],
+        "algorithm": record.full_title,
+    }
+    flat |= {f"budget: {name}": value for name, value in (spec["budget"] or {}).items()}
+    return flat | record.parameters
+
+
+def differences(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """What is not the same in all of them: a row a setting, a value a run (None where it has
+    none).
+    """
+    flat = [settings(record) for record in records]
+    names = dict.fromkeys(name for one in flat for name in one)
+    rows = [{"setting": name, "values": [one.get(name) for one in flat]} for name in names]
+    return [row for row in rows if any(value != row["values"][0] for value in row["values"])]
+
+
+def extremes(curves: Sequence[Figures]) -> dict[str, tuple[float, float]]:
+    """Best and last value of each curve: smaller is better.
+
+    Points without a value are passed over.
+    """
+    names = [name for name in (curves[0] if curves else {}) if name != "step"]
+    lines = {name: values(curves, name) for name in names}
+    return {name: (min(line), line[-1]) for name, line in lines.items() if line}
+
+
+def values(curves: Sequence[Figures], name: str) -> list[float]:
+    """One figure of each point that has it."""
+    found = (point.get(name) for point in curves)
+    return [value for value in found if value is not None]

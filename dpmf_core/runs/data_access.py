@@ -1,0 +1,103 @@
+"""The data of a specification and of a finished run: opened, kept in memory, split."""
+
+import functools
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data import Data
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import Split, SplitSpec, split
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation import coherence
+from dpmf_core.runs.filters import by_exact_counts, filtered
+from dpmf_core.runs.public_shape import slots
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.seeds import seeds
+from dpmf_core.runs.specification import DataSpec, RunSpec
+
+
+@functools.lru_cache(2)
+def _raw(data_id: str, stamp: float) -> Data:
+    return catalogue().load(data_id)
+
+
+@functools.lru_cache(3)
+def _prepared(spec: DataSpec, stamp: float) -> Data:
+    return filtered(_raw(spec.id, stamp), spec)
+
+
+def open_data(spec: DataSpec) -> Data:
+    """The ratings or samples of a data specification, kept in memory while they are in use and
+    while their file does not change.
+    """
+    return _prepared(spec, catalogue().stamp(spec.id))
+
+
+def forget() -> None:
+    """Nothing that was read stays in this process's memory; what is still in use is read again."""
+    for kept in (_raw, _prepared, _split):
+        kept.cache_clear()
+    coherence.forget()
+
+
+def open_ratings(spec: DataSpec) -> Ratings:
+    """As `open_data`. Raises BadInput where the data are no ratings."""
+    return as_ratings(open_data(spec))
+
+
+@functools.lru_cache(2)
+def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: float) -> Split:
+    return split_ratings(as_ratings(_prepared(spec, stamp)), how, seed)
+
+
+def as_ratings(data: Data) -> Ratings:
+    if not isinstance(data, Ratings):
+        raise BadInput(f"Only ratings are split; {data.name} holds {data.unit}s.")
+    return data
+
+
+def split_ratings(ratings: Ratings, how: SplitSpec, seed: int) -> Split:
+    parts = split(ratings, how, seed)
+    if not len(parts.train) or not len(parts.test):
+        raise BadInput(
+            "The split leaves no rating to train on, or none to test on. Change the test fraction."
+        )
+    return parts
+
+
+def open_split(spec: RunSpec) -> Split:
+    """The train, history, validation and test ratings of a run."""
+    return _split(spec.data, spec.split, seeds(spec.seed).split, catalogue().stamp(spec.data.id))
+
+
+def data_of(run: Run) -> Data:
+    """The data of a finished run in the shape that it released."""
+    data, shape = open_data(run.spec.data), run.record.released_shape
+    if shape is None:
+        return (
+            filtered(data, by_exact_counts(run.spec.data, data))
+            if run.spec.data.releases_shape
+            else data
+        )
+    return filtered(data, run.spec.data, shape)
+
+
+def ratings_of(run: Run) -> Ratings:
+    """As `data_of`. Raises BadInput where the data are no ratings."""
+    return as_ratings(data_of(run))
+
+
+def rows_of(run: Run) -> npt.NDArray[np.int64]:
+    """The row in `data_of(run)` of each user or sample as they are numbered in the data set."""
+    shape, data = run.record.released_shape, open_data(run.spec.data)
+    rows = data.n_users if isinstance(data, Ratings) else len(data)
+    return np.arange(rows) if shape is None else slots(shape, rows)
+
+
+def split_of(run: Run) -> Split:
+    """The train, history, validation and test ratings of a finished run."""
+    if not run.spec.data.releases_shape:
+        return open_split(run.spec)
+    return split_ratings(as_ratings(data_of(run)), run.spec.split, seeds(run.spec.seed).split)

@@ -1,0 +1,195 @@
+"""One private method over a grid of epsilons, beside its non-private twin and the trivial
+predictor: which runs that takes, and the figures of those that are there.
+"""
+
+import math
+import statistics
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.runs.comparison import DRAWS, references
+from dpmf_core.runs.specification import RunSpec
+
+# the series 1, 2, 5 first, then what lies between: the order in which they are worth having
+COARSE = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+EPSILONS = tuple(sorted((*COARSE, 0.14, 0.32, 0.71, 1.4, 3.2, 7.1, 14.1, 31.6)))
+PRIVATE, TWIN, TRIVIAL = "main", "twin", "trivial"  # the names that a comparison has for them
+
+
+@dataclass(frozen=True)
+class GridRun:
+    """A run of a grid. epsilon: None where it is not private. draw: its seed, counted from the
+    first.
+    """
+
+    who: str
+    epsilon: float | None
+    draw: int
+    spec: RunSpec
+
+
+@dataclass(frozen=True)
+class Point:
+    """The draws at one epsilon, ascending by seed.
+
+    values: held-out figures. keys: of the runs in the store; '' of one that it does not hold.
+    prices: each draw's own epsilon; None where nothing is proved. beside: (private, twin, trivial)
+    of each draw in which all three are there.
+    """
+
+    epsilon: float
+    values: tuple[float, ...]
+    keys: tuple[str, ...] = ()
+    prices: tuple[float | None, ...] = ()
+    beside: tuple[tuple[float, float, float], ...] = ()
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure at an epsilon; measured: whether it was, or lies between two that were."""
+
+    value: float
+    measured: bool
+
+
+@dataclass(frozen=True)
+class EpsilonGrid:
+    """What is there of a method's grid.
+
+    points: ascending by epsilon, at least one draw each. twin, trivial: figures of their draws.
+    missing: the runs that are not there, in the order in which they are worth having.
+    """
+
+    metric: str
+    points: tuple[Point, ...]
+    twin: tuple[float, ...]
+    trivial: tuple[float, ...]
+    missing: tuple[RunSpec, ...] = field(default=(), repr=False)
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        return tuple(point.epsilon for point in self.points)
+
+    @property
+    def count(self) -> int:
+        """How many runs are there."""
+        own = sum(len(point.values) for point in self.points)
+        return own + len(self.twin) + len(self.trivial)
+
+    def point(self, epsilon: float) -> Point | None:
+        """What was measured at exactly this epsilon."""
+        return next((it for it in self.points if it.epsilon == epsilon), None)
+
+    def estimate(self, epsilon: float) -> Estimate | None:
+        """The median at an epsilon: measured, or linear in log epsilon between its neighbours;
+        None beyond what was measured.
+        """
+        place = bisect_left(self.epsilons, epsilon)
+        if place < len(self.points) and self.points[place].epsilon == epsilon:
+            return Estimate(self.points[place].median, measured=True)
+        if not 0 < place < len(self.points):
+            return None
+        low, high = self.points[place - 1 : place + 1]
+        share = math.log(epsilon / low.epsilon) / math.log(high.epsilon / low.epsilon)
+        return Estimate((1 - share) * low.median + share * high.median, measured=False)
+
+
+def grid_runs(
+    spec: RunSpec, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
+) -> list[GridRun]:
+    """The runs of a private run's grid, in the order in which they are worth having: first draws
+    before further ones, the twin and the trivial predictor first, the coarse epsilons next.
+
+    Each is the run that `comparison` would show at its epsilon. Raises BadInput where the run has
+    no budget.
+    """
+    order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
+    wanted: list[tuple[str, float | None, RunSpec]] = [
+        (who, None, run) for who, run in references(spec).items()
+    ]
+    for epsilon in order:
+        wanted.append((PRIVATE, epsilon, at_epsilon(spec, epsilon)))
+    return [
+        GridRun(who, epsilon, draw, run.model_copy(update={"seed": spec.seed + draw}))
+        for draw in range(draws)
+        for who, epsilon, run in wanted
+    ]
+
+
+def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
+    """The same run at another epsilon. Raises BadInput where it has no budget."""
+    if spec.budget is None:
+        raise BadInput(f"{spec.algorithm} takes no epsilon here, so there is no grid of them.")
+    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})})
+
+
+def read_grid(
+    runs: Sequence[GridRun], found: Sequence[Mapping[str, Any] | None], metric: str
+) -> EpsilonGrid:
+    """The grid of these runs. found: the summary of each (`artefacts.summarise`), None of those
+    that are not there. metric: a name of `METRICS`; a run without that figure counts for nothing.
+    """
+    assert metric in METRICS
+    there: dict[tuple[str, float | None], list[Mapping[str, Any]]] = {}
+    missing = []
+    for run, summary in zip(runs, found, strict=True):
+        if summary is None:
+            missing.append(run.spec)
+        elif _figure(summary, metric) is not None:
+            there.setdefault((run.who, run.epsilon), []).append(summary)
+    epsilons = sorted(epsilon for _, epsilon in there if epsilon is not None)
+    twin = there.get((TWIN, None), [])
+    trivial, guess = there.get((TRIVIAL, None), []), metric
+    if all(run.who != TRIVIAL for run in runs):  # of parts every run says what guessing costs
+        trivial, guess = twin, f"trivial_{metric}"
+    levels = _by_seed(twin, metric), _by_seed(trivial, guess)
+    return EpsilonGrid(
+        metric,
+        tuple(_point(epsilon, there[PRIVATE, epsilon], metric, *levels) for epsilon in epsilons),
+        _figures(twin, metric),
+        _figures(trivial, guess),
+        tuple(missing),
+    )
+
+
+def _by_seed(summaries: Sequence[Mapping[str, Any]], metric: str) -> dict[int, float]:
+    return {int(it["seed"]): float(it["metrics"][metric]) for it in summaries}
+
+
+def _point(
+    epsilon: float,
+    summaries: Sequence[Mapping[str, Any]],
+    metric: str,
+    twin: Mapping[int, float],
+    trivial: Mapping[int, float],
+) -> Point:
+    own = _by_seed(summaries, metric)
+    seeds = sorted(own.keys() & twin.keys() & trivial.keys())
+    in_order = sorted(summaries, key=lambda summary: int(summary["seed"]))
+    return Point(
+        epsilon,
+        _figures(in_order, metric),
+        tuple(str(summary["key"]) for summary in in_order),
+        tuple(summary["epsilon"] for summary in in_order),
+        tuple((own[seed], twin[seed], trivial[seed]) for seed in seeds),
+    )
+
+
+def _figures(summaries: Sequence[Mapping[str, Any]], metric: str) -> tuple[float, ...]:
+    in_order = sorted(summaries, key=lambda summary: int(summary["seed"]))
+    figures = (_figure(summary, metric) for summary in in_order)
+    return tuple(figure for figure in figures if figure is not None)
+
+
+def _figure(summary: Mapping[str, Any], metric: str) -> float | None:
+    """A finite figure; None where it could not be computed."""
+    value = summary["metrics"].get(metric)
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,249 @@
+"""One run, from its specification to its record."""
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpmf_core import algorithms, kernels
+from dpmf_core.algorithms import Streams, curator_for
+from dpmf_core.curator import Curator
+from dpmf_core.curator.questions import ListeningCurator
+from dpmf_core.data import Data
+from dpmf_core.data.catalogue import is_own
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import Cancelled
+from dpmf_core.evaluation import judges
+from dpmf_core.privacy import Event, PlanViolation, accounts, noise_words, normal_form
+from dpmf_core.privacy.accounts import Paid
+from dpmf_core.privacy.events import Ledger
+from dpmf_core.runs import partition_selection
+from dpmf_core.runs.data_access import open_data, open_split, split_ratings
+from dpmf_core.runs.filters import by_exact_counts, filtered
+from dpmf_core.runs.individual_losses import (
+    IndividualLosses,
+    individual_losses,
+    listening_curator,
+    require_individual,
+)
+from dpmf_core.runs.memory import peak_mb
+from dpmf_core.runs.planning import Prepared, charge_before, first_release, prepared_for
+from dpmf_core.runs.public_shape import PublicShape
+from dpmf_core.runs.record import PrivacyRecord, Run, RunRecord, provenance
+from dpmf_core.runs.seeds import seeds
+from dpmf_core.runs.specification import RunSpec, run_key
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is: steps done and to do, seconds so far, and the per-step curves (raw data,
+    not released).
+    """
+
+    step: int
+    steps: int
+    seconds: float
+    curves: tuple[dict[str, float], ...]
+
+
+Report = Callable[[Progress], None]
+
+
+def ignore(progress: Progress) -> None:
+    """A report that goes nowhere."""
+
+
+REPORTS = 40  # of where a run of many steps is
+
+
+class _Watcher:
+    """Judges the model after the first step, the last and some between, outside the time that
+    counts as fitting.
+    """
+
+    def __init__(
+        self,
+        judge: judges.Judge,
+        steps: int,
+        points: int,
+        report: Report,
+        stopped: Callable[[], bool],
+    ) -> None:
+        self.judge, self.steps, self.report, self.stopped = judge, steps, report, stopped
+        self.judged, self.reported = spread_out(steps, points), spread_out(steps, REPORTS)
+        self.curves: list[dict[str, float]] = []
+        self.measuring, self.start = 0.0, time.perf_counter()
+
+    def last(self, models: Iterator[Any]) -> Any:
+        """The last of the models that a fit yields. Raises Cancelled."""
+        step, judged, model = 0, 0, None
+        for step, model in enumerate(models, 1):
+            if self.stopped():
+                raise Cancelled
+            if step in self.judged:
+                self._judge(step, model)
+                judged = step
+            if step in self.judged | self.reported:
+                self._tell(step)
+        if judged < min(step, self.steps):  # settled before its last step
+            self._judge(self.steps, model)
+            self._tell(self.steps)
+        return model
+
+    def _judge(self, step: int, model: Any) -> None:
+        began = time.perf_counter()
+        self.curves.append({"step": float(step)} | self.judge.point(model))
+        self.measuring += time.perf_counter() - began
+
+    def _tell(self, step: int) -> None:
+        began = time.perf_counter()
+        self.report(Progress(step, self.steps, began - self.start, tuple(self.curves)))
+        self.measuring += time.perf_counter() - began
+        if self.stopped():
+            raise Cancelled
+
+
+def spread_out(steps: int, points: int) -> frozenset[int]:
+    """At most so many (two or more) of the steps from 1 on, evenly spread, with the first and the
+    last.
+    """
+    if points >= steps:
+        return frozenset(range(1, steps + 1))
+    return frozenset(np.linspace(steps, 1, points).round().astype(int).tolist())
+
+
+def run(
+    spec: RunSpec,
+    *,
+    report: Report = ignore,
+    stopped: Callable[[], bool] = lambda: False,
+    given: Data | None = None,
+    ledger: str | Path | None = None,
+    paid: Paid | None = None,
+    individual: bool = False,
+) -> Run:
+    """Do one run, on the catalogue's data or on the data given. On private data it enters their
+    account: that of the data folder, or the file `ledger`.
+
+    paid: where it is part of what was charged already. individual: also what single units lost, for
+    the curator's eyes. Raises BadInput on what cannot be run or a
+    budget does not allow, Cancelled when `stopped` turns true.
+    """
+    began = time.perf_counter()
+    unshaped = open_data(spec.data) if given is None else filtered(given, spec.data)
+    if individual:
+        require_individual(spec, unshaped)
+    opened = listening_curator if individual else curator_for
+    key = run_key(spec, unshaped)
+    paying: Any = contextlib.nullcontext(paid)
+    if paid is None:
+        lasting = given is not None or not is_own(spec.data.id)
+        paying = accounts.charging(unshaped, charge_before(spec, unshaped), ledger, lasting)
+    with paying as leave:
+        data, first, released = _in_released_shape(spec, unshaped, leave)
+        judge = _judge(spec, data, given is not None or spec.data.releases_shape)
+        ready = prepared_for(spec, data)
+        loaded = time.perf_counter()
+        streams = seeds(spec.seed)
+        noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
+        watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
+        # sums in the same order, whatever the number of threads; kernels share out rows
+        with kernels.single_threaded_blas:
+            curator = opened(ready.algorithm, judge.train, noise)
+            rng = Streams(np.random.default_rng(streams.init), streams.sampling)
+            model = watcher.last(ready.algorithm.fit(curator, rng))
+            _must_be_as_planned(ready, first, noise.spent)
+            fitted, measuring = time.perf_counter(), watcher.measuring
+            figures, bucketed = judge.figures(model)
+            losses = _losses(curator, judge.train, ready.plan, spec)
+    seconds = {
+        "load": loaded - began,
+        "fit": fitted - loaded - measuring,
+        "evaluate": time.perf_counter() - fitted + measuring,
+    }
+    spent = first + noise.spent
+    privacy = PrivacyRecord.of(spent, ready.plan, spec.canonical().budget, ready.guarantee)
+    record = RunRecord(
+        **dict(privacy),
+        **provenance(),
+        spec=spec.canonical(),
+        key=key,
+        public=data.public,
+        title=ready.algorithm.title,
+        version=type(ready.algorithm).version,
+        parameters=ready.algorithm.model_dump(mode="json"),
+        shape=_figures_of(judge.train.shape),
+        split=judge.words,
+        noise_is_reproducible=noise.is_reproducible,
+        noise=noise_words((leaf.mechanism for leaf, _ in spent), noise.is_reproducible),
+        metrics=figures,
+        buckets=bucketed,
+        curves=tuple(watcher.curves),
+        model=model.settings,
+        seconds=seconds,
+        peak_mb=peak_mb(),
+        released_shape=released,
+    )
+    return Run(record, model.arrays, losses)
+
+
+def _losses(curator: Curator, data: Any, plan: Event, spec: RunSpec) -> IndividualLosses | None:
+    if not isinstance(curator, ListeningCurator):
+        return None
+    return individual_losses(curator, data, plan, spec)
+
+
+def _must_be_as_planned(ready: Prepared, first: Ledger, rest: Ledger) -> None:
+    """Raises PlanViolation where what was spent is not the plan."""
+    if rest != normal_form(ready.rest) or first != normal_form(ready.first):
+        raise PlanViolation(
+            f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {first + rest}."
+        )
+
+
+def _figures_of(shape: Any) -> dict[str, Any]:
+    """A public shape as a record says it."""
+    return {name: part for name, part in asdict(shape).items() if name != "item_features"}
+
+
+def _in_released_shape(
+    spec: RunSpec, data: Data, paid: Paid
+) -> tuple[Data, Ledger, PublicShape | None]:
+    """The data as the algorithm sees them, what was spent on their shape, and that shape; as they
+    are where it is given.
+
+    A run without a budget releases nothing: its items are chosen by exact counts.
+    """
+    if not spec.data.releases_shape:
+        return data, (), None
+    first, budget = first_release(spec), spec.canonical().budget
+    if budget is None or not normal_form(first):
+        return filtered(data, by_exact_counts(spec.data, data)), (), None
+    streams = seeds(spec.seed)
+    noise = paid.noise(first, streams.shape if data.public else None)
+    released = partition_selection.released(
+        data,
+        noise,
+        partition_selection.failure_probability(budget),
+        items=spec.data.item_choice == "private",
+        units=spec.data.row_count == "private",
+        most=spec.data.top_items if isinstance(data, Ratings) else spec.data.most_words,
+        slots=streams.sampling if data.public else secrets.randbits(63),
+    )
+    return filtered(data, spec.data, released), noise.spent, released
+
+
+def _judge(spec: RunSpec, data: Data, given: bool) -> judges.Judge:
+    """What the run is judged by. Split ratings of the catalogue are kept in memory."""
+    kind = algorithms.find(spec.algorithm)
+    if not isinstance(data, Ratings):
+        judges.suits(kind, data, spec.data.id)
+        return judges.BySamples(data)
+    seed = seeds(spec.seed).split
+    parts = split_ratings(data, spec.split, seed) if given else open_split(spec)
+    return judges.ByRatings(parts, seed) if kind.task == "ratings" else judges.ByTable(parts)

@@ -1,0 +1,95 @@
+"""What a specification leaves of the data, before they are split or factorised."""
+
+from dataclasses import replace
+
+from dpmf_core.data import Data
+from dpmf_core.data.preparation import prepared
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.public_shape import PublicShape, reshaped
+from dpmf_core.runs.specification import DataSpec
+
+
+def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) -> Data:
+    """What a specification leaves of the data; where it releases their shape, the data as they are
+    until that was `released`.
+
+    Raises BadInput when that is nothing, or where it asks for what the data have not.
+    """
+    wrong = spec.set_for("samples" if isinstance(data, Ratings) else "ratings")
+    if wrong:
+        what = ("samples", "ratings") if isinstance(data, Ratings) else ("ratings", f"{data.unit}s")
+        raise BadInput(f"'{wrong[0]}' is for {what[0]}; {spec.id} holds {what[1]}. Leave it out.")
+    if spec.item_features == "public" and getattr(data, "item_features", None) is None:
+        raise BadInput(
+            f"{spec.id} has no public item table here, so item_features=public does not go with it."
+            " Leave it out, name a table after a path (?item_table=FILE), or import a MovieLens set"
+            " again, whose older copies have none."
+        )
+    account = data.account
+    if spec.releases_shape:
+        if released is None:
+            return _releasable(data, spec)
+        data = reshaped(data, released)
+        if released.kept is not None:  # what noisy counts have done
+            spec = by_exact_counts(spec, data).model_copy(
+                update={"top_items": None, "most_words": None}
+            )
+    left: Data = _fewer(data, spec) if isinstance(data, Ratings) else prepared(data, spec)
+    return left if data.public else replace(left, origin=account)
+
+
+def by_exact_counts(spec: DataSpec, data: Data) -> DataSpec:
+    """The same without releases of the shape.
+
+    Weights that look at all documents are not chosen by default where words are private.
+    """
+    weighting = spec.weighting or (
+        "tf" if spec.item_choice == "private" and isinstance(data, Samples) else None
+    )
+    return spec.model_copy(
+        update={"item_choice": "exact", "row_count": "given", "weighting": weighting}
+    )
+
+
+def _releasable(data: Data, spec: DataSpec) -> Data:
+    """The data, if their shape can be released.
+
+    Raises BadInput where another choice rests on exact counts.
+    """
+    if spec.item_choice == "private":
+        wrong = [
+            name
+            for name in ("min_item_count", "min_df", "max_df", "hashed", "drawn_words")
+            if getattr(spec, name) != DataSpec.model_fields[name].default
+        ]
+        if wrong:
+            raise BadInput(
+                f"'{wrong[0]}' chooses by exact counts or needs no choice, so it does not go with"
+                " item_choice=private. Leave one of them out."
+            )
+        if isinstance(data, Samples) and (data.vocabulary is None or data.unit == "user"):
+            raise BadInput(
+                f"{data.name} holds no documents, so there are no words to choose:"
+                " item_choice=private is for ratings and documents."
+            )
+    return data
+
+
+def _fewer(ratings: Ratings, spec: DataSpec) -> Ratings:
+    if spec.item_features == "none":
+        ratings = replace(ratings, item_features=None)
+    if spec.top_items:
+        ratings = ratings.top_items(spec.top_items)
+    if spec.min_item_count:
+        ratings = ratings.min_item_count(spec.min_item_count)
+    if spec.min_user_count:
+        ratings = ratings.min_user_count(spec.min_user_count)
+    if spec.most_per_user:
+        ratings = ratings.most_per_user(spec.most_per_user)
+    if spec.positives_above is not None:
+        ratings = ratings.positives(spec.positives_above)
+    if not len(ratings):
+        raise BadInput(f"No rating of {spec.id} is left after the filters. Loosen them.")
+    return ratings

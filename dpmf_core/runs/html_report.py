@@ -1,0 +1,193 @@
+"""Runs as one HTML file that needs nothing else: settings that differ, figures, curves, ledgers.
+
+What a person named is text, never markup.
+"""
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+
+from dpmf_core.evaluation.registry import title_of
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.privacy.rules import RULE_TITLES
+from dpmf_core.runs.comparison import differences, extremes, values
+from dpmf_core.runs.record import Figures, Run, RunRecord
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0"
+    " 1rem;color:#1d2330;background:#fff}"
+    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{border:1px solid"
+    " #cbd2dc;padding:.25rem .6rem;text-align:left;vertical-align:top}"
+    "svg{max-width:100%;height:auto}@media(prefers-color-scheme:dark){body{color:#e6e9ef;background:#12161c}td,th{border-color:#3a4350}}"
+)
+TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+WIDTH, HEIGHT, EDGE = 720, 300, 46
+
+
+def report(runs: Sequence[Run], title: str = "Runs") -> str:
+    """An HTML page about up to six runs.
+
+    Of private data nothing is told that is computed from raw rows.
+    """
+    records = {f"{place}. {run.title}": run.record.exported() for place, run in enumerate(runs, 1)}
+    parts = [f"<h1>{text(title)}</h1>", *_comparison(records), *_all_curves(records)]
+    for name, record in records.items():
+        parts += [f"<h2>What was run: {text(name)}</h2>", table(["", ""], _facts(record))]
+        parts += _privacy(name, record)
+    body = "\n".join(parts)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f"<title>{text(title)}</title><style>{STYLE}</style><body>{body}</body></html>"
+    )
+
+
+def _comparison(records: Mapping[str, RunRecord]) -> list[str]:
+    """What differs between the runs, and their figures."""
+    differing = [[row["setting"], *row["values"]] for row in differences(list(records.values()))]
+    metrics = dict.fromkeys(name for record in records.values() for name in record.metrics)
+    figures = [
+        [title_of(name), *(it.metrics.get(name) for it in records.values())] for name in metrics
+    ]
+    return [
+        "<h2>What differs</h2>",
+        table(["setting", *records], differing),
+        "<h2>Figures</h2>",
+        table(["figure", *records], figures),
+    ]
+
+
+def _all_curves(records: Mapping[str, RunRecord]) -> list[str]:
+    """A figure and a table for each held-out figure that some run has by step."""
+    parts = []
+    for metric in ("test_rmse", "objective"):
+        lines = {name: _line(record, metric) for name, record in records.items()}
+        lines = {name: line for name, line in lines.items() if line}
+        if lines:
+            ends = ((name, *extremes(line)[metric]) for name, line in lines.items())
+            parts += [f"<h2>{text(title_of(metric))} by step</h2>", _curves(lines, metric)]
+            parts.append(table(["run", "best", "last"], ends))
+    return parts
+
+
+def _line(record: RunRecord, metric: str) -> list[Figures]:
+    return [point for point in record.curves if point.get(metric) is not None]
+
+
+def _privacy(name: str, record: RunRecord) -> list[str]:
+    promise, head = record.guarantee, ["released", "noise", "sensitivity", "noise multiplier"]
+    rules = [("ε", "none")]
+    if record.epsilon.exact is not None:
+        found = dict(record.epsilon)
+        rules = [(title, _epsilon(found[rule])) for rule, title in RULE_TITLES.items()]
+    ledger = (
+        (it.title, it.mechanism, it.sensitivity, it.noise_multiplier, it.count)
+        for it in record.ledger
+    )
+    return [
+        f"<h2>Privacy: {text(name)}</h2>",
+        f"<p><b>{text(promise.status)}</b> {text(promise.words)}</p>",
+        table([*head, "count"], ledger),
+        f"<p>{text(record.noise)}</p>",
+        table(["ε by rule", ""], rules),
+    ]
+
+
+def _epsilon(epsilon: float | None) -> str:
+    return "not valid here" if epsilon is None else epsilon_text(epsilon)
+
+
+def _facts(record: RunRecord) -> list[tuple[str, object]]:
+    """All that a reader needs to judge or repeat a run."""
+    spec, promise = record.spec, record.guarantee
+    given = {name: value for name, value in spec.data.model_dump().items() if name != "id"}
+    parameters = record.parameters or spec.parameters
+    facts: dict[str, object] = {
+        "data": spec.data.id + ("" if record.public else " (private)"),
+        "data, prepared": _listed({name: it for name, it in given.items() if it}) or "as it is",
+        "judged by": record.split,
+        "algorithm": f"{record.full_title} ({spec.algorithm}, version {record.version or '?'})",
+        "parameters": _listed(parameters) or "none",
+        "seed": str(spec.seed) + _of_the_seed(record),
+        "budget": _budget(record),
+        "δ": "none" if record.delta is None else f"{record.delta:.3g}",
+        "privacy unit": f"one {promise.unit}",
+        "neighbouring relation": record.relation,
+        "taken as public": ", ".join(promise.taken_as_public) or "nothing",
+        "made (UTC)": record.created,
+        "versions": _listed(record.versions) or "not recorded",
+    }
+    if not record.public:
+        facts["errors"] = "none: they are computed on private data without noise"
+    return list(facts.items())
+
+
+def _of_the_seed(record: RunRecord) -> str:
+    return "" if record.public else " (of split and start; the noise has none)"
+
+
+def _budget(record: RunRecord) -> str:
+    budget = record.spec.budget
+    if budget is None:
+        return "none"
+    rule = record.calibration or budget.calibration
+    return f"ε = {budget_text(budget.epsilon)}, noise by {rule} accounting"
+
+
+def _listed(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {_plain(value)}" for name, value in values.items())
+
+
+def _plain(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def text(value: object) -> str:
+    """A value as HTML reads it: numbers to four digits, nothing of None."""
+    return html.escape("" if value is None else _plain(value))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table of other people's text, escaped."""
+    cells = "".join(
+        "<tr>" + "".join(f"<td>{text(value)}</td>" for value in row) + "</tr>" for row in rows
+    )
+    return (
+        "<table><tr>" + "".join(f"<th>{text(name)}</th>" for name in head) + f"</tr>{cells}</table>"
+    )
+
+
+def _curves(lines: Mapping[str, Sequence[Figures]], metric: str) -> str:
+    """A line a run, as SVG."""
+    steps = [step for line in lines.values() for step in values(line, "step")]
+    figures = [figure for line in lines.values() for figure in values(line, metric)]
+    low, high, last = min(figures), max(figures), max(steps)
+
+    def at(step: float, figure: float) -> str:
+        x = EDGE + (WIDTH - 2 * EDGE) * (step - min(steps)) / max(last - min(steps), 1)
+        y = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (figure - low) / max(high - low, 1e-12)
+        return f"{x:.1f},{y:.1f}"
+
+    drawn = []
+    for place, (name, line) in enumerate(lines.items()):
+        tint = TINTS[place % len(TINTS)]
+        points = map(at, values(line, "step"), values(line, metric))
+        drawn.append(
+            f'<polyline fill="none" stroke="{tint}" stroke-width="2.5"'
+            f' points="{" ".join(points)}"/>'
+        )
+        drawn.append(
+            f'<text x="{EDGE + 8}" y="{18 + 15 * place}" fill="{tint}"'
+            f' font-size="13">{text(name)}</text>'
+        )
+    marks = (
+        (2, HEIGHT - EDGE, f"{low:.3f}"),
+        (2, EDGE, f"{high:.3f}"),
+        (WIDTH - EDGE, HEIGHT - 12, f"step {last:g}"),
+    )
+    axes = "".join(
+        f'<text x="{x}" y="{y}" font-size="12" fill="currentColor">{mark}</text>'
+        for x, y, mark in marks
+    )
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{text(title_of(metric))} by'
+        f' step">{axes}{"".join(drawn)}</svg>'
+    )

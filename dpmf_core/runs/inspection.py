@@ -1,0 +1,206 @@
+"""What a person sees of a finished factorisation: topics as words, parts as pictures, one row
+as a sum of parts. Rows are private: for the curator's eyes.
+"""
+
+import io
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from dpmf_core.data.samples import Samples, is_sparse
+from dpmf_core.evaluation import coherence, part_metrics
+from dpmf_core.runs.data_access import data_of
+from dpmf_core.runs.record import Run
+
+Array = npt.NDArray[Any]
+GAP = 1  # between pictures of a sheet, in pixels
+SHADE = (40, 40, 40, 255)  # its colour, as RGBA
+ACROSS = range(4, 9)  # so many pictures may stand in a row
+LARGEST = 48  # pixels of a small picture's longer side
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A part and its partner in another factorisation (None without), with the cosine between
+    them.
+    """
+
+    part: int
+    partner: int | None
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Typical:
+    """A row on which a part weighs heavily: its number, its name, the share of its coefficients
+    that the part has.
+    """
+
+    row: int
+    title: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One image and what became of it, as pictures; the strongest parts with their coefficients."""
+
+    seen: Array
+    clean: Array | None
+    explained: Array
+    outliers: Array | None
+    error: float
+    strongest: tuple[tuple[int, float], ...]
+
+
+def samples_of(run: Run) -> Samples:
+    """The samples of a run. Its data must hold documents or images."""
+    data = data_of(run)
+    assert isinstance(data, Samples)
+    return data
+
+
+def basis(run: Run) -> Array:
+    return run.arrays["basis"]
+
+
+def topics(run: Run, count: int = coherence.TOP_WORDS) -> list[list[tuple[str, float]]]:
+    """The heaviest words of every topic."""
+    return coherence.top_words(basis(run), samples_of(run).vocabulary or (), count)
+
+
+def pairs(run: Run, other: Run) -> list[Pair]:
+    """The parts of a run with their partners in another, most alike first."""
+    partner, cosine = part_metrics.matched(basis(run), basis(other))
+    found = [
+        Pair(part, int(mate) if mate >= 0 else None, float(value))
+        for part, (mate, value) in enumerate(zip(partner, cosine, strict=True))
+    ]
+    return sorted(found, key=lambda pair: -pair.cosine)
+
+
+def likeness(run: Run, other: Run) -> float:
+    """Mean cosine of matched parts."""
+    return part_metrics.match(basis(run), basis(other))
+
+
+def shared_words(run: Run, other: Run) -> float:
+    """How many of their heaviest words a topic and its partner share, mean over the pairs."""
+    mine, theirs = ([{word for word, _ in topic} for topic in topics(it)] for it in (run, other))
+    shared = [
+        len(mine[pair.part] & theirs[pair.partner])
+        for pair in pairs(run, other)
+        if pair.partner is not None
+    ]
+    return float(np.mean(shared))
+
+
+def typical(run: Run, part: int, count: int = 5) -> list[Typical]:
+    """The rows in which a part has the largest share."""
+    samples = samples_of(run)
+    H = run.model.personal(samples).coefficients.astype(np.float64)
+    share = H[:, part] / np.maximum(H.sum(axis=1), 1e-300)
+    rows = np.argsort(-share, kind="stable")[:count]
+    return [
+        Typical(
+            int(row), samples.titles[row] if samples.titles else f"row {row + 1}", float(share[row])
+        )
+        for row in rows
+    ]
+
+
+def sheet(run: Run, order: list[int], zoom: int = 3) -> Array:
+    """Parts as pictures on one sheet, in this order, uint8 RGBA (height, width, 4); each part has
+    its own scale from black to white. A last row that is not full stands in the middle, and there
+    is nothing beside it.
+    """
+    size = image_size(run)
+    pictures = [picture_of(basis(run)[part].reshape(size), 1) for part in order]
+    return _laid_out(pictures, row_length(len(order)), zoom)
+
+
+def image_size(run: Run) -> tuple[int, int]:
+    """Height and width of the images of a run, pixels."""
+    return samples_of(run).image or (1, basis(run).shape[1])
+
+
+def row_length(count: int) -> int:
+    """How many pictures stand in a row, so that the last row lacks as few as can be."""
+    if count <= ACROSS[0]:
+        return max(1, count)
+    usual = min(ACROSS[-1], max(ACROSS[0], math.ceil(math.sqrt(2 * count))))
+    return min(ACROSS, key=lambda across: (-count % across, abs(across - usual)))
+
+
+def small_pictures(run: Run) -> list[bytes]:
+    """Each part as a PNG file, with its own scale from black to white."""
+    height, width = image_size(run)
+    return [_png(picture_of(part.reshape(height, width), 1)) for part in basis(run)]
+
+
+def _png(picture: Array) -> bytes:
+    """A grey picture (height, width) as a file, made smaller where it is large."""
+    image, out = Image.fromarray(picture), io.BytesIO()
+    if (longer := max(image.size)) > LARGEST:
+        share = LARGEST / longer
+        smaller = (max(1, round(image.width * share)), max(1, round(image.height * share)))
+        image = image.resize(smaller, Image.Resampling.BOX)
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _laid_out(pictures: list[Array], across: int, zoom: int) -> Array:
+    """Grey pictures (height, width) in rows on one sheet, RGBA."""
+    height, width = pictures[0].shape
+    down = -(-len(pictures) // across)
+    tall, wide = height + GAP, width + GAP
+    out = np.zeros((down * tall + GAP, across * wide + GAP, 4), np.uint8)
+    for place, picture in enumerate(pictures):
+        row, column = divmod(place, across)
+        beside = (across - min(across, len(pictures) - row * across)) * wide // 2
+        y, x = row * tall, column * wide + beside
+        out[y : y + tall + GAP, x : x + wide + GAP] = SHADE
+        out[y + GAP : y + tall, x + GAP : x + wide, :3] = picture[:, :, None]
+    return out.repeat(zoom, axis=0).repeat(zoom, axis=1)
+
+
+def picture_of(values: Array, zoom: int = 6, top: float | None = None) -> Array:
+    """Non-negative values (height, width) from black to white, uint8; white is `top`, or the
+    largest.
+    """
+    largest = float(values.max()) if top is None else top
+    shades = (np.clip(values / max(largest, 1e-300), 0, 1) * 255).astype(np.uint8)
+    return shades.repeat(zoom, axis=0).repeat(zoom, axis=1)
+
+
+def explained(run: Run, row: int, strongest: int = 8) -> Explained:
+    """One image as the run's parts explain it; all pictures share the brightness of what was
+    seen.
+    """
+    samples = samples_of(run)
+    one = samples.rows(np.array([row]))
+    size = samples.image or (1, samples.shape.n_features)
+    own = run.model.personal(one)
+    norm = float(one.norms[0])
+    seen = (one.X.toarray() if is_sparse(one.X) else one.X)[0].astype(np.float64)
+    rebuilt = norm * (own.coefficients[0] @ basis(run))
+    aim = seen if one.clean is None else one.clean[0].astype(np.float64)
+    top = max(float(aim.max()), 1e-300)
+    order = np.argsort(-own.coefficients[0], kind="stable")[:strongest]
+    caught = (
+        None
+        if own.outliers is None
+        else picture_of(norm * np.abs(own.outliers[0]).reshape(size), top=top)
+    )
+    return Explained(
+        seen=picture_of(seen.reshape(size), top=top),
+        clean=None if one.clean is None else picture_of(aim.reshape(size), top=top),
+        explained=picture_of(rebuilt.reshape(size), top=top),
+        outliers=caught,
+        error=float(np.linalg.norm(aim - rebuilt) / max(float(np.linalg.norm(aim)), 1e-300)),
+        strongest=tuple((int(part), float(own.coefficients[0][part])) for part in order),
+    )

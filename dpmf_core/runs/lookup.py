@@ -1,0 +1,14 @@
+"""What the store already holds of a run, so that nothing is computed twice."""
+
+from dpmf_core.runs import data_access
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec, run_key
+from dpmf_core.runs.store import Damaged, Store
+
+
+def stored(spec: RunSpec, store: Store) -> Run | None:
+    """The run, or None where it is not there or is damaged. Raises BadInput of its data."""
+    try:
+        return store.get(run_key(spec, data_access.open_data(spec.data)))
+    except Damaged:
+        return None

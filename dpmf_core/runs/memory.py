@@ -1,0 +1,22 @@
+"""The memory that this process used."""
+
+import re
+import sys
+from pathlib import Path
+
+import psutil
+
+STATUS = Path("/proc/self/status")  # Linux
+
+
+def peak_mb() -> float:
+    """Highest resident memory of this process so far, MB."""
+    # ru_maxrss would count the process that this one was forked from
+    if STATUS.exists() and (found := re.search(r"VmHWM:\s+(\d+)", STATUS.read_text())):
+        return round(int(found.group(1)) / 1024, 1)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return round(getattr(psutil.Process().memory_info(), "peak_wset", 0) / 2**20, 1)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)

@@ -1,0 +1,175 @@
+"""Errors of runs on private ratings, released with noise: each is a release of its own and
+enters the account of its data.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Recommender
+from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
+from dpmf_core.data.catalogue import is_own
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import Event, Noise, Relation, normal_form
+from dpmf_core.privacy.accounts import charging
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs.data_access import open_data, split_of
+from dpmf_core.runs.record import Run
+
+SCORES = "errors of the held-out ratings"
+QUANTILE = float(ndtri(1 - 0.05 / 4))  # of two figures at once, either way, but for 5%
+NONE = "none: they are computed on private data without noise"
+
+
+@dataclass(frozen=True)
+class HeldOutErrors(Statistic):
+    """The sum of users' errors and the number of users (2,), of those with held-out ratings: a user
+    adds (x, 1), with x her mean squared error over half-range^2, at most 1. ||(x, 1)|| <= sqrt(2).
+
+    Replaced by another: (x - y, 0), of norm at most 1, or at most sqrt(2) where one of the two has
+    no held-out rating.
+
+    docs/PRIVACY.md, "Errors of held-out ratings".
+    """
+
+    name: ClassVar[str] = SCORES
+    sensitivity: ClassVar[float] = math.sqrt(2)
+    replace_one_factor: ClassVar[float] = 1.0
+
+    def empty(self, shape: Shape, model: Recommender) -> Totals:
+        return (np.zeros(2),)
+
+    def add(self, block: Block, totals: Totals, model: Recommender) -> None:
+        held: Ratings = block.tables["test"]
+        known = model.personal(block.tables["history"])
+        errors = held.values - model.predict(known, held.users, held.items)
+        counts = np.diff(held.by_user)
+        squares = np.bincount(held.users, errors.astype(np.float64) ** 2, held.n_users)
+        means = squares / np.maximum(counts, 1) / held.shape.half_range**2
+        clipped = on_grid(np.fmin(means, 1.0)[counts > 0], 1.0, block.n_units)
+        totals[0][:] += clipped.sum(), len(clipped)
+
+
+def score_event(noise_multiplier: float) -> Event:
+    """One release of held-out errors."""
+    return HeldOutErrors().event(noise_multiplier)
+
+
+@dataclass(frozen=True)
+class NoisyError:
+    """A held-out RMSE by user, released with noise, in units of a rating: users weigh the same, not
+    ratings.
+
+    low, high: around it, what the true one is in but for 5% of draws of the noise. They follow from
+    the two noisy figures and the scale of the noise, which is public.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def noisy_error(run: Run, noise: Noise) -> NoisyError:
+    """`HeldOutErrors` with the noise of `score_event`, as an error."""
+    parts = split_of(run)
+    people = in_memory({"history": parts.history, "test": parts.test})
+    curator, statistic = NoisyCurator(people, noise), HeldOutErrors()
+    far = QUANTILE * curator.scale(statistic)
+    total, users = curator.release(statistic, run.model)
+    half_range = parts.test.shape.half_range
+
+    def error(sum_of_squares: float, count: float) -> float:
+        mean = max(sum_of_squares, 0.0) / max(count, 1.0)
+        return float(half_range * math.sqrt(mean))
+
+    return NoisyError(
+        error(total, users),
+        error(total - far, users + far),
+        min(error(total + far, users - far), half_range),  # means are clipped to 1
+    )
+
+
+def noisy_score(run: Run, noise: Noise) -> float:
+    """The value of `noisy_error`: a held-out RMSE by user, in units of a rating."""
+    return noisy_error(run, noise).value
+
+
+def refusal(run: Run) -> str:
+    """Why the run's error cannot be released with noise, '' where it can."""
+    record = run.record
+    if record.public:
+        return "its data are public, so that its errors are shown as they are"
+    if algorithms.find(run.spec.algorithm).task != "ratings":
+        return "only errors of held-out ratings have a noisy figure"
+    if run.spec.budget is None or not record.guarantee.has_epsilon:
+        return (
+            "nothing is proved of what it releases, so that everybody's rating may have moved its"
+            " error"
+        )
+    return ""
+
+
+def event(run: Run, epsilon: float) -> Event:
+    """The release of one error at `epsilon`, with the run's own delta."""
+    budget = run.spec.budget
+    assert budget is not None  # `refusal`
+    if not 0 < epsilon <= 100:
+        raise BadInput(f"The epsilon of an error must be above 0 and at most 100. Got {epsilon:g}.")
+    return score_event(1 / gaussian_mu(epsilon, budget.delta))
+
+
+def charge(run: Run, epsilon: float) -> Charge:
+    """What the release of its error enters in the account."""
+    budget, promise = run.spec.budget, run.record.guarantee
+    made = Charge(
+        f"error of {run.record.title}",
+        normal_form(event(run, epsilon)),
+        promise.status,
+        promise.unit,
+    )
+    return (
+        made
+        if budget is None
+        else Charge(
+            made.title, made.ledger, made.status, made.unit, budget.delta, Relation(budget.relation)
+        )
+    )
+
+
+def release(
+    runs: Mapping[str, Run], epsilon: float, ledger: str | Path | None = None
+) -> dict[str, float]:
+    """The noisy error of every run that can have one, by the same names; each costs epsilon, every
+    time.
+
+    Raises BadInput where a budget does not allow it; what was drawn before that stays drawn.
+    """
+    out = {}
+    for name, run in runs.items():
+        if refusal(run):
+            continue
+        data = open_data(run.spec.data)
+        with charging(
+            data, charge(run, epsilon), ledger, lasting=not is_own(run.spec.data.id)
+        ) as paid:
+            out[name] = noisy_score(run, paid.noise(event(run, epsilon)))
+    return out
+
+
+def words(run: Run, epsilon: float | None, released: bool) -> str:
+    """What a table says of the errors of a run on private data. epsilon: at which errors were
+    asked for; released: whether this one was.
+    """
+    if released and epsilon is not None:
+        return f"with noise, epsilon {budget_text(epsilon)} each, by user"
+    why = refusal(run) if epsilon is not None else ""
+    return f"none: {why}" if why else NONE

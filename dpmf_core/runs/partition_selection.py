@@ -1,0 +1,223 @@
+"""The public shape of private data, released instead of assumed: which items or words there are,
+and how many units.
+
+Item sets and vocabularies by thresholded noisy counts (differentially private set union: Gopi et
+al. 2020), the number of units by a noisy count that is raised above the truth. Both are releases of
+the run, before its algorithm's, and take stated shares of its budget.
+"""
+
+import math
+import zlib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
+from dpmf_core.data import Data
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.samples import Samples, SampleShape
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Event, Noise, Relation, sequence
+from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
+from dpmf_core.runs.public_shape import PublicShape
+
+ITEMS, UNITS = phrase("names and their weighted counts"), phrase("number of units")
+ITEMS_SHARE, UNITS_SHARE = 0.15, 0.01  # of the total mu^2
+FAILURE_SHARE = 0.05  # of delta, for each of the two
+MOST_NAMES = 1000  # that one unit counts for; more would raise the threshold
+ROWS_OF_PEOPLE = phrase(
+    "row_count=private releases how many rows there are, each a unit of its own. Where it is known"
+    " whose each row is, a person brings several: declare how many people there are instead"
+    " (people=N after the file's '?')."
+)
+MOST_UNITS = 2**31  # int32 numbers them: a public bound, as their number may be private
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class NameCounts(Statistic):
+    """The weighted count of every item or word (n_names,): a unit adds 1 / sqrt(t) to each of its t
+    names, of at most `most` that a hash of the names chooses. So it adds a vector of L2 norm 1 at
+    most, without negative entries.
+
+    Replaced by another: ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2, for <a, b> >= 0. Where documents
+    have people, a person is the unit, with the words of all of hers.
+
+    docs/PRIVACY.md, "Names and their weighted counts".
+    """
+
+    name: ClassVar[str] = ITEMS
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+
+    failure_probability: float
+    most: int = MOST_NAMES
+
+    def event(self, noise_multiplier: float) -> Event:
+        return ThresholdedCounts(
+            noise_multiplier,
+            self.name,
+            self.sensitivity,
+            self.replace_one_factor,
+            self.failure_probability,
+            self.most,
+        )
+
+    def empty(self, shape: Shape | SampleShape) -> Totals:
+        return (np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        from dpmf_core import kernels  # compiled code is loaded when first needed
+
+        data: Data = block.rows
+        n_units, n_names = len(block.ids), len(totals[0])
+        units, names = _pairs(data)
+        place = _order_of_names(_names_of(data), n_names)[names]
+        starts = np.searchsorted(units, np.arange(n_units + 1))
+        few = kernels.rank_segments(starts, place) < self.most
+        units, names = units[few], names[few]
+        weight = 1 / np.sqrt(np.maximum(np.bincount(units, minlength=n_units), 1))
+        weight = on_grid(weight, 1.0, MOST_UNITS)
+        totals[0][:] += np.bincount(names, weight[units], n_names)
+
+
+@dataclass(frozen=True)
+class UnitCount(Statistic):
+    """How many units there are (1,): each adds 1, whatever it brings. Replaced by another, it moves
+    nothing.
+
+    docs/PRIVACY.md, "Number of units".
+    """
+
+    name: ClassVar[str] = UNITS
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = 1.0
+
+    failure_probability: float
+
+    def event(self, noise_multiplier: float) -> Event:
+        return PaddedCount(
+            noise_multiplier,
+            self.name,
+            self.sensitivity,
+            self.replace_one_factor,
+            self.failure_probability,
+        )
+
+    def empty(self, shape: Shape | SampleShape) -> Totals:
+        return (np.zeros(1),)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        totals[0][:] += len(block.ids)
+
+
+def _pairs(data: Data) -> tuple[Array, Array]:
+    """Who has which name, each pair once, by ascending unit: units (n_pairs,), names (n_pairs,)."""
+    if isinstance(data, Ratings):
+        return data.users, data.items
+    rows, words = (np.asarray(part, np.int64) for part in data.X.nonzero())
+    if data.people is None:
+        return rows, words
+    n_words = data.X.shape[1]
+    return np.divmod(np.unique(data.people[rows].astype(np.int64) * n_words + words), n_words)
+
+
+def _names_of(data: Data) -> tuple[str, ...] | None:
+    return (data.labels or data.titles) if isinstance(data, Ratings) else data.vocabulary
+
+
+def _order_of_names(names: tuple[str, ...] | None, count: int) -> npt.NDArray[np.float64]:
+    """A number in [0, 1) for each item or word that follows from its name alone: its place in
+    the list depends on who else is there.
+    """
+    ids = (
+        np.arange(count)
+        if names is None
+        else np.array([zlib.crc32(name.encode()) for name in names], np.int64)
+    )
+    return keyed_uniform(2, 0, ids)
+
+
+def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
+    """What is released before the algorithm.
+
+    From the budget alone: how many units and names there are is what is to be found out.
+    """
+    if budget is None or not (items or units):
+        return sequence()
+    failure, kinds = failure_probability(budget), items + units
+    if budget.epsilon + math.log1p(-kinds * failure) <= 0:
+        raise BadInput(
+            f"An epsilon of {budget.epsilon:g} leaves nothing for releasing the shape at this"
+            " delta. Raise epsilon or lower delta."
+        )
+    left = budget.model_copy(
+        update={
+            "epsilon": budget.epsilon + math.log1p(-kinds * failure),
+            "delta": budget.delta - kinds * failure,
+        }
+    )
+    replaced = budget.relation is Relation.REPLACE_ONE
+
+    def multiplier(share: float, factor: float) -> float:
+        return (factor if replaced else 1.0) / (left.mu * math.sqrt(share))
+
+    first = [UnitCount(failure).event(multiplier(UNITS_SHARE, 1.0))] if units else []
+    second = [NameCounts(failure).event(multiplier(ITEMS_SHARE, math.sqrt(2)))] if items else []
+    return sequence(*first, *second)
+
+
+def failure_probability(budget: Budget) -> float:
+    """Of each release of the shape: a share of delta."""
+    return FAILURE_SHARE * budget.delta
+
+
+def released(
+    data: Data,
+    noise: Noise,
+    failure_probability: float,
+    *,
+    items: bool,
+    units: bool,
+    most: int | None,
+    slots: int,
+) -> PublicShape:
+    """Draw what `plan` holds. failure_probability: of each of the two. most: keep at most so many
+    items or words.
+
+    Raises BadInput where too few pass the threshold.
+    """
+    if units and isinstance(data, Samples) and data.people is not None:
+        raise BadInput(ROWS_OF_PEOPLE)
+    curator = NoisyCurator(in_memory(data), noise)
+    padded = _padded(curator, UnitCount(failure_probability), data.name) if units else None
+    if not items:
+        return PublicShape(padded, slots)
+    what = "item" if isinstance(data, Ratings) else "word"
+    kept = _passing(curator, NameCounts(failure_probability), what, data.name)
+    return PublicShape(padded, slots, tuple(int(j) for j in kept[:most]))
+
+
+def _passing(curator: NoisyCurator, counts: NameCounts, what: str, name: str) -> Ints:
+    kept, _ = curator.thresholded(counts)
+    if len(kept) < 2:
+        raise BadInput(
+            f"Fewer than two {what}s of {name} are counted often enough to be named at this epsilon"
+            f" and delta. Raise epsilon, or take the {what}s as public: item_choice=exact."
+        )
+    return np.asarray(kept, np.int64)
+
+
+def _padded(curator: NoisyCurator, count: UnitCount, name: str) -> int:
+    units = curator.padded_count(count)
+    if units is None:
+        raise BadInput(
+            f"The noisy number of rows of {name} fell below the true one, as it may once in many"
+            " runs. Start the run again."
+        )
+    return units

@@ -1,0 +1,197 @@
+"""What a run will release and cost, before it is made."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data import Data
+from dpmf_core.data.catalogue import offered_item_features
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings, Shape
+from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.privacy import (
+    NOTHING,
+    Budget,
+    Gaussian,
+    Guarantee,
+    Status,
+    calibrate,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.budget import Calibration, NoiseKind
+from dpmf_core.privacy.events import Event
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs import partition_selection
+from dpmf_core.runs.specification import DataSpec, RunSpec
+
+COLUMNS_NAMED = 8  # of a table of items, on the card
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What can be said of a run before it is made: its algorithm, its level, its plan, what it will
+    cost.
+
+    first: the part of the plan that releases the shape of the data; `rest` is the algorithm's.
+    """
+
+    algorithm: Algorithm
+    level: float
+    plan: Event
+    guarantee: Guarantee
+    first: Event = NOTHING
+    rest: Event = NOTHING
+
+
+def prepare(
+    spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample"
+) -> Prepared:
+    """The plan of a run from public facts alone; unit: what a sample is.
+
+    Raises BadInput on parameters or a budget that do not fit.
+    """
+    canonical = spec.canonical()
+    if isinstance(shape, Shape) and algorithms.find(spec.algorithm).task == "samples":
+        shape = SampleShape(shape.n_users, shape.n_items)  # ratings, taken as samples
+    algorithm = algorithms.build(
+        canonical.algorithm, dict(canonical.parameters), shape, canonical.budget
+    )
+    first = _first(spec, canonical.budget, algorithm.guarantee())
+    if spec.data.row_count == "private" and getattr(shape, "n_people", None) is not None:
+        raise BadInput(partition_selection.ROWS_OF_PEOPLE)
+    level = 1.0
+    planned = algorithms.planned(
+        algorithm, shape, canonical.budget.noise if canonical.budget else NoiseKind.CONTINUOUS
+    )
+    if canonical.budget is not None:
+        exact = canonical.budget.calibration is Calibration.EXACT
+        level = (
+            calibrate(lambda at: sequence(first, planned(at)), canonical.budget)
+            if exact
+            else algorithm.source_level(shape, canonical.budget)
+        )
+    rest = planned(level)
+    if canonical.budget is None and normal_form(rest):
+        raise BadInput(
+            f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta."
+        )
+    known = _released_facts(spec.data) if normal_form(first) else set()
+    guarantee = algorithm.guarantee_of_run(shape, level).given(
+        *(it for it in assumptions if it not in known), *spec.split.assumptions
+    )
+    facts = (*guarantee.taken_as_public, *_item_facts(spec.data, shape))
+    guarantee = replace(guarantee, taken_as_public=tuple(it for it in facts if it not in known))
+    guarantee = guarantee.of(unit) if guarantee.unit == "sample" else guarantee
+    return Prepared(algorithm, level, sequence(first, rest), guarantee, first, rest)
+
+
+def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
+    """What is taken as public of the items beside their set."""
+    if spec.item_features == "none":
+        return ()
+    features = getattr(shape, "item_features", None)
+    columns = () if features is None else features.columns
+    more = f" and {len(columns) - COLUMNS_NAMED} more" if len(columns) > COLUMNS_NAMED else ""
+    said = f" ({', '.join(columns[:COLUMNS_NAMED])}{more})" if columns else ""
+    return (f"the items' {offered_item_features(spec.id) or f'features{said}'}",)
+
+
+def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
+    """What is released before the algorithm begins: nothing where it has no noise at all.
+
+    Raises BadInput where its proof has no place for that.
+    """
+    if budget is None or not spec.data.releases_shape:
+        return NOTHING
+    if (
+        guarantee.unit not in ("user", "sample")
+        or not guarantee.has_epsilon
+        or budget.calibration is not Calibration.EXACT
+    ):
+        raise BadInput(
+            phrase(
+                "item_choice=private and row_count=private need exact calibration and an algorithm"
+                " with a proof for a whole user or sample."
+            )
+        )
+    if budget.noise is NoiseKind.DISCRETE:
+        raise BadInput(
+            phrase(
+                "item_choice=private and row_count=private add floating-point noise to their"
+                " counts. Take continuous noise, or declare the shape."
+            )
+        )
+    return partition_selection.plan(
+        budget, items=spec.data.item_choice == "private", units=spec.data.row_count == "private"
+    )
+
+
+def _released_facts(spec: DataSpec) -> set[str]:
+    """What need not be assumed or taken as public, as the run releases it."""
+    items = (
+        {ITEMS_ARE_PUBLIC, WORDS_ARE_PUBLIC, "the item set", "the features"}
+        if spec.item_choice == "private"
+        else set()
+    )
+    return items | (
+        {NUMBER_IS_PUBLIC, USERS_ARE_PUBLIC, "the number of users", "the number of samples"}
+        if spec.row_count == "private"
+        else set()
+    )
+
+
+def first_release(spec: RunSpec) -> Event:
+    """What a run releases of its data's shape, before its algorithm begins: a function of the
+    specification alone. Raises BadInput.
+    """
+    canonical = spec.canonical()
+    return _first(
+        spec,
+        canonical.budget,
+        algorithms.declared(canonical.algorithm, dict(canonical.parameters)).guarantee(),
+    )
+
+
+def charge_before(spec: RunSpec, data: Data) -> Charge:
+    """What a run enters before anything is drawn. Where it releases the shape, nothing may follow
+    from the true one: the shape's releases, and one that takes all that is left of the budget."""
+    budget = spec.canonical().budget
+    if budget is None or not spec.data.releases_shape:
+        return charge_of(spec, prepared_for(spec, data))
+    first, kind = first_release(spec), algorithms.find(spec.algorithm)
+    level = calibrate(
+        lambda at: sequence(first, Gaussian(at, "everything after the shape", 1.0, 1.0)), budget
+    )
+    ledger = normal_form(sequence(first, Gaussian(level, "everything after the shape", 1.0, 1.0)))
+    return Charge(
+        kind.title,
+        ledger,
+        Status.PROVEN,
+        "user" if isinstance(data, Ratings) else data.protected,
+        budget.delta,
+        budget.relation,
+    )
+
+
+def charge_of(spec: RunSpec, ready: Prepared) -> Charge:
+    """What a run enters in the account of private data, before it is made."""
+    made, budget = (
+        Charge(
+            ready.algorithm.title,
+            normal_form(ready.plan),
+            ready.guarantee.status,
+            ready.guarantee.unit,
+        ),
+        spec.canonical().budget,
+    )
+    return made if budget is None else replace(made, delta=budget.delta, relation=budget.relation)
+
+
+def prepared_for(spec: RunSpec, data: Data) -> Prepared:
+    """As `prepare`, for data that are open."""
+    return prepare(
+        spec, data.shape, data.assumptions, "user" if isinstance(data, Ratings) else data.protected
+    )

@@ -1,0 +1,105 @@
+"""Data in a public shape that was released: units in drawn rows, only the kept items or words."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data import Data
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples, Texts, is_sparse
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PublicShape:
+    """What was released of the shape. units: how many rows there are from then on, None where their
+    number is given.
+
+    slots: which of these rows each unit takes: drawn at random, so that nobody's place depends on
+    who else is there; secret on private data.
+    kept: places of the kept items or words in the data as they were read, in their new order; None
+    where all are kept.
+    """
+
+    units: int | None = None
+    slots: int = 0
+    kept: tuple[int, ...] | None = None
+
+
+def reshaped(data: Data, shape: PublicShape) -> Data:
+    """The data in the shape that was released: units in their rows, rows that nobody filled
+    empty, only the kept items or words in their new order.
+    """
+    if shape.units is not None:
+        data = (
+            _ratings_in_slots(data, shape)
+            if isinstance(data, Ratings)
+            else _samples_in_slots(data, shape)
+        )
+    if shape.kept is None:
+        return data
+    if isinstance(data, Samples):
+        return data.features(np.array(shape.kept))
+    kept = data.keeping(np.array(shape.kept))
+    # a title is some user's row, an id is what was counted
+    return kept if kept.public or kept.labels is None else replace(kept, titles=kept.labels)
+
+
+def slots(shape: PublicShape, count: int) -> Ints:
+    """The row of each of `count` units: the places of the smallest of as many hashed numbers as
+    there are rows.
+    """
+    if shape.units is None:
+        return np.arange(count)
+    return np.argsort(keyed_uniform(shape.slots, np.arange(shape.units)), kind="stable")[:count]
+
+
+def _ratings_in_slots(ratings: Ratings, shape: PublicShape) -> Ratings:
+    users = slots(shape, ratings.n_users)[ratings.users]
+    order = np.lexsort((ratings.items, users))
+    return replace(
+        ratings,
+        users=users[order].astype(np.int32),
+        items=ratings.items[order],
+        values=ratings.values[order],
+        order=None if ratings.order is None else ratings.order[order],
+        n_users=shape.units or ratings.n_users,
+    )
+
+
+def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
+    """Empty rows below, then every row at its place."""
+    count, extra = len(samples), (shape.units or len(samples)) - len(samples)
+    row = np.full(count + extra, count, np.int64)
+    row[slots(shape, count)] = np.arange(count)
+    row[row == count] = np.arange(count, count + extra)
+
+    def longer(matrix: Any) -> Any:
+        from scipy.sparse import csr_array, vstack  # loaded when first needed
+
+        empty = (extra, samples.X.shape[1])
+        return (
+            csr_array(vstack([matrix, csr_array(empty, dtype=np.float32)]))
+            if is_sparse(matrix)
+            else np.vstack([matrix, np.zeros(empty, np.float32)])
+        )
+
+    texts, titles = samples.texts, samples.titles
+    padded = replace(
+        samples,
+        X=longer(samples.X),
+        clean=None if samples.clean is None else longer(samples.clean),
+        titles=None if titles is None else (*titles, *("(empty)",) * extra),
+        texts=(
+            None
+            if texts is None
+            else Texts(
+                texts.words, texts.ids, np.append(texts.starts, np.full(extra, texts.starts[-1]))
+            )
+        ),
+    )
+    return padded.rows(row)

@@ -1,0 +1,312 @@
+"""What is written down of a finished run: typed, frozen, and the same in the store, in files and on
+screen.
+
+A record that an older version wrote has less: what it may lack has a default. Figures that could
+not be computed are None in a file.
+"""
+
+import functools
+import importlib.metadata
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypedDict
+
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from dpmf_core import __version__, algorithms
+from dpmf_core.privacy import (
+    VALUE,
+    Budget,
+    Calibration,
+    Event,
+    Guarantee,
+    Ledger,
+    Relation,
+    Status,
+    neighbours,
+)
+from dpmf_core.privacy.accounting import rule_of
+from dpmf_core.privacy.events import event_of_rows, ledger_rows
+from dpmf_core.privacy.mechanisms import title_of
+from dpmf_core.privacy.rules import every_epsilon
+from dpmf_core.runs.public_shape import PublicShape
+from dpmf_core.runs.specification import RunSpec, Value, file_of
+
+if TYPE_CHECKING:
+    from dpmf_core.runs.individual_losses import IndividualLosses
+
+Size = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+Figures = dict[str, int | float | None]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
+AnotherValue = Literal["another-value"]  # the relation where the unit is the value of a rating
+# computed from raw rows, so that they stay on the machine where the data are private
+RAW = ("metrics", "buckets", "curves", "seconds", "peak_mb", "key", "released_shape")
+
+
+def value_of(figures: Mapping[str, int | float | None], name: str) -> float:
+    """A figure; nan where it could not be computed. Raises KeyError where there is none."""
+    value = figures[name]
+    return math.nan if value is None else float(value)
+
+
+class Part(BaseModel):
+    """A part of a record."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GuaranteeRecord(Part):
+    """A guarantee, whole, and the words that it was shown in.
+
+    Older records hold the words without assumptions, claim and reason.
+    """
+
+    status: Status
+    words: str
+    unit: Word = "user"
+    taken_as_public: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    claim: str = ""
+    reason: str = ""
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> Self:
+        return cls(**asdict(guarantee), words=guarantee.words)
+
+    @property
+    def translatable_words(self) -> str:
+        """The words as a phrase, which can be said in another language; those of an older record
+        as they were.
+        """
+        if self.status is Status.CONDITIONAL and not self.assumptions:
+            return self.words
+        said = Guarantee(
+            self.status,
+            self.unit,
+            self.assumptions,
+            self.taken_as_public,
+            self.claim,
+            self.reason,
+        ).words
+        return said if said == self.words else self.words
+
+    @property
+    def has_epsilon(self) -> bool:
+        """Whether an epsilon may be shown: a proof, whole or conditional."""
+        return self.status in (Status.PROVEN, Status.CONDITIONAL)
+
+
+class ReleaseRecord(Part):
+    """A row of the ledger. What only some mechanisms have is kept under its own name."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    mechanism: str
+    statistic: str
+    sensitivity: Size
+    noise_multiplier: Size
+    count: Count
+
+    @property
+    def title(self) -> str:
+        """What was released, as it is printed."""
+        return title_of(self.statistic, (self.model_extra or {}).get("groups", 1))
+
+
+class EpsilonRecord(Part):
+    """Epsilon by every rule; None where a rule says nothing or nothing is proven."""
+
+    exact: Size | None = None
+    rdp_source: Size | None = None
+    rdp_tight: Size | None = None
+    advanced: Size | None = None
+    naive: Size | None = None
+
+
+class PrivacyRecord(Part):
+    """What was released and what it costs. delta: None without a budget."""
+
+    epsilon: EpsilonRecord = EpsilonRecord()
+    rule: str = "exact"
+    delta: Annotated[float, Field(ge=0, lt=1)] | None = None
+    relation: Relation | AnotherValue = Relation.ADD_REMOVE
+    calibration: Calibration | None = None
+    guarantee: GuaranteeRecord
+    ledger: tuple[ReleaseRecord, ...] = ()
+
+    @classmethod
+    def of(cls, spent: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> Self:
+        """spent: what was released; event: the plan, whose epsilons are computed."""
+        relation = budget.relation if budget else Relation.ADD_REMOVE
+        delta = budget.delta if budget else None
+        rows = every_epsilon(event, delta or 1e-9, relation)
+        shown = guarantee.has_epsilon
+        return cls(
+            epsilon=EpsilonRecord(**{row.rule: row.epsilon if shown else None for row in rows}),
+            rule=rule_of(event),
+            delta=delta,
+            relation="another-value" if guarantee.unit == VALUE else relation,
+            calibration=budget.calibration if budget else None,
+            guarantee=GuaranteeRecord.of(guarantee),
+            ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(spent)),
+        )
+
+    @property
+    def event(self) -> Event:
+        """What the ledger says was released. Raises ValueError where a mechanism is unknown."""
+        return event_of_rows([row.model_dump() for row in self.ledger])
+
+    @property
+    def neighbours(self) -> str:
+        """How a neighbouring data set differs, as it is printed."""
+        return neighbours(self.guarantee.unit, self.relation)
+
+
+class RunRecord(PrivacyRecord):
+    """Everything that JSON can hold of a run.
+
+    spec: in its canonical spelling. parameters: all of the algorithm's. shape: the public shape.
+    metrics: held-out figures by name. buckets: figures by quarter of activity and popularity.
+    curves: figures by step. model: settings of the shared model. seconds: load, fit, evaluate.
+    peak_mb: highest resident memory of the process, MB. cached: whether it comes from the store.
+    created: ISO 8601, UTC. from_file: it came as a file, and was not made here.
+    """
+
+    spec: RunSpec
+    key: str = ""
+    public: bool = False
+    title: str
+    version: Count = 0
+    parameters: dict[str, Value] = {}
+    shape: dict[str, Value | tuple[int | float, ...] | None] = {}
+    split: str = ""
+    noise_is_reproducible: bool = False
+    noise: str = ""
+    metrics: Figures = {}
+    buckets: dict[str, tuple[Figures, ...]] = {}
+    curves: tuple[Figures, ...] = ()
+    model: dict[str, Value | tuple[int | float, ...] | None] = {}
+    seconds: Figures = {}
+    peak_mb: Size | None = None
+    cached: bool = False
+    created: str = "not recorded"
+    versions: dict[str, str] = {}
+    released_shape: PublicShape | None = None
+    from_file: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_absent_parts(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        dumped: dict[str, Any] = dump(self)
+        if self.released_shape is None:
+            dumped.pop("released_shape", None)
+        if not self.from_file:
+            dumped.pop("from_file", None)
+        return dumped
+
+    @property
+    def full_title(self) -> str:
+        """The title; it says when the record came as a file, for nothing here has checked it."""
+        return f"{self.title} (from a file)" if self.from_file else self.title
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON has it, with floats that may be nan or infinite."""
+        return self.model_dump(mode="json")
+
+    def metric(self, name: str) -> float:
+        """A held-out figure; nan where it could not be computed. Raises KeyError where there is
+        none.
+        """
+        return value_of(self.metrics, name)
+
+    def exported(self) -> "RunRecord":
+        """The record as it may leave the machine: of private data nothing that was computed from
+        raw rows (docs/PRIVACY.md, "Rules of a proven run").
+        """
+        if self.public:
+            return self
+        held = {name: type(self).model_fields[name].get_default() for name in self._unexported}
+        data = self.spec.data.model_copy(update={"id": file_of(self.spec.data.id)})
+        spec = self.spec.model_copy(update={"data": data})
+        return self.model_copy(update={**held, "spec": spec})
+
+    @property
+    def _unexported(self) -> tuple[str, ...]:
+        """model: where nothing is proven, a mean without noise, say."""
+        if self.public:
+            return ()
+        return RAW if self.guarantee.has_epsilon else (*RAW, "model")
+
+    def export(self) -> dict[str, Any]:
+        """`exported` as JSON has it."""
+        dumped = self.exported().to_dict()
+        return {name: value for name, value in dumped.items() if name not in self._unexported}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: what is written down of it, and the arrays of the shared model.
+
+    individual: what single units lost, where that was asked for; never written down.
+    """
+
+    record: RunRecord
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    individual: "IndividualLosses | None" = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"individual": None}
+
+    @property
+    def key(self) -> str:
+        return self.record.key
+
+    @property
+    def title(self) -> str:
+        """The algorithm's, and that its figures were not computed here where they were not."""
+        return self.record.full_title
+
+    @property
+    def spec(self) -> RunSpec:
+        return self.record.spec
+
+    @property
+    def model(self) -> Any:
+        """The fitted shared side (`Recommender` or `Parts`), from which a unit finds its own."""
+        kind = algorithms.find(self.spec.algorithm)
+        return kind.fitted(**self.record.model, **self.arrays)
+
+    @property
+    def name(self) -> str:
+        """Of a file that holds it. A key tells apart private data sets, so theirs have none."""
+        return f"run-{self.key[:8]}" if self.record.public else "run"
+
+    def export(self) -> dict[str, Any]:
+        """The record's JSON as it may leave the machine."""
+        return self.record.export()
+
+
+class Provenance(TypedDict):
+    """When a result was made (ISO 8601, UTC), and by which versions."""
+
+    created: str
+    versions: dict[str, str]
+
+
+def provenance() -> Provenance:
+    """Of what is made now. No key of a cache depends on it."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"created": created, "versions": dict(_versions())}
+
+
+@functools.lru_cache(1)
+def _versions() -> tuple[tuple[str, str], ...]:
+    libraries = (
+        (name, importlib.metadata.version(name))
+        for name in ("numpy", "scipy", "numba", "scikit-learn")
+    )
+    return ("dpmf", __version__), ("python", platform.python_version()), *libraries

@@ -1,0 +1,178 @@
+"""What a run is asked to do: data, algorithm, budget, split, seed; and the key of its result."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.data.preparation import Preparation
+from dpmf_core.data.splits import SplitSpec
+from dpmf_core.errors import BadInput, explain
+from dpmf_core.privacy import Budget
+
+Value = bool | int | float | str  # of a parameter
+
+
+class DataSpec(Preparation):
+    """Which ratings or samples, and what is done to them before they are split or factorised."""
+
+    id: str = Field(description="a catalogue id or a path")
+    top_items: int | None = Field(None, ge=1, description="keep the most rated items only")
+    min_user_count: int = Field(0, ge=0, description="empty the rows of users with fewer ratings")
+    min_item_count: int = Field(0, ge=0, description="keep items with at least so many ratings")
+    most_per_user: int | None = Field(
+        None, ge=1, description="keep at most so many ratings of a user, drawn by a hash"
+    )
+    positives_above: float | None = Field(
+        None, allow_inf_nan=False, description="recall task: ratings above this become 1, others go"
+    )
+    item_features: Literal["none", "public"] = Field(
+        "none",
+        description=(
+            "what algorithms may know of the items beside ratings: nothing, or the data set's"
+            " public item table"
+        ),
+    )
+    item_choice: Literal["exact", "private"] = Field(
+        "exact",
+        description=(
+            "which items or words there are: by exact counts, then taken as public, or private: by"
+            " noisy counts above a threshold, a release"
+        ),
+    )
+    row_count: Literal["given", "private"] = Field(
+        "given",
+        description=(
+            "number of users or samples: given, then taken as public, or private: a noisy release"
+        ),
+    )
+
+    @model_serializer(mode="wrap")
+    def _said(self, whole: Any) -> dict[str, Any]:
+        """What was left as it is of samples' preparation and of releases is not said: a ratings
+        run is the same run whatever samples know.
+        """
+        said: dict[str, Any] = whole(self)
+        unsaid = {
+            name: type(self).model_fields[name].default
+            for name in (*Preparation.model_fields, "item_features", "item_choice", "row_count")
+        }
+        return {
+            name: value
+            for name, value in said.items()
+            if name not in unsaid or value != unsaid[name]
+        }
+
+    def suited_to(self, algorithm: str) -> "DataSpec":
+        """The same without item features where an algorithm has no use for them: its run is the
+        same run.
+        """
+        if self.item_features == "none" or algorithms.find(algorithm).uses_item_features:
+            return self
+        return self.model_copy(update={"item_features": "none"})
+
+    @property
+    def releases_shape(self) -> bool:
+        """Whether items, words or the number of rows are a release of the run."""
+        return self.item_choice == "private" or self.row_count == "private"
+
+    def set_for(self, kind: str) -> list[str]:
+        """The fields that were changed and are for `kind` ("ratings" or "samples") alone."""
+        chosen = self.model_dump(exclude_defaults=True, exclude={"id", "item_choice", "row_count"})
+        return [
+            name for name in chosen if (name in Preparation.model_fields) == (kind == "samples")
+        ]
+
+
+class RunSpec(BaseModel):
+    """One run, complete: the same specification gives the same result, bit for bit, on public
+    data.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataSpec
+    algorithm: str
+    parameters: dict[str, Value] = Field(default_factory=dict)
+    budget: Budget | None = None
+    split: SplitSpec = SplitSpec()
+    seed: int = Field(0, ge=0, lt=2**63)
+    curve_points: int = Field(
+        12, ge=2, le=1000, description="most points of the error by step, first and last included"
+    )
+
+    @model_serializer(mode="wrap")
+    def _said(self, whole: Any) -> dict[str, Any]:
+        """The usual number of points is not said: it was not always the same."""
+        said: dict[str, Any] = whole(self)
+        if self.curve_points == type(self).model_fields["curve_points"].default:
+            said.pop("curve_points", None)  # defaults may have been left out already
+        return said
+
+    @classmethod
+    def parse(cls, **parts: Any) -> "RunSpec":
+        """A checked specification, without item features where the algorithm has no use for them.
+
+        Raises BadInput with the first thing that is wrong.
+        """
+        try:
+            made = cls(**parts)
+        except ValidationError as error:
+            raise _explained(error, parts) from None
+        return made.model_copy(update={"data": made.data.suited_to(made.algorithm)})
+
+    def on(self, algorithm: str, **changed: Any) -> "RunSpec":
+        """The same run by another algorithm, which may know the same item features."""
+        data = self.data.suited_to(algorithm)
+        return self.model_copy(update={"algorithm": algorithm, "data": data, **changed})
+
+    def canonical(self) -> "RunSpec":
+        """The same run in its one spelling: no budget where nothing is released."""
+        kind = algorithms.find(self.algorithm)
+        private = issubclass(kind, PrivateAlgorithm)
+        return self if private else self.model_copy(update={"budget": None})
+
+
+def _explained(error: ValidationError, parts: dict[str, Any]) -> BadInput:
+    where = error.errors()[0]["loc"]
+    models: dict[str, type[BaseModel]] = {"data": DataSpec, "budget": Budget, "split": SplitSpec}
+    model = models.get(str(where[0]), RunSpec)
+    owner = {"data": "the data set", "budget": "the budget", "split": "the split"}.get(
+        str(where[0]), "the run"
+    )
+    return explain(
+        error,
+        owner,
+        model.model_json_schema().get("properties", {}),
+        depth=1 if model is not RunSpec else 0,
+    )
+
+
+class Fingerprinted(Protocol):
+    """Data, or what is known of them."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+
+def run_key(spec: RunSpec, data: Fingerprinted) -> str:
+    """The one key of every cache: canonical specification, data fingerprint, algorithm version."""
+    canonical = spec.canonical()
+    parts = [
+        canonical.model_dump(mode="json"),
+        data.fingerprint,
+        algorithms.find(spec.algorithm).version,
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def file_of(data_id: str) -> str:
+    """A private data set's id as it may be told: without the folders that its files lie in."""
+    path, mark, facts = data_id.rpartition("?")
+    facts = re.sub(r"(?i)(?<=item_table=)[^&]*(/|\\|%2f|%5c)", "", facts)
+    return f"{Path(path).name}{mark}{facts}" if mark else Path(data_id).name

@@ -1,0 +1,326 @@
+"""Many runs as one question: methods x epsilons x seeds x a grid of one or two parameters, and
+what comes out of them.
+"""
+
+import functools
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
+from dpmf_core.data.splits import SplitSpec
+from dpmf_core.errors import BadInput, closest, explain
+from dpmf_core.privacy import Calibration, NoiseKind, Relation
+from dpmf_core.privacy.formatting import epsilon_number
+from dpmf_core.runs import noisy_errors
+from dpmf_core.runs.needed_epsilon import first_reaching
+from dpmf_core.runs.noisy_errors import NONE
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
+from dpmf_core.serving import limits
+
+MOST_RUNS = 5_000
+
+
+class Method(BaseModel):
+    """One line of a figure: an algorithm, what is fixed of its parameters, by which rule its
+    noise is set (None: the sweep's).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    algorithm: str
+    parameters: dict[str, Value] = Field(default_factory=dict)
+    label: str = ""
+    calibration: Calibration | None = None
+
+    @property
+    def kind(self) -> type[Algorithm]:
+        return algorithms.find(self.algorithm)
+
+    @property
+    def name(self) -> str:
+        """The label, or the title and how the parameters differ."""
+        given = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        rule = "the source's noise" if self.calibration is Calibration.SOURCE else ""
+        return self.label or ", ".join(part for part in (self.kind.title, given, rule) if part)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it takes a budget."""
+        return issubclass(self.kind, PrivateAlgorithm)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep and where it stands: the method's label, epsilon (None where nothing
+    is released), seed, place in the grid.
+    """
+
+    spec: RunSpec
+    label: str
+    epsilon: float | None
+    grid: Mapping[str, Value] = field(default_factory=dict)
+
+    @functools.cached_property
+    def key(self) -> str:
+        """The specification as text: equal runs have equal keys."""
+        return self.spec.model_dump_json()
+
+
+class Sweep(BaseModel):
+    """Which runs: every method at every epsilon and seed, and at every point of the grid for
+    the methods that have its parameters.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataSpec
+    methods: tuple[Method, ...] = Field(min_length=1)
+    epsilons: tuple[float, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    split: SplitSpec = SplitSpec()
+    delta: float = 1e-5
+    relation: Relation = Relation.ADD_REMOVE
+    calibration: Calibration = Calibration.EXACT
+    noise: NoiseKind = NoiseKind.CONTINUOUS
+    grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
+
+    def points(self) -> list[Point]:
+        """Every distinct run once, seeds slowest so that workers keep their split.
+
+        What releases nothing is run once a seed. Raises BadInput.
+        """
+        self._sized()
+        found: dict[tuple[str, str], Point] = {}
+        for seed in self.seeds:
+            for method in self.methods:
+                for place in self._places(method):
+                    for point in self._over(method, place, seed):
+                        found.setdefault((point.label, point.key), point)
+        return list(found.values())
+
+    def _sized(self) -> None:
+        """Raises BadInput on too many runs, or on a grid that none of the methods has."""
+        count = len(self.seeds) * sum(self._runs_of(method) for method in self.methods)
+        if count > MOST_RUNS:
+            raise BadInput(
+                f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons,"
+                " seeds or grid values."
+            )
+        limits.at_most("largest_sweep", count, "runs of a sweep")
+        known = sorted({name for method in self.methods for name in method.kind.model_fields})
+        if unknown := [name for name in self.grid if name not in known]:
+            raise BadInput(
+                "None of these algorithms has a parameter"
+                f" '{unknown[0]}'.{closest(unknown[0], known)} They have:"
+                f" {', '.join(known) or 'none'}."
+            )
+
+    def _runs_of(self, method: Method) -> int:
+        """How many runs a method has with one seed: at every epsilon, and at every place of the
+        part of the grid that it knows.
+        """
+        places = math.prod(
+            len(values) for name, values in self.grid.items() if name in method.kind.model_fields
+        )
+        return places * (max(len(self.epsilons), 1) if method.is_private else 1)
+
+    def _places(self, method: Method) -> Iterator[dict[str, Value]]:
+        own = {
+            name: values for name, values in self.grid.items() if name in method.kind.model_fields
+        }
+        return (dict(zip(own, values, strict=True)) for values in itertools.product(*own.values()))
+
+    def _over(self, method: Method, place: dict[str, Value], seed: int) -> Iterator[Point]:
+        parameters = {**method.parameters, **place}
+        if not method.is_private:
+            yield Point(self._spec(method, parameters, None, seed), method.name, None, place)
+            return
+        for epsilon in self.epsilons or (None,):
+            yield Point(self._spec(method, parameters, epsilon, seed), method.name, epsilon, place)
+
+    def _spec(
+        self, method: Method, parameters: dict[str, Value], epsilon: float | None, seed: int
+    ) -> RunSpec:
+        budget = None
+        if epsilon is not None:
+            calibration = method.calibration or self.calibration
+            budget = {
+                "epsilon": epsilon,
+                "delta": self.delta,
+                "relation": self.relation,
+                "calibration": calibration,
+                "noise": self.noise,
+            }
+        return RunSpec.parse(
+            data=self.data,
+            algorithm=method.algorithm,
+            parameters=parameters,
+            budget=budget,
+            split=self.split,
+            seed=seed,
+        ).canonical()
+
+    def points_on(self, shape: Any) -> list[Point]:
+        """As `points`, on data of this public shape.
+
+        Raises BadInput for the first run that could not start, before any is started. Where the
+        runs release the shape themselves, nothing is said of the true one.
+        """
+        points = self.points()
+        if self.data.releases_shape:
+            return points
+        # another seed changes no plan
+        once = {point.key: point.spec for point in points if point.spec.seed == self.seeds[0]}
+        for spec in once.values():
+            prepare(spec, shape)
+        return points
+
+
+def typed(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters in their own types, so that `rank=4` here and 4 elsewhere are the same run.
+
+    Raises BadInput on one that does not fit.
+    """
+    try:
+        checked = kind(**texts)
+    except ValidationError as error:
+        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+    return {name: getattr(checked, name) for name in texts}
+
+
+def typed_grid(
+    methods: Sequence[Method], texts: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[Value, ...]]:
+    """Grid values in the type of the first method that has the parameter.
+
+    Raises BadInput on a value that does not fit, or a name that none has.
+    """
+    out: dict[str, tuple[Value, ...]] = {}
+    for name, values in texts.items():
+        owners = [method.kind for method in methods if name in method.kind.model_fields]
+        out[name] = (
+            tuple(dict.fromkeys(typed(owners[0], {name: value})[name] for value in values))
+            if owners
+            else tuple(values)
+        )
+    return out
+
+
+# ---- what comes out ------------------------------------------------------------------------------
+
+
+def row(
+    point: Point, record: RunRecord, errors: str = NONE, noisy: float | None = None
+) -> dict[str, Any]:
+    """One finished run, flat: what a CSV file or a data frame holds.
+
+    Of private data nothing that is computed from raw rows (as `Run.export`). errors: what is said
+    of theirs; noisy: one released with noise.
+    """
+    spec = record.spec
+    settings = {f"param.{name}": value for name, value in spec.parameters.items()}
+    raw: dict[str, Any] = (
+        {**record.metrics, "fit_seconds": record.seconds["fit"], "key": record.key}
+        if record.public
+        else {"errors": errors} | ({} if noisy is None else {"noisy_rmse": noisy})
+    )
+    return {
+        "dataset": spec.data.id if record.public else file_of(spec.data.id),
+        "label": point.label,
+        "algorithm": spec.algorithm,
+        "epsilon": epsilon_number(point.epsilon),
+        "exact_epsilon": epsilon_number(record.epsilon.exact),
+        "delta": record.delta,
+        "calibration": record.calibration and str(record.calibration),
+        "guarantee": str(record.guarantee.status),
+        "seed": spec.seed,
+        **settings,
+        **raw,
+        "created": record.created,
+        "dpmf": record.versions.get("dpmf", ""),
+    }
+
+
+def rows(
+    points: Iterable[Point],
+    finished: Mapping[str, Run],
+    noisy: Mapping[str, float] | None = None,
+    noisy_epsilon: float | None = None,
+) -> list[dict[str, Any]]:
+    """A row for every point whose run, by `Point.key`, has finished. noisy: errors on private
+    data as `noisy_errors.release` gives them.
+    """
+    return [
+        row(
+            point,
+            made.record,
+            noisy_errors.words(made, noisy_epsilon, point.key in (noisy or {})),
+            (noisy or {}).get(point.key),
+        )
+        for point in points
+        if (made := finished.get(point.key))
+    ]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The draws of one method at one epsilon and grid point: median, lowest and highest."""
+
+    label: str
+    algorithm: str
+    epsilon: float | None
+    grid: Mapping[str, Value]
+    draws: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.draws)
+
+    @property
+    def low(self) -> float:
+        return min(self.draws)
+
+    @property
+    def high(self) -> float:
+        return max(self.draws)
+
+
+def summaries(points: Iterable[Point], finished: Mapping[str, Run], metric: str) -> list[Summary]:
+    """Draws of a metric by label, epsilon and grid point, in the sweep's order; runs that lack
+    the metric are left out.
+    """
+    groups: dict[
+        tuple[str, float | None, tuple[tuple[str, Value], ...]], list[tuple[str, float]]
+    ] = {}
+    for point in points:
+        value = finished[point.key].record.metrics.get(metric) if point.key in finished else None
+        if value is not None:
+            groups.setdefault((point.label, point.epsilon, tuple(point.grid.items())), []).append(
+                (point.spec.algorithm, float(value))
+            )
+    return [
+        Summary(label, found[0][0], epsilon, dict(place), tuple(value for _, value in found))
+        for (label, epsilon, place), found in groups.items()
+    ]
+
+
+def reaches(
+    line: Sequence[Summary], value: float, *, larger_is_better: bool = False, digits: int = 12
+) -> float | None:
+    """The smallest epsilon at which a method's median is as good as `value`, log-linear between the
+    measured ones; None beyond them, never extrapolated.
+
+    digits: decimals at which medians and the value are printed; what reads as good is good.
+    """
+    measured = [(point.epsilon, point.median) for point in line if point.epsilon is not None]
+    found = first_reaching(measured, value, larger_is_better=larger_is_better, digits=digits)
+    return None if found is None else found.epsilon

@@ -1,0 +1,170 @@
+"""A teacher's link: one page or several in their order, each with what it shows, what is locked or
+hidden, a title and a question.
+
+The link itself holds all of it, signed by the server, so that editing it unlocks nothing and
+nothing need be kept. Links of earlier versions were kept under a name, and still open.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.paths import data_folder
+from dpmf_core.serving import signing
+
+CONTROLS = {
+    "data": phrase("data set"),
+    "top": phrase("most rated items"),
+    "features": phrase("item features"),
+    "algo": phrase("algorithm"),
+    "eps": phrase("ε"),
+    "delta": phrase("δ"),
+    "seed": phrase("seed"),
+    "rule": phrase("noise rule"),
+    "shape": phrase("item set and number of rows"),
+    "noise_kind": phrase("kind of noise"),
+    "parameters": phrase("parameters"),
+    "page": phrase("the page's own controls"),
+}
+IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
+OWN = ("class", "seat", "lang", "teach")  # of an address, and of no page
+MOST_STEPS = 20
+PURPOSE, TEACHER = "lesson", "teacher"
+UNKNOWN = phrase(
+    "There is no lesson of this link on this server. Ask whoever gave it to you for another; the"
+    " page is shown as it always is."
+)
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+class LessonLink(BaseModel):
+    """One page of a lesson.
+
+    page: its address; whether there is such a page is for the pages to say.
+    query: what its link says. locked: shown and fixed; hidden: fixed and not shown.
+    pinned: read from links of earlier versions, and of no meaning.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    page: str = Field(pattern=r"^[a-z-]{1,30}$")
+    query: dict[str, str] = Field(default_factory=dict)
+    locked: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    title: str = Field("", max_length=120)
+    question: str = Field("", max_length=600)
+    pinned: bool = False
+
+    @field_validator("query")
+    @classmethod
+    def _short(cls, query: dict[str, str]) -> dict[str, str]:
+        if len(query) > 60 or any(
+            len(name) > 60 or len(value) > 4000 for name, value in query.items()
+        ):
+            raise ValueError("the link is too long to be kept")
+        return {name: value for name, value in query.items() if name not in OWN}
+
+    @model_validator(mode="after")
+    def _known_controls(self) -> Self:
+        if unknown := [name for name in (*self.locked, *self.hidden) if name not in CONTROLS]:
+            raise ValueError(f"there is no control {unknown[0]!r}; there are {', '.join(CONTROLS)}")
+        return self
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The controls that nobody may move."""
+        return frozenset((*self.locked, *self.hidden))
+
+    @classmethod
+    def parse(cls, **parts: object) -> "LessonLink":
+        """Raises BadInput with the first thing that is wrong."""
+        return _parsed(cls, parts)
+
+
+class LessonSequence(BaseModel):
+    """What a teacher's link opens: pages in their order.
+
+    id: of this class, drawn when the link is made. language: '' where the browser decides.
+    gathers: whether answers and steps are kept for the teacher's class view.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(default_factory=lambda: secrets.token_urlsafe(9), pattern=IDENT.pattern)
+    steps: tuple[LessonLink, ...] = Field(min_length=1, max_length=MOST_STEPS)
+    title: str = Field("", max_length=120)
+    language: Literal["", "en", "de"] = ""
+    gathers: bool = False
+
+    @classmethod
+    def parse(cls, **parts: object) -> "LessonSequence":
+        """Raises BadInput with the first thing that is wrong."""
+        return _parsed(cls, parts)
+
+
+def _parsed(kind: type[Kind], parts: Mapping[str, object]) -> Kind:
+    try:
+        return kind.model_validate(parts)
+    except ValidationError as error:
+        raise BadInput(
+            "The lesson link cannot be made:"
+            f" {error.errors()[0]['msg'].removeprefix('Value error, ')}."
+        ) from None
+
+
+def signed(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
+    """The link of a sequence, for its class or (purpose TEACHER) for whoever teaches it.
+
+    Raises BadInput where it would be too long for an address.
+    """
+    parts: dict[str, Any] = sequence.model_dump(mode="json", exclude_defaults=True)
+    token = signing.signed(purpose, parts | {"id": sequence.id})
+    if len(token) > signing.LONGEST // 4:
+        raise BadInput(phrase("The lesson link would be too long for a browser. Take fewer pages."))
+    return token
+
+
+def opened(token: str, purpose: str = PURPOSE) -> LessonSequence:
+    """The sequence of a link. Raises BadInput where this server did not make it, or not for this
+    purpose.
+    """
+    if "." not in token and purpose == PURPOSE:
+        return _stored(token)
+    try:
+        return LessonSequence.model_validate(signing.content(purpose, token))
+    except signing.Forged:
+        raise BadInput(UNKNOWN) from None
+    except ValidationError:
+        raise _of_another_version() from None
+
+
+def _folder() -> Path:
+    return data_folder() / "lessons"
+
+
+def _stored(ident: str) -> LessonSequence:
+    """A link that an earlier version kept under this name."""
+    file = _folder() / f"{ident}.json"
+    if not IDENT.fullmatch(ident) or not file.is_file():
+        raise BadInput(UNKNOWN)
+    try:
+        link = LessonLink.model_validate(json.loads(file.read_text("utf-8")))
+    except (ValidationError, ValueError):
+        raise _of_another_version() from None
+    return LessonSequence(id=ident, steps=(link,))
+
+
+def _of_another_version() -> BadInput:
+    return BadInput(
+        phrase(
+            "The lesson of this link was made by another version and cannot be read. The page is"
+            " shown as it always is."
+        )
+    )

@@ -1,0 +1,72 @@
+"""How much may be asked for on this server.
+
+The operator is not bound by it, and the command line is hers.
+"""
+
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.serving.requesters import asker, must_operate
+from dpmf_core.serving.settings import WHOSE, settings
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """Work of a size that a setting bounds."""
+
+    limit: ClassVar[str]  # the setting's name
+    counted: ClassVar[str]  # what is counted, in the plural
+
+    @property
+    def size(self) -> float: ...
+
+
+def check(work: Any, own: bool) -> None:
+    """Before work is taken on. own: its data are a file of the session's.
+
+    Raises BadInput on a data set or a size that is not allowed here.
+    """
+    data = getattr(work, "data", None)
+    if data is not None and not own:
+        data_set(data.id)
+    if isinstance(work, Sized):
+        at_most(work.limit, work.size, work.counted)
+
+
+def data_set(data_id: str) -> None:
+    """Raises BadInput where nothing may be computed on a data set of the catalogue."""
+    allowed = settings().data_sets
+    known = data_id.partition("?")[0]  # of a simulated set in a declared shape
+    if allowed is not None and not {data_id, known} & set(allowed) and not asker().operator:
+        raise BadInput(
+            f"Nothing is computed on '{data_id}' on this server. {WHOSE} Choose one of"
+            f" {', '.join(allowed)}, or bring a file of your own."
+        )
+
+
+def allowed_here(data_id: str) -> bool:
+    """Whether the list of data sets on a page may hold one of the catalogue."""
+    allowed = settings().data_sets
+    return allowed is None or data_id in allowed or asker().operator
+
+
+def at_most(name: str, size: float, counted: str) -> None:
+    """Raises BadInput where a size exceeds the setting of this name."""
+    most: int | None = getattr(settings(), name)
+    if most is not None and size > most and not asker().operator:
+        raise BadInput(
+            phrase(
+                "At most {most:,} {counted} at a time on this server; got {size:,.6g}. Whoever runs"
+                " this server set that. Ask for fewer, or ask the operator.",
+                most=most,
+                counted=counted,
+                size=size,
+            )
+        )
+
+
+def download(data_id: str) -> None:
+    """Raises BadInput where whoever asks may not have a published set downloaded."""
+    if settings().downloads == "operator":
+        must_operate(asker(), f"Downloading a data set such as {data_id}")

@@ -1,0 +1,118 @@
+"""Who asks for something, and what she may do to what is shared.
+
+A page says who its visitor is, the command line that it is the operator. Where nobody says
+anything, a stranger asks: limits hold and nothing of others may be changed.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from dpmf_core.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Asker:
+    """owner: as the store keeps it, '' where nobody is named. operator: runs this server.
+    alone: the one person at a machine of her own.
+    """
+
+    owner: str = ""
+    operator: bool = False
+    alone: bool = False
+
+    @classmethod
+    def of_session(cls, token: str, alone: bool = False) -> "Asker":
+        """Whoever holds a session's secret token.
+
+        The owner's name is its digest: it can be shown and gives no right.
+        """
+        return cls(f"session:{_digest(token)}", alone=alone)
+
+    @classmethod
+    def of_login(cls, issuer: str, subject: str, operator: bool) -> "Asker":
+        """Whoever a login provider vouches for."""
+        return cls(f"login:{_digest(f'{issuer} {subject}')}", operator=operator)
+
+    def owns(self, owner: str) -> bool:
+        return bool(owner) and owner == self.owner
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()[:16]
+
+
+STRANGER = Asker()
+OPERATOR = Asker(operator=True)  # the command line, and the server's own socket
+_now: ContextVar[Asker] = ContextVar("asker", default=STRANGER)
+
+
+def asker() -> Asker:
+    """Who asks here and now."""
+    return _now.get()
+
+
+def owner_now() -> str:
+    """Whose what is asked for here and now will be."""
+    return asker().owner
+
+
+@contextlib.contextmanager
+def asking(who: Asker) -> Iterator[None]:
+    """Within it, `who` asks."""
+    before = _now.set(who)
+    try:
+        yield
+    finally:
+        _now.reset(before)
+
+
+def may_note(who: Asker, owner: str) -> bool:
+    """Whether she may write notes and tags on a run of this owner."""
+    return who.alone or who.operator or who.owns(owner)
+
+
+def may_delete(who: Asker, owner: str) -> bool:
+    return who.alone or who.operator or (_deletes() == "owner" and who.owns(owner))
+
+
+def _deletes() -> str:
+    """Who may delete stored runs, by this server's settings."""
+    from dpmf_core.serving.settings import settings  # most commands need none
+
+    return settings().deletes
+
+
+def must_note(who: Asker, owner: str) -> None:
+    """Raises BadInput where she may not."""
+    if not may_note(who, owner):
+        raise BadInput(
+            "Notes and tags of a run are for whoever had it computed, and this run is somebody"
+            " else's. It can be read and compared."
+        )
+
+
+def must_delete(who: Asker, owner: str) -> None:
+    """Raises BadInput where she may not."""
+    if may_delete(who, owner):
+        return
+    if _deletes() == "operator":
+        raise _for_the_operator("Stored runs are deleted by")
+    raise BadInput(
+        "A stored run can be deleted by whoever had it computed, and this run is somebody else's."
+        " It can be read and compared."
+    )
+
+
+def must_operate(who: Asker, what: str) -> None:
+    """Raises BadInput, which says what was asked for, for everybody but the operator."""
+    if not who.operator:
+        raise _for_the_operator(f"{what} is for")
+
+
+def _for_the_operator(what: str) -> BadInput:
+    from dpmf_core.serving.settings import WHOSE
+
+    return BadInput(f"{what} the operator of this server alone. {WHOSE}")

@@ -1,0 +1,275 @@
+"""What whoever runs a server sets: read once, from the environment and from one TOML file.
+
+A setting comes from its environment variable (`DPMF_` and its name in capitals), else from the file
+that DPMF_SETTINGS names (or `settings.toml` in the data folder), else from the profile. A profile
+is a set of defaults: `local` is for one person at one machine, `class` for a server that strangers
+use.
+"""
+
+import functools
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from dpmf_core.errors import BadInput, closest
+from dpmf_core.paths import data_folder
+
+FILE = "settings.toml"
+NAMES_FILE = "DPMF_SETTINGS"
+PREFIX = "DPMF_"
+SECRET = frozenset({"lesson_key"})  # settings whose value is never printed
+WITHOUT_LIMIT = "unlimited"  # TOML and the environment have no word for None
+WHOSE = "Whoever runs this server set that."
+
+
+def _limit(value: Any) -> Any:
+    return None if value == WITHOUT_LIMIT else value
+
+
+def _names(value: Any) -> Any:
+    """In the environment, names stand with commas between them."""
+    if isinstance(value, str) and value != WITHOUT_LIMIT:
+        return tuple(name.strip() for name in value.split(",") if name.strip())
+    return _limit(value)
+
+
+Limit = Annotated[int | None, BeforeValidator(_limit)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
+NamesOrAll = Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_names)]
+
+CLASS: dict[str, Any] = {
+    "data_sets": (
+        "cinema", "cinema-small", "lowrank", "lowrank-5k", "lowrank-10k", "rankone-20k",
+        "rankone-900-20k", "ml-100k", "ml-1m", "jester", "news", "faces", "digits", "olivetti",
+        "20newsgroups", "tdt2", "yaleb",
+        "cbcl", "orl", "guardian", "uci-news",
+    ),
+    "largest_audit": 5_000, "largest_sweep": 5_000, "largest_search": 100,
+    "downloads": "operator", "deletes": "operator", "most_runs": 20_000, "most_lessons": 1_000,
+    "upload_mb_per_session": 200, "upload_mb_total": 600, "runs_in_flight": 8,
+    "estimated_seconds": 1_800, "seconds_per_run": 600, "memory_per_run": 1_500,
+}  # fmt: skip
+PROFILES: dict[str, dict[str, Any]] = {"local": {}, "class": CLASS}
+
+
+class Settings(BaseSettings):
+    """Every setting, with the values of the `local` profile as defaults."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    profile: Literal["local", "class"] = Field(
+        "local",
+        description="the defaults of all other settings: local (one person, one machine) or class",
+    )
+    operators: Names = Field(
+        (),
+        description=(
+            "logins that see the Operator page and may do everything: an e-mail address that the"
+            " login provider has verified, or the provider's address, a space, and the subject it"
+            " gives"
+        ),
+    )
+    data_sets: NamesOrAll = Field(
+        None,
+        description="ids of the data sets that may be computed on, beside a session's own files",
+    )
+    largest_audit: Limit = Field(None, ge=1, description="trainings of one audit, at most")
+    largest_sweep: Limit = Field(
+        None, ge=1, description="runs of one sweep, and of one page at a time, at most"
+    )
+    largest_search: Limit = Field(None, ge=1, description="trials of one search, at most")
+    downloads: Literal["everybody", "operator"] = Field(
+        "everybody", description="who may have the server download a published data set"
+    )
+    deletes: Literal["owner", "operator"] = Field(
+        "owner",
+        description="who may delete a stored run: whoever had it computed, or the operator alone",
+    )
+    pages_without_lesson: NamesOrAll = Field(
+        None,
+        description=(
+            "addresses of the pages that open without a lesson link, e.g. lessons, glossary"
+        ),
+    )
+    most_runs: Limit = Field(
+        None, ge=1, description="stored runs; beyond it the oldest that is not pinned goes"
+    )
+    most_lessons: int = Field(
+        10_000,
+        ge=1,
+        description="lessons whose gathered answers are kept; beyond it the oldest go",
+    )
+    lesson_key: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description=(
+            "32 letters or more that nobody can guess, by which lesson links and completion codes"
+            " are signed; without it a key in the data folder, and links end with that"
+        ),
+    )
+    upload_mb_per_session: int = Field(
+        400, ge=1, description="megabytes that one session may upload and keep"
+    )
+    upload_mb_total: int = Field(
+        1_600, ge=1, description="megabytes that all sessions may upload and keep"
+    )
+    runs_in_flight: Limit = Field(
+        None, ge=1, description="runs of one session that compute at the same time, at most"
+    )
+    estimated_seconds: Limit = Field(
+        7_200,
+        ge=1,
+        description="estimated seconds of computing that one session may have waiting, at most",
+    )
+    seconds_per_run: Limit = Field(
+        1_800, ge=1, description="seconds after which one run that a page asked for is stopped"
+    )
+    memory_per_run: Limit = Field(
+        None,
+        ge=100,
+        description=(
+            "megabytes of one worker, above which its run is stopped; half of the memory where none"
+            " is set"
+        ),
+    )
+    confirm_seconds: int = Field(
+        120,
+        ge=1,
+        description=(
+            "estimated seconds from which an audit, a sweep or a search is confirmed by a button"
+            " first"
+        ),
+    )
+
+    warm: bool = Field(
+        True,
+        description=(
+            "whether workers that nobody needs compute what the pages show first, at every epsilon"
+            " of their grids"
+        ),
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_profile(cls, values: dict[str, Any]) -> dict[str, Any]:
+        chosen = values.get("profile", "local")
+        return PROFILES.get(str(chosen), {}) | values
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment goes before the file, which is handed in."""
+        return env_settings, init_settings
+
+
+def file() -> Path:
+    """The settings file, whether there is one or not."""
+    named = os.environ.get(NAMES_FILE)
+    return Path(named).expanduser() if named else data_folder() / FILE
+
+
+def read() -> Settings:
+    """The settings as they stand now.
+
+    Raises BadInput that names the file, the setting, what is allowed and what was found.
+    """
+    try:
+        return Settings(**_in_file(file()))
+    except ValidationError as error:
+        raise BadInput(" ".join(_sentence(problem) for problem in error.errors()[:3])) from None
+
+
+@functools.lru_cache(1)
+def settings() -> Settings:
+    """The settings of this process, read when they are first asked for. Raises BadInput."""
+    return read()
+
+
+def _in_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        if os.environ.get(NAMES_FILE):
+            raise BadInput(
+                f"There is no settings file {path}, which {NAMES_FILE} names. Make it, or unset"
+                f" {NAMES_FILE}."
+            )
+        return {}
+    _guarded(path)
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(
+            f"The settings file {path} cannot be read: {error}. It is a TOML file with lines such"
+            " as largest_audit = 2000."
+        ) from None
+
+
+def _guarded(path: Path) -> None:
+    """Raises BadInput where another account of this machine could have written the file.
+
+    Systems without POSIX accounts are not asked.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    found = path.stat()
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & stat.S_IWOTH:
+        raise BadInput(
+            f"The settings file {path} can be changed by others on this machine. Make it yours,"
+            " with chmod o-w, and start again."
+        )
+
+
+def _sentence(problem: ErrorDetails) -> str:
+    name = str(problem["loc"][0]) if problem["loc"] else "value"
+    if problem["type"] == "extra_forbidden":
+        known = tuple(Settings.model_fields)
+        return (
+            f"{file()}: there is no setting '{name}'.{closest(name, known)} `python -m dpmf_core"
+            " settings` lists all."
+        )
+    source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(file())
+    got = "" if name in SECRET else f" Got {problem['input']!r}."
+    return (
+        f"{source}: the setting '{name}' cannot be used ({problem['msg']}).{got}"
+        " `python -m dpmf_core settings` says what it means."
+    )
+
+
+def _printed(value: Any) -> Any:
+    return "set" if isinstance(value, SecretStr) else value
+
+
+def listed() -> list[dict[str, Any]]:
+    """Every setting: name, value, where the value comes from, what it means."""
+    now, path = read(), file()
+    in_file, rows = _in_file(path), []
+    for name, info in Settings.model_fields.items():
+        variable = f"{PREFIX}{name.upper()}"
+        source = (
+            variable
+            if variable in os.environ
+            else str(path)
+            if name in in_file
+            else f"profile {now.profile}"
+        )
+        rows.append(
+            {"name": name, "value": _printed(getattr(now, name)), "from": source}
+            | {"words": info.description}
+        )
+    return rows

@@ -1,0 +1,88 @@
+"""What this server signs, so that it need not keep it: links and codes that nobody else can make.
+
+The key is the operator's setting `lesson_key`. Without one it is drawn once and kept in the data
+folder, and what it signed ends with that folder.
+"""
+
+import functools
+import hashlib
+import hmac
+import logging
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from itsdangerous import BadData, Signer, URLSafeSerializer
+
+from dpmf_core.language import phrase
+from dpmf_core.paths import data_folder, made, workplace
+from dpmf_core.serving.settings import settings
+
+FILE = "lesson_key"
+LONGEST = 20_000  # letters of a token that is looked at
+WARNING = phrase(
+    "Lesson links are signed with a key in this server's data folder and end with it. Whoever runs"
+    " the server can set DPMF_LESSON_KEY, so that they outlive it."
+)
+
+
+class Forged(ValueError):
+    """A token or a code that this server did not sign, or not for this purpose."""
+
+
+def key_is_lasting() -> bool:
+    """Whether the operator has set the key, so that links outlive the data folder."""
+    return settings().lesson_key is not None
+
+
+def _key() -> str:
+    chosen = settings().lesson_key
+    return chosen.get_secret_value() if chosen is not None else _key_in(data_folder())
+
+
+@functools.lru_cache(8)
+def _key_in(folder: Path) -> str:
+    """The key of a data folder, drawn by whichever process comes first."""
+    file = made(folder) / FILE
+    if not file.is_file():
+        logging.getLogger(__name__).warning(WARNING)
+        aside = workplace() / secrets.token_urlsafe(9)
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            out.write(secrets.token_urlsafe(48))
+        try:
+            os.link(aside, file)
+        except FileExistsError:
+            logging.getLogger(__name__).info("another process has just drawn the key")
+        aside.unlink()
+    return file.read_text("utf-8")
+
+
+def _options() -> dict[str, Any]:
+    return {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+
+
+def _serializer(purpose: str) -> URLSafeSerializer:
+    return URLSafeSerializer(_key(), f"dpmf.{purpose}", signer_kwargs=_options())
+
+
+def signed(purpose: str, content: Any) -> str:
+    """JSON content as a token for an address, with its signature for this purpose."""
+    token = _serializer(purpose).dumps(content)
+    return token if isinstance(token, str) else token.decode()
+
+
+def content(purpose: str, token: str) -> Any:
+    """What a token says. Raises Forged where this server did not sign it for this purpose."""
+    if len(token) > LONGEST or not token.isascii():
+        raise Forged
+    try:
+        return _serializer(purpose).loads(token)
+    except BadData:
+        raise Forged from None
+
+
+def signature(purpose: str, message: bytes, size: int) -> bytes:
+    """The first `size` bytes of a signature of a message that is not itself sent as JSON."""
+    signer = Signer(_key(), f"dpmf.{purpose}", **_options())
+    return hmac.digest(signer.derive_key(), message, hashlib.sha256)[:size]

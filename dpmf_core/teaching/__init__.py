@@ -1,0 +1,1 @@
+"""Lessons, their mathematics, the glossary, and what the small demonstrations compute."""

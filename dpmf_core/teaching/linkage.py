@@ -1,0 +1,93 @@
+"""Invented viewers on two sites: what one publishes without names, and how few of the things that
+the other says with names find a person in it.
+
+The attack is the plainest of those of Narayanan & Shmatikov, Robust De-anonymization of Large
+Sparse Datasets, S&P 2008: keep the rows that agree with everything that is known.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+VIEWERS, FILMS, DAYS, SEEN = 2_000, 300, 730, 40
+TARGETS = 400  # viewers who write on the other site
+NEVER = -10_000  # the day of a film that was not seen
+NAMES = ("Ada", "Bela", "Cem", "Dana", "Emil", "Finn", "Gita", "Hugo", "Ines", "Jan")
+
+
+@dataclass(frozen=True)
+class Found:
+    """One person of the other site and the row that she was found in.
+
+    known: (film, day) that she wrote about. row: its number. rest: how many films of hers became
+    known with it.
+    """
+
+    name: str
+    known: tuple[tuple[int, int], ...]
+    row: int
+    rest: int
+
+
+@functools.cache
+def published(seed: int = 0) -> npt.NDArray[np.int32]:
+    """(VIEWERS, FILMS): the day on which a viewer saw a film; far below 0 where she never did.
+
+    Films differ in popularity as 1 / (rank + 10).
+    """
+    rng = np.random.default_rng(seed)
+    popularity = 1 / (np.arange(FILMS) + 10.0)
+    days = np.full((VIEWERS, FILMS), NEVER, np.int32)
+    for row in days:
+        seen = rng.choice(FILMS, SEEN, replace=False, p=popularity / popularity.sum())
+        row[seen] = rng.integers(0, DAYS, SEEN)
+    return days
+
+
+@functools.cache
+def written(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int32]:
+    """(TARGETS, most, 2): films that the first viewers wrote about, and the day as they say it, at
+    most `off` days off.
+    """
+    rng = np.random.default_rng(seed)
+    days = published()
+    said = np.empty((TARGETS, most, 2), np.int32)
+    for target in range(TARGETS):
+        films = rng.choice(np.flatnonzero(days[target] != NEVER), most, replace=False)
+        said[target, :, 0] = films
+        said[target, :, 1] = days[target, films] + rng.integers(-off, off + 1, most)
+    return said
+
+
+@functools.cache
+def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
+    """(TARGETS, most): how many published rows agree with the first 1, 2, ... things that a person
+    wrote; off: days by which a date may be wrong, None where only the films are known.
+    """
+    days, said = published(), written(most, off or 0)
+    counts = np.empty((TARGETS, most), np.int64)
+    for target in range(TARGETS):
+        agree = np.ones(VIEWERS, bool)
+        for place, (film, day) in enumerate(said[target]):
+            seen = days[:, film] != NEVER
+            agree &= seen if off is None else seen & (np.abs(days[:, film] - day) <= off)
+            counts[target, place] = agree.sum()
+    return counts
+
+
+def share_named(most: int, off: int | None) -> list[float]:
+    """The share of people whose row is the only one that agrees, by how many films are known."""
+    return [float(share) for share in (candidates(most, off) == 1).mean(axis=0)]
+
+
+def found(person: int, known: int, off: int) -> Found | None:
+    """One person by so many films and dates; None where several rows agree.
+
+    The rows of those who wrote are the first ones.
+    """
+    if candidates(known, off)[person, known - 1] != 1:
+        return None
+    said = tuple((int(film), int(day)) for film, day in written(known, off)[person])
+    return Found(NAMES[person % len(NAMES)], said, person, SEEN - known)

@@ -1,0 +1,139 @@
+"""What a server holds in each variant of factorisation without retention, and what crosses the wire
+to it: listed, and counted on a small stream that is really run.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmf_core.algorithms.no_retention import Server
+from dpmf_core.language import phrase
+
+USERS, ITEMS, DIMENSIONS, MOMENTS = 4, 6, 3, 8
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One thing at rest: what, where, for how long."""
+
+    what: str
+    where: str
+    how_long: str
+
+
+STATIC_FACTORS = Kept(
+    phrase("user factors"), phrase("server"), phrase("always, frozen since the start")
+)
+ITEM_FACTORS = Kept(phrase("item factors"), phrase("server"), phrase("always"))
+HER_RATINGS = Kept(phrase("her ratings"), phrase("her own device"), phrase("as long as she likes"))
+MEMORY: dict[str, tuple[Kept, ...]] = {
+    "baseline": (
+        Kept(phrase("all ratings"), phrase("server"), phrase("always")),
+        Kept(phrase("user factors"), phrase("server"), phrase("always")),
+        ITEM_FACTORS,
+    ),
+    "static": (
+        STATIC_FACTORS,
+        Kept(phrase("item factors"), phrase("server"), phrase("always, frozen since the start")),
+        HER_RATINGS,
+    ),
+    "online": (
+        Kept(phrase("all ratings"), phrase("server"), phrase("always")),
+        Kept(phrase("user factors"), phrase("server"), phrase("always")),
+        ITEM_FACTORS,
+    ),
+    "new": (
+        ITEM_FACTORS,
+        HER_RATINGS,
+        Kept(
+            phrase("her vector and the ratings she brought"),
+            phrase("server"),
+            phrase("during her interaction"),
+        ),
+    ),
+    "rated": (
+        ITEM_FACTORS,
+        HER_RATINGS,
+        Kept(
+            phrase("her vector and the ratings she brought"),
+            phrase("server"),
+            phrase("during her interaction"),
+        ),
+    ),
+}
+IN_TRANSIT: dict[str, str] = {
+    "baseline": phrase("the one rating that she gives now"),
+    "static": phrase("that she asks; no rating"),
+    "online": phrase("the one rating that she gives now"),
+    "new": phrase("all that she has ever rated, each time"),
+    "rated": phrase("all that she has ever rated, each time"),
+}
+
+
+def at_rest(variant: str) -> list[str]:
+    """What stays on the server of a variant between two interactions."""
+    kept = [it for it in MEMORY[variant] if it.where == "server" and "always" in it.how_long]
+    return [it.what for it in kept]
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Numbers at rest on the server, of users and of items, what is there only while somebody
+    interacts, and how many ratings crossed the wire in this interaction.
+    """
+
+    variant: str
+    ratings: int
+    user_numbers: int
+    item_numbers: int
+    for_a_moment: str
+    sent: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One arriving rating, and what each variant's server holds right after it.
+
+    user, item: by their numbers, from 1.
+    """
+
+    number: int
+    user: int
+    item: int
+    rating: float
+    holdings: tuple[Holding, ...]
+    moved: float
+
+
+def stream(seed: int = 0) -> list[Moment]:
+    """A few ratings one after the other; `moved` is how far the item factors of variant `rated`
+    went.
+    """
+    rng = np.random.default_rng(seed)
+    server = Server(rng.uniform(-0.9, 0.9, (ITEMS, DIMENSIONS)), rated=True, item_rate=0.05)
+    hers: dict[int, list[tuple[int, float]]] = {user: [] for user in range(USERS)}
+    found = []
+    for number in range(MOMENTS):
+        user = int(rng.integers(USERS))
+        free = [item for item in range(ITEMS) if item not in {rated for rated, _ in hers[user]}]
+        item, value = int(rng.choice(free)), float(rng.integers(1, 6))
+        hers[user].append((item, value))
+        before = server.item_factors.copy()
+        server.update(*(np.array(column) for column in zip(*hers[user], strict=True)))
+        stored, users, items = number + 1, USERS * DIMENSIONS, int(server.item_factors.size)
+        brought = phrase("the one rating she brought")
+        if len(hers[user]) > 1:
+            brought = phrase("the {count} ratings she brought", count=len(hers[user]))
+        passing = phrase(
+            "her vector ({numbers} numbers) and {brought}", numbers=DIMENSIONS, brought=brought
+        )
+        holdings = (
+            Holding("baseline", stored, users, items, phrase("nothing"), 1),
+            Holding("static", 0, users, items, phrase("nothing"), 0),
+            Holding("online", stored, users, items, phrase("nothing"), 1),
+            Holding("new", 0, 0, items, passing, len(hers[user])),
+            Holding("rated", 0, 0, items, passing, len(hers[user])),
+        )
+        moved = float(np.linalg.norm(server.item_factors - before))
+        found.append(Moment(number + 1, user + 1, item + 1, value, holdings, moved))
+    return found

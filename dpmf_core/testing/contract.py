@@ -1,0 +1,162 @@
+"""What every algorithm with a proof keeps, as tests of one algorithm.
+
+In a test file of any package:
+
+    from dpmf_core.testing.contract import Contract
+
+    class TestToyOffsets(Contract):
+        algorithm = ToyOffsets  # or the id of one that is registered
+
+or, for algorithms that are registered, without a file:
+
+    pytest --pyargs dpmf_core.testing.contract --dpmf-algorithm toy-offsets
+
+Each test walks through the corners of the algorithm's parameters in which a proof is claimed, with
+clip norms so small that they bite.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm, Streams
+from dpmf_core.curator import NoisyCurator, grid, in_memory
+from dpmf_core.privacy import Budget, Noise, Relation, calibrate, normal_form
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.testing import curator_laws, privacy_laws
+from dpmf_core.testing.homes import Home, homes_of
+from dpmf_core.testing.parameters import corners
+from dpmf_core.testing.probes import blind, record
+from dpmf_core.testing.room import Room
+
+Case = tuple[type[Algorithm], Home]
+CORNERS = 12  # of an algorithm's parameters, spread evenly over all of them
+DELTA = 1e-6
+
+
+def cases_of(algorithm: type[Algorithm] | str) -> list[Case]:
+    """An algorithm with each kind of data that it takes. Raises BadInput on an unknown id."""
+    kind = REGISTRY.find(algorithm) if isinstance(algorithm, str) else algorithm
+    return [(kind, home) for home in homes_of(kind)]
+
+
+def proven(case: Case) -> list[PrivateAlgorithm]:
+    """The algorithm in the corners in which it claims a proof."""
+    kind, home = case
+    made = [kind(**parameters) for parameters in corners(kind, home.world().shape)]
+    found = [
+        one for one in made if isinstance(one, PrivateAlgorithm) and one.guarantee().has_epsilon
+    ]
+    return found[:: max(1, len(found) // CORNERS)]
+
+
+class Contract:
+    """Tests of one algorithm; `algorithm` is its class or its id."""
+
+    algorithm: ClassVar[type[Algorithm] | str | None] = None
+
+    @pytest.fixture(autouse=True)
+    def _exact_sums(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(grid, "ON", True)
+
+    @pytest.fixture(scope="class")
+    def room(self) -> Iterator[Room]:
+        """A process that holds no rows."""
+        made = Room()
+        yield made
+        made.close()
+
+    def test_a_proof_is_claimed(self, case: Case) -> None:
+        assert proven(case), "with no parameters is the guarantee PROVEN or CONDITIONAL"
+
+    def test_plan_is_the_declared_statistics(self, case: Case) -> None:
+        shape = case[1].world().shape
+        _each(case, lambda made: curator_laws.check_plan(made, shape))
+
+    def test_sensitivity_of_every_answer(self, case: Case) -> None:
+        """No unit moves a statistic by more than it declares, among them the worst ones."""
+        _each(case, lambda made: curator_laws.check_units(made, home=case[1]))
+
+    def test_sensitivity_by_replay(self, case: Case) -> None:
+        """The same from end to end: whole runs on neighbouring data, all releases held fixed."""
+        _each(case, lambda made: privacy_laws.check_sensitivity(made, stride=3, home=case[1]))
+
+    def test_additivity(self, case: Case) -> None:
+        _each(case, lambda made: curator_laws.check_sums(made, 0, case[1]))
+
+    def test_blindfold(self, case: Case) -> None:
+        _each(case, lambda made: privacy_laws.check_blindfold(made, case[1]))
+
+    def test_locality(self, case: Case) -> None:
+        _each(case, lambda made: privacy_laws.check_locality(made, 0, case[1]))
+
+    def test_fresh_noise(self, case: Case) -> None:
+        """Every release of a run has a noise of its own, and so have runs with other seeds."""
+        _each(case, lambda made: check_fresh(made, case[1]))
+
+    def test_exact_spending(self, case: Case) -> None:
+        """A run spends its plan, and a calibrated plan costs the budget, no more and no less."""
+        _each(case, lambda made: check_spending(made, case[1]))
+
+    def test_it_fits_where_no_rows_are(self, case: Case, room: Room) -> None:
+        _each(case, lambda made: check_room(made, case[1], room))
+
+
+class TestAlgorithms(Contract):
+    """Of the ids on the command line."""
+
+
+def check_fresh(algorithm: Algorithm, home: Home) -> None:
+    """No two parts of a run begin with the same draw; another seed draws anew."""
+    one, other = (blind(algorithm, home.world(), seed=seed) for seed in (0, 1))
+    privacy_laws.check_fresh_noise(one)
+    assert one.log, "nothing is released"
+    for first, second in zip(one.log, other.log, strict=True):
+        for here, there in zip(first.noisy, second.noisy, strict=True):
+            assert not here.size or not np.array_equal(here, there), "two runs had the same noise"
+    if not normal_form(algorithm.plan(home.world().shape, 1.0)):
+        return
+    for name, array in one.shared.items():
+        others = other.shared[name]
+        assert array.shape == others.shape
+    alike = [np.array_equal(one.shared[name], other.shared[name]) for name in one.shared]
+    assert not all(alike), "two runs with other noise share the same model: noise was used again"
+
+
+def check_spending(algorithm: Algorithm, home: Home) -> None:
+    """What a run spends is its plan; calibrated to a budget, that costs the budget."""
+    world = home.world()
+    spent = record(algorithm, world, level=0.7).spent
+    assert spent == normal_form(algorithm.plan(world.shape, 0.7))
+    for relation in Relation:
+        budget = Budget(epsilon=1.0, delta=DELTA, relation=relation)
+        level = calibrate(lambda at: algorithm.plan(world.shape, at), budget)
+        cost = epsilon(algorithm.plan(world.shape, level), DELTA, relation)
+        assert cost == pytest.approx(1.0, rel=1e-6)
+
+
+def check_room(algorithm: Algorithm, home: Home, room: Room) -> None:
+    """In a process that holds a pipe to the curator and no rows, it makes the same models."""
+    people = in_memory(home.world(), 2)
+    plan = algorithm.plan(people.shape, 1.0)
+    here, there = (NoisyCurator(people, Noise(plan, np.random.SeedSequence(1))) for _ in range(2))
+    elsewhere = room.fit(algorithm, there, 2, 3)
+    models = list(algorithm.fit(here, Streams(np.random.default_rng(2), 3)))
+    bits = curator_laws.as_bits
+    assert [bits(one.arrays) for one in models] == [bits(one.arrays) for one in elsewhere]
+    assert algorithm.guarantee().assumptions or not room.rows_seen, "rows came through the pipe"
+
+
+def _each(case: Case, check: Callable[[Any], object]) -> None:
+    """Check every corner; what fails says with which parameters."""
+    made = proven(case)
+    if not made:
+        pytest.skip("no proof is claimed")
+    for algorithm in made:
+        try:
+            check(algorithm)
+        except Exception as error:
+            error.add_note(f"with {algorithm!r}")
+            raise

@@ -1,0 +1,165 @@
+"""What keeps an algorithm private when all it has is a curator: its questions, one by one."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
+from dpmf_core.curator import Block, Blocks, NoisyCurator, Statistic, in_memory, on_disk
+from dpmf_core.curator.people import split_units
+from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.privacy import Event, Noise, normal_form
+from dpmf_core.privacy.gaussian import all_gaussian, mu
+from dpmf_core.testing.homes import RATINGS, Data, Home
+from dpmf_core.testing.questions import Asked, Question, ask, single_units
+
+SLACK = 1 + 1e-9  # of a norm computed in float64
+
+
+def size(statistic: Statistic, values: Any) -> float:
+    return float(np.linalg.norm(values, ord=1 if statistic.norm == "L1" else 2))
+
+
+def check_plan(algorithm: PrivateAlgorithm, shape: Any) -> None:
+    """The plan holds the declared statistics, with their sensitivities and factors, and no more."""
+    planned = {
+        (leaf.statistic, leaf.sensitivity, leaf.replace_one_factor)
+        for leaf, _ in normal_form(algorithm.plan(shape, 1.0))
+    }
+    declared = {
+        (statistic.name, statistic.sensitivity, statistic.replace_one_factor)
+        for statistic in algorithm.statistics(shape)
+    }
+    assert planned == declared
+
+
+def check_units(
+    algorithm: Algorithm,
+    data: Data | None = None,
+    *,
+    level: float = 1.0,
+    home: Home = RATINGS,
+    first: int = 0,
+    stride: int = 1,
+) -> dict[str, float]:
+    """No unit's answer to any question is larger than declared, no two units' answers lie further
+    apart than declared for replacing one, and no unit's answers to all questions together move
+    more than the accountant counts.
+
+    first, stride: which units, to spread them over many parameter sets.
+
+    Returns the largest answer to each statistic, over its sensitivity.
+    """
+    data = home.world() if data is None else data
+    asked = ask(algorithm, data, level=level)
+    n_units = data.shape.n_units
+    everybody = [*single_units(home.adversaries(), n_units), *single_units(data, n_units)]
+    units = everybody[first::stride]
+    largest: dict[str, float] = {}
+    squares = np.zeros(len(units))  # of all moves of each unit, in scales of the noise
+    for question in asked.questions:
+        answers = [asked.answer(question, unit) for unit in units]
+        moved = _moved(question.statistic, answers)
+        largest[question.statistic.name] = max(moved, largest.get(question.statistic.name, 0.0))
+        squares += [float((answer**2).sum()) / question.scale**2 for answer in answers]
+    _check_total(algorithm.plan(data.shape, level), squares)
+    return largest
+
+
+def _check_total(plan: Event, squares: Any) -> None:
+    """Where it is Gaussian noise alone, so that moves compose by their squares."""
+    if not all_gaussian(plan):
+        return
+    moved, bound = float(np.sqrt(squares.max(initial=0.0))), mu(plan)
+    assert moved <= bound * SLACK, (
+        f"one unit moved all releases together by {moved:.9g}, accounted {bound:.9g}"
+    )
+
+
+def _moved(statistic: Statistic, answers: list[Any]) -> float:
+    name, bound = statistic.name, statistic.sensitivity
+    sizes = [size(statistic, answer) for answer in answers]
+    assert max(sizes) <= bound * SLACK, f"moved {name!r} by {max(sizes):.9g}, declared {bound:.9g}"
+    apart = max(size(statistic, one - other) for one, other in itertools.combinations(answers, 2))
+    replaced = bound * statistic.replace_one_factor
+    assert apart <= replaced * SLACK, (
+        f"replace moved {name!r} by {apart:.9g}, declared {replaced:.9g}"
+    )
+    return max(sizes) / bound
+
+
+def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
+    """Every statistic is a sum over units: S(A and B) = S(A) + S(B), bit for bit, S(nobody) = 0,
+    and what is released is linear in it.
+    """
+    data = home.world(seed)
+    asked = ask(algorithm, data)
+    everybody = np.arange(data.shape.n_units)
+    parts = [everybody, everybody[::2], everybody[1::2]]
+    whole, half, rest = (split_units({"train": data}, [units])[0] for units in parts)
+    nobody = Block(whole.ids, {"train": home.nobody()}, whole.n_units)
+    for question in asked.questions:
+        name = question.statistic.name
+        for total, one, other, none in _totals(asked, question, whole, half, rest, nobody):
+            assert np.array_equal(total, one + other), f"{name!r} is no sum over units"
+            assert not none.any(), f"{name!r} is not zero without units"
+        answers = [asked.answer(question, block) for block in (whole, half, rest)]
+        off = size(question.statistic, answers[0] - answers[1] - answers[2])
+        scale = question.statistic.sensitivity + size(question.statistic, answers[0])
+        assert off <= 1e-9 * scale, f"{name!r} is not linear in its sums"
+
+
+def _totals(asked: Asked, question: Question, *blocks: Block) -> Iterator[tuple[Any, ...]]:
+    """Each array of the totals, for every block."""
+    parts = [itertools.chain(*asked.totals(question, block)) for block in blocks]
+    yield from zip(*parts, strict=True)
+
+
+# ---- blocks -------------------------------------------------------------------------------------
+
+
+def permuted(data: Any, blocks: int) -> list[Block]:
+    order = np.random.default_rng(3).permutation(data.shape.n_units)
+    return split_units({"train": data}, np.array_split(order, min(blocks, len(order))))
+
+
+PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
+    "7 blocks": lambda data, folder: in_memory(data, 7),
+    "64 blocks": lambda data, folder: in_memory(data, 64),
+    "blocks of one": lambda data, folder: in_memory(data, data.shape.n_units),
+    "one block, permuted": lambda data, folder: Blocks(data.shape, permuted(data, 1)),
+    "7 blocks on disk": lambda data, folder: on_disk(data.shape, in_memory(data, 7).blocks, folder),
+    "64 blocks on disk, permuted": lambda data, folder: on_disk(
+        data.shape, permuted(data, 64), folder
+    ),
+}
+
+
+def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
+    """The same model, bit for bit, however the people lie; one thread first, two for the others."""
+    with single_threaded_blas, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPMF_THREADS", "1")
+        expected = _bits_of_a_fit(algorithm, in_memory(data), 1)
+        patch.setenv("DPMF_THREADS", "2")
+        for place, (how, people) in enumerate(PEOPLE.items()):
+            (folder / str(place)).mkdir()
+            found = _bits_of_a_fit(algorithm, people(data, folder / str(place)), 2)
+            assert found == expected, f"another model from {how}"
+
+
+def _bits_of_a_fit(algorithm: Algorithm, people: Blocks, threads: int) -> dict[str, Any]:
+    noise = Noise(algorithm.plan(people.shape, 0.3), np.random.SeedSequence(1), threads)
+    curator = NoisyCurator(people, noise, algorithm.guarantee().assumptions)
+    *_, model = algorithm.fit(curator, Streams(np.random.default_rng(2), 3))
+    return as_bits({**model.arrays, **model.settings})
+
+
+def as_bits(parts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else value
+        for name, value in parts.items()
+    }

@@ -1,0 +1,395 @@
+"""What the contract needs to know of a kind of data: small worlds of one public shape,
+neighbours, and the worst rows. One home for each kind.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.testing import sample_worlds, worlds
+
+Data = Any
+LOW, HIGH = worlds.BOUNDS
+EVERY_ITEM = list(range(worlds.N_ITEMS))
+# as far from her own mean as a row can be
+TORN = [LOW if item % 2 else HIGH for item in EVERY_ITEM]
+
+
+class Home(Protocol):
+    """A world has `shape`; `empty` and `heavy` name special units."""
+
+    name: str
+    empty: tuple[int, int]
+    heavy: int
+
+    def world(self, seed: int = 0, skew: float = 1.0) -> Data: ...
+
+    def nobody(self) -> Data:
+        """The same shape, every row empty."""
+        ...
+
+    def lone(self) -> Data:
+        """One unit, few columns."""
+        ...
+
+    def half(self, data: Data, parity: int) -> Data:
+        """Every second row emptied."""
+        ...
+
+    def strangers(self) -> Iterator[Data]:
+        """Data sets of one public shape that have nothing else in common."""
+        ...
+
+    def neighbours(self, data: Data) -> Iterator[tuple[str, Data, Data]]:
+        """(relation, D, D'): one unit removed, added or replaced, among them duplicates of
+        others, empty units and the worst cases.
+        """
+        ...
+
+    def adversaries(self) -> Data:
+        """Units as bad as can be, and nobody else."""
+        ...
+
+    def crowd(self) -> Data:
+        """Everybody alike: what is learnt from all points where a further one of them lies."""
+        ...
+
+    def others(self, unit: int) -> Data:
+        """A world in which everybody but `unit` has changed."""
+        ...
+
+    def own_row(self, model: Any, data: Data, unit: int) -> tuple[Any, ...]: ...
+
+    def own_rows(self, model: Any, data: Data) -> tuple[Any, ...]: ...
+
+    def assert_sound(self, model: Any, data: Data) -> None:
+        """A fitted model has the shapes it says, and everything it predicts is finite."""
+        ...
+
+
+class OfRatings:
+    name, empty, heavy = "ratings", worlds.EMPTY, worlds.HEAVY
+    worst: ClassVar[dict[str, tuple[list[int], list[float]]]] = {
+        "loves everything": (EVERY_ITEM, [HIGH] * worlds.N_ITEMS),
+        "hates everything": (EVERY_ITEM, [LOW] * worlds.N_ITEMS),
+        "torn": (EVERY_ITEM, TORN),
+        "torn the other way": (EVERY_ITEM, TORN[1:] + TORN[:1]),
+        "one rating": ([worlds.N_ITEMS - 1], [LOW]),
+        "two at the ends": ([0, worlds.N_ITEMS - 1], [LOW, HIGH]),
+        "indifferent": (EVERY_ITEM, [(LOW + HIGH) / 2] * worlds.N_ITEMS),
+        "duplicated and out of range": ([1, 1, 2, 2, 7], [1e9, LOW, -1e9, HIGH, 99.0]),
+    }
+
+    def world(self, seed: int = 0, skew: float = 1.0) -> Ratings:
+        return worlds.world(seed, skew=skew)
+
+    def nobody(self) -> Ratings:
+        return worlds.of({})
+
+    def lone(self) -> Ratings:
+        return Ratings.of([0, 0], [0, 2], [1, 5], n_users=1, n_items=3, bounds=(1, 5), public=True)
+
+    def half(self, data: Ratings, parity: int) -> Ratings:
+        return data.only(data.users % 2 == parity)
+
+    def strangers(self) -> Iterator[Ratings]:
+        """They differ in number of ratings, popularity, empty and heavy users, duplicates,
+        values out of range.
+        """
+        yield self.world(11, skew=0.0)
+        yield self.world(12, skew=3.0)
+        yield self.nobody()
+        yield worlds.of({0: ([worlds.N_ITEMS - 1], [LOW])})
+        yield worlds.of(dict.fromkeys(range(worlds.N_USERS), self.worst["loves everything"]))
+        yield worlds.of(
+            dict.fromkeys(range(0, worlds.N_USERS, 3), self.worst["duplicated and out of range"])
+        )
+
+    def neighbours(self, data: Ratings) -> Iterator[tuple[str, Ratings, Ratings]]:
+        present, with_row = np.unique(data.users), worlds.with_row
+        for user in (self.heavy, present[0], present[-1], present[len(present) // 2]):
+            yield "remove", data, with_row(data, int(user), [], [])
+        for items, values in self.worst.values():
+            yield "add", data, with_row(data, self.empty[0], items, values)
+        hers = data.users == self.heavy
+        yield (
+            "add",
+            data,
+            with_row(data, self.empty[1], data.items[hers].tolist(), data.values[hers].tolist()),
+        )
+        rows = list(self.worst.values())
+        for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
+            yield (
+                "replace",
+                with_row(data, self.empty[0], *one),
+                with_row(data, self.empty[0], *other),
+            )
+        yield "replace", data, with_row(data, self.heavy, *self.worst["torn"])
+
+    def adversaries(self) -> Ratings:
+        return worlds.of(dict(enumerate(self.worst.values())), n_users=len(self.worst))
+
+    def crowd(self) -> Ratings:
+        return worlds.of(
+            {user: (EVERY_ITEM, TORN) for user in range(worlds.N_USERS) if user not in self.empty}
+        )
+
+    def others(self, unit: int) -> Ratings:
+        raw = worlds.rows(99, skew=0.0)
+        raw.pop(unit, None)
+        if unit in (hers := worlds.rows()):
+            raw[unit] = hers[unit]
+        return worlds.of(raw)
+
+    def own_row(self, model: Any, data: Ratings, unit: int) -> tuple[Any, ...]:
+        return tuple(np.asarray(side[unit]) for side in self.own_rows(model, data))
+
+    def own_rows(self, model: Any, data: Ratings) -> tuple[Any, ...]:
+        personal = model.personal(data)
+        return personal.offsets, personal.factors
+
+    def assert_sound(self, model: Any, data: Ratings) -> None:
+        assert model.item_offsets.shape == (data.n_items,)
+        assert model.item_factors.shape[0] == data.n_items
+        assert model.bounds == data.bounds
+        personal = model.personal(data)
+        assert personal.offsets.shape == (data.n_users,)
+        assert personal.factors.shape == (data.n_users, model.item_sides.shape[1])
+        users, items = np.divmod(np.arange(data.n_users * data.n_items), data.n_items)
+        predicted = model.predict(personal, users, items)
+        assert predicted.shape == users.shape
+        assert ((predicted >= data.bounds[0]) & (predicted <= data.bounds[1])).all()
+        assert np.isfinite(model.scores(personal, np.arange(data.n_users))).all()
+
+
+class OfSamples:
+    empty, heavy = sample_worlds.EMPTY, sample_worlds.HEAVY
+    last = sample_worlds.N_FEATURES - 1
+    worst: ClassVar[dict[str, dict[int, float]]] = {
+        "everything alike": dict.fromkeys(range(sample_worlds.N_FEATURES), 1.0),
+        "first feature": {0: 3.0},
+        "last feature": {last: 1e-20},
+        "huge": dict.fromkeys(range(0, sample_worlds.N_FEATURES, 2), 1e15),
+        "the other half": dict.fromkeys(range(1, sample_worlds.N_FEATURES, 2), 1e-9),
+        "two at the ends": {0: 1.0, last: 1.0},
+        "second": {1: 0.5},
+        "front": dict.fromkeys(range(4), 2.0),
+    }
+
+    def __init__(self, images: bool) -> None:
+        self.images, self.name = images, "images" if images else "documents"
+
+    def world(self, seed: int = 0, skew: float = 1.0) -> Samples:
+        return sample_worlds.of(sample_worlds.table(seed, skew), self.images)
+
+    def nobody(self) -> Samples:
+        return sample_worlds.of(
+            np.zeros((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES)), self.images
+        )
+
+    def lone(self) -> Samples:
+        return sample_worlds.of(np.array([[1.0, 0.0, 5.0]]), self.images)
+
+    def half(self, data: Samples, parity: int) -> Samples:
+        held = self._table(data)
+        held[np.arange(len(held)) % 2 != parity] = 0
+        return sample_worlds.of(held, self.images)
+
+    def _table(self, data: Samples) -> Any:
+        return data.X.copy() if self.images else data.X.toarray()
+
+    def strangers(self) -> Iterator[Samples]:
+        """They differ in length, words, empty rows, scale and rows alike."""
+        yield self.world(11, skew=0.0)
+        yield self.world(12, skew=3.0)
+        yield self.nobody()
+        yield sample_worlds.with_row(self.nobody(), 0, {self.last: 7.0})
+        yield sample_worlds.of(
+            np.ones((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES)), self.images
+        )
+        yield sample_worlds.of(1e9 * sample_worlds.table(7)[:, ::-1], self.images)
+
+    def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
+        with_row, held = sample_worlds.with_row, self._table(data)
+        for place in (self.heavy, 0, len(held) - 2, len(held) // 2):
+            yield "remove", data, with_row(data, place, {})
+        for row in self.worst.values():
+            yield "add", data, with_row(data, self.empty[0], row)
+        yield "add", data, with_row(data, self.empty[1], dict(enumerate(held[self.heavy])))
+        rows = list(self.worst.values())
+        for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
+            yield (
+                "replace",
+                with_row(data, self.empty[0], one),
+                with_row(data, self.empty[0], other),
+            )
+        yield "replace", data, with_row(data, self.heavy, self.worst["last feature"])
+
+    def adversaries(self) -> Samples:
+        table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
+        for place, row in enumerate(self.worst.values()):
+            table[place, list(row)] = list(row.values())
+        return sample_worlds.of(table, self.images)
+
+    def crowd(self) -> Samples:
+        held = np.zeros((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES))
+        held[:, ::2] = 1.0
+        held[list(self.empty)] = 0
+        return sample_worlds.of(held, self.images)
+
+    def others(self, unit: int) -> Samples:
+        held = sample_worlds.table(99, skew=0.0)
+        held[unit] = sample_worlds.table()[unit]
+        return sample_worlds.of(held, self.images)
+
+    def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
+        return tuple(np.asarray(side[unit]) for side in self.own_rows(model, data))
+
+    def own_rows(self, model: Any, data: Samples) -> tuple[Any, ...]:
+        own = model.personal(data)
+        return (own.coefficients,) if own.outliers is None else (own.coefficients, own.outliers)
+
+    def assert_sound(self, model: Any, data: Samples) -> None:
+        assert model.basis.shape[1] == data.shape.n_features
+        assert (model.basis >= 0).all()
+        assert (np.linalg.norm(model.basis, axis=1) <= 1 + 1e-5).all()
+        own = model.personal(data)
+        assert own.coefficients.shape == (len(data), len(model.basis))
+        assert (own.coefficients >= 0).all()
+        assert np.isfinite(own.coefficients).all()
+        assert own.outliers is None or (
+            own.outliers.shape == data.X.shape and np.isfinite(own.outliers).all()
+        )
+
+
+class OfPeople(OfSamples):
+    """Rows of people: the unit is a person with all her rows, which may be alike, scattered and
+    any number.
+    """
+
+    empty, heavy = sample_worlds.NOBODYS, sample_worlds.MANY
+
+    def __init__(self, images: bool) -> None:
+        super().__init__(images)
+        self.name += " of people"
+
+    def _of(self, held: tuple[Any, Any]) -> Samples:
+        return sample_worlds.of_people(*held, self.images)
+
+    def world(self, seed: int = 0, skew: float = 1.0) -> Samples:
+        return self._of(sample_worlds.peopled(seed, skew))
+
+    def nobody(self) -> Samples:
+        rows, people = sample_worlds.peopled()
+        return self._of((0 * rows, people))
+
+    def lone(self) -> Samples:
+        return sample_worlds.of(
+            np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 0.0]]), self.images
+        ).of_people(np.array([0, 0]), 1)
+
+    def half(self, data: Samples, parity: int) -> Samples:
+        held, people = self._table(data), self._whose(data)
+        held[people % 2 != parity] = 0
+        return self._of((held, people))
+
+    @staticmethod
+    def _whose(data: Samples) -> Any:
+        assert data.people is not None
+        return data.people
+
+    def strangers(self) -> Iterator[Samples]:
+        """They differ in who has which rows as well."""
+        yield self.world(11, skew=0.0)
+        yield self.world(12, skew=3.0)
+        yield self.nobody()
+        rows, people = sample_worlds.peopled(7)
+        yield self._of((rows, 0 * people + 3))
+        yield self._of((np.ones_like(rows), np.arange(len(rows)) % sample_worlds.N_PEOPLE))
+        yield self._of((1e9 * rows[:, ::-1], people))
+
+    def _hers(self) -> Iterator[Any]:
+        """All that a person may bring: one of the worst rows, many that are alike, many that
+        are not.
+        """
+        table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
+        for place, row in enumerate(self.worst.values()):
+            table[place, list(row)] = list(row.values())
+        yield from (table[[place]] for place in range(len(table)))
+        yield from (
+            np.repeat(table[[place]], count, axis=0) for place, count in ((0, 6), (1, 5), (3, 2))
+        )
+        yield table[:6]
+        yield np.vstack([table[[1]], 0 * table[[1]], table[[1]]])
+
+    def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
+        held = (self._table(data), self._whose(data).copy())
+        nothing, first = np.zeros((0, sample_worlds.N_FEATURES)), self.empty[0]
+
+        def but(person: int, hers: Any, start: tuple[Any, Any] = held) -> Any:
+            return sample_worlds.with_person(start[0], start[1], person, hers)
+
+        for person in range(sample_worlds.N_PEOPLE):
+            yield "remove", data, self._of(but(person, nothing))
+        for hers in self._hers():
+            yield "add", data, self._of(but(first, hers))
+        yield "add", data, self._of(but(self.empty[1], held[0][held[1] == self.heavy][:6]))
+        all_hers = list(self._hers())
+        for one, other in zip(all_hers, all_hers[1:] + all_hers[:1], strict=True):
+            before = but(first, one)
+            yield "replace", self._of(before), self._of(but(first, other, before))
+        yield "replace", data, self._of(but(self.heavy, all_hers[2]))
+
+    def adversaries(self) -> Samples:
+        rows = list(self._hers())
+        people = np.repeat(np.arange(len(rows)), [len(hers) for hers in rows])
+        return sample_worlds.of(np.vstack(rows), self.images).of_people(people, len(rows))
+
+    def crowd(self) -> Samples:
+        rows, people = sample_worlds.peopled()
+        rows = np.zeros_like(rows)
+        rows[:, ::2] = 1.0
+        rows[np.isin(people, self.empty)] = 0
+        return self._of((rows, people))
+
+    def others(self, unit: int) -> Samples:
+        rows, people = sample_worlds.peopled()
+        other = np.where(
+            np.isin(people, (self.empty[1], 2))[:, None], 0.0, sample_worlds.table(99, skew=0.0)
+        )
+        elsewhere = np.where(people == unit, unit, (people + 1) % sample_worlds.N_PEOPLE)
+        elsewhere = np.where(
+            (people != unit) & (elsewhere == unit), (unit + 2) % sample_worlds.N_PEOPLE, elsewhere
+        )
+        return self._of((np.where((people == unit)[:, None], rows, other), elsewhere))
+
+    def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
+        return tuple(
+            np.asarray(side[self._whose(data) == unit]) for side in self.own_rows(model, data)
+        )
+
+
+RATINGS, DOCUMENTS, IMAGES = OfRatings(), OfSamples(images=False), OfSamples(images=True)
+DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE = OfPeople(images=False), OfPeople(images=True)
+
+
+def homes_of(kind: type[Algorithm]) -> tuple[Home, ...]:
+    return (
+        (RATINGS,)
+        if kind.task == "ratings"
+        else (DOCUMENTS, IMAGES, DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE)
+    )
+
+
+CASES: list[tuple[type[Algorithm], Home]] = [
+    (kind, home) for kind in REGISTRY.values() for home in homes_of(kind)
+]
+
+
+def named(case: Any) -> str:
+    kind, home = case
+    return str(kind.id if home is RATINGS else f"{kind.id}, {home.name}")

@@ -1,0 +1,113 @@
+"""Parameter sets drawn from an algorithm's own schema, and nothing known about the algorithm but
+that schema.
+
+`corners` walks through every combination of its choices (booleans, literals, and numbers whose
+lowest value 0 or highest value 1 switches something off); `drawn` lets hypothesis pick everything.
+"""
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from dpmf_core.algorithms import Algorithm
+
+Field = dict[str, Any]
+
+
+@functools.cache
+def fields(kind: type[Algorithm]) -> dict[str, Field]:
+    return dict(kind.model_json_schema().get("properties", {}))
+
+
+def _choices(field: Field) -> list[Any] | None:
+    if field.get("type") == "boolean":
+        return [False, True]
+    return list(field["enum"]) if "enum" in field else None
+
+
+def _switch(field: Field) -> Any:
+    """The value at which a number switches its part off: an inclusive end of the range that is
+    also the default.
+    """
+    ends = [field[end] for end in ("minimum", "maximum") if end in field]
+    return field["default"] if field["type"] == "number" and field["default"] in ends else None
+
+
+def _range(name: str, field: Field, shape: Any) -> tuple[float, float]:
+    """A small part of the field's domain around its default; clips near 0, so that they bite."""
+    default = float(field["default"])
+    low = float(field["minimum"] if "minimum" in field else field["exclusiveMinimum"])
+    high = float(field["maximum"] if "maximum" in field else field["exclusiveMaximum"])
+    if field["type"] == "integer":
+        top = 5 if name != "rank" else min(5, shape.n_items)
+        return low, min(high, max(low, top))
+    if "clip" in name:
+        return 0.02, 0.2
+    return max(low, default / 8 or 0.05), min(high, max(4 * default, 0.5))
+
+
+def _draw(name: str, field: Field, shape: Any, rng: np.random.Generator) -> Any:
+    low, high = _range(name, field, shape)
+    if field["type"] == "integer":
+        return int(rng.integers(int(low), int(high) + 1))
+    return float(low + (high - low) * rng.uniform(0.05, 0.95))
+
+
+def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, Any]]:
+    """Every combination of choices; every switch off and on; other numbers drawn anew for each."""
+    rng = np.random.default_rng(seed)
+    chosen = {name: choices for name, field in fields(kind).items() if (choices := _choices(field))}
+    switches = [
+        name
+        for name, field in fields(kind).items()
+        if name not in chosen and _switch(field) is not None
+    ]
+    out = []
+    for combination in itertools.product(*chosen.values()):
+        picked = dict(zip(chosen, combination, strict=True))
+        for name, field in fields(kind).items():
+            if name not in chosen:
+                on = name not in switches or bool(rng.integers(2))
+                picked[name] = _draw(name, field, shape, rng) if on else _switch(field)
+        out.append(picked)
+    return out
+
+
+def covering(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, Any]]:
+    """Of the corners, so many that any three choices are met together: a fifth of 144."""
+    names = [name for name, field in fields(kind).items() if _choices(field)]
+    together = list(itertools.combinations(names, min(3, len(names))))
+    left = corners(kind, shape, seed)
+
+    def met(corner: dict[str, Any]) -> set[tuple[Any, ...]]:
+        return {(group, *(corner[name] for name in group)) for group in together}
+
+    out: list[dict[str, Any]] = []
+    seen: set[tuple[Any, ...]] = set()
+    every = seen.union(*map(met, left))
+    while not out or seen < every:
+        best = max(left, key=lambda corner: len(met(corner) - seen))
+        left.remove(best)
+        out.append(best)
+        seen |= met(best)
+    return out
+
+
+def drawn(kind: type[Algorithm], shape: Any) -> st.SearchStrategy[dict[str, Any]]:
+    def one(name: str, field: Field) -> st.SearchStrategy[Any]:
+        if choices := _choices(field):
+            return st.sampled_from(choices)
+        low, high = _range(name, field, shape)
+        if field["type"] == "integer":
+            return st.integers(int(low), int(high))
+        open_low, open_high = (
+            low == field.get("exclusiveMinimum"),
+            high == field.get("exclusiveMaximum"),
+        )
+        inside = st.floats(low, high, allow_nan=False, exclude_min=open_low, exclude_max=open_high)
+        return inside if _switch(field) is None else st.one_of(st.just(_switch(field)), inside)
+
+    return st.fixed_dictionaries({name: one(name, field) for name, field in fields(kind).items()})

@@ -1,0 +1,37 @@
+"""A pytest plugin: which algorithms the tests of `contract` run on.
+
+It is loaded wherever dpmf is installed; elsewhere with `-p dpmf_core.testing.plugin`.
+"""
+
+import pytest
+
+OPTION = "--dpmf-algorithm"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("dpmf").addoption(
+        OPTION,
+        action="append",
+        default=[],
+        metavar="ID",
+        help="an algorithm for `--pyargs dpmf_core.testing.contract`; repeatable",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each test of a contract the algorithms that it is about, with their kinds of data."""
+    if metafunc.cls is None or "case" not in metafunc.fixturenames:
+        return
+    from dpmf_core.errors import BadInput
+    from dpmf_core.testing.contract import Contract, cases_of
+    from dpmf_core.testing.homes import named
+
+    if not issubclass(metafunc.cls, Contract):
+        return
+    named_here = metafunc.cls.algorithm
+    asked = metafunc.config.getoption(OPTION) if named_here is None else [named_here]
+    try:
+        cases = [case for algorithm in asked for case in cases_of(algorithm)]
+    except BadInput as error:
+        raise pytest.UsageError(str(error)) from None
+    metafunc.parametrize("case", cases, ids=named)

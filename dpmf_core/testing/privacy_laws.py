@@ -1,0 +1,140 @@
+"""The four laws that a PROVEN algorithm keeps (docs/PRIVACY.md,
+"How it is tested"), as checks that raise
+AssertionError.
+
+None of them knows an algorithm: each runs it twice, and compares what left the curator or what was
+about to be released.
+"""
+
+import itertools
+
+import numpy as np
+
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.privacy import Relation
+from dpmf_core.testing.homes import RATINGS, Data, Home
+from dpmf_core.testing.probes import Outcome, blind, pairs, record, replay
+
+SLACK = 1 + 1e-6
+
+
+def same(first: Outcome, second: Outcome) -> None:
+    """All that is shared, bit for bit."""
+    one, other = first.shared, second.shared
+    assert one.keys() == other.keys()
+    for name in one:
+        assert one[name].dtype == other[name].dtype
+        assert one[name].tobytes() == other[name].tobytes(), (
+            f"{name} differs by {np.abs(one[name] - other[name]).max()}"
+        )
+    assert first.model.settings == second.model.settings
+
+
+# ---- blindfold -----------------------------------------------------------------------------------
+
+
+def check_blindfold(algorithm: Algorithm, home: Home = RATINGS) -> None:
+    """With every statistic multiplied by zero, nothing shared can tell two data sets apart."""
+    before = blind(algorithm, home.world())
+    for stranger in home.strangers():
+        after = blind(algorithm, stranger)
+        for one, other in pairs(before, after):
+            assert [part.tobytes() for part in one.noisy] == [
+                part.tobytes() for part in other.noisy
+            ], f"the noise of {one.leaf.statistic!r} depends on the data"
+        same(before, after)
+
+
+def check_fresh_noise(outcome: Outcome) -> None:
+    """No two parts begin with the same draw: what a blindfolded run handed out is noise alone,
+    and each noise is new.
+    """
+    first_draws = [
+        float(part.flat[0]) / entry.scale
+        for entry in outcome.log
+        for part in entry.noisy
+        if part.size
+    ]
+    gaps = np.diff(np.sort(np.abs(first_draws)))
+    assert (gaps > 1e-6).all(), "one stream drew the noise of two releases"
+
+
+# ---- sensitivity ---------------------------------------------------------------------------------
+
+
+def check_sensitivity(
+    algorithm: Algorithm,
+    data: Data | None = None,
+    *,
+    first: int = 0,
+    stride: int = 1,
+    level: float = 1.0,
+    home: Home = RATINGS,
+) -> dict[str, float]:
+    """No release moves more than it declares while all releases are held fixed; returns the largest
+    move of each by adding or removing, over its bound.
+
+    first, stride: which of the neighbours, to spread them over many parameter sets.
+    """
+    largest: dict[str, float] = {}
+    data = home.world() if data is None else data
+    plain = record(algorithm, data, level=level)
+    for relation, one, other in itertools.islice(home.neighbours(data), first, None, stride):
+        before = plain if one is data else record(algorithm, one, level=level)
+        after = replay(algorithm, other, before, level=level)
+        same(before, after)
+        for held, met in pairs(before, after):
+            moved = float(np.linalg.norm(held.statistic - met.statistic))
+            declared = Relation.REPLACE_ONE if relation == "replace" else Relation.ADD_REMOVE
+            bound = (
+                held.leaf.noise_multiplier * held.leaf.sensitivity / held.leaf.multiplier(declared)
+            )
+            name = held.leaf.statistic
+            assert moved <= bound * SLACK, (
+                f"{relation} moved {name!r} by {moved:.9g}, declared {bound:.9g}"
+            )
+            if relation != "replace":
+                largest[name] = max(largest.get(name, 0.0), moved / bound)
+    return largest
+
+
+# ---- additivity ----------------------------------------------------------------------------------
+
+
+def check_additivity(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
+    """Under the same releases every statistic is a sum over units: S(A and B) = S(A) + S(B),
+    S(nobody) = 0.
+    """
+    data = home.world(seed)
+    whole = record(algorithm, data)
+    even, odd = (replay(algorithm, home.half(data, parity), whole) for parity in (0, 1))
+    nobody = replay(algorithm, home.nobody(), whole)
+    for (total, first), (_, second), (_, none) in zip(
+        pairs(whole, even), pairs(whole, odd), pairs(whole, nobody), strict=True
+    ):
+        left_over = float(np.linalg.norm(total.statistic - first.statistic - second.statistic))
+        assert left_over <= 1e-9 * (total.leaf.sensitivity + np.linalg.norm(total.statistic)), (
+            f"{total.leaf.statistic!r} is no sum over units: off by {left_over:.3g}"
+        )
+        assert not none.statistic.any(), f"{none.leaf.statistic!r} is not zero without units"
+
+
+# ---- locality ------------------------------------------------------------------------------------
+
+
+def check_locality(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
+    """Under the same releases a unit's own row does not notice that all others have changed: a
+    heavy unit, an empty one, a plain one.
+    """
+    world = home.world()
+    before = record(algorithm, world)
+    for unit in (home.heavy, home.empty[0], seed % world.shape.n_units):
+        others = home.others(unit)
+        after = replay(algorithm, others, before)
+        same(before, after)
+        for one, other in zip(
+            home.own_row(before.model, world, unit),
+            home.own_row(after.model, others, unit),
+            strict=True,
+        ):
+            assert one.tobytes() == other.tobytes(), f"unit {unit}'s own row depends on others"

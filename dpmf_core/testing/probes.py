@@ -1,0 +1,154 @@
+"""Instruments that replace the pen which hands out released figures; the algorithm under test does
+not notice.
+
+`Recorder` notes every exact statistic and what was released for it. `Replay` does so too, but hands
+out what an earlier run released, so that both runs take the same path and only the statistics can
+differ. `Blindfold` hands out noise alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.algorithms import Algorithm, Streams, train
+from dpmf_core.privacy import Event, Noise
+from dpmf_core.privacy.events import Ledger
+from dpmf_core.privacy.mechanisms import AdditiveNoise
+from dpmf_core.privacy.noise import Release
+
+Array = npt.NDArray[Any]
+
+
+@dataclass
+class Released:
+    """One release: its leaf, coordinates and noise scale; the exact parts that came in, the
+    noisy parts that went out.
+    """
+
+    leaf: AdditiveNoise
+    size: int
+    scale: float
+    place: int
+    exact: list[Array] = field(default_factory=list)
+    noisy: list[Array] = field(default_factory=list)
+
+    @property
+    def statistic(self) -> Array:
+        """All parts, stacked; a symmetric part counts in full, which is its Frobenius norm."""
+        return np.concatenate([part.astype(np.float64).ravel() for part in self.exact])
+
+    @property
+    def heading(self) -> tuple[AdditiveNoise, int, float, list[tuple[int, ...]]]:
+        """What must not depend on the data: declared facts and shapes."""
+        return self.leaf, self.size, self.scale, [part.shape for part in self.exact]
+
+
+class _Pen(Release):
+    """Keeps a `Released` up to date and hands out what its owner says."""
+
+    owner: "Recorder"
+    entry: Released
+
+    def symmetric(self, part: Array) -> Array:
+        tilt = np.abs(part - np.swapaxes(part, -1, -2)).max(initial=0.0)
+        assert tilt == 0, (
+            f"{self.leaf.statistic}: not symmetric by {tilt}; what is skew leaves without noise"
+        )
+        return super().symmetric(part)
+
+    def _publish(self, part: Array, noise: Array) -> Array:
+        handed = self.owner.hand_out(self.entry, part, noise)
+        self.entry.exact.append(np.array(part))
+        self.entry.noisy.append(np.array(handed))
+        return handed
+
+
+class Recorder(Noise):
+    def __init__(
+        self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
+    ) -> None:
+        super().__init__(plan, seed, threads)
+        self.log: list[Released] = []
+
+    def _open(self, leaf: AdditiveNoise, size: int) -> Release:
+        pen = _Pen(leaf, size, self._stream.spawn(1)[0], self._threads)
+        pen.owner, pen.entry = self, Released(leaf, size, pen.scale, len(self.log))
+        self.log.append(pen.entry)
+        return pen
+
+    def hand_out(self, entry: Released, part: Array, noise: Array) -> Array:
+        return part + noise
+
+
+class Blindfold(Recorder):
+    def hand_out(self, entry: Released, part: Array, noise: Array) -> Array:
+        return part * 0 + noise
+
+
+class Replay(Recorder):
+    def __init__(self, plan: Event, before: list[Released]) -> None:
+        super().__init__(plan, np.random.SeedSequence(0))
+        self._before = before
+
+    def hand_out(self, entry: Released, part: Array, noise: Array) -> Array:
+        return self._before[entry.place].noisy[len(entry.exact)].copy()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    model: Any
+    spent: Ledger
+    log: list[Released]
+    init_state: Any  # of the stream of starting values, after the fit
+
+    @property
+    def shared(self) -> dict[str, Array]:
+        return {name: np.asarray(array) for name, array in self.model.shared.items()}
+
+
+def fit(algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0) -> Outcome:
+    init = np.random.default_rng([seed, 1])
+    model = train(algorithm, data, noise, Streams(init, seed + 2))
+    return Outcome(model, noise.spent, noise.log, init.bit_generator.state)
+
+
+def as_planned(event: Event) -> Event:
+    """The plan as the algorithm has it; tests of another noise put theirs here."""
+    return event
+
+
+def record(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
+    return fit(
+        algorithm,
+        data,
+        Recorder(as_planned(algorithm.plan(data.shape, level)), np.random.SeedSequence(seed)),
+        seed,
+    )
+
+
+def blind(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
+    return fit(
+        algorithm,
+        data,
+        Blindfold(as_planned(algorithm.plan(data.shape, level)), np.random.SeedSequence(seed)),
+        seed,
+    )
+
+
+def replay(
+    algorithm: Algorithm, data: Any, before: Outcome, *, level: float = 1.0, seed: int = 0
+) -> Outcome:
+    return fit(
+        algorithm, data, Replay(as_planned(algorithm.plan(data.shape, level)), before.log), seed
+    )
+
+
+def pairs(first: Outcome, second: Outcome) -> Iterator[tuple[Released, Released]]:
+    """The releases of two runs side by side; order, shapes, scales and declared sensitivities
+    must agree.
+    """
+    assert [entry.heading for entry in first.log] == [entry.heading for entry in second.log]
+    yield from zip(first.log, second.log, strict=True)

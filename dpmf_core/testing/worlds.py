@@ -1,0 +1,137 @@
+"""Small rating worlds with everything that has ever broken a recommender: empty and heavy users,
+duplicates, half stars, values out of range.
+
+Shapes are rectangular and share no number with a rank, so that no transposition can hide.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.ratings import Ratings
+
+N_USERS, N_ITEMS, BOUNDS = 23, 19, (0.5, 5.0)
+EMPTY, HEAVY = (3, 22), 5
+Row = tuple[Sequence[int] | npt.NDArray[np.int64], Sequence[float] | npt.NDArray[np.float64]]
+
+
+def of(
+    rows: dict[int, Row],
+    *,
+    n_users: int = N_USERS,
+    n_items: int = N_ITEMS,
+    bounds: tuple[float, float] = BOUNDS,
+) -> Ratings:
+    """Ratings from each user's (items, values); users without a row are empty."""
+    users = np.concatenate(
+        [np.full(len(items), user) for user, (items, _) in rows.items()] or [np.array([], int)]
+    )
+    items = np.concatenate([np.asarray(items) for items, _ in rows.values()] or [np.array([], int)])
+    values = np.concatenate(
+        [np.asarray(values) for _, values in rows.values()] or [np.array([], float)]
+    )
+    return Ratings.of(
+        users,
+        items,
+        values,
+        n_users=n_users,
+        n_items=n_items,
+        bounds=bounds,
+        public=True,
+        item_features=features(n_items),
+    )
+
+
+def features(n_items: int) -> ItemFeatures:
+    """A public table of items: a category, another, and a number."""
+    place = np.arange(n_items)
+    values = np.column_stack([place % 2 == 0, place % 5 == 1, (place - 4.0) / 7])
+    return ItemFeatures(("even", "fifth", "place"), values.astype(np.float32))
+
+
+def rows(
+    seed: int = 0,
+    *,
+    n_users: int = N_USERS,
+    n_items: int = N_ITEMS,
+    bounds: tuple[float, float] = BOUNDS,
+    skew: float = 1.0,
+) -> dict[int, Row]:
+    """Raw rows as an upload might hold them: skewed popularity, half stars, duplicated pairs,
+    some values beyond the bounds.
+    """
+    rng = np.random.default_rng(seed)
+    popularity = (1.0 + np.arange(n_items)) ** -skew
+    popularity /= popularity.sum()
+    out: dict[int, Row] = {}
+    for user in range(n_users):
+        if user in EMPTY:
+            continue
+        count = n_items if user == HEAVY else int(rng.integers(1, max(2, n_items // 2)))
+        items = rng.choice(n_items, count, replace=False, p=popularity)
+        items = np.append(items, items[0])
+        values = np.round(rng.uniform(bounds[0] - 1, bounds[1] + 1, len(items)) * 2) / 2
+        out[user] = (items, values)
+    return out
+
+
+def world(
+    seed: int = 0,
+    *,
+    n_users: int = N_USERS,
+    n_items: int = N_ITEMS,
+    bounds: tuple[float, float] = BOUNDS,
+    skew: float = 1.0,
+) -> Ratings:
+    return of(
+        rows(seed, n_users=n_users, n_items=n_items, bounds=bounds, skew=skew),
+        n_users=n_users,
+        n_items=n_items,
+        bounds=bounds,
+    )
+
+
+def only_users(
+    ratings: Ratings, wanted: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]]
+) -> Ratings:
+    """The same public shape with the rows of the wanted users only."""
+    return ratings.only(wanted(ratings.users))
+
+
+def with_row(ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]) -> Ratings:
+    """The neighbour in which `user`'s row is this one (empty: she is removed)."""
+    others = ratings.only(ratings.users != user)
+    return Ratings.of(
+        np.concatenate([others.users, np.full(len(items), user)]),
+        np.concatenate([others.items, np.asarray(items, int)]),
+        np.concatenate([others.values, np.asarray(values, float)]),
+        n_users=ratings.n_users,
+        n_items=ratings.n_items,
+        bounds=ratings.bounds,
+        public=ratings.public,
+        item_features=ratings.item_features,
+    )
+
+
+def low_rank(
+    seed: int = 0,
+    *,
+    n_users: int = 60,
+    n_items: int = 17,
+    rank: int = 3,
+    density: float = 0.6,
+    bounds: tuple[float, float] = BOUNDS,
+) -> Ratings:
+    """Ratings with structure to find: a low-rank matrix plus a little noise, partly observed."""
+    rng = np.random.default_rng(seed)
+    M = (
+        2.75
+        + rng.standard_normal((n_users, rank)) @ rng.standard_normal((rank, n_items)) * 0.8
+        + 0.2 * rng.standard_normal((n_users, n_items))
+    )
+    users, items = np.nonzero(rng.random(M.shape) < density)
+    return Ratings.of(
+        users, items, M[users, items], n_users=n_users, n_items=n_items, bounds=bounds, public=True
+    )

@@ -1,0 +1,1 @@
+"""Search over parameters, and what choosing costs."""

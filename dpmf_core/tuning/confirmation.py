@@ -1,0 +1,79 @@
+"""A search's winner against the recommended parameters, over draws of split and noise that no
+trial has used.
+"""
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.runs.record import Run
+
+FRESH = 5  # draws
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The winner against the recommended parameters over fresh draws. winner, default: what was
+    made small, a draw each.
+    """
+
+    winner: tuple[float, ...]
+    default: tuple[float, ...]
+
+    @property
+    def gap(self) -> Paired:
+        """The winner's figure less the other's."""
+        return paired(self.winner, self.default)
+
+    @property
+    def verdict(self) -> Literal["better", "no different", "worse"]:
+        """No different where chance can explain the difference: where some draw has it the
+        other way, or the 95% interval holds 0.
+        """
+        return ("better", "no different", "worse")[self.gap.clear + 1]
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        low, high = self.gap.interval
+        means = (
+            f"{statistics.fmean(self.winner):.4f} with the winner,"
+            f" {statistics.fmean(self.default):.4f} as recommended"
+        )
+        text = (
+            f"difference {self.gap.mean:+.4f} ({low:+.4f} to {high:+.4f}, 95% over"
+            f" {len(self.winner)} fresh draws of split and noise)"
+        )
+        if self.verdict == "no different":
+            return (
+                "The winner is no different from the recommended parameters beyond chance:"
+                f" {means}; {text}."
+            )
+        return f"The winner is {self.verdict} than the recommended parameters: {means}; {text}."
+
+    def export(self) -> dict[str, Any]:
+        """As JSON."""
+        low, high = self.gap.interval
+        return {
+            "winner": self.winner,
+            "default": self.default,
+            "difference": self.gap.mean,
+            "low": low,
+            "high": high,
+            "verdict": self.verdict,
+        }
+
+
+def outcome(done: Mapping[str, Run], metric: str) -> Outcome | None:
+    """From the finished runs of `TuneSpec.fresh`, by what was made small; None before all of
+    them have finished.
+    """
+    if any(f"{who} {draw}" not in done for who in ("winner", "default") for draw in range(FRESH)):
+        return None
+    winner, default = (
+        tuple(done[f"{who} {draw}"].record.metric(metric) for draw in range(FRESH))
+        for who in ("winner", "default")
+    )
+    return Outcome(winner, default)

@@ -1,0 +1,393 @@
+"""A private selection: a random number of private trials with settings drawn at random, of which
+nothing but the best leaves (Papernot & Steinke 2022).
+
+Unlike an open search (`tune`) it may be made on private ratings: all its trials run in one worker,
+and neither their number nor the losers are told, journalled or stored. What is paid is the
+theorem's price of the whole, not of the winner.
+"""
+
+import contextlib
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data import Data
+from dpmf_core.data.catalogue import is_own
+from dpmf_core.errors import BadInput, Cancelled, explain
+from dpmf_core.privacy import (
+    Budget,
+    Calibration,
+    Event,
+    Gaussian,
+    NoiseKind,
+    Relation,
+    sequence,
+)
+from dpmf_core.privacy.accounts import Paid, charging
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.privacy.random_streams import Secret
+from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
+from dpmf_core.runs.data_access import open_data, open_split
+from dpmf_core.runs.execution import Progress, Report, ignore, run
+from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_event
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Run, provenance
+from dpmf_core.runs.specification import RunSpec, Value, file_of
+from dpmf_core.tuning.search_space import Interval, TuneSpec
+
+REDRAWS = 200
+MOST = 200  # trials on average
+RULE = (
+    "after Papernot & Steinke 2022 and Koskela, Redberg & Wang 2024, by the privacy profile of a"
+    " trial"
+)
+
+
+class PrivateSelection(BaseModel, ABC):
+    """A private selection among runs that all cost the same. trials: their mean number;
+    score_noise: noise multiplier of each trial's validation score.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    limit: ClassVar[str] = "largest_search"
+    counted: ClassVar[str] = "trials of a search"
+
+    distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = "logarithmic"
+    trials: float = Field(10.0, gt=1, le=MOST, allow_inf_nan=False)
+    score_noise: float = Field(5.0, gt=0, le=1000, allow_inf_nan=False, title="score noise")
+
+    @classmethod
+    def parse(cls, **parts: Any) -> Self:
+        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        try:
+            made = cls(**parts)
+        except ValidationError as error:
+            raise explain(
+                error, "the private selection", cls.model_json_schema().get("properties", {})
+            ) from None
+        made.check()
+        return made
+
+    @property
+    @abstractmethod
+    def data(self) -> Any:
+        """The data set."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[type[Algorithm], ...]:
+        """What trials train."""
+
+    @property
+    @abstractmethod
+    def budget(self) -> Budget:
+        """Of the training in each trial."""
+
+    @property
+    @abstractmethod
+    def typical(self) -> RunSpec:
+        """A run that takes as long as a trial."""
+
+    @abstractmethod
+    def _seed(self) -> int:
+        """Of what is drawn on public data."""
+
+    @abstractmethod
+    def _trial_run(self, rng: np.random.Generator, seed: int) -> RunSpec:
+        """A trial's run, drawn at random. seed: of its split and noise."""
+
+    @abstractmethod
+    def _told(self, made: Run) -> dict[str, Value]:
+        """What of the winner's choice is told."""
+
+    @abstractmethod
+    def exported(self, public: bool) -> dict[str, Any]:
+        """The specification as JSON has it, as it may leave the machine."""
+
+    def check(self) -> None:
+        """Raises BadInput where the theorem does not apply: everything that a trial releases
+        must have the same Gaussian curve, whatever its parameters.
+        """
+        if any(kind.task != "ratings" for kind in self.kinds):
+            raise BadInput(
+                "A private selection scores trials by noisy validation errors, which exist for"
+                " ratings. Search openly, on public data."
+            )
+        if self.budget.calibration is not Calibration.EXACT:
+            raise BadInput(
+                "A private selection needs every trial to cost the same: set the noise by exact"
+                " accounting, not by the source's rule."
+            )
+        if self.budget.noise is not NoiseKind.CONTINUOUS:
+            raise BadInput(
+                "The price of a private selection is that of Gaussian releases: take continuous"
+                " noise."
+            )
+
+    @property
+    def size(self) -> float:
+        return self.trials
+
+    @property
+    def trial_event(self) -> Event:
+        """What one trial releases: a training of at most the budget's mu, and a noisy score."""
+        return self._trial(1.0)
+
+    def _trial(self, factor: float) -> Event:
+        """A trial whose training is moved `factor` times as much by replacing a unit."""
+        return sequence(
+            Gaussian(
+                1 / gaussian_mu(self.budget.epsilon, self.budget.delta), "training", 1.0, factor
+            ),
+            score_event(self.score_noise),
+        )
+
+    @property
+    def epsilon(self) -> float:
+        """Total epsilon of the selection, at the budget's delta and relation."""
+        return self._price(self.trial_event, self.budget.relation)
+
+    def _price(self, event: Event, relation: Relation) -> float:
+        return price_of_choosing(event, self.trials, self.budget.delta, relation).best_of[
+            self.distribution
+        ]
+
+    @property
+    def charge(self) -> Charge:
+        """What it enters in the account of private data: its price as a whole, for the releases of
+        its trials do not leave it.
+
+        A budget for adding or removing a unit says of replacing one no more than that it moves a
+        training at most twice as much; a budget for replacing one holds for both.
+        """
+        both = self.budget.relation is Relation.REPLACE_ONE
+        replaced = self.epsilon if both else self._price(self._trial(2.0), Relation.REPLACE_ONE)
+        promise = self.kinds[0]().guarantee()
+        title = f"private selection, {self.kinds[0].title}"
+        if len(self.kinds) > 1:
+            title = f"private selection among {len(self.kinds)} methods"
+        return Charge(
+            title,
+            (),
+            promise.status,
+            promise.unit,
+            self.budget.delta,
+            self.budget.relation,
+            (self.epsilon, replaced),
+        )
+
+    def measure(
+        self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
+    ) -> "Selected":
+        """Draw, train, score, keep the best.
+
+        Raises BadInput, and Cancelled when `stopped` turns true.
+        """
+        self.check()
+        data = open_data(self.data)
+        paying = (
+            contextlib.nullcontext(Paid(private=False))
+            if data.public
+            else charging(data, self.charge, lasting=not is_own(self.data.id))
+        )
+        with paying as paid:
+            best = self._best(data, paid, report, stopped)
+        unit = self.kinds[0]().guarantee().unit
+        if best is None:
+            return Selected(self, None, {}, None, self.epsilon, data.public, "", unit)
+        score, made = best
+        promise = made.record.guarantee
+        return Selected(
+            self,
+            score.value,
+            self._told(made),
+            _test_rmse(made),
+            self.epsilon,
+            data.public,
+            f"{promise.status}: {promise.words}",
+            promise.unit,
+            (score.low, score.high),
+        )
+
+    def _best(
+        self, data: Data, paid: Paid, report: Report, stopped: Callable[[], bool]
+    ) -> tuple[NoisyError, Run] | None:
+        """The trial with the lowest score."""
+        drawing, scoring = np.random.SeedSequence([self._seed(), 0x5E1EC7]).spawn(2)
+        rng = np.random.default_rng(drawing) if data.public else Secret().generator()
+        best: tuple[NoisyError, Run] | None = None
+        began = time.perf_counter()
+        for _ in range(number_of_trials(self.distribution, self.trials, rng)):
+            if stopped():
+                raise Cancelled
+            made = run(self._place(rng, data.shape), stopped=stopped, paid=paid)
+            _covered(made)
+            score = noisy_error(
+                made, paid.noise(score_event(self.score_noise), scoring.spawn(1)[0])
+            )
+            if best is None or score.value < best[0].value:
+                best = (score, made)
+            # how many there are is not told
+            report(Progress(0, 0, time.perf_counter() - began, ()))
+        return best
+
+    def _place(self, rng: np.random.Generator, shape: Any) -> RunSpec:
+        """What a trial runs, uniformly at random, drawn again where the public shape forbids it;
+        with a split and noise of its own.
+        """
+        for _ in range(REDRAWS):
+            spec = self._trial_run(rng, int(rng.integers(2**62)))
+            try:
+                prepare(spec, shape)
+            except BadInput as error:
+                complaint = error
+            else:
+                return spec
+        raise BadInput(f"No parameters within the search can be run. {complaint}")
+
+
+class SelectionSpec(PrivateSelection):
+    """One private selection of an algorithm's parameters, complete."""
+
+    search: TuneSpec
+
+    def check(self) -> None:
+        self.search.check()
+        if self.search.budget is None:
+            raise BadInput(
+                "A private selection needs a private algorithm and a budget for each trial: give an"
+                " epsilon and a delta."
+            )
+        super().check()
+        if self.search.sampler in ("grid", "line"):
+            raise BadInput(
+                "A private selection draws parameters at random: give ranges or lists for a"
+                " sampler, not a grid or a line search."
+            )
+
+    @property
+    def data(self) -> Any:
+        return self.search.data
+
+    @property
+    def kinds(self) -> tuple[type[Algorithm], ...]:
+        return (self.search.kind,)
+
+    @property
+    def budget(self) -> Budget:
+        if self.search.budget is None:
+            raise ValueError("a private selection has a budget")
+        return self.search.budget
+
+    @property
+    def typical(self) -> RunSpec:
+        return self.search.final({})
+
+    def _seed(self) -> int:
+        return self.search.seed
+
+    def _trial_run(self, rng: np.random.Generator, seed: int) -> RunSpec:
+        moved = {name: _drawn(values, rng) for name, values in self.search.search.items()}
+        return self.search.model_copy(update={"seed": seed}).trial(moved)
+
+    def _told(self, made: Run) -> dict[str, Value]:
+        return {name: made.record.parameters[name] for name in self.search.search}
+
+    def exported(self, public: bool) -> dict[str, Any]:
+        spec = self.model_dump(mode="json")
+        if not public:
+            spec["search"]["data"]["id"] = file_of(spec["search"]["data"]["id"])
+        return spec
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What leaves a private selection. score: the winner's noisy validation RMSE, None where no
+    trial was drawn; epsilon: of the whole; interval: of the score, by its noise alone
+    (`NoisyError`).
+    test_rmse: of the winner, computed on raw data, not released."""
+
+    spec: PrivateSelection
+    score: float | None
+    winner: dict[str, Value]
+    test_rmse: float | None
+    epsilon: float
+    public: bool
+    guarantee: str
+    unit: str = "user"
+    interval: tuple[float, float] | None = None
+
+    @property
+    def terms(self) -> str:
+        """What its epsilon rests on: delta, unit, relation and rule."""
+        budget = self.spec.budget
+        return f"delta = {budget.delta:.1e}, per {self.unit}, {budget.relation}; {RULE}"
+
+    def export(self) -> dict[str, Any]:
+        """As JSON; on private data without what was computed from raw ratings."""
+        budget = self.spec.budget
+        out = {
+            "spec": self.spec.exported(self.public),
+            "winner": self.winner,
+            "score": self.score,
+            "interval": self.interval,
+            "epsilon": self.epsilon,
+            "delta": budget.delta,
+            "relation": str(budget.relation),
+            "unit": self.unit,
+            "guarantee": self.guarantee,
+            "rule": RULE,
+            **provenance(),
+        }
+        return out | ({"test_rmse": self.test_rmse} if self.public else {})
+
+
+def _covered(made: Run) -> None:
+    """The theorem's curve is that of Gaussian releases of at most the budget; whatever else was
+    released would be outside it.
+    """
+    if any(row.mechanism != Gaussian.mechanism for row in made.record.ledger):
+        raise BadInput(
+            f"{made.record.title} releases more than Gaussian noise, and not every choice of its"
+            " parameters has the same curve."
+        )
+    if not made.record.guarantee.has_epsilon:
+        raise BadInput(
+            f"Nothing is proved for {made.record.title} with these parameters, so choosing among"
+            " its runs has no price that holds."
+        )
+
+
+def _drawn(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
+    if isinstance(values, tuple):
+        return values[int(rng.integers(len(values)))]
+    low, high = float(values.low), float(values.high)
+    whole = isinstance(values.low, int) and isinstance(values.high, int)
+    if whole and not values.log:
+        return int(rng.integers(int(low), int(high) + 1))
+    at = (
+        float(np.exp(rng.uniform(np.log(low), np.log(high))))
+        if values.log
+        else float(rng.uniform(low, high))
+    )
+    return int(min(max(round(at), low), high)) if whole else at
+
+
+def _test_rmse(made: Run) -> float:
+    """The very model on the test ratings; training it again would be another release."""
+    parts = open_split(
+        made.spec.model_copy(
+            update={"split": made.spec.split.model_copy(update={"judged": "test"})}
+        )
+    )
+    told = made.model.predict(
+        made.model.personal(parts.history), parts.test.users, parts.test.items
+    )
+    return float(np.sqrt(np.mean((told - parts.test.values) ** 2, dtype=np.float64)))

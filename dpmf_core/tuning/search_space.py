@@ -1,0 +1,213 @@
+"""What a search is asked: an algorithm's parameters and the ranges that they may move in."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data.splits import SplitSpec
+from dpmf_core.errors import BadInput, closest, explain
+from dpmf_core.privacy import Budget
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value
+from dpmf_core.tuning.confirmation import FRESH
+
+MOST_TRIALS, MOST_DRAWS = 2000, 20
+
+
+# a range that is not given reaches from a quarter of the recommended value to four times that
+SPREAD = 4.0
+
+
+class Interval(BaseModel):
+    """Numbers from low to high; whole ones where both ends are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: int | float
+    high: int | float
+    log: bool = False
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.low < self.high:
+            raise ValueError("a range must be two numbers, the lower first")
+        if self.log and self.low <= 0:
+            raise ValueError("a logarithmic range must lie above 0")
+        return self
+
+
+class TuneSpec(BaseModel):
+    """One search, complete but for how long it goes on. search: for each parameter that may
+    move, a range or a list of choices.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataSpec
+    algorithm: str
+    search: dict[str, Interval | tuple[Value, ...]]
+    fixed: dict[str, Value] = Field(default_factory=dict)
+    budget: Budget | None = None
+    split: SplitSpec = SplitSpec(validation_fraction=0.1)
+    seed: int = Field(0, ge=0, lt=2**62, description="of the first draw and of the sampler")
+    draws: int = Field(3, ge=1, le=MOST_DRAWS, description="of split and noise, in each trial")
+    sampler: Literal["tpe", "random", "grid", "line"] = Field(
+        "tpe",
+        description=(
+            "tpe: tree-structured Parzen estimator (Bergstra et al. 2011); line: a line search in"
+            " two stages on logarithmic scales (Balu & Furon 2016)"
+        ),
+    )
+    prune: bool = Field(
+        True,
+        description=(
+            "stop a trial whose curve lies above the median of those before it; not where steps"
+            " move"
+        ),
+    )
+
+    @classmethod
+    def parse(cls, **parts: Any) -> "TuneSpec":
+        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        try:
+            made = cls(**parts)
+        except ValidationError as error:
+            raise explain(
+                error, "the search", cls.model_json_schema().get("properties", {})
+            ) from None
+        made.check()
+        return made
+
+    @property
+    def kind(self) -> type[Algorithm]:
+        return algorithms.find(self.algorithm)
+
+    @property
+    def key(self) -> str:
+        # journals of searches with one draw name none
+        said = self.model_dump(mode="json", exclude={"draws"} if self.draws == 1 else None)
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:24]
+
+    @property
+    def metric(self) -> str:
+        """What is made small."""
+        return "rmse" if self.kind.task == "ratings" else "objective"
+
+    @property
+    def lines(self) -> dict[str, Interval]:
+        """The parameters with a logarithmic range of real numbers."""
+        return {
+            name: it
+            for name, it in self.search.items()
+            if isinstance(it, Interval) and it.log and isinstance(it.low + it.high, float)
+        }
+
+    def check(self) -> None:
+        """Raises BadInput where nothing may move, or what does not exist, or where a grid would
+        be endless.
+        """
+        if not self.search:
+            raise BadInput("No parameter may move: name at least one to search over.")
+        known = self.kind.model_fields
+        for name in (*self.search, *self.fixed):
+            if name not in known:
+                raise BadInput(
+                    f"{self.kind.title} has no parameter '{name}'.{closest(name, known)} It has:"
+                    f" {', '.join(known)}."
+                )
+        if self.sampler == "grid":
+            if ranged := [
+                name for name, values in self.search.items() if isinstance(values, Interval)
+            ]:
+                raise BadInput(
+                    f"A grid needs a list of values for '{ranged[0]}', e.g. {ranged[0]}=1,2,4."
+                    " Ranges are for the samplers."
+                )
+            if (
+                count := math.prod(
+                    len(values) for values in self.search.values() if isinstance(values, tuple)
+                )
+            ) > MOST_TRIALS:
+                raise BadInput(
+                    f"The grid has {count:,} places, at most {MOST_TRIALS:,} are searched. Take"
+                    " fewer values, or a sampler."
+                )
+        if self.sampler == "line" and (
+            other := [name for name in self.search if name not in self.lines]
+        ):
+            raise BadInput(
+                f"A line search needs a logarithmic range for '{other[0]}', e.g."
+                f" {other[0]}=0.001:1:log."
+            )
+        if self.kind.task == "ratings" and not self.split.validation_fraction:
+            raise BadInput(
+                "A search is judged by validation ratings: give a validation fraction above 0."
+            )
+
+    def trial(self, moved: Mapping[str, Value], draw: int = 0) -> RunSpec:
+        """The run of one draw of a trial, which sees no test rating of its split."""
+        judged = "validation" if self.kind.task == "ratings" else "test"
+        return self._run(moved, self.split.model_copy(update={"judged": judged}), self.seed + draw)
+
+    def final(self, moved: Mapping[str, Value], draw: int = 0) -> RunSpec:
+        """A fresh draw, of no trial's seed: trained on what would be validation too, judged by
+        the test ratings.
+        """
+        return self._run(
+            moved,
+            self.split.model_copy(update={"validation_fraction": 0.0}),
+            self.seed + self.draws + draw,
+        )
+
+    def fresh(self, moved: Mapping[str, Value]) -> dict[str, RunSpec]:
+        """The winner and the recommended parameters over the same fresh draws: winner 0,
+        default 0, winner 1, ...
+        """
+        both: tuple[tuple[str, Mapping[str, Value]], ...] = (("winner", moved), ("default", {}))
+        return {
+            f"{who} {draw}": self.final(place, draw) for draw in range(FRESH) for who, place in both
+        }
+
+    def _run(self, moved: Mapping[str, Value], split: SplitSpec, seed: int) -> RunSpec:
+        parameters = {**self.fixed, **moved}
+        return RunSpec.parse(
+            data=self.data,
+            algorithm=self.algorithm,
+            parameters=parameters,
+            budget=self.budget,
+            split=split,
+            seed=seed,
+        ).canonical()
+
+
+def default_range(
+    kind: type[Algorithm], name: str, recommended: Value
+) -> Interval | tuple[Value, ...]:
+    """From a quarter of the recommended value to four times that, within what the parameter
+    allows; every choice where it is one of several.
+    """
+    field = kind.model_json_schema()["properties"][name]
+    if field.get("type") == "boolean":
+        return (False, True)
+    if "enum" in field:
+        return tuple(field["enum"])
+    whole = field.get("type") == "integer"
+    value = float(recommended)
+    inside = {
+        end: bound + 0.02 * (value - bound)
+        for end in ("exclusiveMinimum", "exclusiveMaximum")
+        if (bound := field.get(end)) is not None
+    }
+    low = max(value / SPREAD, field.get("minimum", inside.get("exclusiveMinimum", -math.inf)))
+    high = min(value * SPREAD, field.get("maximum", inside.get("exclusiveMaximum", math.inf)))
+    if whole:
+        low, high = max(1, math.floor(low)), max(2, math.ceil(high))
+        return Interval(low=int(low), high=int(high), log=low > 0 and high > 8 * low)
+    if not low < high:
+        return Interval(low=0.0, high=min(1.0, field.get("maximum", 1.0)))
+    return Interval(low=low, high=high, log=low > 0)

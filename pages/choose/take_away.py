@@ -1,0 +1,67 @@
+"""What an answer leaves to take home: the command that trains it, a report, a notebook."""
+
+from typing import Any
+
+import streamlit as st
+
+from dpmf_core.choosing.finding import Finding
+from dpmf_core.choosing.notebook import notebook
+from dpmf_core.choosing.report import report
+from pages.kit import links, recommended
+from pages.kit.page_table import BY_ID
+from pages.kit.recommended import Recommended
+
+
+def draw(found: Finding, entry: Any) -> None:
+    """entry: of the data set that the answer is for."""
+    st.subheader("Take it away", anchor="take-away")
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _explore(found, entry)
+        if found.train:
+            st.code(found.train, language="bash", wrap_lines=True)
+            st.caption(
+                "It runs where dpmf is installed"
+                + ("." if found.public else ", in the folder of your file.")
+            )
+        st.caption(f"{found.cost} {found.training}")
+    with right:
+        st.download_button(
+            "Report, to print",
+            report(found),
+            "which-method.html",
+            "text/html",
+            type="primary",
+            key="choose.report",
+            on_click="ignore",
+            width="stretch",
+        )
+        st.download_button(
+            "Notebook",
+            notebook(found),
+            "which-method.ipynb",
+            "application/x-ipynb+json",
+            key="choose.notebook",
+            on_click="ignore",
+            width="stretch",
+        )
+        st.caption(
+            "They hold public, simulated, declared and noisy figures: nothing raw of private rows."
+        )
+
+
+def _explore(found: Finding, entry: Any) -> None:
+    """The way on: Explore of these data, with the answer's method and epsilon."""
+    question, best = found.question, found.answer.best
+    if best is None:
+        return
+    answer = Recommended(found.method, question.of_one(best.epsilon), question.delta)
+    recommended.keep(entry.id, answer)
+    if st.button(
+        f"Open {answer.words} in Explore",
+        key="choose.explore",
+        icon=BY_ID["explore"].material_icon,
+        on_click=recommended.choose,
+        args=(entry, answer),
+    ):
+        links.go("explore")

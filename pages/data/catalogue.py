@@ -1,0 +1,68 @@
+"""The catalogue on a page: what there is, under which licence, and downloads."""
+
+import pandas as pd
+import streamlit as st
+
+import dpmf_datasets as datasets
+from dpmf_core.administration import permissions
+from dpmf_core.serving.settings import WHOSE, settings
+from pages.kit import safe_text
+from pages.server import visitor
+
+
+def draw() -> None:
+    """Real sets with their licences; downloads with progress."""
+    st.header("The catalogue", anchor=False)
+    safe_text.table(
+        pd.DataFrame(
+            [
+                {
+                    "id": it.id,
+                    "data": it.title,
+                    "here": datasets.present(it.id),
+                    "what": it.words,
+                    "licence": it.licence,
+                }
+                for it in datasets.catalogue()
+            ]
+        ),
+        column_config={
+            name: st.column_config.TextColumn(width=width)
+            for name, width in (("id", 120), ("data", 200), ("what", 400), ("licence", 330))
+        }
+        | {"here": st.column_config.CheckboxColumn(width=50)},
+        row_height=56,  # pixels: two lines
+    )
+    missing = {
+        it.id: it
+        for it in datasets.catalogue()
+        if it.kind == "download" and not datasets.present(it.id)
+    }
+    if not missing:
+        return
+    if settings().downloads == "operator" and not visitor.asker().operator:
+        st.caption(f"Downloads are for the operator of this server alone. {WHOSE}")
+        return
+    chosen = st.selectbox(
+        "Download",
+        list(missing),
+        index=None,
+        format_func=lambda it: f"{missing[it].title}, {missing[it].size_mb:g} MB",
+        key="data.download",
+    )
+    if chosen:
+        st.write(f"{missing[chosen].licence} {missing[chosen].citation}")
+        accepted = st.checkbox(
+            "I have read the licence and accept it", key=f"data.licence.{chosen}"
+        )
+        if not accepted:
+            st.caption("**Download** waits for your consent.")
+        if st.button("Download", disabled=not accepted, key="data.fetch"):
+            bar = st.progress(0.0, "Asking the publisher")
+
+            def show_progress(done: int, total: int) -> None:
+                bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB")
+
+            with visitor.here():
+                permissions.download(chosen, show_progress)
+            st.rerun()

@@ -1,0 +1,110 @@
+"""Documents or images on the page: what a file of them needs said."""
+
+from typing import Any
+
+import streamlit as st
+
+from dpmf_datasets import session_files
+from dpmf_datasets.readers.people import FOLDER
+from pages.data import session_data
+from pages.kit import safe_text
+
+NOBODYS = "none: all of different people"
+ORDERS = {"columns": "column by column, as MATLAB does", "lines": "line by line"}
+Facts = dict[str, str]
+
+
+def draw(content: bytes, name: str, file_id: str) -> None:
+    """The questions, and the button that reads the whole file. Raises BadInput."""
+    ending = name.lower().rpartition(".")[2]
+    facts: Facts = {}
+    left, middle, right = st.columns(3)
+    if ending in ("csv", "tsv"):
+        facts |= _of_table(content, name, left, middle)
+    if ending == "mat":
+        facts |= _of_matrix(left, right)
+    if ending in ("mat", "zip"):
+        facts["image"] = middle.text_input(
+            "Height,width of images (empty: none, or as they are)", key="data.image", max_chars=20
+        )
+    if ending == "zip":
+        facts |= _of_archive(left)
+    if ending in ("txt", "csv", "tsv", "zip"):
+        facts["encoding"] = _encoding(left if ending == "txt" else right)
+    _say_unit(bool(facts.get("group")))
+    if st.button("Check and use", type="primary", key="data.use"):
+        said = {fact: value for fact, value in facts.items() if value}
+        session_data.keep(session_files.samples(content, name, said), file_id)
+
+
+def _of_table(content: bytes, name: str, left: Any, right: Any) -> Facts:
+    columns, _, rows = session_files.preview(content, name)
+    safe_text.table(rows.head())
+    return {
+        "text": left.selectbox("The column that holds the text", columns, key="data.text"),
+        "group": right.selectbox(
+            "The column that says whose it is",
+            ["", *columns],
+            key="data.group",
+            format_func=lambda name: name or NOBODYS,
+        ),
+    }
+
+
+def _of_matrix(left: Any, right: Any) -> Facts:
+    key = left.text_input("Name of the matrix in the file", "fea", key="data.matrix", max_chars=60)
+    drop = right.text_input("Columns to leave out, counted from 1", key="data.drop", max_chars=200)
+    stored = st.selectbox(
+        "Pixels of images are stored",
+        list(ORDERS),
+        key="data.order",
+        format_func=ORDERS.__getitem__,
+    )
+    transposed = st.checkbox(
+        "The rows are the pixels or words, the columns the samples", key="data.transpose"
+    )
+    group = st.text_input(
+        "Name of the vector that says whose each row is (empty: all of different people)",
+        key="data.group",
+        max_chars=60,
+    )
+    return {
+        "key": key,
+        "drop": drop,
+        "order": "" if stored == "columns" else stored,
+        "transpose": "1" if transposed else "",
+        "group": group,
+    }
+
+
+def _of_archive(left: Any) -> Facts:
+    white = left.text_input(
+        "Number that stands for white (fractions and 32 bits only)",
+        key="data.white",
+        max_chars=20,
+        placeholder="e.g. 1",
+    )
+    by_folder = st.checkbox("Each sub-folder holds the files of one person", key="data.folders")
+    return {"white": white, "group": FOLDER if by_folder else ""}
+
+
+def _encoding(place: Any) -> str:
+    """Asks in which encoding a text is; "" where it shall be found."""
+    return str(
+        place.text_input(
+            "Encoding of text (empty: UTF-8, else the likeliest)",
+            key="data.encoding",
+            max_chars=20,
+            placeholder="e.g. koi8-r",
+        )
+    )
+
+
+def _say_unit(is_grouped: bool) -> None:
+    if is_grouped:
+        st.caption("What is protected is a person, with all documents or images of hers.")
+        return
+    st.caption(
+        "What is protected is one document or image: one line, one file or one row. Who has several"
+        " is protected less, unless you say here whose each is."
+    )

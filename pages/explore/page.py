@@ -1,0 +1,186 @@
+"""What does this algorithm do at this epsilon?
+
+One story: what it costs, against epsilon and for one person; what the epsilon means; below it the
+run in full.
+"""
+
+from typing import Any
+
+import streamlit as st
+
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.privacy import NOTHING, Budget
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.comparison import Comparison, same_draws
+from dpmf_core.runs.comparison import comparison as compared_with
+from dpmf_core.runs.epsilon_grid import EpsilonGrid
+from dpmf_core.runs.planning import Prepared, prepare
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from pages.explore import sections, story, wanted_gain
+from pages.explore.words import NO_BETTER
+from pages.kit import (
+    comparison,
+    epsilon_grid,
+    exports,
+    first_view,
+    forms,
+    odometer,
+    polling,
+    privacy_card,
+    run_progress,
+    safe_text,
+    sidebar,
+    sidebar_values,
+    stored_results,
+    target_error,
+    who_sees_what,
+)
+from pages.kit.choice import Choice
+from pages.kit.comparison import gain_kept, missing_draws
+from pages.kit.components import hero, hundred
+from pages.kit.language import say
+
+WITH_LISTS = ("main", "twin")  # the runs that recommend
+
+
+def go_to(epsilon: float) -> None:
+    """A point of the figure was chosen."""
+    sidebar_values.put("eps", epsilon)
+
+
+def use(algorithm: str) -> None:
+    """Another method was chosen for the same epsilon."""
+    sidebar_values.put("algo", algorithm)
+
+
+def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) -> bool:
+    """The figure that follows epsilon; whether it was drawn. waits: where nothing is there of what
+    is chosen, the result before stays.
+    """
+    found = story.of_grid(choice, grid)
+    if found is not None:
+        user = story.person(choice, spec)
+        found["lists"] = story.lists(choice, spec, grid, user)
+        story.remember(choice, found)
+    shown = found or (first_view.before("explore") if waits else None)
+    if shown is None:
+        return False
+    hero.draw("explore.hero", shown, go_to)
+    if found is not None:
+        wanted_gain.draw(choice, found["method"], spec, go_to)
+    return True
+
+
+def plain_finding(choice: Choice, proved: bool, done: dict[str, Run]) -> None:
+    """The headline of what has no epsilon, or lacks what it is compared with."""
+    if "main" not in done:
+        st.title(
+            say("What does ε = {epsilon} cost?", epsilon=budget_text(choice.epsilon)), anchor=False
+        )
+        st.write(odometer.opening_text("explore"))
+        return
+    draws = same_draws(done, "main", "twin", "trivial")
+    title = done["main"].record.title
+    if draws:
+        found = gain_kept(draws, done["twin"].record.title, NO_BETTER)
+    else:
+        error = done["main"].record.metric("rmse")
+        found = phrase("errs by {error:.3f} in the first draw", error=error)
+    missing = missing_draws(draws, done) if draws else ""
+    if proved:
+        headline = first_view.proved(choice.epsilon, title, found, missing)
+    else:
+        headline = first_view.unproved(title, found, missing)
+    st.title(say(headline), anchor=False)
+
+
+def meaning_and_card(choice: Choice, spec: RunSpec, ready: Prepared) -> Any:
+    """What epsilon means for a person, beside the label of what is promised; the place beneath
+    that.
+    """
+    left, right = st.columns(2, gap="large")
+    with right:
+        privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
+        beneath = st.container()
+        privacy_card.attack_link(choice.algorithm)
+    if ready.guarantee.has_epsilon and ready.plan != NOTHING:
+        with left:
+            found = story.meanings(choice, spec, ready)
+            hundred.draw("explore.hundred", choice.epsilon, found)
+    return beneath
+
+
+def below(
+    choice: Choice,
+    given: dict[str, Any],
+    selection: Comparison,
+    done: dict[str, Run],
+    ready: Prepared,
+) -> None:
+    """Everything under the first view, each part with a link of its own."""
+    proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
+    if "main" in done:
+        st.caption(say(sections.CONTENTS))
+        if "twin" in done:
+            sections.lists(choice, done)
+        sections.run_in_full(selection, done)
+        sections.who_pays(done)
+    if proved:
+        sections.attacks(ready.plan, choice.delta)  # before a run, for it needs none
+    who_sees_what.draw(who_sees_what.of(choice.algorithm))
+    if "main" in done:
+        if proved:
+            target_error.draw(choice, given, "explore", done["main"].record.metric("rmse"))
+        exports.draw(done["main"])
+
+
+def main() -> None:
+    choice = sidebar.choice()
+    budget = Budget(
+        epsilon=choice.epsilon,
+        delta=choice.delta,
+        calibration=choice.calibration,
+        noise=choice.noise,
+    )
+    head, waited, middle, going = (st.container() for _ in range(4))
+    with st.expander(say("Parameters of the algorithm")):
+        given = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
+    spec = choice.spec(parameters=given)
+    ready = prepare(spec, choice.shape, choice.assumptions)
+    selection = compared_with(spec, choice.shape, every=bool(st.session_state.get(sections.EVERY)))
+    proved = ready.guarantee.has_epsilon
+    grid = epsilon_grid.read(spec, also=(choice.epsilon,))
+    known = proved and grid.point(choice.epsilon) is not None
+    news = going if known else waited  # what is there needs not wait for what it is compared with
+    with head:
+        drawn = known and draw_story(choice, spec, grid, waits=False)
+    with middle:
+        beneath = meaning_and_card(choice, spec, ready)
+    with news:
+        done = run_progress.request(
+            "explore", selection.runs, first=comparison.first_runs(selection), whole=WITH_LISTS
+        )
+    if not drawn:
+        grid = epsilon_grid.read(spec, also=(choice.epsilon,))
+        with head:
+            drawn = proved and draw_story(choice, spec, grid, waits=True)
+    if not drawn:
+        with head:
+            plain_finding(choice, proved, done)
+    if proved:
+        with waited:
+            stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])
+    with beneath:
+        sections.better(selection, done, use)
+    polling.first_view_ends(drawn)
+    below(choice, given, selection, done, ready)
+    if proved and len(done) == len(selection.runs):
+        epsilon_grid.keep_filling("explore", spec, grid)
+
+
+try:
+    main()
+except BadInput as error:
+    safe_text.error(error)

@@ -1,0 +1,208 @@
+"""What stands under the first view of Explore, each section with a link of its own."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Event
+from dpmf_core.runs.comparison import VARIANTS, Comparison, clearly_better, same_draws
+from dpmf_core.runs.recommendations import Suggestion, liked, recommend, someone
+from dpmf_core.runs.record import Run
+from pages.explore.story import LISTED
+from pages.kit import (
+    charts,
+    comparison,
+    comparison_charts,
+    lesson,
+    privacy_card,
+    run_progress,
+    safe_text,
+)
+from pages.kit.choice import Choice
+from pages.kit.comparison import median, weak_twin
+from pages.kit.language import say, written
+from pages.kit.session_widgets import bind
+
+EVERY = "explore.every"
+PARTS = {"test_rmse": phrase("held-out"), "train_rmse": phrase("train")}
+CONTENTS = phrase(
+    "Below: [one person's list](#list) · [error by step](#steps) · [other methods](#methods) ·"
+    " [who pays](#who-pays) · [attacks](#attacks) · [take it away](#take-it-away)"
+)
+
+
+def better(selection: Comparison, done: dict[str, Run], use: Callable[[str], None]) -> None:
+    """Where another proven method does better at this epsilon: that, and a button that shows it.
+    Nothing while runs go on: the best of those that have finished need not be the best.
+    """
+    found = None if run_progress.goes_on("explore") else clearly_better(done, selection.runs)
+    if found is None:
+        return
+    (who, gap), digits = found, METRICS["rmse"].digits
+    name, (low, high) = comparison.title(who, done[who]), gap.interval
+    st.markdown(
+        say(
+            "**{name} does better at this ε**: it errs less in each of {draws} draws, by {mean} on"
+            " average ({low} to {high}, 95%).",
+            name=name,
+            draws=len(gap.differences),
+            mean=f"{-gap.mean:.{digits}f}",
+            low=f"{-high:.{digits}f}",
+            high=f"{-low:.{digits}f}",
+        )
+    )
+    if who not in VARIANTS and lesson.fixed_value("algo") is None:
+        show = say("Show {name}", name=name)
+        st.button(show, key="explore.better", type="primary", on_click=use, args=(who,))
+
+
+def run_in_full(selection: Comparison, done: dict[str, Run]) -> None:
+    """Error by step, and the methods at this epsilon."""
+    if line := weak_twin(done):
+        st.warning(line)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        steps(done)
+    with right:
+        methods(selection, done)
+
+
+def steps(done: dict[str, Run]) -> None:
+    st.header(say("Error by step"), anchor="steps")
+    st.caption(say("Computed on raw data, not released. Further draws are faint."))
+    lines = comparison.curves(done, PARTS, "rmse")
+    guessed = same_draws(done, "trivial")
+    charts.show(
+        comparison_charts.steps(lines, median(guessed, 0) if guessed else None),
+        "explore.steps",
+        say("Held-out and train RMSE by step, private beside non-private."),
+        lines,
+    )
+
+
+def methods(selection: Comparison, done: dict[str, Run]) -> None:
+    st.header(comparison.heading(selection), anchor="methods")
+    points = comparison.ladder(done, "rmse")
+    st.caption(comparison.explanation(selection, done))
+    charts.show(
+        comparison_charts.ladder(points),
+        "explore.ladder",
+        say("Held-out RMSE of each method: {errors}", errors=_alt(points)),
+        points,
+    )
+    if not selection.every or st.session_state.get(EVERY):
+        st.toggle(
+            say("Every private method"),
+            key=EVERY,
+            help=say(
+                "Trains all that there are with the same seeds; the slowest take a minute on"
+                " large data."
+            ),
+        )
+
+
+def _alt(points: pd.DataFrame) -> str:
+    return "; ".join(
+        say("{name} {value:.3f}", name=name, value=value)
+        for name, value in points.groupby("name")["rmse"].median().sort_values().items()
+    )
+
+
+# ---- who pays ------------------------------------------------------------------------------------
+
+GROUPS = {
+    "activity": (
+        phrase("users, by how much they rated"),
+        (phrase("fewest"), phrase("few"), phrase("many"), phrase("most")),
+    ),
+    "popularity": (
+        phrase("items, by how often they were rated"),
+        (phrase("rarest"), phrase("rare"), phrase("common"), phrase("most rated")),
+    ),
+}
+
+
+def who_pays(done: dict[str, Run]) -> None:
+    """Error in quarters of users and of items, private beside non-private, in the first draw."""
+    st.header(say("Who pays"), anchor="who-pays")
+    st.caption(say("Held-out RMSE in each quarter, in the first draw. Computed on raw data."))
+    for column, (by, (title, names)) in zip(st.columns(2), GROUPS.items(), strict=True):
+        rows = _groups(done, by, names)
+        with column:
+            if not rows.empty:
+                charts.show(
+                    charts.groups(rows, say(title)),
+                    f"explore.pays.{by}",
+                    say("Held-out RMSE by quarter of {groups}.", groups=title),
+                    rows,
+                )
+
+
+def _groups(done: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFrame:
+    rows = [
+        {
+            "group": say(names[place]),
+            "name": say(done[who].record.title),
+            "id": done[who].spec.algorithm,
+            "rmse": figures["rmse"],
+        }
+        for who in ("main", "twin", "trivial")
+        if who in done
+        for place, figures in enumerate(done[who].record.buckets.get(by, ())[: len(names)])
+        if figures.get("rmse") is not None
+    ]
+    return pd.DataFrame(rows, columns=["group", "name", "id", "rmse"])
+
+
+def attacks(plan: Event, delta: float) -> None:
+    st.header(say("What every attack gets wrong"), anchor="attacks")
+    privacy_card.meaning(plan, delta, "explore.meaning")
+
+
+# ---- one person's list ---------------------------------------------------------------------------
+
+
+def lists(choice: Choice, done: dict[str, Run]) -> None:
+    """One person's recommendations in full, private beside non-private."""
+    st.header(say("One person's list"), anchor="list")
+    key = f"explore.user.{choice.data}"
+    st.session_state.setdefault(key, someone(done["main"]))
+    user = st.number_input(say("Person"), 0, choice.entry.n_users - 1, **bind(key, emptiable=True))
+    if user is None:
+        st.info(say("Give a person's number."))
+        return
+    private, twin = (recommend(done[name], user, LISTED) for name in ("main", "twin"))
+    shared = len({s.item for s in private} & {s.item for s in twin})
+    st.write(
+        say(
+            "**{shared} of {all} recommendations stay the same with privacy** (✓). Her ratings, at"
+            " left, are private: this is her own view.",
+            shared=shared,
+            all=len(private),
+        )
+    )
+    without = phrase(done["twin"].record.title)
+    tables: dict[str, tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]] = {
+        say("What she rated highest"): (liked(done["main"], user), ()),
+        say("Private"): (private, twin),
+        say("Without privacy ({name})", name=without): (twin, private),
+    }
+    for column, (title, (items, other)) in zip(st.columns(3), tables.items(), strict=True):
+        with column:
+            _table(title, items, other)
+
+
+def _table(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, ...]) -> None:
+    both = {suggestion.item for suggestion in other}
+    st.subheader(title, anchor=False)
+    rows = [
+        {
+            say("item"): f"✓ {s.title}" if s.item in both else s.title,
+            say("rating"): written(f"{s.rating:.1f}"),
+        }
+        for s in items
+    ]
+    safe_text.words_table(pd.DataFrame(rows))

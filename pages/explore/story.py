@@ -1,0 +1,167 @@
+"""The first view of Explore: what an epsilon costs, as a headline, a figure and one person's list.
+
+All of it is made from the grid of epsilons, so that the browser can follow the slider alone.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpmf_core import algorithms
+from dpmf_core.engine.executor import engine
+from dpmf_core.privacy.gaussian import all_gaussian
+from dpmf_core.privacy.interpretation import Meaning, meaning
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.comparison import references
+from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, Point, at_epsilon
+from dpmf_core.runs.planning import Prepared, prepare
+from dpmf_core.runs.recommendations import recommend, someone
+from dpmf_core.runs.specification import RunSpec
+from pages.explore import words
+from pages.kit import colours, first_view
+from pages.kit.choice import Choice
+from pages.kit.comparison import median
+from pages.kit.language import say
+
+LISTED = 6  # recommendations in the first view
+PERSON, LISTS = "person", "lists"  # what comes with the package of runs, beside their records
+KEPT = 4000  # lists in memory, for all sessions
+Items = list[dict[str, Any]]
+
+
+def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
+    """What the browser draws; None while the grid has no point, no twin or no trivial predictor."""
+    if not (grid.points and grid.twin and grid.trivial):
+        return None
+    kind = algorithms.find(choice.algorithm)
+    title, twin, trivial = say(kind.title), _level(grid.twin), _level(grid.trivial)
+    without = say(
+        "{name}, without privacy: {error}",
+        name=first_view.twin_title(kind.id),
+        error=words.stars(twin["median"]),
+    )
+    guess = say("guessing the mean: {error}", error=words.stars(trivial["median"]))
+    epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
+    return {
+        "epsilon": choice.epsilon,
+        "method": title,
+        "title": "",
+        "sentence": "",
+        "alt": words.alt(title, grid),
+        "colour": colours.of(kind.id),
+        "points": [_point(choice, title, grid, point) for point in grid.points],
+        "twin": twin | {"label": without},
+        "trivial": trivial | {"label": guess},
+        "range": [min(epsilons), max(epsilons)],
+        "lists": None,
+        "terms": words.terms(),
+        "words": words.templates(choice, title),
+        "stale": False,
+        "pending": grid.point(choice.epsilon) is None,
+        "choosable": True,
+    }
+
+
+def _level(draws: Sequence[float]) -> dict[str, Any]:
+    return {"median": median([(draw,) for draw in draws], 0)}
+
+
+def _point(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> dict[str, Any]:
+    headline, sentence = words.finding(choice, title, grid, point)
+    return {
+        "epsilon": point.epsilon,
+        "median": point.median,
+        "low": min(point.values),
+        "high": max(point.values),
+        "values": list(point.values),
+        "title": headline,
+        "sentence": sentence,
+        "label": words.point_label(choice, point),
+        "cells": words.cells(point),
+    }
+
+
+def remember(choice: Choice, story: dict[str, Any]) -> None:
+    """Keep what is drawn, where it has the epsilon that is chosen."""
+    for point in story["points"]:
+        if point["epsilon"] == choice.epsilon:
+            said = {"title": point["title"], "sentence": point["sentence"]}
+            first_view.remember("explore", choice, story | said)
+
+
+# ---- one person's list ---------------------------------------------------------------------------
+
+
+def person(choice: Choice, spec: RunSpec) -> int | None:
+    """Whose list is shown: the one that was asked for, else somebody with a rich history; None
+    while no run says who there is.
+    """
+    key = f"explore.user.{choice.data}"
+    if key not in st.session_state:
+        trivial = references(spec)["trivial"]
+        run = engine().known.whole(trivial)
+        found = shipped_runs.shown(trivial, PERSON) if run is None else someone(run)
+        if found is None:
+            return None
+        st.session_state[key] = found
+    chosen: int | None = st.session_state[key]
+    return chosen
+
+
+def lists(
+    choice: Choice, spec: RunSpec, grid: EpsilonGrid, user: int | None
+) -> dict[str, Any] | None:
+    """What one person is shown at each measured epsilon of the first draw, and without privacy."""
+    if user is None:
+        return None
+    items = _shared_items if choice.entry.public else _items
+    twin = items(references(spec)["twin"].model_dump_json(), user)
+    if not twin:
+        return None
+    found = {at: items(at_epsilon(spec, at).model_dump_json(), user) for at in grid.epsilons}
+    there = [{"epsilon": at, "items": own} for at, own in found.items() if own]
+    return {"person": user, "twin": twin, "at": there} if there else None
+
+
+def _items(spec: str, user: int) -> Items:
+    """What a run recommends to somebody; nothing where the run is not there, and this list does
+    not come with the package. spec: as JSON.
+    """
+    wanted = RunSpec.model_validate_json(spec)
+    run = engine().known.whole(wanted)
+    if run is None:
+        packed: dict[str, Items] = shipped_runs.shown(wanted, LISTS) or {}
+        return packed.get(str(user), [])
+    return [{"id": it.item, "title": it.title} for it in recommend(run, user, LISTED)]
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _found(spec: str, user: int) -> Items:
+    if not (found := _items(spec, user)):
+        raise LookupError
+    return found
+
+
+def _shared_items(spec: str, user: int) -> Items:
+    """The same on public data, remembered for everybody."""
+    try:
+        return _found(spec, user)
+    except LookupError:
+        return []
+
+
+# ---- what epsilon means --------------------------------------------------------------------------
+
+
+def meanings(choice: Choice, spec: RunSpec, ready: Prepared) -> dict[float, Meaning]:
+    """What each epsilon of the grid means, and the chosen one; this alone where the noise is not
+    Gaussian, for there it takes long.
+    """
+    found = {choice.epsilon: meaning(ready.plan, choice.delta)}
+    if not all_gaussian(ready.plan):
+        return found
+    for at in EPSILONS:
+        plan = prepare(at_epsilon(spec, at), choice.shape, choice.assumptions).plan
+        found[at] = meaning(plan, choice.delta)
+    return found

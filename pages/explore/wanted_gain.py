@@ -1,0 +1,53 @@
+"""Which epsilon keeps so much of the gain? Answered from the measured points of the figure above,
+with a button that goes there.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dpmf_core.runs.gain import Kept, first_keeping
+from dpmf_core.runs.specification import RunSpec
+from pages.kit import epsilon_grid, kept_gain, lesson
+from pages.kit.choice import Choice
+from pages.kit.language import say
+
+KEY = "explore.keep"
+
+
+def draw(choice: Choice, title: str, spec: RunSpec, go_to: Callable[[float], None]) -> None:
+    """title: of the method. spec: its run. go_to: called with the epsilon that a person wants to
+    see.
+    """
+    line = epsilon_grid.kept_along(spec, also=(choice.epsilon,))
+    if len(line) > 1:  # one point alone answers for itself
+        _question(choice.epsilon, title, line, go_to)
+
+
+@st.fragment
+def _question(now: float, title: str, line: list[Kept], go_to: Callable[[float], None]) -> None:
+    """It answers without drawing the page again."""
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="explore.keep.row"
+    ):
+        st.markdown(say("To keep"), width="content")
+        wanted = kept_gain.percent(KEY)
+        found, detail = kept_gain.answer(line, wanted)
+        st.markdown(
+            say(
+                "% of the gain with {title}: **{found}**{detail}",
+                title=title,
+                found=found,
+                detail=detail,
+            ),
+            width="content",
+            help=say(kept_gain.BETWEEN),
+        )
+        needed = first_keeping(line, wanted / 100).median
+        if needed is None or lesson.fixed_value("eps") is not None:
+            return
+        there = kept_gain.chosen(needed)
+        if there != now and st.button(
+            say("Show"), key="explore.keep.go", on_click=go_to, args=(there,)
+        ):
+            st.rerun()

@@ -1,0 +1,95 @@
+"""Colours and marks of methods, the same in every figure, in light and dark.
+
+The palette is Okabe & Ito's, with further colours that stay apart from it.
+"""
+
+import streamlit as st
+
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.runs.comparison import PLAIN
+
+# by name: on a light page, on a dark page
+PALETTE = {
+    "blue": ("#0072B2", "#3f9fe3"),
+    "sky": ("#56B4E9", "#9ad6f7"),
+    "green": ("#009E73", "#009E73"),
+    "vermilion": ("#D55E00", "#D55E00"),
+    "orange": ("#E69F00", "#E69F00"),
+    "pink": ("#CC79A7", "#CC79A7"),
+    "brown": ("#8B5A2B", "#c08a58"),
+    "violet": ("#7A3E9D", "#b07ad1"),
+    "olive": ("#8A8D00", "#8A8D00"),
+    "red": ("#C0392B", "#C0392B"),
+    "teal": ("#0E7C7B", "#0E7C7B"),
+    "grey": ("#6b7280", "#6b7280"),
+    "periwinkle": ("#7d8fd1", "#7d8fd1"),
+    "magenta": ("#C2185B", "#C2185B"),
+}
+# for private methods that name no colour
+FURTHER = (
+    ("#4d7c0f", "#84cc16"),
+    ("#b45309", "#f59e0b"),
+    ("#4338ca", "#818cf8"),
+    ("#be185d", "#f472b6"),
+    ("#0f766e", "#2dd4bf"),
+    ("#a16207", "#facc15"),
+)
+NOT_PRIVATE = ("#4a4f59", "#b8bec9")
+# drawn as lines of their own beside the method that they are variants of
+VARIANTS = {PLAIN: "periwinkle", "sketch-hash": "magenta"}
+
+
+def is_dark() -> bool:
+    return st.context.theme.type == "dark"
+
+
+def of(name: str) -> str:
+    """The colour of an algorithm or a variant by its id, grey where it is not private; or one of
+    the palette by its name.
+    """
+    return _pair(name)[is_dark()]
+
+
+def ink() -> str:
+    """The colour of axes and of levels."""
+    return "#8b93a1" if is_dark() else "#6b7280"
+
+
+def text() -> str:
+    """The colour of words, legible on every fill too."""
+    return "#fafafa" if is_dark() else "#1f2937"
+
+
+def marker(method: str) -> str:
+    """The mark of a method's points."""
+    return REGISTRY[method].marker if method in REGISTRY else "circle"
+
+
+def is_trivial(method: str) -> bool:
+    """Whether it is a predictor that must be beaten, drawn dashed."""
+    return method in REGISTRY and REGISTRY[method].is_trivial
+
+
+def is_twin(method: str) -> bool:
+    """Whether it stands for some method without privacy; a trivial predictor does not."""
+    return not is_trivial(method) and any(kind.twin == method for kind in REGISTRY.values())
+
+
+def is_coloured(method: str) -> bool:
+    """Whether it is drawn in a colour and not in the grey of what is not private."""
+    return _pair(method) != NOT_PRIVATE
+
+
+def _pair(method: str) -> tuple[str, str]:
+    if method in PALETTE:
+        return PALETTE[method]
+    kind = REGISTRY.get(method)
+    colour = VARIANTS.get(method, kind.colour if kind is not None else "")
+    if colour:
+        return PALETTE[colour]
+    uncoloured = [
+        it.id for it in REGISTRY.values() if issubclass(it, PrivateAlgorithm) and not it.colour
+    ]
+    if method in uncoloured:
+        return FURTHER[uncoloured.index(method) % len(FURTHER)]
+    return NOT_PRIVATE

@@ -1,0 +1,169 @@
+// Topics as words or parts as pictures, each at the place of its partner without privacy. They
+// follow `dpmf:epsilon` while the slider is held; between two measured points the nearest one is
+// shown, and said to be.
+
+import { close, explained, filled, heading, nearest, part, sayDrawn, shown, table, written }
+  from "../dpmf.story/story.js";
+
+const views = new WeakMap();
+const KINDS = { words: { build: buildWords, show: showWords },
+  pictures: { build: buildPictures, show: showPictures } };
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let view = views.get(parentElement);
+  if (view === undefined) {
+    view = built(parentElement);
+    views.set(parentElement, view);
+    view.hear = ({ detail }) => move(view, detail);
+  }
+  drawn(view, data);
+  sayDrawn(view, data, setTriggerValue);
+  window.addEventListener("dpmf:epsilon", view.hear);
+  return () => window.removeEventListener("dpmf:epsilon", view.hear);
+}
+
+function built(parentElement) {
+  const root = part(parentElement, "div", "story");
+  const story = heading(root);
+  const figures = part(root, "div", "figures");
+  const caption = part(root, "p", "note");
+  const numbers = part(root, "details");
+  return { ...story, figures, caption, numbers, held: false };
+}
+
+function drawn(view, data) {
+  const { words } = view.data = data;
+  view.root.classList.toggle("stale", data.stale);
+  view.root.style.setProperty("--private", data.colour);
+  view.caption.textContent = words.caption;
+  const plain = JSON.stringify([data.kind, data.plain, data.across, words.withPrivacy]);
+  if (plain !== view.plain) {
+    view.plain = plain;
+    view.figures.replaceChildren();
+    KINDS[data.kind].build(view);
+  }
+  table(view.numbers, words, data.points);
+  if (!view.held) view.at = data.epsilon;
+  show(view);
+}
+
+function move(view, { epsilon, held }) {
+  if (!(epsilon > 0)) return;
+  view.held = held;
+  if (view.data.stale) return;
+  view.at = epsilon;
+  show(view);
+}
+
+function show(view) {
+  const { data, at } = view;
+  const point = nearest(data.points, at);
+  const there = close(point.epsilon, at);
+  view.root.dataset.epsilon = shown(point.epsilon);
+  view.root.dataset.measured = String(there);
+  explained(view, view.title, point.title);
+  explained(view, view.sentence, point.sentence);
+  const as = (epsilon) => written(shown(epsilon), data.words);
+  const near = filled(data.words.near, { epsilon: as(at), shown: as(point.epsilon) });
+  view.status.textContent = data.stale ? data.words.stale
+    : there ? "" : `${near}${data.pending ? ` ${data.words.pending}` : ""}`;
+  KINDS[data.kind].show(view, point);
+}
+
+// Read aloud, not seen.
+function aside(parent, text) {
+  part(parent, "span", "aside", text);
+}
+
+// ---- topics as words ------------------------------------------------------------------------
+
+function buildWords(view) {
+  const { data, figures } = view;
+  const list = part(figures, "ol", "topics");
+  view.topics = data.plain.map((plain, place) => {
+    const root = part(list, "li");
+    const head = part(root, "h2", "", filled(data.words.part, { number: place + 1 }));
+    const alike = part(head, "span", "alike");
+    const bag = part(root, "ul");
+    const kept = plain.map((word) => part(bag, "li"));
+    return { bag, alike, plain, kept, came: new Map() };
+  });
+}
+
+function showWords(view, point) {
+  const { words } = view.data;
+  view.topics.forEach((topic, place) => {
+    const now = point.parts[place];
+    const there = new Set(now);
+    const stay = topic.plain.filter((word) => there.has(word)).length;
+    topic.alike.textContent = ` ${filled(words.stay, { stay, all: topic.plain.length })}`;
+    topic.plain.forEach((word, i) => keepOrStrike(topic.kept[i], word, there.has(word), words));
+    comeAndGo(topic, now.filter((word) => !topic.plain.includes(word)), words);
+  });
+}
+
+function keepOrStrike(element, word, kept, words) {
+  const state = kept ? "kept" : "left";
+  if (element.className === state) return;
+  element.className = state;
+  element.replaceChildren();
+  if (!kept) aside(element, `${words.gone} `);
+  part(element, kept ? "span" : "del", "", word);
+}
+
+function comeAndGo(topic, came, words) {
+  for (const [word, element] of topic.came) {
+    if (came.includes(word)) continue;
+    element.remove();
+    topic.came.delete(word);
+  }
+  for (const word of came) {
+    const element = topic.came.get(word) ?? part(topic.bag, "li", "came");
+    if (!topic.came.has(word)) {
+      aside(element, `${words.fresh} `);
+      part(element, "ins", "", word);
+      topic.came.set(word, element);
+    }
+    topic.bag.append(element); // heaviest first
+  }
+}
+
+// ---- parts as pictures ----------------------------------------------------------------------
+
+function buildPictures(view) {
+  const { data, figures } = view;
+  const sides = part(figures, "div", "sides");
+  sides.style.setProperty("--across", data.across);
+  view.pictures = side(sides, data.words.withPrivacy, data.plain.length);
+  const plain = side(sides, data.words.without, data.plain.length);
+  plain.forEach(({ image, bar }, place) => {
+    bar.classList.add("none");
+    image.src = source(data.plain[place]);
+    image.alt = filled(data.words.plainAlt, { number: place + 1 });
+  });
+}
+
+function side(parent, title, count) {
+  const figure = part(parent, "figure");
+  part(figure, "h2", "", title);
+  const grid = part(figure, "div", "grid");
+  return Array.from({ length: count }, () => {
+    const tile = part(grid, "div", "tile");
+    const image = part(tile, "img");
+    const bar = part(tile, "div", "bar");
+    return { image, bar, measure: part(bar, "div") };
+  });
+}
+
+function showPictures(view, point) {
+  view.pictures.forEach(({ image, measure }, place) => {
+    const found = source(point.parts[place]);
+    if (image.src !== found) image.src = found;
+    const alike = Math.round(100 * point.alike[place]);
+    image.alt = filled(view.data.words.alt, { number: place + 1, alike });
+    image.title = image.alt;
+    measure.style.width = `${Math.max(0, alike)}%`;
+  });
+}
+
+const source = (file) => `data:image/png;base64,${file}`;

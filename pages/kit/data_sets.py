@@ -1,0 +1,137 @@
+"""The data sets that a session may choose: the catalogue's, and those that it brought itself.
+
+Each kind of data (ratings, documents, images) has a choice of its own.
+"""
+
+from typing import Any
+
+import streamlit as st
+
+import dpmf_datasets as datasets
+from dpmf_core import first_views
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.privacy import default_delta
+from dpmf_core.serving import limits
+from pages.kit.page_table import DataKind
+
+KIND = "sidebar.holds"  # in the session: the kind of data of the page shown
+OWN = "data.own"  # in the session: the data sets that it brought, by id
+# values that each kind of data has for itself
+OF_KIND = ("data", "top", "algo", "eps", "delta", "shape", "features")
+# what a kind is first shown with, by the names of the sidebar's values
+FIRST: dict[str, dict[str, Any]] = {
+    kind: {"data": it.data, "algo": it.algorithm, "eps": it.epsilon}
+    for kind, it in first_views.USUAL.items()
+}
+
+
+def data_kind() -> DataKind:
+    """What the page shown is about."""
+    kind: DataKind = st.session_state.get(KIND, "ratings")
+    return kind
+
+
+def session_key(name: str, kind: DataKind | None = None) -> str:
+    """Where a value of the sidebar lies in the session: one place for all pages, or one for
+    each kind of data.
+    """
+    kind = kind or data_kind()
+    return f"sidebar.{kind}.{name}" if name in OF_KIND and kind != "ratings" else f"sidebar.{name}"
+
+
+def kind_of(entry: Any) -> DataKind:
+    kind: DataKind = getattr(entry, "holds", "ratings")
+    return kind
+
+
+def find(data_id: str) -> Any:
+    """The session's own data set of this id, or the catalogue's. Raises BadInput."""
+    return st.session_state.get(OWN, {}).get(data_id) or datasets.described(data_id)
+
+
+def is_public(data_id: str) -> bool:
+    """Whether a data set is published or simulated, so that what is computed on it costs nobody
+    privacy.
+    """
+    return bool(find(data_id).public)
+
+
+def chosen_is_public() -> bool:
+    """Whether the data set chosen on this page is public; so it is where none is chosen."""
+    data_id = st.session_state.get(session_key("data"))
+    return data_id is None or is_public(data_id)
+
+
+def privacy_units(entry: Any) -> int:
+    """How many privacy units there are, known to everybody."""
+    if kind_of(entry) == "ratings":
+        return int(entry.n_users)
+    return int(entry.n_people or entry.n_samples)
+
+
+def entries() -> tuple[Any, ...]:
+    """All of this page's kind: the catalogue's, and the session's own."""
+    kind = data_kind()
+    listed = datasets.ratings() if kind == "ratings" else datasets.samples(kind)
+    own = st.session_state.get(OWN, {}).values()
+    return (*listed, *(entry for entry in own if kind_of(entry) == kind))
+
+
+def usable() -> list[str]:
+    """Ids of those on this machine that may be computed on here; the usual one where there is
+    none, of which the page then says so.
+    """
+    found = [entry.id for entry in entries() if _is_usable(entry.id)]
+    return found or [FIRST[data_kind()]["data"]]
+
+
+def _is_usable(data_id: str) -> bool:
+    if datasets.is_own(data_id):
+        return True
+    return datasets.present(data_id) and limits.allowed_here(data_id)
+
+
+def add_own(entry: Any) -> None:
+    """A data set of this session alone, chosen on every page about its kind; call it before the
+    sidebar is drawn.
+    """
+    st.session_state[OWN] = {**st.session_state.get(OWN, {}), entry.id: entry}
+    choose(entry)
+
+
+def choose(entry: Any) -> None:
+    """A data set is the chosen one on every page about its kind; call it before the sidebar is
+    drawn.
+    """
+    kind = kind_of(entry)
+    values = {"data": entry.id, "top": None, "delta": default_delta(privacy_units(entry))}
+    for name, value in values.items():
+        st.session_state[session_key(name, kind)] = value
+    if kind != "ratings":
+        st.session_state.setdefault(session_key("algo", kind), FIRST[kind]["algo"])
+
+
+def remove_own(entry: Any) -> None:
+    """Forget a data set of this session; pages that showed it go back to their first one."""
+    own = st.session_state.get(OWN, {})
+    st.session_state[OWN] = {name: it for name, it in own.items() if name != entry.id}
+    for key, value in list(st.session_state.items()):
+        if str(key).endswith(".data") and value == entry.id:
+            del st.session_state[key]
+
+
+def private_algorithms() -> list[str]:
+    """Ids of what takes a budget and suits the page's data; what needs item features only
+    where they are chosen.
+    """
+    task = "ratings" if data_kind() == "ratings" else "samples"
+    chosen = st.session_state.get(session_key("data"))
+    has_table = chosen is None or bool(getattr(find(chosen), "item_features", ""))
+    plain = not has_table or st.session_state.get(session_key("features")) != "public"
+    return [
+        name
+        for name, kind in REGISTRY.items()
+        if issubclass(kind, PrivateAlgorithm)
+        and kind.task == task
+        and not (plain and kind.needs_item_features)
+    ]

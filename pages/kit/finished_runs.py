@@ -1,0 +1,45 @@
+"""Handles on runs that need not be asked for: of what has finished, and of what comes with the
+package.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpmf_core.engine.executor import engine
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+
+
+class Kept:
+    """A finished run of which a page needs the record alone: a handle without arrays."""
+
+    state, error, bad_input, progress, is_queued = "done", None, False, None, False
+
+    def __init__(self, spec: RunSpec, run: Run) -> None:
+        self.spec, self._run = spec, Run(run.record, {}) if run.arrays else run
+
+    def cancel(self) -> None:
+        """It has ended."""
+
+    def wait(self, timeout: float) -> bool:
+        return True
+
+    def result(self, timeout: float | None = None) -> Run:
+        return self._run
+
+
+def from_package(wanted: Mapping[str, Any]) -> dict[str, Kept]:
+    """Runs that come with the package and that the store is not known to have, by name."""
+    runs = {name: spec for name, spec in wanted.items() if isinstance(spec, RunSpec)}
+    stored = engine().known.summaries(list(runs.values()))
+    packed = {
+        name: shipped_runs.record(spec)
+        for (name, spec), here in zip(runs.items(), stored, strict=True)
+        if here is None
+    }
+    return {
+        name: Kept(runs[name], Run(record, {}))
+        for name, record in packed.items()
+        if record is not None
+    }

@@ -1,0 +1,236 @@
+"""For teachers: a link to the page as it is shown now, alone or as one of several."""
+
+from typing import Literal
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+import dpmf_datasets as datasets
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.serving import signing
+from dpmf_core.serving.lesson_links import (
+    CONTROLS,
+    MOST_STEPS,
+    TEACHER,
+    LessonLink,
+    LessonSequence,
+    signed,
+)
+from pages.kit import lesson, links, safe_text, sidebar_values
+from pages.kit.components import copy_link, scroll_here
+from pages.kit.language import say
+from pages.kit.page_table import Page
+from pages.kit.safe_text import escape_letters
+
+PAGES = "lesson.pages"  # in the session: the pages of a sequence that is being made
+OPEN, MADE = "lesson.maker", "lesson.made"  # the page whose form is open; what was made there last
+TURNS = "lesson.turns"  # in the session: how often the button was pressed
+PRESSED = "lesson.pressed"  # in the session: the key of a button of the form
+WAYS: dict[str, tuple[str, Literal["primary", "secondary"]]] = {
+    "lesson.make": (phrase("Make it"), "primary"),
+    "lesson.add": (phrase("Add to a sequence"), "secondary"),
+}
+ONLY_EPSILON, EVERYTHING = phrase("only ε"), phrase("everything")
+NOTHING, AS_CHOSEN = phrase("nothing"), phrase("as I choose")
+MAY_CHANGE = (ONLY_EPSILON, EVERYTHING, NOTHING, AS_CHOSEN)
+
+
+def draw(page: Page, button: DeltaGenerator, panel: DeltaGenerator) -> None:
+    """The button of a page and, where it was pressed, the form in full width. Call it after the
+    page is drawn, when its address says all that the page shows.
+    """
+    button.button(
+        say("Make a lesson link"),
+        key="lesson.open",
+        icon=":material/school:",
+        on_click=_open,
+        args=(page.id,),
+    )
+    if st.session_state.get(OPEN) == page.id:
+        with panel:
+            # it opens above the page, and the button may be far below
+            scroll_here.draw("lesson.scroll", st.session_state.get(TURNS, 0))
+            with st.container(border=True):
+                _draw_form(page)
+
+
+def _draw_form(page: Page) -> None:
+    left, right = st.columns([6, 1], vertical_alignment="center")
+    left.header(say("Make a lesson link"), anchor=False)
+    right.button(say("Close"), key="lesson.close", on_click=_close, width="stretch")
+    if page.data_kind is not None and datasets.is_own(sidebar_values.value("data")):
+        st.warning(
+            say(
+                "This page shows data that you brought, and a link cannot carry a file: whoever"
+                " opened it would see other data. Choose a data set that this server has, in the"
+                " sidebar, and make the link then. Your data stay where they are."
+            )
+        )
+        return
+    st.caption(
+        say(
+            "Whoever opens it sees this page with the values of now; locked controls cannot be"
+            " moved, hidden ones are not shown."
+        )
+    )
+    parts, gathers = _ask(page)
+    try:
+        _make(LessonLink.parse(**parts), gathers)
+    except BadInput as error:
+        safe_text.error(error, "")
+    if pages():
+        links.to(
+            "lessons",
+            say("The sequence has {count} pages: arrange it", count=len(pages())),
+            {"view": "teachers"},
+        )
+
+
+def _open(page_id: str) -> None:
+    """As a callback it is not lost where the page begins anew above the button, as it does when
+    runs have ended.
+    """
+    st.session_state[OPEN] = page_id
+    st.session_state[TURNS] = st.session_state.get(TURNS, 0) + 1
+
+
+def _close() -> None:
+    st.session_state.pop(OPEN, None)
+    st.session_state.pop(MADE, None)
+
+
+def _press(key: str) -> None:
+    """As `_open`; what the form says counts when it is drawn next."""
+    st.session_state[PRESSED] = key
+
+
+def _make(link: LessonLink, gathers: bool) -> None:
+    """The buttons, and the links that were made last while they say what the form says."""
+    with st.container(horizontal=True):
+        for key, (words, kind) in WAYS.items():
+            st.button(say(words), key=key, type=kind, on_click=_press, args=(key,))
+    pressed = st.session_state.pop(PRESSED, None)
+    if pressed == "lesson.make":
+        st.session_state[MADE] = LessonSequence.parse(steps=(link,), gathers=gathers)
+    elif pressed == "lesson.add":
+        add(link)
+    made: LessonSequence | None = st.session_state.get(MADE)
+    if made is None:
+        return
+    if made.steps == (link,) and made.gathers == gathers:
+        show_links(made)
+    else:
+        st.caption(say("Something was changed since the link was made: make it again."))
+
+
+def _ask(page: Page) -> tuple[dict[str, object], bool]:
+    """What the link is to hold, and whether answers are gathered."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        title = st.text_input(
+            say("Title"), key="lesson.title", max_chars=120, persist_state="session"
+        )
+        question = st.text_area(
+            say("Question"), key="lesson.question", max_chars=600, persist_state="session"
+        )
+    with right:
+        locked, unseen = _ask_locks(page)
+        gathers = st.toggle(
+            say("Gather answers for a class view"),
+            True,
+            key="lesson.gathers",
+            persist_state="session",
+        )
+    return {
+        "page": page.id,
+        "query": dict(st.query_params),
+        "locked": locked,
+        "hidden": unseen,
+        "title": title,
+        "question": question,
+    }, gathers
+
+
+def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which controls are locked, and which are hidden."""
+    has_epsilon = page.data_kind is not None and "eps" not in page.unused
+    choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
+    picked = st.radio(
+        say("What the class may change"),
+        choices,
+        key="lesson.may_change",
+        horizontal=True,
+        format_func=say,
+    )
+    if picked == AS_CHOSEN:
+        locked = _ask_controls(say("Locked"), "lesson.locked", ["data", "algo", "seed"])
+        return locked, _ask_controls(say("Hidden"), "lesson.hidden", [])
+    if picked == EVERYTHING:
+        return (), ()
+    kept = tuple(it for it in CONTROLS if it != "eps" or picked != ONLY_EPSILON)
+    out_of_sight = st.toggle(say("Hide what is locked"), key="lesson.hide")
+    return ((), kept) if out_of_sight else (kept, ())
+
+
+def _ask_controls(label: str, key: str, first: list[str]) -> tuple[str, ...]:
+    picked = st.multiselect(
+        label, list(CONTROLS), first, key=key, format_func=lambda name: say(CONTROLS[name])
+    )
+    return tuple(picked)
+
+
+# ---- a sequence that is being made ---------------------------------------------------------------
+
+
+def pages() -> list[LessonLink]:
+    found: list[LessonLink] = st.session_state.setdefault(PAGES, [])
+    return found
+
+
+def add(link: LessonLink) -> None:
+    """One page more. Raises BadInput beyond the most."""
+    if len(pages()) >= MOST_STEPS:
+        raise BadInput(phrase("A sequence has at most {most} pages.", most=MOST_STEPS))
+    pages().append(link)
+    st.success(say("Added as page {place}.", place=len(pages())))
+
+
+def address(token: str, name: str = lesson.NAME, **more: str) -> str:
+    """The whole address of a link on this server; a teacher's one leads to the Lessons page."""
+    base = (st.context.url or "").split("?")[0].rstrip("/")
+    return f"{base}?{urlencode({name: token, **more})}"
+
+
+def show_links(sequence: LessonSequence) -> None:
+    """The links of a sequence: for the class, in a frame of a course site, for the teacher."""
+    token = signed(sequence)
+    st.markdown(say("**For the class**"))
+    copy_link.draw("lesson.copy.class", address(token))
+    if sequence.gathers:
+        st.markdown(say("**For you alone: the class view**"))
+        teacher = address(signed(sequence, TEACHER), "teach")
+        here = (st.context.url or "").split("?")[0].rstrip("/")
+        copy_link.draw("lesson.copy.teacher", teacher.replace(here, _lessons(here), 1))
+    with st.expander(say("In a frame of a course site")):
+        frame = escape_frame(address(token, embed="true"))
+        st.code(frame, language="html", wrap_lines=True)
+        st.caption(
+            say("Whoever runs this server must name the course site in DPMF_EMBED_IN beforehand.")
+        )
+    if not signing.key_is_lasting():
+        st.warning(escape_letters(say(signing.WARNING)))
+
+
+def _lessons(here: str) -> str:
+    """The address of the Lessons page, from that of any page."""
+    origin, _, path = here.partition("://")
+    host, *folders = path.split("/")
+    return "/".join((f"{origin}://{host}", *folders[:-1], "lessons"))
+
+
+def escape_frame(url: str) -> str:
+    """HTML that shows an address in a frame."""
+    whole = url.replace("&", "&amp;").replace('"', "&quot;")
+    return f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'

@@ -1,0 +1,132 @@
+"""The table of pages: a new page is a folder with a `page.py`, and one line here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from dpmf_core.language import phrase
+from dpmf_core.registry import by_id
+
+FOLDER = Path(__file__).parents[1]
+DataKind = Literal["ratings", "documents", "images"]
+ONE_RUN = ("algo", "rule", "noise_kind", "shape")  # controls of a single private run
+NOT_PRIVATE = ("features", "eps", "delta", *ONE_RUN)  # a page without privacy
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the dashboard.
+
+    id: its address; without hyphens also the name of its folder.
+    icon: a name of Google's Material Symbols.
+    section: under which the navigation shows it; '' beside the sections.
+    data_kind: what the data sets in its sidebar hold; None: it has no sidebar.
+    unused: controls of the sidebar that play no part on it, by their names in a link.
+    in_lessons: whether a lesson link may open it.
+    for_operator: whether only the operator of the server sees it.
+    also: further addresses that lead to it.
+    """
+
+    id: str
+    title: str
+    icon: str
+    section: str
+    data_kind: DataKind | None = "ratings"
+    unused: tuple[str, ...] = ()
+    in_lessons: bool = True
+    for_operator: bool = False
+    also: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        return self.id.replace("-", "")
+
+    @property
+    def script(self) -> Path:
+        return FOLDER / self.folder / "page.py"
+
+    @property
+    def material_icon(self) -> str:
+        """The icon as Streamlit writes it."""
+        return f":material/{self.icon}:"
+
+
+@dataclass(frozen=True)
+class Section:
+    """What somebody comes for: pages of one intent.
+
+    icon: a name of Google's Material Symbols. words: what is found there, in a sentence.
+    """
+
+    id: str
+    icon: str
+    words: str
+
+    @property
+    def material_icon(self) -> str:
+        """The icon as Streamlit writes it."""
+        return f":material/{self.icon}:"
+
+
+SECTIONS = by_id(
+    (
+        Section("Learn", "school", phrase("Lessons, the words, and what the papers found.")),
+        Section(
+            "Explore", "explore", phrase("Move epsilon and see what happens to recommendations.")
+        ),
+        Section("Choose", "checklist", phrase("An algorithm and an epsilon for data of yours.")),
+        Section("Verify", "verified", phrase("Account for every release, and attack it.")),
+        Section("Work", "work", phrase("What has been computed here.")),
+    )
+)
+
+# fmt: off
+PAGES = (
+    Page("start", "dpmf", "balance", "", None, in_lessons=False, also=("home", "index", "dpmf")),
+    Page("lessons", "Lessons", "school", "Learn", None,
+         also=("lesson", "course")),
+    Page("glossary", "Glossary", "menu_book", "Learn", None,
+         also=("terms", "words")),
+    Page("papers", "Papers", "fact_check", "Learn", None, also=("paper",)),
+    Page("theory", "Theory", "function", "Learn", None),
+    Page("errata", "Errata", "rule", "Learn", None, also=("erratum",)),
+    Page("explore", "Explore", "explore", "Explore", also=("explorer",)),
+    Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("eps", *ONE_RUN),
+         also=("trade-offs", "compare")),
+    Page("topics", "Topics", "article", "Explore", "documents", also=("topic", "documents")),
+    Page("faces", "Faces", "face", "Explore", "images", also=("face", "images", "parts")),
+    Page("sketch", "Sketch", "grid_on", "Explore", unused=("eps", "features", *ONE_RUN),
+         also=("sketches",)),
+    Page("retention", "Retention", "delete_sweep", "Explore", unused=NOT_PRIVATE),
+    Page("choose", "Choose", "recommend", "Choose", None, in_lessons=False,
+         also=("chooser", "advice")),
+    Page("tune", "Tune", "tune", "Choose", unused=("shape",), also=("tuning", "search")),
+    Page("data", "Data", "upload_file", "Choose", None,
+         also=("upload", "datasets")),
+    Page("accountant", "Accountant", "calculate", "Verify",
+         also=("account", "accounting")),
+    Page("audit", "Audit", "policy", "Verify", None, also=("audits", "attack")),
+    Page("runs", "Runs", "history", "Work", None, also=("run",)),
+    Page("operator", "Operator", "monitoring", "Work", None, in_lessons=False, for_operator=True,
+         also=("admin",)),
+)
+# fmt: on
+BY_ID = by_id(PAGES)
+HOME = PAGES[0].id  # where the server's address alone leads
+
+
+def _plain(address: str) -> str:
+    """An address as somebody remembers it: its letters and digits."""
+    return "".join(filter(str.isalnum, address.lower()))
+
+
+_FIRST = {it.section: it.id for it in reversed(PAGES)}
+_MEANT = {_plain(section): _FIRST[section] for section in SECTIONS}
+_MEANT |= {_plain(name): it.id for it in PAGES for name in (*it.also, it.id)}
+
+
+def page_meant(address: str) -> str | None:
+    """The id of the page that an address means, exact or as somebody remembers it; None where
+    there is none.
+    """
+    return _MEANT.get(_plain(address))

@@ -1,0 +1,273 @@
+"""How figures of Saha & Imtiaz 2022 are drawn: two units side by side, topics as words, parts as
+pictures, and what the epsilon of a step adds up to.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpmf_core.language import phrase
+from dpmf_core.papers import saha_units, source_noise
+from dpmf_core.papers.clauses import Found, Median
+from dpmf_core.papers.figures import Figure
+from dpmf_core.papers.saha_judgement import beside_plain
+from dpmf_core.papers.saha_methods import PLAIN, PRIVATE
+from dpmf_core.papers.saha_units import DPNMF, EPSILONS, OWN_MEAN, QUIET, ROWS, STARS, ZERO
+from dpmf_core.privacy import Calibration, Relation
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.inspection import pairs, shared_words, sheet, topics
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.sweep import Point
+from pages.kit import charts, colours, safe_text
+from pages.kit.language import say, written
+from pages.kit.sweep_frames import Finished
+
+MOST_TOPICS = 10
+
+# ---- two units -----------------------------------------------------------------------------------
+
+
+def in_both_units(found: Found) -> pd.DataFrame:
+    """A row a method: name, id, the published number, its unit, the error here in both units."""
+    ours = [
+        (say("DP-NMF, ε = {epsilon} a step", epsilon=budget_text(at)), PRIVATE, at)
+        for at in EPSILONS
+    ]
+    theirs = [(say("DPNMF, ε = {epsilon}", epsilon=budget_text(at)), DPNMF, at) for at in EPSILONS]
+    lines: list[tuple[str, str, float | None]] = [
+        (say(ZERO), ZERO, None),
+        (say("NMF, no privacy"), PLAIN, None),
+        *ours,
+        (say("DPNMF, hardly any noise"), QUIET, None),
+        *theirs,
+        (say(OWN_MEAN), OWN_MEAN, None),
+    ]
+    printed = _printed()
+    return pd.DataFrame(
+        {
+            "name": name,
+            "id": Median(label, at, {"unit": ROWS}).place(found).algorithm,
+            "published": printed.get((label, at)),
+            "published unit": (
+                {PLAIN: ROWS, PRIVATE: ROWS}.get(label, STARS) if (label, at) in printed else ""
+            ),
+            **{unit: Median(label, at, {"unit": unit})(found) for unit in (ROWS, STARS)},
+        }
+        for name, label, at in lines
+    )
+
+
+def _printed() -> dict[tuple[str, float | None], float]:
+    return {(mark.label, mark.x): mark.y for mark in saha_units.TABLE_4.marks}
+
+
+def units_chart(table: pd.DataFrame) -> go.Figure:
+    """Every method's error in both units on one logarithmic axis, published numbers as crosses."""
+    fig = charts.figure(
+        say("error (logarithmic)"),
+        "",
+        height=420,
+        xaxis={"type": "log", "tickvals": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]},
+        yaxis={"categoryorder": "array", "categoryarray": table["name"].tolist()[::-1]},
+    )
+    kinds = (
+        (ROWS, "circle", "blue", say("here, in rows of norm 1")),
+        (STARS, "square", "orange", say("here, in stars")),
+        ("published", "x", "vermilion", say("published, in one column")),
+    )
+    for column, symbol, tint, name in kinds:
+        rows = table[table[column].notna()]
+        fig.add_scatter(
+            x=rows[column],
+            y=rows["name"],
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 11, "color": colours.of(tint)},
+            hovertemplate=f"%{{y}}, {name}: %{{x:.4g}}<extra></extra>",
+        )
+    return fig
+
+
+def two_units(key: str, found: Found) -> None:
+    """Table 4 in both units, as a chart and a table."""
+    table = in_both_units(found)
+    alt = say(
+        "Error of every method in two units. The published numbers of DP-NMF lie among the errors"
+        " in rows of norm 1, those of DPNMF among the errors in stars."
+    )
+    charts.show(units_chart(table), f"{key}.units", alt, table.drop(columns="id"))
+
+
+def _draw_units(key: str, figure: Figure, done: Sequence[Point], finished: Finished) -> None:
+    if {point.key for point in figure.points()} <= finished.keys():
+        two_units(key, figure.measured(done, finished))
+
+
+# ---- topics and parts ----------------------------------------------------------------------------
+
+
+def _side_by_side(
+    key: str, done: Sequence[Point], finished: Finished
+) -> tuple[Point, Run, Run] | None:
+    """A private run, chosen where there are several, and its twin without privacy."""
+    twins = [finished[point.key] for point in done if point.label == PLAIN]
+    private = {
+        say(
+            "{method}, ε = {epsilon} a step",
+            method=phrase(point.label),
+            epsilon=budget_text(point.epsilon),
+        ): point
+        for point in done
+        if point.epsilon is not None and point.spec.algorithm == "dp-nmf"
+    }
+    if not (twins and private):
+        return None
+    chosen = st.selectbox(say("Private"), list(private), key=f"{key}.private")
+    point = private[chosen or next(iter(private))]
+    return point, finished[point.key], twins[0]
+
+
+def _draw_words(key: str, figure: Figure, done: Sequence[Point], finished: Finished) -> None:
+    """Matched topics as words, and how many of ten words they share at every epsilon."""
+    counts = pd.DataFrame(
+        {
+            say("method"): say(it.label),
+            say("ε of a step"): it.epsilon,
+            say("words shared of 10"): round(it.median, 1),
+        }
+        for it in beside_plain(shared_words)(done, finished, "")
+    )
+    if len(counts):
+        safe_text.table(counts)
+    if (both := _side_by_side(key, done, finished)) is None:
+        return
+    _, private, plain = both
+    mine, theirs = topics(private), topics(plain)
+    safe_text.table(
+        pd.DataFrame(
+            {
+                say("alike"): written(f"{pair.cosine:.0%}"),
+                say("with privacy"): " · ".join(word for word, _ in mine[pair.part]),
+                say("without privacy"): " · ".join(word for word, _ in theirs[pair.partner]),
+            }
+            for pair in pairs(private, plain)[:MOST_TOPICS]
+            if pair.partner is not None
+        )
+    )
+
+
+def _draw_sheets(key: str, figure: Figure, done: Sequence[Point], finished: Finished) -> None:
+    """Private parts beside their partners, as pictures."""
+    if (both := _side_by_side(key, done, finished)) is None:
+        return
+    _, private, plain = both
+    found = [pair for pair in pairs(private, plain) if pair.partner is not None]
+    mean = sum(pair.cosine for pair in found) / len(found)
+    columns = st.columns(2, gap="large")
+    sides = (
+        (
+            private,
+            [pair.part for pair in found],
+            phrase("with privacy, {mean:.2f} alike on average", mean=mean),
+        ),
+        (plain, [pair.partner or 0 for pair in found], phrase("without, in the same places")),
+    )
+    for column, (run, order, words) in zip(columns, sides, strict=True):
+        alt = say("{count} parts {words}.", count=len(order), words=words)
+        column.image(sheet(run, order), width="stretch", caption=say(words), alt=alt)
+
+
+OWN_DRAWINGS = {
+    "saha-table4": _draw_units,
+    "saha-fig4": _draw_words,
+    "saha-fig7": _draw_sheets,
+}
+
+# ---- what a step's epsilon adds up to ------------------------------------------------------------
+
+
+def totals(done: Sequence[Point]) -> pd.DataFrame:
+    """For each epsilon of a step what all steps cost, exactly: step, steps, the total with the
+    source's sensitivities, and with those that hold.
+    """
+    asked = {
+        (float(point.epsilon), int(point.spec.parameters["steps"]), point.spec.budget.delta)
+        for point in done
+        if point.spec.algorithm == "dp-nmf"
+        and point.epsilon is not None
+        and point.spec.budget is not None
+        and point.spec.budget.calibration is Calibration.SOURCE
+    }
+    return pd.DataFrame(
+        {
+            "step": each,
+            "steps": steps,
+            "source": exactly(source_noise.saha(each, delta, steps).event, delta),
+            "total": exactly(tight, delta),
+            "replace-one": exactly(tight, delta, Relation.REPLACE_ONE),
+        }
+        for each, steps, delta in sorted(asked)
+        for tight in [source_noise.saha(each, delta, steps, tight=True).event]
+    )
+
+
+def add_overall_axis(fig: go.Figure, done: Sequence[Point]) -> None:
+    """A second axis above: the total epsilon of all steps."""
+    table = totals(done)
+    if not len(table):
+        return
+    fig.add_scatter(
+        x=table["step"],
+        y=[None] * len(table),
+        xaxis="x2",
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    ink = {"color": colours.ink()}
+    title = say("total ε of {steps} steps", steps=table["steps"].iloc[0])
+    fig.update_layout(
+        margin={"t": 60},
+        legend={"y": 1.22},
+        xaxis={"tickvals": table["step"], "ticktext": [written(f"{at:g}") for at in table["step"]]},
+        xaxis2={
+            "overlaying": "x",
+            "matches": "x",
+            "side": "top",
+            "type": fig.layout.xaxis.type,
+            "title": {"text": title, "font": ink},
+            "tickvals": table["step"],
+            "ticktext": [written(epsilon_text(total)) for total in table["total"]],
+            "tickfont": ink,
+        },
+    )
+
+
+def show_totals(done: Sequence[Point]) -> None:
+    """The same as a table."""
+    table = totals(done)
+    if not len(table):
+        return
+    safe_text.table(
+        pd.DataFrame(
+            {
+                say("ε of a step"): table["step"],
+                say("steps"): table["steps"],
+                say("total ε"): table["total"].map(_total),
+                say("replace-one"): table["replace-one"].map(_total),
+                say("with the source's sensitivities"): table["source"].map(_total),
+            }
+        )
+    )
+    st.caption(
+        say(
+            "Total ε is exact, for adding or removing a sample, and holds for a random start. With"
+            " the source's start, which is computed from the private data, nothing is proved."
+        )
+    )
+
+
+def _total(epsilon: float) -> str:
+    return written(epsilon_text(epsilon))

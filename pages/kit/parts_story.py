@@ -1,0 +1,149 @@
+"""The first view of Topics and Faces: what an epsilon does to parts, as a headline and as the
+parts themselves, each at the place of its partner without privacy.
+
+All of it is made from the grid of epsilons, so that the browser can follow the slider alone.
+"""
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpmf_core import algorithms
+from dpmf_core.engine.executor import engine
+from dpmf_core.language import phrase
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.comparison import references
+from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point, at_epsilon
+from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from pages.kit import colours, parts_words
+from pages.kit.choice import SampleChoice
+from pages.kit.first_view import Story
+from pages.kit.parts_words import PARTS, TOPICS, Sayings, Subject
+
+MATCHED = "matched"  # what comes with the package of runs, beside their records
+KEPT = 1000  # parts of runs in memory, for all sessions
+Part = list[str] | str  # the words of a topic, or a picture's file in base64
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The parts of a private run, each at the place of its partner without privacy; nothing where
+    a part has none.
+
+    alike: the cosine of each with its partner. coherence: of topics, where it could be computed.
+    """
+
+    parts: Sequence[Part]
+    alike: Sequence[float]
+    coherence: float | None
+
+
+def _words(run: Run) -> list[Part]:
+    return [[word for word, _ in topic] for topic in topics(run)]
+
+
+def _pictures(run: Run) -> list[Part]:
+    return [base64.b64encode(file).decode() for file in small_pictures(run)]
+
+
+CONTENTS: dict[str, Callable[[Run], list[Part]]] = {TOPICS.id: _words, PARTS.id: _pictures}
+KINDS = {TOPICS.id: "words", PARTS.id: "pictures"}
+
+
+def of_grid(
+    subject: Subject,
+    choice: SampleChoice,
+    spec: RunSpec,
+    grid: EpsilonGrid,
+    proved: bool,
+    most: int,
+) -> Story | None:
+    """What the browser draws; None while there is no private run, or none without privacy.
+
+    proved: whether epsilon is what is promised; else the chosen run alone is shown. most: so many
+    parts are shown.
+    """
+    twin = references(spec)["twin"]
+    plain = _found(subject, choice, twin, twin)
+    points = {it.epsilon: it for it in grid.points if proved or it.epsilon == choice.epsilon}
+    found = {at: _found(subject, choice, at_epsilon(spec, at), twin) for at in points}
+    there = {at: parts for at, parts in found.items() if parts is not None}
+    if plain is None or not there or not grid.twin:
+        return None
+    kind, without = algorithms.find(choice.algorithm), algorithms.find(twin.algorithm)
+    titles = phrase(kind.title), phrase(without.title)
+    sayings = Sayings(subject, choice, *titles, proved, plain.coherence)
+    return {
+        "epsilon": choice.epsilon,
+        "colour": colours.of(kind.id),
+        "kind": KINDS[subject.id],
+        "plain": plain.parts[:most],
+        "across": row_length(len(plain.parts[:most])),
+        "points": [_point(sayings, points[at], it, plain, most) for at, it in there.items()],
+        "terms": parts_words.terms(subject),
+        "words": parts_words.templates(sayings),
+        "stale": False,
+        "pending": choice.epsilon not in there,
+    }
+
+
+def _point(
+    sayings: Sayings, point: Point, found: Matched, plain: Matched, most: int
+) -> dict[str, Any]:
+    shared = None
+    if sayings.subject is TOPICS:
+        both = [len({*a} & {*b}) for a, b in zip(found.parts, plain.parts, strict=True)]
+        shared = sum(both) / len(both)
+    alike = sum(found.alike) / len(found.alike)
+    title, sentence = sayings.finding(point, shared, found.coherence)
+    return {
+        "epsilon": point.epsilon,
+        "title": title,
+        "sentence": sentence,
+        "parts": found.parts[:most],
+        "alike": found.alike[:most],
+        "cells": sayings.cells(point, shared, alike, found.coherence),
+    }
+
+
+# ---- parts of runs that are there ----------------------------------------------------------------
+
+
+def _found(subject: Subject, choice: SampleChoice, spec: RunSpec, twin: RunSpec) -> Matched | None:
+    """On public data remembered for everybody; of a run that is not there what comes with the
+    package, else None.
+    """
+    texts = subject.id, spec.model_dump_json(), twin.model_dump_json()
+    try:
+        return _kept(*texts) if choice.entry.public else matched(*texts)
+    except LookupError:
+        packed = shipped_runs.shown(spec, MATCHED)
+        return None if packed is None else Matched(**packed)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _kept(subject: str, spec: str, twin: str) -> Matched:
+    return matched(subject, spec, twin)
+
+
+def matched(subject: str, spec: str, twin: str) -> Matched:
+    """The parts of a run in the order of their partners. spec, twin: as JSON. Raises LookupError
+    where a run is not there.
+    """
+    run, other = (engine().known.whole(RunSpec.model_validate_json(it)) for it in (spec, twin))
+    if run is None or other is None:
+        raise LookupError
+    contents = CONTENTS[subject](run)
+    partners = {pair.partner: pair for pair in pairs(run, other)}
+    order = [partners.get(place) for place in range(len(CONTENTS[subject](other)))]
+    nothing: Part = [] if subject == TOPICS.id else ""
+    return Matched(
+        tuple(nothing if pair is None else contents[pair.part] for pair in order),
+        tuple(0.0 if pair is None else pair.cosine for pair in order),
+        run.record.metrics.get("coherence"),
+    )

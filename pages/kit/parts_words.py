@@ -1,0 +1,225 @@
+"""What the first view of Topics and Faces says at each measured epsilon, in plain words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpmf_core.language import phrase
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.comparison import DRAWS
+from dpmf_core.runs.epsilon_grid import Point
+from dpmf_core.teaching.glossary import TERMS
+from pages.kit.choice import SampleChoice
+from pages.kit.comparison import gain_kept, median
+from pages.kit.first_view import bought, headline, of_draws, unproved
+from pages.kit.language import figures_in_browser, say, written
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a page is about, in phrases. id: of the page. title, many, numbered: of parts; row,
+    a_row: of what they explain.
+    """
+
+    id: str
+    title: str
+    many: str
+    numbered: str
+    row: str
+    a_row: str
+
+
+TOPICS = Subject(
+    "topics",
+    phrase("Topics"),
+    phrase("topics"),
+    phrase("Topic {number}"),
+    phrase("document"),
+    phrase("a document"),
+)
+PARTS = Subject(
+    "faces",
+    phrase("Parts"),
+    phrase("parts"),
+    phrase("Part {number}"),
+    phrase("image"),
+    phrase("an image"),
+)
+
+
+@dataclass(frozen=True)
+class Sayings:
+    """Headline, sentence and numbers of measured points.
+
+    title, without: the methods, private and not. proved: whether epsilon is what is promised.
+    coherence: of the topics without privacy, if any.
+    """
+
+    subject: Subject
+    choice: SampleChoice
+    title: str
+    without: str
+    proved: bool
+    coherence: float | None
+
+    def finding(
+        self, point: Point, shared: float | None, coherence: float | None
+    ) -> tuple[str, str]:
+        """shared: how many of a topic's ten words stay, on average."""
+        if not point.beside:
+            return self._headline(point, phrase("has found {many}", many=self.subject.many)), ""
+        nothing = phrase(
+            "finds no {many}: it does no better than the average", many=self.subject.many
+        )
+        said = (
+            _shared(shared),
+            self._unexplained(point),
+            _coherence(coherence, self.coherence),
+            say(bought(self.choice, point)),
+        )
+        kept = gain_kept(point.beside, self.without, nothing)
+        return self._headline(point, kept), " ".join(filter(None, said))
+
+    def _headline(self, point: Point, found: str) -> str:
+        if self.proved:
+            return say(headline(self.choice, point, self.title, found, phrase(" a step")))
+        return say(unproved(self.title, found, of_draws(len(point.beside) or DRAWS)))
+
+    def _unexplained(self, point: Point) -> str:
+        private, twin, guess = (share(median(point.beside, place)) for place in range(3))
+        return say(
+            "Unexplained of a typical {row}: {private} with privacy, {twin} without ({without}),"
+            " {guess} by the average {row} alone.",
+            row=self.subject.row,
+            private=private,
+            twin=twin,
+            without=self.without,
+            guess=guess,
+        )
+
+    def cells(
+        self, point: Point, shared: float | None, alike: float, coherence: float | None
+    ) -> list[str]:
+        """A line of the table of numbers, without its epsilon."""
+        found = [f"{point.median:.4f}", str(len(point.values)), f"{alike:.2f}"]
+        if self.subject is TOPICS:
+            found += ["" if it is None else f"{it:.2f}" for it in (shared, coherence)]
+        return [written(it) for it in found]
+
+
+def share(objective: float) -> str:
+    """The objective, half a squared distance, as a share of the squared size of a row."""
+    percent = 200 * objective
+    return f"{percent:.0f}%" if percent >= 1 or percent == 0 else f"{percent:.1g}%"
+
+
+def _shared(shared: float | None) -> str:
+    if shared is None:
+        return ""
+    return say("Of a topic's ten heaviest words {shared:.1f} stay.", shared=shared)
+
+
+def _coherence(private: float | None, plain: float | None) -> str:
+    if private is None or plain is None:
+        return ""
+    return say(
+        "Coherence {private:.2f} with privacy, {plain:.2f} without.", private=private, plain=plain
+    )
+
+
+def terms(subject: Subject) -> list[dict[str, str]]:
+    """Terms as they are said, in the order in which the first view says them."""
+    values = {"a_row": subject.a_row, "row": subject.row}
+    found = {
+        say("ε"): say(TERMS["epsilon"].words),
+        say("gain over guessing"): say(
+            "How much less of {a_row} stays unexplained than by the average {row} alone. 100% is"
+            " what the same search gains without privacy.",
+            **values,
+        ),
+        say("stay"): say(
+            "How many stand in both lists, with privacy and without; mean over the topics."
+        ),
+        say("Unexplained"): say(
+            "The squared distance between {a_row} and its sum of {many}, as a share of the {row}'s"
+            " squared size; mean over all, median draw. Half of it is what the methods minimise,"
+            " the objective.",
+            **values,
+            many=subject.many,
+        ),
+        say("Coherence"): say(
+            "How close the words of a topic stand to each other in these documents: at best 1,"
+            " about 0 for words that have nothing to do with each other (TC-W2V)."
+        ),
+    }
+    return [{"term": term, "meaning": words} for term, words in found.items()]
+
+
+NEAREST = phrase(
+    "≈ At ε = {epsilon} nothing was measured: this is the nearest measured point, ε = {shown}."
+)
+NEAREST_BOUGHT = phrase(
+    "≈ At ε = {epsilon} nothing was trained on your data: this is the nearest point that was"
+    " bought, ε = {shown}."
+)
+
+
+def templates(found: Sayings) -> dict[str, Any]:
+    """What the browser says; {..} is filled in there."""
+    subject, mine = found.subject, not found.choice.entry.public
+    part = say(subject.numbered)
+    return {
+        "near": say(NEAREST_BOUGHT if mine else NEAREST),
+        "pending": "" if mine else say("This ε itself is being computed."),
+        "stale": "",
+        "caption": f"{_legend(subject)} {_drawn(subject, found.choice)}",
+        "part": part,
+        "stay": say("{stay} of {all} words stay"),
+        "gone": say("gone:"),
+        "fresh": say("new:"),
+        "withPrivacy": say("With privacy ({name})", name=found.title),
+        "without": say("Without privacy ({name})", name=found.without),
+        "alt": say("{part}, with privacy: {alike}% like its partner.", part=part, alike="{alike}"),
+        "plainAlt": say("{part}, without privacy.", part=part),
+        "numbers": say("The numbers"),
+        "columns": _columns(subject),
+        **figures_in_browser(),
+    }
+
+
+def _columns(subject: Subject) -> list[str]:
+    common = ["ε", say("objective"), say("draws"), say("alike (cosine)")]
+    return common + ([say("words that stay"), say("coherence")] if subject is TOPICS else [])
+
+
+def _legend(subject: Subject) -> str:
+    if subject is TOPICS:
+        return say(
+            "Each list has the ten heaviest words of a topic without privacy; struck out: privacy"
+            " takes it from the list; +: what comes instead."
+        )
+    return say(
+        "Each part stands at the place of its partner without privacy, and has its own scale from"
+        " black to white. The bar under it says how alike the two are: full where they are the"
+        " same picture (their cosine is 1)."
+    )
+
+
+def _drawn(subject: Subject, choice: SampleChoice) -> str:
+    shown = say(
+        "The {many} are those of one draw, seed {seed}; percentages are medians over draws.",
+        many=subject.many,
+        seed=choice.seed,
+    )
+    if choice.entry.public:
+        return shown
+    raw = say("All are computed on your raw data, without noise: for your eyes.")
+    return f"{shown} {raw}"
+
+
+def opening(subject: Subject, choice: SampleChoice) -> str:
+    """The headline before there is any result."""
+    return say(
+        "{title} at ε = {epsilon}, with privacy and without",
+        title=subject.title,
+        epsilon=budget_text(choice.epsilon),
+    )

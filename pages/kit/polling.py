@@ -1,0 +1,63 @@
+"""When a browser draws the parts of a page: the first view before the rest, and what draws itself
+again and again.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+
+import streamlit as st
+
+TURN = "polling.turn"
+DRAWN = "polling.drawn"
+PAINT = 0.06  # seconds within which a browser has begun to draw what it was sent
+FIRST_PAINT = 5.0  # the same, at most, where it has yet to load what draws a first view
+# at level info it tells of every request for a fragment that no longer exists, of which there are
+# many here
+logging.getLogger("streamlit.runtime.app_session").setLevel(logging.WARNING)
+
+
+def repeat(draw: Callable[[], None], every: float | None) -> None:
+    """Draw something now and every so many seconds, until the page is drawn anew; None: only when
+    one of its own widgets is touched.
+
+    Each drawing of a page has fragments with names of its own. A browser's request for a fragment
+    that arrives when a drawing has just ended begins another script, and Streamlit (1.67) then
+    drops what the first still has to send: the page would stand still. A request for a fragment
+    that no longer exists is ignored.
+    """
+    turn = st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
+
+    def drawn() -> None:
+        draw()
+
+    drawn.__qualname__ = f"repeat.{turn}"
+    st.fragment(drawn, run_every=every)()
+
+
+def awaits_first_view() -> bool:
+    """Whether this session has a browser, and it has yet to draw its first view."""
+    return DRAWN not in st.session_state and st.context.url is not None
+
+
+def first_view_drawn() -> None:
+    """It has."""
+    st.session_state[DRAWN] = True
+
+
+def first_view_ends(drawn: bool) -> None:
+    """What was drawn so far is sent, and the rest later: once a browser has begun to draw it; in
+    a session's first view, once it says that it has drawn it, which begins the script anew.
+
+    A browser draws all that has come in one go, and runs one script at a time. What Plotly and
+    the drawings of diagrams are made of (7 MB) takes it several times as long as everything above
+    them, and a first view that comes together with them would wait for them.
+
+    drawn: whether the first view has a component that will say so.
+    """
+    time.sleep(PAINT)
+    end = time.monotonic() + FIRST_PAINT
+    while drawn and awaits_first_view() and time.monotonic() < end:  # a look at the state, and
+        time.sleep(PAINT)  # Streamlit ends this script where the next is asked for
+    if drawn:
+        first_view_drawn()

@@ -1,0 +1,319 @@
+"""The privacy card, what epsilon means, and who sees what: the same words on every page."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.language import phrase
+from dpmf_core.privacy import (
+    VALUE,
+    Event,
+    Guarantee,
+    Relation,
+    Status,
+    UnsupportedEvent,
+    neighbours,
+    noise_words,
+    normal_form,
+)
+from dpmf_core.privacy.accounting import rule_of
+from dpmf_core.privacy.formatting import delta_text, epsilon_in_full, epsilon_text
+from dpmf_core.privacy.groups import group_epsilon
+from dpmf_core.privacy.interpretation import false_negatives, odds
+from dpmf_core.privacy.rules import every_epsilon
+from dpmf_core.runs.record import GuaranteeRecord
+from dpmf_core.teaching.glossary import TERMS, linked
+from pages.kit import charts, links, safe_text
+from pages.kit.language import say
+from pages.kit.session_widgets import bind
+
+Promise = Guarantee | GuaranteeRecord
+BADGES = {
+    Status.PROVEN: "green",
+    Status.CONDITIONAL: "orange",
+    Status.UNPROVEN: "red",
+    Status.NONE: "gray",
+}
+
+STATUSES = {
+    Status.PROVEN: phrase("PROVEN"),
+    Status.CONDITIONAL: phrase("CONDITIONAL"),
+    Status.UNPROVEN: phrase("UNPROVEN"),
+    Status.NONE: phrase("NONE"),
+}
+
+
+def badge(status: Status) -> str:
+    """A status as a badge in Markdown."""
+    return f":{BADGES[status]}-badge[{say(STATUSES[status])}]"
+
+
+def ledger_table(event: Event) -> pd.DataFrame:
+    """The releases of an event, one row each."""
+    return pd.DataFrame(
+        [
+            {
+                say("released"): say(leaf.title),
+                say("times"): count,
+                say("noise"): say(leaf.mechanism),
+                say("sensitivity"): leaf.sensitivity,
+                say("noise multiplier"): leaf.noise_multiplier,
+                say("noise scale"): leaf.noise_multiplier * leaf.sensitivity,
+            }
+            for leaf, count in normal_form(event)
+        ]
+    )
+
+
+def _column(name: str) -> Any:
+    """A number with its meaning from the glossary."""
+    return st.column_config.NumberColumn(
+        format="%.3g",
+        help=linked(say(TERMS[name].words)) if name in TERMS else None,
+    )
+
+
+def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
+    """Every rule's epsilon under the neighbouring relations that the unit has, as text."""
+    relations = (Relation.ADD_REMOVE,) if unit == VALUE else tuple(Relation)
+    columns = {
+        f"ε, {say(neighbours(unit, relation))}": every_epsilon(event, delta, relation)
+        for relation in relations
+    }
+    rows = next(iter(columns.values()))
+    table = {say("rule"): [say(row.title) for row in rows]}
+    table |= {
+        title: [
+            say("not valid here")
+            if row.epsilon is None
+            else say("{epsilon}", epsilon=epsilon_text(row.epsilon))
+            for row in found
+        ]
+        for title, found in columns.items()
+    }
+    reasons = [
+        _joined([say(row.reason) for row in found if row.reason])
+        for found in zip(*columns.values(), strict=True)
+    ]
+    return pd.DataFrame(table | ({say("why not"): reasons} if any(reasons) else {}))
+
+
+def _joined(reasons: list[str]) -> str:
+    """Different ones once each; of one that differs in its last word, how each ends."""
+    (first, *_), different = reasons or [""], list(dict.fromkeys(reasons))
+    beginning = first.rpartition(" ")[0]
+    if all(text.rpartition(" ")[0] == beginning for text in different):
+        return f"{beginning} {' / '.join(text.rpartition(' ')[2] for text in different)}".strip()
+    return " / ".join(different)
+
+
+PEOPLE = ("user", "person")  # units that nobody has two of
+MOST_EACH = 100_000  # units of one person
+EACH = 10  # units of one person, until the page or a person says how many
+
+
+def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) -> None:
+    """That epsilon is for one unit, and what it is for a person who has more of them. each: how
+    many, to begin with.
+    """
+    unit = guarantee.unit
+    key = f"card.each.{unit}.{each}"
+    if key not in st.session_state:
+        st.session_state[key], st.session_state[f"{key}.refused"] = _each_from_address(each)
+    if (refused := st.session_state.get(f"{key}.refused")) and st.session_state[key] == each:
+        st.warning(refused)
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    size = left.number_input(
+        say("{units} that one person has, at most", units=say(plural(unit))),
+        1,
+        MOST_EACH,
+        **bind(key, emptiable=True),
+    )
+    links.put_in_address({"each": None if size in (None, each) else str(size)})
+    if size is None:
+        right.write(say("Give the largest number that one person has."))
+        return
+    try:
+        found = group_epsilon(event, delta, size=int(size))
+    except UnsupportedEvent as why:
+        one = say("This ε is for one {unit}.", unit=phrase(unit))
+        right.write(f"{one} {say(why.args[0])}")
+        return
+    right.markdown(
+        linked(
+            say(
+                "This ε is for one {unit}. For a person with {size:,} of them it is **ε = {epsilon}"
+                " (δ = {delta}, per person, {relation}, {rule})**: group privacy.",
+                unit=phrase(unit),
+                size=size,
+                epsilon=epsilon_text(found),
+                delta=delta_text(delta),
+                relation=neighbours(unit, Relation.ADD_REMOVE),
+                rule=rule_of(event),
+            )
+        )
+    )
+
+
+def _each_from_address(usual: int) -> tuple[int, str]:
+    """The number, and what is wrong with the address where it is not the number there."""
+    text = st.query_params.get("each", str(usual))
+    if text.isdecimal() and len(text) <= 6 and 1 <= int(text) <= MOST_EACH:
+        return int(text), ""
+    refused = say(
+        "'each' in the link must be a whole number from 1 to {most:,}; got '{got}'. {usual} is used"
+        " instead.",
+        most=MOST_EACH,
+        got=text[:40],
+        usual=usual,
+    )
+    return usual, safe_text.escape(refused)
+
+
+PLURALS = {
+    "rating": phrase("ratings"),
+    "document": phrase("documents"),
+    "image": phrase("images"),
+    "sample": phrase("samples"),
+    "unit": phrase("units"),
+    VALUE: phrase("values of a rating"),
+}
+
+
+def plural(unit: str) -> str:
+    """images; values of a rating."""
+    return PLURALS[unit]
+
+
+def draw(
+    event: Event,
+    guarantee: Promise,
+    delta: float,
+    title: str = phrase("Privacy card"),
+    public: bool | None = None,
+    each: int = EACH,
+) -> None:
+    """Status, epsilon in full, what was released and with which noise, every rule, what is taken as
+    public.
+
+    public: whether the data are, on which depends whether the noise can be drawn again; None where
+    no run is meant.
+    each: units that one person may have, where a person is no unit.
+    """
+    with st.container(border=True):
+        st.markdown(f"## {say(title)} {badge(guarantee.status)}")
+        if guarantee.has_epsilon:
+            st.markdown(linked(f"**{say(_in_full(event, guarantee, delta))}**"))
+            _of_one_person(event, guarantee, delta, each)
+        _inside(event, guarantee, delta, public)
+
+
+def label(
+    event: Event,
+    guarantee: Promise,
+    delta: float,
+    public: bool | None = None,
+    each: int = EACH,
+) -> None:
+    """The same, folded: total epsilon, delta, rule, status, unit and relation at a glance; the
+    ledger and the rest open beside them. Arguments as of `draw`.
+    """
+    with st.container(border=True):
+        if guarantee.has_epsilon:
+            exact = every_epsilon(event, delta)[0].epsilon or 0.0
+            relation = neighbours(guarantee.unit, Relation.ADD_REMOVE)
+            total = say("ε = {epsilon} in total", epsilon=epsilon_text(exact))
+            st.markdown(f"## {total} {badge(guarantee.status)}")
+            facts = say(
+                "δ = {delta} · per {unit} · {relation} · {rule} rule",
+                delta=delta_text(delta),
+                unit=phrase(guarantee.unit),
+                relation=relation,
+                rule=rule_of(event),
+            )
+            st.markdown(linked(facts))
+            if guarantee.status is not Status.PROVEN:
+                st.write(linked(say(_words(guarantee))))
+            _of_one_person(event, guarantee, delta, each)
+        else:
+            st.markdown(f"## {say('Privacy')} {badge(guarantee.status)}")
+        opener = say("Privacy card: the ledger, every rule, what is public")
+        with st.popover(opener, width="stretch"):
+            if guarantee.has_epsilon:
+                st.markdown(linked(f"**{say(_in_full(event, guarantee, delta))}**"))
+            _inside(event, guarantee, delta, public)
+
+
+def _in_full(event: Event, guarantee: Promise, delta: float) -> str:
+    exact = every_epsilon(event, delta)[0].epsilon or 0.0
+    return epsilon_in_full(exact, delta, guarantee.unit, rule=rule_of(event))
+
+
+def _words(guarantee: Promise) -> str:
+    if isinstance(guarantee, GuaranteeRecord):
+        return guarantee.translatable_words
+    return guarantee.words
+
+
+def _of_one_person(event: Event, guarantee: Promise, delta: float, each: int) -> None:
+    if guarantee.unit not in PEOPLE:
+        _group_privacy(event, guarantee, delta, each)
+
+
+def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None) -> None:
+    """The words of the promise, the ledger, every rule."""
+    st.write(linked(say(_words(guarantee))))
+    if public is not None and normal_form(event):
+        st.caption(
+            say(noise_words((it.mechanism for it, _ in normal_form(event)), reproducible=public))
+        )
+    if guarantee.taken_as_public:
+        facts = safe_text.escape(", ".join(map(say, guarantee.taken_as_public)))
+        st.caption(say("Taken as public: {facts}.", facts=facts))
+    st.markdown(linked(say("**What is released: the ledger**")))
+    safe_text.table(
+        ledger_table(event),
+        column_config={
+            say(name): _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")
+        },
+    )
+    if guarantee.has_epsilon:
+        st.markdown(linked(say("**The same releases by every rule of composition**")))
+        safe_text.words_table(rules_table(event, delta, guarantee.unit))
+    links.to("glossary", say("What these words mean"), {})
+
+
+def attack_link(algorithm: str) -> None:
+    """To the Audit page, where the algorithm is attacked."""
+    links.to("audit", say("Attack it: what an audit finds"), {"attack": algorithm})
+
+
+def meaning(event: Event, delta: float, key: str) -> None:
+    """The odds sentence and the exact trade-off curve."""
+    try:
+        st.write(linked(say(odds(event, delta).words)))
+    except UnsupportedEvent:
+        st.write(
+            linked(
+                say(
+                    "The odds sentence is exact for Gaussian noise only; the trade-off curve holds"
+                    " for any."
+                )
+            )
+        )
+    alarms = [step / 100 for step in range(101)]
+    curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
+    fig = charts.trade_off(curve)
+    at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
+    charts.show(
+        fig,
+        key,
+        say(
+            "Trade-off curve: an attack with 5% false alarms misses at least {missed:.0%} of those"
+            " who took part.",
+            missed=at,
+        ),
+        curve,
+        leaves=True,
+    )

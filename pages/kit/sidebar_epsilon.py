@@ -1,0 +1,156 @@
+"""Epsilon in the sidebar: a slider and a box that follow each other, what it means, and where
+real deployments stand.
+"""
+
+import math
+from collections.abc import Collection
+from typing import Literal
+
+import streamlit as st
+
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.language import phrase
+from dpmf_core.privacy import PERSON, VALUE, Status
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.teaching.demonstrations import belief
+from dpmf_core.teaching.deployments import DEPLOYMENTS, Deployment
+from pages.kit import lesson
+from pages.kit.components import epsilon_slider
+from pages.kit.components.epsilon_slider import Labels, Stop
+from pages.kit.data_sets import session_key
+from pages.kit.language import say, separators
+from pages.kit.session_widgets import follow
+from pages.kit.sidebar_values import EPSILONS, chosen_entry, put, value
+
+# what somebody may suspect of a unit
+SUSPECTED = {
+    "user": phrase("that you took part"),
+    PERSON: phrase("that you took part"),
+    "document": phrase("that a document is among these"),
+    "image": phrase("that an image is among these"),
+}
+NOT_BY_EPSILON = phrase(
+    "ε is not what is promised with this choice: the privacy card says what is."
+)
+LEAST_DOUBT = 1e-6  # percent; less is not worth its digits
+CAUTION = phrase(
+    "Their units and periods differ, and so does where noise is added: a smaller number is not"
+    " always the stronger promise."
+)
+
+
+def draw(fixed: bool, unused: Collection[str] = ()) -> None:
+    """The slider, its meaning, the box. unused: controls that play no part on the page."""
+    _slider("sidebar.slider", fixed, unused, "side")
+    left, right = st.columns([5, 6], vertical_alignment="bottom")
+    left.number_input(
+        say("ε, exactly"),
+        1e-4,
+        1000.0,
+        **follow(session_key("eps")),
+        format="%g",
+        step=0.5,
+        disabled=fixed,
+    )
+    with right.popover(say("Real uses"), width="stretch"):
+        _list_deployments()
+
+
+def draw_bar(unused: Collection[str]) -> None:
+    """The slider again, at the bottom of a small screen, where the sidebar is folded."""
+    if "eps" not in unused and not lesson.is_hidden("eps"):
+        _slider("sidebar.slider.bar", lesson.fixed_value("eps") is not None, unused, "bar")
+
+
+def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
+    suspected = _suspected(unused)
+
+    def stop(epsilon: float, name: str = "") -> Stop:
+        return Stop(float(budget_text(epsilon)), say(_meaning(suspected, epsilon)), name)
+
+    epsilon_slider.draw(
+        key,
+        stop(value("eps")),
+        [stop(epsilon) for epsilon in EPSILONS],
+        [stop(it.epsilon, say(it.name)) for it in DEPLOYMENTS.values()],
+        _labels(),
+        _take,
+        fixed=fixed,
+        place=place,
+    )
+
+
+def _labels() -> Labels:
+    name, low, high = say("Privacy loss ε, total"), say("more private"), say("more accurate")
+    return Labels(name, low, high, separators()[0])
+
+
+def _take(epsilon: float) -> None:
+    put("eps", epsilon)
+
+
+# ---- what it means -------------------------------------------------------------------------------
+
+
+def _suspected(unused: Collection[str]) -> str | None:
+    """What somebody may suspect of the unit that is protected; '' where the page's own methods
+    say what they promise, None where epsilon promises nothing by itself.
+    """
+    if "algo" in unused:
+        return ""
+    kind = REGISTRY[value("algo")]
+    assert issubclass(kind, PrivateAlgorithm)
+    promise = kind().guarantee()
+    if promise.status is not Status.PROVEN or promise.unit == VALUE or value("rule") == "source":
+        return None
+    unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
+    return SUSPECTED.get(unit, "")
+
+
+def _meaning(suspected: str | None, epsilon: float) -> str:
+    if suspected is None:
+        return NOT_BY_EPSILON
+    if not suspected:
+        return ""
+    return phrase(
+        "An even suspicion {suspected}, 50%, {becomes}.",
+        suspected=suspected,
+        becomes=suspicion(epsilon),
+    )
+
+
+def suspicion(epsilon: float) -> str:
+    """What an even suspicion becomes, rounded up, so that "at most" holds: with one decimal, and
+    where that would read as certainty with as many as tell it apart.
+    """
+    doubt = 100 * belief(0.5, -epsilon)  # percent
+    if doubt < LEAST_DOUBT:
+        return phrase("may become all but certainty")
+    decimals = max(1, math.ceil(-math.log10(doubt)))
+    at_most = math.ceil((100 - doubt) * 10**decimals) / 10**decimals
+    figure = f"{at_most:.{decimals}f}%".replace(".0%", "%")
+    return phrase("becomes at most {share}, rare outcomes aside", share=figure)
+
+
+# ---- real deployments ----------------------------------------------------------------------------
+
+
+def _list_deployments() -> None:
+    st.caption(say(CAUTION))
+    for it in DEPLOYMENTS.values():
+        st.markdown(_described(it))
+
+
+def _described(it: Deployment) -> str:
+    said = say(
+        "**{name}: ε = {epsilon}** (δ = {delta}, {year})  \n*Protects* {unit}. *Neighbours*:"
+        " {relation}. *For* {period}.",
+        name=phrase(it.name),
+        epsilon=budget_text(it.epsilon),
+        delta=delta_text(it.delta) if it.delta else "0",
+        year=it.year,
+        unit=phrase(it.unit),
+        relation=phrase(it.relation),
+        period=phrase(it.period),
+    )
+    return f"{said}  \n[{say(it.source)}]({it.address})"

@@ -1,0 +1,55 @@
+"""That figures on a page are stored results that come with the package, and of what they are."""
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from dpmf_core.engine.executor import engine
+from dpmf_core.language import phrase
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.specification import RunSpec
+from pages.kit.language import say
+
+
+def note(specs: Collection[RunSpec]) -> None:
+    """Say so where some of these runs come with the package and the store has none of its own:
+    algorithms with their versions, seeds, when and by which versions they were computed.
+    """
+    stored = engine().known.summaries(list(specs))
+    lacking = [spec for spec, here in zip(specs, stored, strict=True) if here is None]
+    shown = [it for it in map(shipped_runs.record, lacking) if it is not None]
+    if not shown:
+        return
+    named = {it.title: it.version for it in shown}
+    versions = [
+        say("{name} version {version}", name=phrase(title), version=version)
+        for title, version in named.items()
+    ]
+    st.caption(
+        say(
+            "Stored results that come with dpmf: {methods}; seeds {seeds}. This machine has not"
+            " computed them itself yet.",
+            methods=_first_of(versions),
+            seeds=_range(sorted({it.spec.seed for it in shown})),
+        ),
+        help=say(
+            "{methods}. {count} runs of exactly these settings, made on {date} with dpmf {dpmf} and"
+            " numpy {numpy}. Results of another version of an algorithm are not shown.",
+            methods=", ".join(versions),
+            count=len(shown),
+            date=max(it.created for it in shown)[:10],
+            dpmf=shown[0].versions.get("dpmf", "?"),
+            numpy=shown[0].versions.get("numpy", "?"),
+        ),
+    )
+
+
+def _first_of(versions: list[str]) -> str:
+    """What the page is about; the others stand in the help."""
+    if len(versions) == 1:
+        return versions[0]
+    return say("{first} and {count} more", first=versions[0], count=len(versions) - 1)
+
+
+def _range(seeds: list[int]) -> str:
+    return str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]}–{seeds[-1]}"

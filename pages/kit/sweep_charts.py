@@ -1,0 +1,140 @@
+"""Figures of a sweep: a metric against epsilon, a parameter or a group, a line a method."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dpmf_core.language import phrase
+from dpmf_core.papers.figures import Mark
+from pages.kit import colours
+from pages.kit.charts import figure, level
+from pages.kit.language import say, written
+from pages.kit.sweep_frames import method
+
+DASHES = ("solid", "dash", "dashdot", "longdash")
+SPAN = 8  # largest over smallest, from which on an axis is logarithmic
+LEVEL = phrase("{name} {value:.3f}")
+WITHOUT_PRIVACY = phrase("{name} without privacy {value:.3f}")
+TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
+
+
+def against(points: pd.DataFrame, x: str, metric: str, title: str) -> go.Figure:
+    """A metric against x: every draw a faint mark, the median a line, lowest to highest draw a
+    band. points: name, id, source, value and x; empty x: a level.
+
+    The axis is logarithmic where the numbers span most of a power of ten, and names its values
+    where they are no numbers.
+    """
+    fig = figure(title, metric, height=400 + 10 * max(0, points["name"].nunique() - 8))
+    lines = points[points[x].notna()] if x in points else points.iloc[:0]
+    numbers = (
+        pd.api.types.is_numeric_dtype(lines[x]) and not pd.api.types.is_bool_dtype(lines[x])
+        if x in lines
+        else False
+    )
+    if x in lines and not numbers:
+        lines = lines.assign(**{x: lines[x].map(str)})
+    strokes = _strokes(lines)
+    for (name, ident, source), rows in lines.groupby(["name", "id", "source"], sort=False):
+        _line(fig, rows, x, (str(name), str(ident)), strokes[str(name), bool(source)])
+    _levels(fig, points, x)
+    if not numbers:
+        fig.update_xaxes(type="category")
+    elif lines[x].min() > 0 and (
+        x in ("epsilon", "users") or lines[x].max() >= SPAN * lines[x].min()
+    ):
+        marks = TICKS if x == "epsilon" else sorted(lines[x].unique())
+        fig.update_xaxes(type="log", tickvals=marks, ticktext=[written(f"{it:,g}") for it in marks])
+    return fig
+
+
+def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
+    """A dash for every line: dotted by the source's noise, dashed where trivial; lines of one
+    algorithm differ.
+    """
+    turns: dict[str, int] = {}
+    out = {}
+    for name, ident, source in (
+        lines[["name", "id", "source"]].drop_duplicates().itertuples(index=False)
+    ):
+        turn = turns[ident] = turns.get(ident, -1) + (0 if source else 1)
+        out[name, source] = (
+            "dash" if colours.is_trivial(ident) else "dot" if source else DASHES[turn % len(DASHES)]
+        )
+    return out
+
+
+def _levels(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
+    """What does not depend on the x axis: a horizontal line at the median, dashed for a trivial
+    predictor, named at the private end, on the side where the lines are not. What has no epsilon
+    is said to be without privacy.
+    """
+    middle = points["value"].median()
+    levels = points[points[x].isna()] if x in points else points
+    for name, rows in levels.groupby("name", sort=False):
+        trivial = colours.is_trivial(rows["id"].iloc[0])
+        median = rows["value"].median()
+        tint = colours.ink() if trivial else colours.of("als")
+        line = {"dash": "dash" if trivial else "solid", "color": tint, "width": 1.5}
+        plain = x == "epsilon" and colours.is_twin(rows["id"].iloc[0])
+        template = WITHOUT_PRIVACY if plain else LEVEL
+        text = say(template, name=name, value=median)
+        level(fig, median, text, line, "left", above=median >= middle)
+
+
+def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:
+    """One method's band, draws and medians."""
+    (name, ident), draws = who, rows.groupby(x)["value"]
+    tint, symbol, at = colours.of(ident), colours.marker(ident), draws.median()
+    band = pd.concat([draws.max(), draws.min()[::-1]])
+    fig.add_scatter(
+        x=band.index,
+        y=band,
+        fill="toself",
+        mode="none",
+        fillcolor=tint,
+        opacity=0.15,
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    fig.add_scatter(
+        x=rows[x],
+        y=rows["value"],
+        mode="markers",
+        marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    fig.add_scatter(
+        x=at.index,
+        y=at,
+        name=name,
+        mode="lines+markers",
+        line={"color": tint, "width": 2.5, "dash": dash},
+        marker={"symbol": symbol, "size": 7},
+        hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
+    )
+
+
+def published(fig: go.Figure, marks: Sequence[Mark]) -> None:
+    """Published numbers as crosses, in the colour of the line of their name; one that stands at
+    no place of the axis is a dotted level.
+    """
+    tints = {trace.name: trace.line.color for trace in fig.data if trace.name and trace.line.color}
+    for mark in marks:
+        if mark.x is None:
+            line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
+            text = say("{name} {value:g}, published", name=method(mark.label), value=mark.y)
+            level(fig, mark.y, text, line, above=False)
+    for mark in (it for it in marks if it.x is not None):
+        tint = tints.get(say(method(mark.label)), colours.of("als"))
+        fig.add_scatter(
+            x=[mark.x],
+            y=[mark.y],
+            mode="markers",
+            marker={"symbol": "x", "size": 11, "color": tint},
+            showlegend=False,
+            hovertemplate=say("{name}: {value:g}", name=method(mark.label), value=mark.y)
+            + f"<br>{say(mark.source)}<extra></extra>",
+        )

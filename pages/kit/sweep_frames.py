@@ -1,0 +1,125 @@
+"""A sweep's finished runs as frames for figures and as tables. The sentences are in `findings`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpmf_core import algorithms
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.language import phrase
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.sweep import Point, Summary, reaches
+from pages.kit.frames import ANY, Columns, framed
+from pages.kit.language import say, written
+
+SOURCED = ", source's noise"  # ends the label of a method whose noise is set by its source's rule
+NO_PROOF = phrase("no proof")
+PROVED = ("PROVEN", "CONDITIONAL")
+PLACE: Columns = {
+    "name": str,
+    "id": str,
+    "source": bool,
+    "epsilon": float,
+    "seed": int,
+    "value": float,
+}
+Finished = dict[str, Run]
+
+
+def first_epsilon(line: Sequence[Summary], value: float, metric: str) -> float | None:
+    """The smallest epsilon at which a method's median reads as good as the value."""
+    kind = METRICS[metric]
+    return reaches(line, value, larger_is_better=bool(kind.larger_is_better), digits=kind.digits)
+
+
+def parameter(name: str, ids: Iterable[str]) -> str:
+    """A parameter's title as the first of these algorithms declares it."""
+    for ident in ids:
+        info = algorithms.find(ident).model_fields.get(name)
+        if info is not None and info.title:
+            return info.title
+    return name.replace("_", " ")
+
+
+def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
+    """A point of the grid in words: rank r 4, steps T 2."""
+    return ", ".join(
+        say("{count:,} users", count=value)
+        if name == "users"
+        else f"{say(parameter(name, ids))} {level(value)}"
+        for name, value in grid.items()
+    )
+
+
+def level(value: Any) -> str:
+    """One value of a parameter."""
+    if isinstance(value, bool):
+        return say("on") if value else say("off")
+    return written(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def method(label: str, note: str = "") -> str:
+    """A label, with what keeps its epsilon from meaning the same as others'; a phrase."""
+    name = phrase(label)
+    if label.endswith(SOURCED):
+        name = phrase("{method}, source's noise", method=phrase(label.removesuffix(SOURCED)))
+    return phrase("{name} ({note})", name=name, note=note) if note else name
+
+
+# ---- what may be compared ------------------------------------------------------------------------
+
+
+def caution(record: RunRecord, unit: str = "user") -> str:
+    """Why a private method's epsilon is not like the others': it protects less than a person,
+    or nothing is proved. '' for the rest.
+    """
+    guarantee = record.guarantee
+    if record.spec.budget is None:
+        return ""
+    if not guarantee.has_epsilon:
+        return NO_PROOF
+    if guarantee.unit == unit:
+        return ""
+    return phrase("protects one {unit}", unit=phrase(guarantee.unit))
+
+
+def cautions(points: Sequence[Point], finished: Finished) -> dict[str, str]:
+    """By label, for the methods that have one."""
+    found = {
+        point.label: caution(finished[point.key].record)
+        for point in points
+        if point.key in finished
+    }
+    return {label: reason for label, reason in found.items() if reason}
+
+
+# ---- frames --------------------------------------------------------------------------------------
+
+
+def frame(
+    points: Sequence[Point],
+    finished: Finished,
+    metric: str,
+    notes: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Every draw as a row: name, id, source (whether by the source's noise), epsilon, seed,
+    value, and every parameter of the grid.
+
+    notes: what stands behind a label, by label; by default the cautions.
+    """
+    notes = cautions(points, finished) if notes is None else notes
+    rows = []
+    for point in points:
+        run = finished.get(point.key)
+        value = run.record.metrics.get(metric) if run else None
+        if run and value is not None:
+            where = {
+                "name": say(method(point.label, notes.get(point.label, ""))),
+                "id": point.spec.algorithm,
+                "source": run.record.calibration == "source",
+                "epsilon": point.epsilon,
+                "seed": point.spec.seed,
+            }
+            rows.append(where | {"value": float(value)} | dict(point.grid))
+    return framed(rows, {**PLACE, **{name: ANY for point in points for name in point.grid}})

@@ -1,0 +1,123 @@
+"""I need an error of at most x: the smallest epsilon that reaches it, and how sure that is."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Relation, neighbours
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.runs.comparison import DRAWS
+from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
+from pages.kit import charts, run_progress, sweep_charts
+from pages.kit.choice import Choice
+from pages.kit.epsilon_grid import COARSE
+from pages.kit.language import say
+from pages.kit.sweep_frames import first_epsilon, frame
+
+DIGITS = METRICS["rmse"].digits
+
+
+def needed_epsilons(
+    line: list[Summary], value: float
+) -> tuple[float | None, float | None, float | None]:
+    """Epsilon at the median draw, at the best and at the worst."""
+
+    def at(pick: Any) -> float | None:
+        picked = [
+            Summary(it.label, it.algorithm, it.epsilon, it.grid, (pick(it.draws),)) for it in line
+        ]
+        return first_epsilon(picked, value, "rmse")
+
+    return first_epsilon(line, value, "rmse"), at(min), at(max)
+
+
+def words(line: list[Summary], value: float) -> str:
+    """The answer, with its uncertainty: over draws of split and noise; never beyond what was
+    measured.
+    """
+    median, best, worst = needed_epsilons(line, value)
+    top, most = min(line, key=lambda it: it.median), max(it.epsilon or 0 for it in line)
+    if median is None:
+        return phrase(
+            "No ε up to {most} reaches {value:.3f}: the best is {best:.3f} at ε = {epsilon}.",
+            most=budget_text(most),
+            value=value,
+            best=top.median,
+            epsilon=budget_text(top.epsilon or 0),
+        )
+    low = budget_text(two_digits(best)) if best is not None else "?"
+    high = phrase("more than {epsilon}", epsilon=budget_text(most))
+    if worst is not None:
+        high = budget_text(two_digits(worst))
+    least = min(it.epsilon or 0 for it in line)
+    if median <= least and round(line[0].median, DIGITS) <= value:
+        return phrase(
+            "**ε = {epsilon} is enough**, the smallest that was tried.", epsilon=budget_text(least)
+        )
+    return phrase(
+        "**ε of about {epsilon}** reaches it, {low} to {high} over {draws} draws of split and"
+        " noise, log-linear between the ε that were run.",
+        epsilon=budget_text(two_digits(median)),
+        low=low,
+        high=high,
+        draws=len(top.draws),
+    )
+
+
+def two_digits(epsilon: float) -> float:
+    """To two digits: what lies between measured points is known no better."""
+    return float(f"{epsilon:.2g}")
+
+
+def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
+    """A box for the error, the curve it is read off, and the answer."""
+    if not st.toggle(say("I need an RMSE of at most ..."), key=f"{key}.target"):
+        return
+    box = f"{key}.target.value"
+    first = round(start, 3)
+    typed = st.number_input(say("RMSE, at most"), 0.0, 100.0, first, 0.005, "%.3f", key=box)
+    value = None if typed is None else round(typed, DIGITS)  # what the box shows
+    method = Method(algorithm=choice.algorithm, parameters=given, label="private")
+    sweep = Sweep(
+        data=choice.spec().data,
+        methods=(method,),
+        epsilons=COARSE,
+        seeds=tuple(range(choice.seed, choice.seed + DRAWS)),
+        delta=choice.delta,
+    )
+    points: list[Point] = sweep.points()
+    done = run_progress.request(f"{key}.target.runs", {point.key: point.spec for point in points})
+    line = [it for it in summaries(points, done, "rmse") if it.epsilon is not None]
+    if len(done) < len(points) or value is None:
+        return
+    if not line or any(it.epsilon is None for it in line):
+        st.info(say("This algorithm takes no ε, so none can be asked for."))
+        return
+    st.markdown(say(words(line, value)))
+    unit = REGISTRY[choice.algorithm]().guarantee().unit
+    st.caption(
+        say(
+            "ε in total, δ = {delta}, per {unit}, {relation}, exact. Errors are computed on raw"
+            " data, not released.",
+            delta=delta_text(choice.delta),
+            unit=phrase(unit),
+            relation=neighbours(unit, Relation.ADD_REMOVE),
+        )
+    )
+    table = frame(points, done, "rmse").assign(id=choice.algorithm)
+    fig = sweep_charts.against(table, "epsilon", say("held-out RMSE"), say("ε, total"))
+    fig.add_hline(
+        y=value,
+        line={"dash": "dot", "color": "#8b93a1"},
+        annotation={"text": say("at most {value:.3f}", value=value)},
+    )
+    charts.show(
+        fig,
+        f"{key}.target.curve",
+        say("Held-out RMSE against epsilon; {value:.3f} is asked for.", value=value),
+        pd.DataFrame(table),
+    )

@@ -1,0 +1,224 @@
+"""Before a sweep is run: which of its runs are stored, and roughly how long the others take."""
+
+import functools
+import statistics
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+import dpmf_datasets as datasets
+from dpmf_core.audit.membership_inference import AuditSpec
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.engine.executor import engine
+from dpmf_core.engine.jobs import Job
+from dpmf_core.engine.quotas import duration
+from dpmf_core.language import ENGLISH
+from dpmf_core.runs import data_access, specification
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.tuning.private_selection import PrivateSelection
+from dpmf_datasets.simulated import twins
+from pages.kit import language
+from pages.kit.language import say
+
+LARGEST = 25_000_000  # ratings; opening more than that would hold up the page
+AROUND = 0.4  # seconds of a run besides its training, where nothing else is known
+UNKNOWN = 1.0  # seconds of training of a method that was never run, for each million of values
+A_TRAINING = 0.005  # seconds of one training of an audit, where none was measured
+STEPS = 10.0  # the usual number of them
+A_ROW = 100  # ratings of a person, where their number is private
+A_DOCUMENT = 300  # different words of a document
+REFRESH = 60.0  # seconds until stored runs are looked at again
+Work = Any  # a RunSpec or a Measurement
+
+
+@dataclass(frozen=True)
+class _Known:
+    fingerprint: str
+
+
+@functools.lru_cache(16)
+def _known(data: DataSpec, stamp: float) -> _Known:
+    return _Known(data_access.open_data(data).fingerprint)
+
+
+@functools.cache
+def _sizes() -> dict[str, int]:
+    return {entry.id: entry.n_ratings for entry in datasets.ratings()}
+
+
+@functools.cache
+def _sample_sizes() -> dict[str, int]:
+    samples = (*datasets.samples("documents"), *datasets.samples("images"))
+    return {entry.id: _values(entry) for entry in samples}
+
+
+def _values(entry: Any) -> int:
+    """Values of documents or images: all pixels; of a document so many words as are usual."""
+    most = A_DOCUMENT if entry.holds == "documents" else entry.n_features
+    return int(entry.n_samples * min(entry.n_features, most))
+
+
+def stored(specs: Mapping[str, RunSpec]) -> frozenset[str]:
+    """The names of the runs that need not be made.
+
+    Raises BadInput when the data cannot be opened.
+    """
+    sizes, store = _sizes(), engine().store
+    small = {name: spec for name, spec in specs.items() if sizes.get(spec.data.id, 0) <= LARGEST}
+    known = {
+        data: _known(data, catalogue().stamp(data.id))
+        for data in {spec.data for spec in small.values()}
+    }
+    return frozenset(
+        name
+        for name, spec in small.items()
+        if store.has(specification.run_key(spec, known[spec.data]))
+    )
+
+
+def seconds(specs: Mapping[str, Work]) -> float:
+    """Roughly how long this work takes together, by what earlier runs of the same methods took.
+
+    From public figures alone: shape, algorithm, steps.
+    """
+    return sum(costs(specs.values())) / max(1, engine().width)
+
+
+def cost(work: Work) -> float:
+    """Roughly how long a run or a measurement keeps a worker busy, in seconds."""
+    return costs([work])[0]
+
+
+def costs(works: Iterable[Work]) -> list[float]:
+    """The cost of each of these, in seconds; what is known is looked up once."""
+    works = list(works)
+    speeds, sizes = _speeds(), _sizes() | _sample_sizes() | _own_sizes() | _twin_sizes(works)
+
+    def of(work: Work) -> float:
+        if isinstance(work, RunSpec):
+            return _training(work, speeds, sizes) + AROUND
+        if isinstance(work, AuditSpec):
+            return work.runs * _measured().get(work.algorithm, A_TRAINING)
+        if isinstance(work, PrivateSelection):
+            return float(work.trials) * of(work.typical)
+        return UNKNOWN
+
+    return [of(work) for work in works]
+
+
+def _costs_of(rest: Collection[Work]) -> float:
+    return sum(costs(rest)) if rest else 0.0
+
+
+def learn(handle: Any) -> None:
+    """Remember how fast this machine did what has finished."""
+    progress, spec = getattr(handle, "progress", None), handle.spec
+    if isinstance(spec, AuditSpec) and progress is not None and progress.step:
+        _measured()[spec.algorithm] = progress.seconds / progress.step
+
+
+@st.cache_resource
+def _measured() -> dict[str, float]:
+    """Seconds of one training of an audit, by algorithm."""
+    return {}
+
+
+@st.cache_resource(ttl=REFRESH, show_spinner=False)
+def _speeds() -> dict[tuple[str, str], float]:
+    """Seconds of training on each data set, by (algorithm, data set): the median of stored
+    runs, each as if it had the usual number of steps.
+    """
+    before: dict[tuple[str, str], list[float]] = {}
+    for row in engine().store.rows():
+        before.setdefault((row["algorithm"], row["dataset"]), []).append(
+            row["fit_seconds"] / _share(row["parameters"])
+        )
+    return {place: statistics.median(found) for place, found in before.items()}
+
+
+def _share(parameters: Mapping[str, Any]) -> float:
+    """How much longer a run takes than one with the usual number of steps."""
+    steps = parameters.get("steps")
+    return max(1.0, float(steps)) / STEPS if isinstance(steps, int | float) else 1.0
+
+
+def _own_sizes() -> dict[str, int]:
+    """Of data that this session brought: how many ratings there are is not known to everybody,
+    so people with a usual number of them are counted.
+    """
+    own = st.session_state.get("data.own", {}).values()
+    return {
+        entry.id: entry.n_users * min(entry.n_items, A_ROW)
+        if getattr(entry, "holds", "ratings") == "ratings"
+        else _values(entry)
+        for entry in own
+    }
+
+
+def _twin_sizes(works: Iterable[Work]) -> dict[str, int]:
+    """Of simulated data in a declared shape: what they are declared to hold."""
+    ids = {work.data.id for work in works if getattr(work, "data", None) is not None}
+    return {it: twins.described(it).n_ratings for it in ids if twins.is_twin(it)}
+
+
+def _training(
+    spec: RunSpec, took: Mapping[tuple[str, str], float], sizes: Mapping[str, int]
+) -> float:
+    """Of one run: as on the same data, else as on other data in proportion to their values."""
+    share, size = _share(spec.parameters), sizes.get(spec.data.id, 0)
+    if (same := took.get((spec.algorithm, spec.data.id))) is not None:
+        return same * share
+    scaled = [
+        at * size / sizes[data]
+        for (algorithm, data), at in took.items()
+        if algorithm == spec.algorithm and size and sizes.get(data)
+    ]
+    return (statistics.median(scaled) if scaled else UNKNOWN * max(1.0, size / 1e6)) * share
+
+
+def words(seconds: float) -> str:
+    """Seconds as a person says them, in the session's language."""
+    return say(duration(seconds))
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th; 1. where the language writes it so."""
+    if language.current() != ENGLISH:
+        return f"{number}."
+    ending = (
+        "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    )
+    return f"{number:,}{ending}"
+
+
+def progress(
+    jobs: Sequence[Any], open_jobs: Sequence[Job], rest: Collection[Work]
+) -> tuple[float, str]:
+    """How much of these runs is done, and in words: what is finished, how long the others take,
+    whose turn it is. rest: what is not asked for yet.
+    """
+    done, count = len(jobs) - len(open_jobs), len(jobs) + len(rest)
+    running = next((job for job in open_jobs if job.progress), None)
+    share = done / count
+    said = [say("{done} of {count} runs finished", done=done, count=count)]
+    costs = [job.cost for job in open_jobs]
+    left = max((sum(costs) + _costs_of(rest)) / engine().width, *costs)
+    if running and running.progress and running.progress.steps:
+        now = running.progress
+        share += now.step / now.steps / count
+        left = max(left, now.seconds / max(now.step, 1) * (now.steps - now.step))
+        said.append(say("one run at step {step} of {steps}", step=now.step, steps=now.steps))
+    elif open_jobs[0].state == "waiting":
+        place = open_jobs[0].ahead + 1
+        said.append(
+            say(
+                "your turn: {place} of {waiting:,}",
+                place=ordinal(place),
+                waiting=max(open_jobs[0].waiting, place),
+            )
+        )
+    if left >= 1:
+        said.append(say("about {time}", time=words(left)))
+    return min(share, 1.0), "; ".join(said)

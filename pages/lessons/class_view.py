@@ -1,0 +1,104 @@
+"""The class view of a teacher: how many sessions have reached which step, and what they answered,
+without names.
+"""
+
+from collections import Counter
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.serving import class_records
+from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, opened
+from dpmf_core.teaching.course import ANSWER
+from dpmf_core.teaching.lessons import LESSONS
+from pages.kit import charts, colours, safe_text
+from pages.kit.language import say
+from pages.kit.lesson_heading import steps_of
+from pages.kit.safe_text import escape_letters
+from pages.lessons import codes
+from pages.lessons.teachers import name_of
+
+NAME = "teach"  # of the parameter in the address
+EVERY = 5.0  # seconds between looks
+
+
+def draw(token: str) -> None:
+    """The class of a teacher's link. Raises BadInput where this server did not make it."""
+    sequence = opened(token, TEACHER)
+    st.title(escape_letters(sequence.title) or say("Your class"), anchor=False)
+    st.fragment(_draw_class, run_every=EVERY)(sequence)
+    with st.expander(say("Check codes")):
+        codes.draw({sequence.id: sequence.title or say("this sequence")})
+
+
+def _draw_class(sequence: LessonSequence) -> None:
+    gathered = class_records.gathered(sequence.id)
+    finished = sum("finished" in step for answers in gathered for step in answers)
+    with st.container(horizontal=True):
+        st.metric(say("sessions"), len(gathered))
+        if len(sequence.steps) > 1:
+            st.metric(say("finished"), finished)
+    st.caption(say("Counted anew every few seconds. Nobody is named, and answers are not linked."))
+    table = reached(sequence, gathered)
+    fig = charts.figure(say("sessions"), "", height=80 + 30 * len(table))
+    fig.add_bar(
+        x=table["sessions"],
+        y=table["step"],
+        orientation="h",
+        text=table["sessions"],
+        textposition="auto",
+        marker_color=colours.of("dpals"),
+    )
+    fig.update_yaxes(autorange="reversed", type="category")
+    fig.update_xaxes(range=[0, max(1, len(gathered))], dtick=max(1, len(gathered) // 5))
+    alt = say("How many sessions have reached each step.")
+    charts.show(fig, "teach.reached", alt, table, leaves=True)
+    for place, link in enumerate(sequence.steps):
+        _draw_answers(place, link, gathered)
+
+
+def reached(sequence: LessonSequence, gathered: list[class_records.Answers]) -> pd.DataFrame:
+    """step, sessions: how many have opened each page and done each step on it."""
+    rows = []
+    for place, link in enumerate(sequence.steps):
+        for step in ("opened", *steps_of(link)):
+            count = sum(f"{place}.{step}" in answers for answers in gathered)
+            rows.append({"step": _step_name(place, link, step), "sessions": count})
+    return pd.DataFrame(rows)
+
+
+def _step_name(place: int, link: LessonLink, step: str) -> str:
+    if step == "opened":
+        return f"{place + 1}. {name_of(link)}"
+    if step == ANSWER:
+        return f"{place + 1}. {say('answered')}"
+    parts = LESSONS[link.query["lesson"]].parts
+    return f"{place + 1}. {say(next(part.heading for part in parts if part.id == step))}"
+
+
+def _draw_answers(place: int, link: LessonLink, gathered: list[class_records.Answers]) -> None:
+    """What was predicted and answered on one page."""
+    taught = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
+    asked = say(taught.own_words) if taught else link.question
+    if not asked:
+        return
+    with st.expander(f"{place + 1}. {escape_letters(name_of(link))}", expanded=True):
+        for part in taught.parts if taught else ():
+            given = Counter(answers.get(f"{place}.{part.id}") for answers in gathered)
+            counts = {say(answer): given[str(number)] for number, answer in enumerate(part.answers)}
+            right = say(part.answers[part.right])
+            st.markdown(f"**{say(part.question)}**")
+            rows = [
+                {
+                    say("answer"): f"{answer} ({say('right')})" if answer == right else answer,
+                    say("sessions"): str(count),
+                }
+                for answer, count in counts.items()
+            ]
+            safe_text.words_table(pd.DataFrame(rows))
+        st.markdown(f"**{asked if taught else escape_letters(asked)}**")
+        # by the alphabet: their order tells nothing of who sent what
+        for text in sorted(
+            answers[f"{place}.{ANSWER}"] for answers in gathered if f"{place}.{ANSWER}" in answers
+        ):
+            st.markdown(f"- {escape_letters(' '.join(text.split()))}")

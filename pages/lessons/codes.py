@@ -1,0 +1,56 @@
+"""A check of completion codes that a class has handed in."""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.serving import completion
+from dpmf_core.serving.signing import Forged
+from dpmf_core.teaching.lessons import LESSONS
+from pages.kit import safe_text
+from pages.kit.language import say
+
+MOST = 500
+
+
+def draw(sequences: dict[str, str] | None = None) -> None:
+    """sequences: titles of classes, by id, whose codes are known by name too."""
+    text = st.text_area(
+        say("Codes, one a line"), key="teach.codes", max_chars=100_000, placeholder="AEAB2..."
+    )
+    lines = [it.strip() for it in text.splitlines() if it.strip()][:MOST]
+    if not lines:
+        st.caption(say("A code says which lesson was finished, and on which day. It names nobody."))
+        return
+    rows, valid = checked(lines, sequences or {})
+    st.markdown(say("**{valid} of {all} codes are valid.**", valid=valid, all=len(lines)))
+    safe_text.words_table(pd.DataFrame(rows))
+
+
+def checked(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[str, str]], int]:
+    """What each code says, and how many are valid; one that was there before is not."""
+    titles = {completion.mark(name): say(taught.title) for name, taught in LESSONS.items()}
+    titles |= {completion.mark(name): title for name, title in sequences.items()}
+    rows, seen = [], set()
+    for line in lines:
+        try:
+            found = completion.read(line)
+        except Forged:
+            rows.append(_row(line, say("not valid")))
+            continue
+        again = found in seen
+        seen.add(found)
+        what = titles.get(found.what, say("another sequence"))
+        predictions = say("{right} of {asked}", right=found.right, asked=found.asked)
+        said = say("handed in twice") if again else say("valid")
+        rows.append(_row(line, said, what, found.day.isoformat(), predictions))
+    return rows, len(seen)
+
+
+def _row(code: str, said: str, what: str = "", day: str = "", right: str = "") -> dict[str, str]:
+    return {
+        say("code"): f"{code[:8]} ...",
+        say("check"): said,
+        say("finished"): what,
+        say("day"): day,
+        say("predicted rightly"): right,
+    }

@@ -1,0 +1,91 @@
+"""What is this? A course of lessons of five minutes each, and what teachers make of it."""
+
+import streamlit as st
+
+from dpmf_core.errors import BadInput
+from dpmf_core.teaching.lessons import LESSONS
+from pages.kit import language, lesson, links, safe_text
+from pages.kit.language import say
+from pages.lessons import class_view, steps, teachers
+
+FIRST = next(iter(LESSONS))
+
+
+def main() -> None:
+    if token := st.query_params.get(class_view.NAME):
+        class_view.draw(token)
+    elif (link := lesson.current()) is not None:
+        _draw_lesson(link.query.get("lesson", FIRST))
+    else:
+        _draw_course()
+
+
+def _draw_course() -> None:
+    """The lessons, and beside them what a teacher makes of them."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        view = _draw_views()
+        chosen = _draw_choice() if view == "lessons" else None
+        language.switch()
+    links.put_in_address({"view": "teachers" if view == "teachers" else None, "lesson": chosen})
+    if chosen is None:
+        teachers.draw()
+        return
+    done, names = _draw_lesson(chosen), list(LESSONS)
+    place = names.index(chosen)
+    if done and place + 1 < len(names):
+        st.button(
+            say("Next: {title}", title=title(names[place + 1])),
+            key=f"learn.next.{chosen}",
+            type="primary",
+            on_click=_go,
+            args=(names[place + 1],),
+        )
+
+
+def _draw_views() -> str:
+    return str(
+        st.segmented_control(
+            say("View"),
+            ["lessons", "teachers"],
+            default="teachers" if st.query_params.get("view") == "teachers" else "lessons",
+            key="learn.view",
+            required=True,
+            format_func=lambda it: say("Lessons") if it == "lessons" else say("For teachers"),
+            label_visibility="collapsed",
+        )
+    )
+
+
+def _draw_choice() -> str:
+    start = st.query_params.get("lesson", FIRST)
+    st.session_state.setdefault("learn.lesson", start if start in LESSONS else FIRST)
+    return st.selectbox(
+        say("Lesson"),
+        list(LESSONS),
+        key="learn.lesson",
+        format_func=title,
+        persist_state="session",
+        label_visibility="collapsed",
+        width=360,
+    )
+
+
+def _draw_lesson(name: str) -> bool:
+    taught = LESSONS.get(name, LESSONS[FIRST])
+    st.title(say(taught.title), anchor=False)
+    return steps.draw(taught)
+
+
+def title(name: str) -> str:
+    """A lesson with its number; the first is 0."""
+    return f"{list(LESSONS).index(name)}. {say(LESSONS[name].title)}"
+
+
+def _go(name: str) -> None:
+    st.session_state["learn.lesson"] = name
+
+
+try:
+    main()
+except BadInput as error:
+    safe_text.error(error)

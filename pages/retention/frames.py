@@ -1,0 +1,100 @@
+"""What the Retention page asks for, and its frames."""
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from dpmf_core import first_views
+from dpmf_core.data.splits import SplitSpec
+from dpmf_core.language import phrase
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from pages.kit.choice import Choice
+from pages.kit.frames import ANY, Columns, framed
+from pages.kit.language import say
+
+MIDDLE = 0.5
+FIRST = ("baseline", f"rated {MIDDLE:g}")  # what the first sentence needs
+TINTS = {
+    "rated": "spectral",
+    "new": "dpfw",
+    "online": "dpals",
+    "static": "user-mean",
+    "baseline": "als",
+    "slope one": "private-svd",
+}
+# what lines are called: the variants as commands and links have them
+NAMES = {
+    "rated": phrase("rated"),
+    "new": phrase("new"),
+    "online": phrase("online"),
+    "static": phrase("static"),
+    "baseline": phrase("baseline"),
+    "slope one": phrase("slope one"),
+}
+TIMES = SplitSpec(kind="time")
+
+
+def by_share(choice: Choice, arrival: str, epochs: int) -> dict[str, RunSpec]:
+    """Every variant at every share; the baseline and Slope One know no share."""
+    held = {"split": TIMES if arrival == "time" else SplitSpec()}
+    specs = first_views.retention(choice.spec(), arrival, epochs)
+    return {name: spec.model_copy(update=held) for name, spec in specs.items()}
+
+
+def missing(wanted: Collection[str], done: Collection[str]) -> str:
+    """The names of wanted runs that are not done, a variant's shares together: "new (at 0.3, 0.5),
+    slope one".
+    """
+    shares_of: dict[str, list[str]] = {}
+    for name in wanted:
+        if name not in done:
+            variant, share = _parted(name)
+            shares_of.setdefault(variant, []).extend(share)
+    return ", ".join(
+        say("{variant} (at {shares})", variant=NAMES[variant], shares=", ".join(its))
+        if its
+        else say(NAMES[variant])
+        for variant, its in shares_of.items()
+    )
+
+
+def _parted(name: str) -> tuple[str, list[str]]:
+    """A run's variant, and its share where it has one."""
+    variant, _, share = name.rpartition(" ")
+    return (variant, [share]) if share[0].isdigit() else (name, [])
+
+
+def shares(done: dict[str, Run]) -> pd.DataFrame:
+    """RMSE and excess over the baseline of every finished run: variant, share (None for a
+    level), rmse, excess.
+    """
+    base = done["baseline"].record.metric("rmse")
+    columns: Columns = {"variant": str, "share": float, "rmse": float, "excess": float}
+    rows = []
+    for name, run in done.items():
+        variant, share = _parted(name)
+        rows.append(
+            {
+                "variant": variant,
+                "share": float(share[0]) if share else None,
+                "rmse": run.record.metric("rmse"),
+                "excess": run.record.metric("rmse") / base - 1,
+            }
+        )
+    return framed(rows, columns)
+
+
+def points(table: pd.DataFrame, x: str) -> pd.DataFrame:
+    """A frame of excesses as lines, in percent."""
+    rows = [
+        {
+            "name": say(NAMES[row["variant"]]),
+            "id": TINTS[row["variant"]],
+            "source": False,
+            "value": 100 * row["excess"],
+            x: row[x],
+        }
+        for row in table.to_dict("records")
+    ]
+    return framed(rows, {"name": str, "id": str, "source": bool, "value": float, x: ANY})

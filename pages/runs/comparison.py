@@ -1,0 +1,265 @@
+"""Stored runs as a table, and up to six of them side by side."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.evaluation.registry import METRICS, title_of
+from dpmf_core.privacy import neighbours
+from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_number, epsilon_text
+from dpmf_core.runs.comparison import differences, extremes
+from dpmf_core.runs.data_access import data_of
+from dpmf_core.runs.inspection import basis, sheet, topics
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.store import Damaged, Store
+from pages.kit import charts, colours, privacy_card, safe_text, sweep_charts
+from pages.kit.frames import Curve, curve_frame
+
+MOST = 6
+
+
+def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = "") -> pd.DataFrame:
+    """What the list shows of every run. owner: whose runs are called yours; others are nobody's
+    in particular.
+    """
+    table = pd.DataFrame(
+        [
+            {
+                "made": pd.Timestamp(row["created"]),
+                "algorithm": row["title"],
+                "data": row["dataset"],
+                "ε": epsilon_number(row["epsilon"]),
+                "δ": row["delta"] if row["epsilon"] else None,
+                "protects": _protected(row),
+                "seed": row["seed"],
+                "RMSE": row["metrics"].get("rmse"),
+                "objective": row["metrics"].get("objective"),
+                "status": row["guarantee"],
+                "parameters": ", ".join(
+                    f"{name} {value}" for name, value in row["parameters"].items()
+                ),
+                "tags": row["tags"],
+                "note": row["note"],
+                "whose": "yours" if owner and row["owner"] == owner else "",
+                "seconds": row["fit_seconds"],
+                "MB": sizes.get(row["key"], 0) / 1e6,
+                "key": row["key"],
+            }
+            for row in rows
+        ]
+    )
+    # empty cells, and not "None"
+    return table.astype({name: float for name in ("ε", "δ", "RMSE", "objective") if name in table})
+
+
+def _protected(row: dict[str, Any]) -> str:
+    """One what, and how a neighbouring data set differs; nothing where there is no epsilon."""
+    if not row["epsilon"] or not row["unit"]:
+        return ""
+    return f"one {row['unit']}, {neighbours(row['unit'], row['relation'])}"
+
+
+def filter_runs(table: pd.DataFrame) -> pd.DataFrame:
+    """By data, algorithm, status and any text in parameters, tags or notes."""
+    first, second, third, fourth, fifth = st.columns(5)
+    for column, name in ((first, "data"), (second, "algorithm"), (third, "status")):
+        chosen = column.multiselect(
+            name.capitalize(), sorted(table[name].unique()), key=f"runs.{name}"
+        )
+        if chosen:
+            table = table[table[name].isin(chosen)]
+    text = (
+        fourth.text_input(
+            "Text within", key="runs.text", max_chars=100, help="In parameters, tags and notes."
+        )
+        .strip()
+        .lower()
+    )
+    by = fifth.selectbox(
+        "Sort by", [name for name in table.columns if name != "key"], key="runs.by"
+    )
+    table = table.sort_values(by, ascending=by not in ("made", "seconds", "MB"), kind="stable")
+    if text:
+        where = table["parameters"] + " " + table["tags"] + " " + table["note"] + " " + table["key"]
+        table = table[where.str.lower().str.contains(text, regex=False)]
+    return table
+
+
+def names_of(runs: list[Run]) -> list[str]:
+    """A short name for each: number, title, epsilon."""
+    out = []
+    for place, run in enumerate(runs):
+        exact = run.record.epsilon.exact
+        out.append(f"{place + 1}. {run.title}" + (f", ε = {epsilon_text(exact)}" if exact else ""))
+    return out
+
+
+def side_by_side(runs: list[Run]) -> None:
+    """Which is best; figures; curves overlaid; only the differences; ledgers; topics and
+    pictures.
+    """
+    names, records = names_of(runs), [run.record for run in runs]
+    st.header(finding(names, records), anchor=False)
+    safe_text.table(figures(names, records))
+    curves(names, runs)
+    words_and_pictures(names, runs)
+    st.subheader("What differs between them", anchor=False)
+    rows = differences(records)
+    cells = {
+        str(place + 1): [_cell(row["values"][place]) for row in rows] for place in range(len(runs))
+    }
+    if rows:
+        safe_text.table(pd.DataFrame({"": [row["setting"] for row in rows], **cells}))
+    else:
+        st.write(
+            "Nothing: these are the same run."
+            if len(runs) > 1
+            else "One run alone. Tick another to see what differs."
+        )
+    ledgers(names, runs)
+
+
+def finding(names: list[str], records: list[RunRecord]) -> str:
+    """The best of them, where they can be compared at all: on the same data, by the same
+    measure.
+    """
+    measure = next(
+        (
+            name
+            for name in ("rmse", "objective")
+            if all(record.metrics.get(name) is not None for record in records)
+        ),
+        None,
+    )
+    if len(records) < 2 or measure is None or len({record.spec.data for record in records}) > 1:
+        return f"{len(records)} run{'s' * (len(records) > 1)}"
+    found = {name: record.metric(measure) for name, record in zip(names, records, strict=True)}
+    best, worst = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    return (
+        f"{METRICS[measure].label} {found[best]:.3g}"
+        f" with {best}, to {found[worst]:.3g} with {worst}"
+    )
+
+
+def figures(names: list[str], records: list[RunRecord]) -> pd.DataFrame:
+    """A row a run: its figures at the end, and the best of its held-out curve."""
+    rows = []
+    for name, record in zip(names, records, strict=True):
+        ends: dict[str, object] = {
+            f"{title_of(curve)}, best step": best
+            for curve, (best, _) in extremes(record.curves).items()
+            if not curve.startswith("train")
+        }
+        figures = {title_of(metric): value for metric, value in record.metrics.items()}
+        rows.append({"run": name, "status": str(record.guarantee.status), **figures, **ends})
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
+
+
+def _cell(value: Any) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def curves(names: list[str], runs: list[Run]) -> None:
+    """Error by step, a line a run, in its algorithm's colour; train errors are dotted."""
+    parts = {key: title_of(key) for key in ("test_rmse", "train_rmse", "objective")}
+    table = curve_frame(
+        (
+            Curve(name, run.spec.algorithm, 0, run, parts)
+            for name, run in zip(names, runs, strict=True)
+        ),
+        "value",
+    ).drop(columns="draw")
+    if table.empty:
+        return
+    shown = table[~table["part"].str.startswith("train")]
+    fig = charts.figure("step", " or ".join(shown["part"].unique()))
+    used: dict[str, int] = {}
+    for (of, algorithm), line in shown.groupby(["name", "id"], sort=False):
+        ident = str(algorithm)
+        place = used[ident] = used.get(ident, -1) + 1
+        look = {
+            "color": colours.of(ident),
+            "dash": sweep_charts.DASHES[place % len(sweep_charts.DASHES)],
+            "width": 2.5,
+        }
+        marker = {"symbol": ("circle", "square", "diamond", "cross")[place % 4], "size": 8}
+        fig.add_scatter(
+            x=line["step"],
+            y=line["value"],
+            name=str(of),
+            mode="lines+markers",
+            line=look,
+            marker=marker,
+        )
+    charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table, leaves=True)
+
+
+def ledgers(names: list[str], runs: list[Run]) -> None:
+    st.subheader("What was released", anchor=False)
+    tables = [
+        privacy_card.ledger_table(run.record.event).assign(run=place)
+        for place, run in enumerate(runs, 1)
+        if run.record.ledger
+    ]
+    if tables:
+        table = pd.concat(tables)
+        safe_text.table(table[["run", *table.columns.drop("run")]])
+    for name, run in zip(names, runs, strict=True):
+        promise = run.record.guarantee
+        st.markdown(
+            f":{privacy_card.BADGES[promise.status]}-badge[{promise.status}]"
+            f" {_cost(name, run.record)}"
+        )
+
+
+def _cost(name: str, record: RunRecord) -> str:
+    exact, delta, unit = record.epsilon.exact, record.delta, record.guarantee.unit
+    if not exact or not delta:
+        return name
+    return f"{name.split(', ε')[0]}: {epsilon_in_full(exact, delta, unit, record.relation)}"
+
+
+def words_and_pictures(names: list[str], runs: list[Run]) -> None:
+    """Topic words of documents, parts of images, where runs hold some."""
+    held = [(name, run) for name, run in zip(names, runs, strict=True) if "basis" in run.arrays]
+    if not held:
+        return
+    st.subheader("Parts", anchor=False)
+    for column, (name, run) in zip(st.columns(len(held)), held, strict=True):
+        with column:
+            st.caption(name)
+            data: Any = data_of(run)
+            if getattr(data, "image", None):
+                st.image(
+                    sheet(run, list(range(len(basis(run))))),
+                    width="stretch",
+                    alt=f"The {len(basis(run))} parts of run {name}.",
+                )
+            elif getattr(data, "vocabulary", None):
+                safe_text.table(
+                    pd.DataFrame(
+                        {
+                            f"topic {k + 1}": [word for word, _ in topic]
+                            for k, topic in enumerate(topics(run))
+                        }
+                    ).T,
+                    hide_index=False,
+                    height=300,
+                )
+
+
+def load(store: Store, keys: list[str]) -> list[Run]:
+    """The stored runs of these keys; one that was deleted meanwhile is left out, and so, with a
+    sentence, is one that is damaged.
+    """
+    found = []
+    for key in keys:
+        try:
+            run = store.get(key)
+        except Damaged as error:
+            st.warning(str(error))
+            continue
+        if run is not None:
+            found.append(run)
+    return found

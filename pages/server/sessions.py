@@ -1,0 +1,275 @@
+"""The sessions of this server: who they are, what goes on for them, and what happens when one
+has gone.
+
+Streamlit keeps a session for two minutes after its connection is lost, then forgets it without
+giving its files back. Here it is closed a little earlier, and what it brought goes with it.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime import Runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state import SessionState
+
+from dpmf_core.administration.overview import Visit
+from dpmf_core.engine.executor import engine
+from dpmf_core.privacy import accounts
+from dpmf_datasets import session_files
+from pages.server import memory, visitor
+from pages.server.background_work import Work
+
+# Seconds without a connection after which a session loses
+UNASKED = 10.0  # what a page began by itself
+UPLOADS = 30.0  # files as they were sent; what was made of them stays
+GONE = 115.0  # everything; Streamlit would let it come back for 120
+LOOK = 1.0  # seconds between looks
+LATER = 10.0  # seconds after which Streamlit has let go of an ended session's last objects
+
+
+@dataclass
+class Session:
+    """One browser tab. brought: its own data sets, by id. work: by page what goes on, and whether
+    a button began it.
+    """
+
+    id: str
+    owner: str = ""
+    label: str = ""
+    page: str = ""
+    began: float = field(default_factory=time.monotonic)
+    left: float | None = None  # when its connection was lost
+    brought: dict[str, Any] = field(default_factory=dict)
+    work: dict[str, tuple[Work, bool]] = field(default_factory=dict)
+    state: SessionState | None = None  # all that Streamlit keeps for it
+
+    def away(self, now: float) -> float:
+        """Seconds without a connection."""
+        return 0.0 if self.left is None else now - self.left
+
+
+@dataclass(frozen=True)
+class Departures:
+    """Sessions that have been without a connection for so long that something of them goes."""
+
+    uploads: list[Session]  # the files that they sent
+    closed: list[Session]  # all
+
+
+class Sessions:
+    """Safe to call from any thread.
+
+    connected: whether a session's browser is connected now. uploading: names of the sessions that
+    have sent files. clock: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        connected: Callable[[str], bool],
+        uploading: Callable[[], Iterable[str]] = tuple,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._connected, self._uploading, self._clock = connected, uploading, clock
+        self._lock = threading.RLock()
+        self._open: dict[str, Session] = {}
+        self._closed: deque[str] = deque(maxlen=1_000)  # the latest that were closed
+
+    def find(self, ident: str) -> Session | None:
+        """None where it was closed."""
+        with self._lock:
+            if ident in self._closed:
+                return None
+            return self._open.setdefault(ident, Session(ident, began=self._clock()))
+
+    def brought_by(self, ident: str) -> list[str]:
+        """Ids of a session's own data sets."""
+        with self._lock:
+            return list(self._open[ident].brought) if ident in self._open else []
+
+    def visits(self) -> list[Visit]:
+        """Every session, the oldest first."""
+        now = self._clock()
+        with self._lock:
+            known = list(self._open.values())
+        return [
+            Visit(
+                it.owner,
+                it.label,
+                it.page,
+                now - it.began,
+                None if it.left is None else it.away(now),
+                len(it.brought),
+            )
+            for it in known
+        ]
+
+    # -- what goes on ------------------------------------------------------------------------------
+
+    def hold(self, ident: str, page: str, work: Work, asked: bool) -> None:
+        """A session has this going on at a page now, in place of what it had there.
+
+        asked: whether a button began it.
+        """
+        with self._lock:
+            session = self.find(ident)
+            if session is not None and work.busy:
+                session.work[page] = (work, asked)
+            elif session is not None:
+                session.work.pop(page, None)
+
+    def going(self, ident: str) -> dict[str, tuple[Work, bool]]:
+        """What a session has going on, by page, and whether a button began it."""
+        with self._lock:
+            held = dict(self._open[ident].work) if ident in self._open else {}
+        return {page: (work, asked) for page, (work, asked) in held.items() if work.busy}
+
+    def let_go(self, ident: str, page: str) -> None:
+        """A session wants it no more; it is called off unless another one has it too."""
+        with self._lock:
+            held = self._open[ident].work.pop(page, None) if ident in self._open else None
+        if held is not None:
+            self._call_off(held[0])
+
+    def _call_off(self, work: Work) -> None:
+        with self._lock:
+            wanted = [it for other in self._open.values() for it, _ in other.work.values()]
+        if work not in wanted:
+            work.cancel()
+
+    # -- who has gone ------------------------------------------------------------------------------
+
+    def look(self) -> Departures:
+        """Call off what sessions that are gone had going on, and move on the rest."""
+        now = self._clock()
+        with self._lock:
+            uploading = set(self._uploading())
+            for ident in uploading:  # also files of a session that never drew a page
+                self.find(ident)
+            for session in self._open.values():
+                self._note_connection(session, now)
+            gone = [it for it in self._open.values() if it.away(now) >= GONE]
+            unneeded = [work for it in self._open.values() for work in _unneeded(it, now)]
+            for session in gone:
+                del self._open[session.id]
+                self._closed.append(session.id)
+            going = [work for it in self._open.values() for work, _ in it.work.values()]
+            files = [
+                it for it in self._open.values() if it.id in uploading and it.away(now) >= UPLOADS
+            ]
+        for work in unneeded:
+            self._call_off(work)
+        for work in going:
+            work.advance()
+        return Departures(files, gone)
+
+    def _note_connection(self, session: Session, now: float) -> None:
+        if self._connected(session.id):
+            session.left = None
+        elif session.left is None:
+            session.left = now
+
+
+def _unneeded(session: Session, now: float) -> list[Work]:
+    """What a session has going on no longer; it is taken from it."""
+    found = []
+    for page, (work, asked) in list(session.work.items()):
+        if not work.busy:
+            del session.work[page]
+        elif session.away(now) >= (GONE if asked else UNASKED):
+            del session.work[page]
+            found.append(work)
+    return found
+
+
+# ---- of this server ------------------------------------------------------------------------------
+
+
+def uploaded_files() -> dict[str, dict[str, Any]]:
+    """Streamlit's uploaded files, by session and file."""
+    if not Runtime.exists():
+        return {}
+    manager = Runtime.instance().uploaded_file_mgr
+    found: dict[str, dict[str, Any]] = getattr(manager, "file_storage", {})
+    return found
+
+
+def _connected(ident: str) -> bool:
+    """A session whose browser has gone is kept by Streamlit for a while, but is not an active
+    one.
+    """
+    return bool(Runtime.exists() and Runtime.instance().is_active_session(ident))
+
+
+registry = Sessions(_connected, lambda: list(uploaded_files()))
+
+
+def this() -> str:
+    """The session that a page is drawn for."""
+    context = get_script_run_ctx()
+    return context.session_id if context is not None else ""
+
+
+def here() -> Session | None:
+    """The session of the page that is being drawn; None where it has ended meanwhile."""
+    return registry.find(this())
+
+
+def note(page: str) -> None:
+    """This session looks at a page."""
+    session = here()
+    if session is None:
+        return
+    session.owner, session.label, session.page = visitor.asker().owner, visitor.label(), page
+    session.state = _state(session.id)
+    session.brought = dict(st.session_state.get("data.own", {}))
+
+
+def _state(ident: str) -> SessionState | None:
+    found = Runtime.instance().get_app_session(ident) if Runtime.exists() else None
+    return None if found is None else found.session_state
+
+
+async def watch() -> None:
+    """Look for ever, on the server's event loop; what takes a while is done in threads."""
+    while True:
+        await asyncio.sleep(LOOK)
+        try:
+            await _say_goodbye(await asyncio.to_thread(registry.look))
+        except Exception:
+            logging.getLogger(__name__).exception("Sessions that have gone could not be closed")
+
+
+async def _say_goodbye(left: Departures) -> None:
+    """What sessions that have gone take with them."""
+    runtime = Runtime.instance()
+    for session in left.closed:
+        runtime.close_session(session.id)
+        if session.state is not None:
+            # the runtime's own loop may hold on to the last session that it served
+            session.state.clear()
+    for session in (*left.uploads, *left.closed):
+        runtime.uploaded_file_mgr.remove_session_files(session.id)
+    if left.closed or left.uploads:
+        await asyncio.to_thread(release, left.closed)
+        loop = asyncio.get_running_loop()
+        loop.call_later(LATER, loop.run_in_executor, None, memory.give_back)
+
+
+def release(gone: list[Session]) -> None:
+    """The files of ended sessions, what was opened from them here and in the workers, and their
+    accounts. Takes a while: not for the event loop.
+    """
+    brought = [entry for session in gone for entry in session.brought.values()]
+    for entry in brought:
+        session_files.remove(entry)
+        engine().forget(entry.id)
+    if brought:
+        accounts.sweep(session_files.origins())
+    memory.give_back()

@@ -1,0 +1,117 @@
+"""Who is at the page: a login, or the holder of this session's secret token.
+
+An address of a client tells nothing: behind a proxy all are alike.
+"""
+
+import functools
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+import streamlit as st
+
+from dpmf_core.engine.executor import engine
+from dpmf_core.engine.jobs import Job
+from dpmf_core.engine.workers import Measurement
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.serving.requesters import Asker, asking
+from dpmf_core.serving.settings import settings
+from pages.server import doors
+
+TOKEN = "visitor.token"
+
+
+@functools.cache
+def login_needed() -> bool:
+    """Whether the server's secrets described a login when it was first asked.
+
+    The server's doors read them once too; Streamlit would read the file on every call.
+    """
+    return bool(st.secrets.load_if_toml_exists() and "auth" in st.secrets)
+
+
+def logged_in() -> bool:
+    return login_needed() and bool(st.user.get("is_logged_in"))
+
+
+def names() -> frozenset[str]:
+    """By what the operators' list may call who is logged in: a verified e-mail address, or
+    issuer and subject.
+    """
+    if not logged_in() or not (subject := st.user.get("sub")):
+        return frozenset()
+    mail = st.user.get("email") if st.user.get("email_verified") is True else None
+    return frozenset({f"{st.user.get('iss')} {subject}", *([str(mail)] if mail else [])})
+
+
+def label() -> str:
+    """How an operator sees who it is: '' without a login."""
+    return next((name for name in sorted(names(), key=len)), "")
+
+
+def asker() -> Asker:
+    """Who asks for what this page does."""
+    if logged_in():
+        known = names()
+        return Asker.of_login(
+            str(st.user.get("iss")),
+            str(st.user.get("sub")),
+            bool(known & set(settings().operators)),
+        )
+    return Asker.of_session(
+        st.session_state.setdefault(TOKEN, secrets.token_urlsafe(24)), alone=_alone()
+    )
+
+
+def _alone() -> bool:
+    """One person at her own machine: the local profile, no login, and no address but the
+    machine's own.
+    """
+    return (
+        settings().profile == "local"
+        and not settings().operators
+        and not login_needed()
+        and _loopback(doors.address())
+    )
+
+
+def _loopback(address: Any) -> bool:
+    try:
+        return address == "localhost" or ip_address(str(address)).is_loopback
+    except ValueError:
+        return False
+
+
+@contextmanager
+def here() -> Iterator[Asker]:
+    """Within it, whoever is at the page asks."""
+    who = asker()
+    with asking(who):
+        yield who
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The engine as one visitor uses it, also from another session's page."""
+
+    who: Asker
+
+    def submit(
+        self,
+        spec: RunSpec,
+        priority: int = 0,
+        asker: str = "",
+        cost: float = 0.0,
+        light: bool = False,
+    ) -> Job:
+        with asking(self.who):
+            return engine().submit(spec, priority, asker, cost, light)
+
+    def measure(
+        self, asked: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
+    ) -> Job:
+        with asking(self.who):
+            return engine().measure(asked, priority, asker, cost)

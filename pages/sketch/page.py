@@ -1,0 +1,223 @@
+"""Does hashing protect anyone?
+
+Factors in a count sketch, what is claimed for them, and what an attack shows.
+"""
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core import first_views
+from dpmf_core.algorithms.count_sketch import Sketch
+from dpmf_core.audit.canaries import rounded
+from dpmf_core.audit.membership_inference import AuditSpec
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.papers import results
+from dpmf_core.papers.figures import Claim, Figure, Outcome
+from dpmf_core.papers.registry import find_figure
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.sweep import Point
+from pages.kit import (
+    charts,
+    privacy_card,
+    published_figures,
+    run_progress,
+    safe_text,
+    sidebar,
+    stored_results,
+    who_sees_what,
+)
+from pages.kit.choice import Choice
+from pages.kit.language import say, written
+from pages.sketch import figures, small_sketch
+
+FIGURES = {
+    "balu-fig3": phrase("Error against the threshold"),
+    "balu-fig4": phrase("Divergence against the threshold"),
+    "balu-fig1": phrase("Sensitivity to λ"),
+    "balu-fig2": phrase("Best λ by size"),
+    "sketch-table": phrase("Every size"),
+}
+PROVED_BESIDE = "balu-fig3"  # the figure that shows SGLD beside the sketch
+SGLD_EPSILONS = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
+ATTACK = AuditSpec.parse(
+    algorithm="sketch", runs=400, parameters={"rank": 4, "steps": 5, "threshold": 2.0}
+)
+
+
+def claim(done: dict[str, object]) -> None:
+    """The sentence first; then the claim, and why it is none."""
+    if "attack" in done:
+        found = done["attack"]
+        st.title(
+            say(
+                "Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥ {lower:.1f}",
+                lower=rounded(found.lower),  # type: ignore[attr-defined]
+            ),
+            anchor=False,
+        )
+    else:
+        st.title(say("Does hashing protect anyone?"), anchor=False)
+    with st.container(border=True):
+        given = Sketch().guarantee()
+        written_claim = say(
+            'Balu & Furon 2016 write that sketches "{claim}".', claim=phrase(given.claim)
+        )
+        badge = f":{privacy_card.BADGES[given.status]}-badge[{say(str(given.status))}]"
+        st.markdown(f"{written_claim} {badge}")
+        st.write(
+            say(
+                "Their ε is a threshold: ratings that are predicted too badly are passed over, by"
+                " analogy with drawing from a posterior. Nothing is drawn, though: given the hashes"
+                " every step is determined, and the exact ratings that stay enter it without noise."
+                " The likelihood that the argument needs is no distribution once it is cut off, so"
+                " no ε follows, and none is shown here but an attacker's."
+            )
+        )
+        st.caption(
+            say(
+                "The attack trains {runs} times on a small simulated world, half of the time with"
+                " one rating more, and looks at all that is shared; {confidence:.0%} confidence,"
+                " δ = {delta}, per rating, add/remove. The threshold is 2, at which the source's ε"
+                " is 2.",
+                runs=ATTACK.runs,
+                confidence=0.95,
+                delta=delta_text(ATTACK.delta),
+            )
+        )
+        privacy_card.attack_link("sketch")
+    who_sees_what.draw(who_sees_what.SKETCH)
+
+
+def figure(choice: Choice) -> None:
+    """One of the source's figures, on the chosen data."""
+    which = (
+        st.segmented_control(
+            say("Figure"),
+            list(FIGURES),
+            default=first_views.SKETCH_FIGURE,
+            required=True,
+            key="sketch.figure",
+            format_func=lambda name: say(FIGURES[name]),
+        )
+        or first_views.SKETCH_FIGURE
+    )
+    published = find_figure(which)
+    left, right = st.columns(2)
+    rank = left.select_slider(
+        say("Dimension d"),
+        [4, 8, 16, 32],
+        first_views.SKETCH_RANK,
+        key="sketch.rank",
+        disabled=which in ("balu-fig2", "sketch-table"),
+    )
+    metric = published.metric
+    if which == "balu-fig4":
+        metric = right.selectbox(
+            say("Measured over"),
+            ["kl", "kl_top_users"],
+            key="sketch.metric",
+            format_func=figures.metric_label,
+        )
+    epsilon = choice.epsilon
+    if which == PROVED_BESIDE:
+        epsilon = right.select_slider(
+            say("ε of SGLD, which is proved and stands beside it"),
+            SGLD_EPSILONS,
+            first_views.SKETCH_EPSILON,
+            key="sketch.sgld",
+            format_func=lambda epsilon: written(budget_text(epsilon)),
+        )
+    chosen = choice.spec("sketch").data
+    data = DataSpec.model_validate(chosen.model_dump())
+    published = first_views.sketch_figure(published, data, choice.seed, rank)
+    points = published.points()
+    sgld = say("SGLD at ε = {epsilon}, proved step by step", epsilon=budget_text(epsilon))
+    proved = Point(replace(choice, epsilon=epsilon).spec("sgld"), sgld, None)
+    beside = [proved] if which == PROVED_BESIDE else []
+    done: dict[str, Run] = run_progress.request(
+        "sketch", {point.key: point.spec for point in [*points, *beside]}, whole=()
+    )
+    table = figures.frame([*points, *beside], done, metric)
+    if not len(table):
+        return
+    draw(published, table, points, metric)
+    stored_results.note([point.spec for point in [*points, *beside]])
+    if all(point.key in done for point in points):
+        published_figures.show_verdict(published, published.verdict(points, done))
+    if isinstance(published, Claim):
+        recorded(published)
+    st.caption(
+        say(
+            "γ: how many times smaller than the factors the sketch is. k: rows of the sketch; with"
+            " one it is feature hashing. λ is for ratings in units of a star. The KL divergence is"
+            " of the errors in training from those held out, both taken as normal: the source's"
+            " measure of how little is learnt by heart (its eq. 19). At full size: `{command}`.",
+            command=published_figures.command(published),
+        )
+    )
+
+
+def draw(published: Figure, table: pd.DataFrame, points: list[Point], metric: str) -> None:
+    """What has finished of a figure."""
+    if published.id != "balu-fig2":
+        alt = say(
+            "{metric} against the {axis}.",
+            metric=figures.metric_label(metric),
+            axis=figures.AXES[published.axis],
+        )
+        charts.show(
+            figures.against(table, published, metric),
+            f"sketch.{published.id}",
+            alt,
+            table,
+            caption=say(
+                "A line is a sketch of one size; the level is the factorisation without a sketch."
+            ),
+        )
+        return
+    best = figures.best(points, table)
+    if len(best):
+        alt = say("Best λ by dimension and space gain.")
+        charts.show(figures.best_heat(best), "sketch.best", alt, best)
+
+
+def recorded(claim: Claim) -> None:
+    """The kept verdict, which is of the source's size where that was run."""
+    last = results.last(claim)
+    if last is None:
+        return
+    measured = {
+        "full": phrase("Last measured at full size, {date}: {outcome}"),
+        "page": phrase("Last measured at page size, {date}: {outcome}"),
+    }
+    outcome = published_figures.OUTCOMES[Outcome(last.outcome)]
+    title = say(
+        measured["full" if last.size == "full" else "page"],
+        date=last.created[:10],
+        outcome=say(outcome).lower(),
+    )
+    with st.expander(title):
+        published_figures.show_verdict(claim, last.verdict)
+
+
+def main() -> None:
+    choice = sidebar.choice()
+    head, work = st.container(), st.container()
+    with work:
+        attacked = run_progress.request("sketch.attack", {"attack": ATTACK})
+    with head:
+        claim(attacked)
+    figure(choice)
+    small_sketch.draw()
+    small_sketch.protection()
+
+
+try:
+    main()
+except BadInput as error:
+    safe_text.error(error)

@@ -1,0 +1,229 @@
+"""The start page's figure: how much of what recommendations learn is kept at each epsilon, and
+what that epsilon means for one person, of the usual choice.
+"""
+
+import functools
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.interpretation import meaning
+from dpmf_core.runs import gain, shipped_runs
+from dpmf_core.runs.comparison import DRAWS
+from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, Point, grid_runs, read_grid
+from dpmf_core.runs.gain import kept_along
+from dpmf_core.runs.planning import prepare
+from pages.kit import data_sets, kept_gain, language
+from pages.kit.choice import Choice
+from pages.kit.language import say, written
+from pages.kit.sidebar_values import CONTROLS, EPSILONS
+
+METRIC = "rmse"
+
+
+@functools.cache
+def choice() -> Choice:
+    """What a page about ratings shows first."""
+    first = data_sets.FIRST["ratings"]
+    return Choice(
+        data=first["data"],
+        top_items=None,
+        algorithm=first["algo"],
+        epsilon=CONTROLS["eps"].first,
+        delta=default_delta(data_sets.find(first["data"]).n_users),
+        seed=CONTROLS["seed"].first,
+        calibration="exact",
+    )
+
+
+def runs() -> list[GridRun]:
+    """The runs that the figure is made of."""
+    return grid_runs(choice().spec())
+
+
+@functools.cache
+def grid() -> EpsilonGrid:
+    """What comes with the package of these runs, whatever the store holds."""
+    wanted = runs()
+    return read_grid(wanted, shipped_runs.summaries([it.spec for it in wanted]), METRIC)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How much of the gain over guessing a private method keeps at an epsilon: the median draw,
+    the lowest and the highest; 1 is all of it, 0 none.
+
+    error: its RMSE. measured: whether it was, or lies on a line between two that were.
+    """
+
+    epsilon: float
+    share: float
+    low: float
+    high: float
+    error: float
+    measured: bool
+
+
+def kept(found: EpsilonGrid) -> list[Kept]:
+    """At each measured epsilon and each stop of the sidebar's slider between two of them."""
+    shares = kept_along(found)
+    measured = [_measured(own, point) for own, point in zip(shares, found.points, strict=True)]
+    stops = {it.epsilon: it for it in measured}
+    for low, high in itertools.pairwise(measured):
+        for epsilon in EPSILONS:
+            if low.epsilon < epsilon < high.epsilon:
+                stops[epsilon] = _between(low, high, epsilon)
+    return sorted(stops.values(), key=lambda it: it.epsilon)
+
+
+def _measured(own: gain.Kept, point: Point) -> Kept:
+    return Kept(
+        own.epsilon, own.median, min(own.shares), max(own.shares), point.median, measured=True
+    )
+
+
+def _between(low: Kept, high: Kept, epsilon: float) -> Kept:
+    """Linear in the logarithm of epsilon."""
+    far = math.log(epsilon / low.epsilon) / math.log(high.epsilon / low.epsilon)
+
+    def mixed(one: float, other: float) -> float:
+        return (1 - far) * one + far * other
+
+    return Kept(
+        epsilon,
+        mixed(low.share, high.share),
+        mixed(low.low, high.low),
+        mixed(low.high, high.high),
+        mixed(low.error, high.error),
+        measured=False,
+    )
+
+
+def stops(delta: float) -> Sequence[dict[str, object]]:
+    """What the figure shows where its handle stands, of every stop: numbers of the curve, and
+    facts in words of the session's language.
+    """
+    return _stops(delta, language.current())
+
+
+@functools.cache
+def _stops(delta: float, _language: str) -> Sequence[dict[str, object]]:
+    found = grid()
+    twin, trivial = statistics.median(found.twin), statistics.median(found.trivial)
+    return [
+        {
+            "epsilon": it.epsilon,
+            "kept": it.share,
+            "low": it.low,
+            "high": it.high,
+            "measured": it.measured,
+            "facts": _facts(it, delta, twin, trivial),
+        }
+        for it in kept(found)
+    ]
+
+
+def table() -> pd.DataFrame:
+    """The measured points of the figure, a row each."""
+    return pd.DataFrame(
+        {
+            "epsilon": it.epsilon,
+            "kept": it.share,
+            "lowest draw": it.low,
+            "highest draw": it.high,
+            "RMSE": it.error,
+        }
+        for it in kept(grid())
+        if it.measured
+    )
+
+
+def caption() -> str:
+    """What the figure is of, and how it was measured."""
+    it, wanted = choice(), kept_gain.USUAL
+    reached = "".join(say(part) for part in kept_gain.answer(kept_along(grid()), wanted))
+    return say(
+        "{method}, which is ALS made private, on {data}, invented so that you may look at"
+        " everything. Other private methods do better: Trade-off compares them. Points are"
+        " measured, medians of {draws} draws; the band reaches from the lowest draw to the highest,"
+        " and between points the line is straight. To keep {wanted}%: {reached}.",
+        method=phrase(REGISTRY[it.algorithm].title),
+        data=phrase(it.entry.title),
+        draws=DRAWS,
+        wanted=wanted,
+        reached=reached,
+    )
+
+
+def _facts(at: Kept, delta: float, twin: float, trivial: float) -> list[dict[str, str]]:
+    one = meaning(Gaussian(1 / gaussian_mu(at.epsilon, delta)), delta)
+    exception = delta_text(float(f"{one.exception:.1g}"))
+    share = max(0.0, at.share)
+    errors = {"error": at.error, "twin": twin, "trivial": trivial}
+    if at.measured:
+        number = say("{share:.0%} kept", share=share)
+        words = say(
+            "of what recommendations learn. Predicted ratings are off by {error:.2f} stars; by"
+            " {twin:.2f} without privacy, by {trivial:.2f} when guessing.",
+            **errors,
+        )
+    else:
+        number = say("about {share:.0%} kept", share=share)
+        words = say(
+            "of what recommendations learn. Predicted ratings are off by about {error:.2f} stars;"
+            " by {twin:.2f} without privacy, by {trivial:.2f} when guessing.",
+            **errors,
+        )
+    return [
+        {
+            "number": f"ε = {written(budget_text(at.epsilon))}",
+            "words": say(
+                "in total, for all that is released ({terms}). Drag the point: to the left is"
+                " safer.",
+                terms=_terms(delta),
+            ),
+        },
+        {"number": number, "words": words},
+        {
+            "number": _suspicion(one.suspicion),
+            "words": say(
+                "is as sure as somebody can become that you were among them who first held it for"
+                " as likely as not, except with probability {exception}.",
+                exception=exception,
+            ),
+        },
+    ]
+
+
+def _terms(delta: float) -> str:
+    """What an epsilon here is of."""
+    unit = _unit()
+    return say(
+        "δ = {delta}, per {unit}, {relation}, exact rule",
+        delta=delta_text(delta),
+        unit=phrase(unit),
+        relation=phrase(neighbours(unit, Relation.ADD_REMOVE)),
+    )
+
+
+@functools.cache
+def _unit() -> str:
+    """What is protected."""
+    it = choice()
+    return prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
+
+
+def _suspicion(share: float) -> str:
+    whole = math.floor(100 * share + 0.5)
+    if whole < 100:
+        return say("{count} in 100", count=whole)
+    return say("over 99 in 100")

@@ -1,0 +1,176 @@
+"""What a sweep leaves to take home: tables, a script that does it again, a link."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.engine.executor import engine
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+from dpmf_core.runs import noisy_errors
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.spending import account_of
+from dpmf_core.runs.store import to_json
+from dpmf_core.runs.sweep import rows
+from pages.kit import odometer, safe_text
+from pages.kit.exports import address
+from pages.kit.language import say
+from pages.kit.sweep_frames import Finished
+from pages.tradeoff.controls import Question
+
+NOISY = "tradeoff.noisy.errors"  # (run, epsilon of the error): the error
+REFUSED = "tradeoff.noisy.refused"
+PRIVATE = phrase(
+    "Your data are private: the CSV and the JSON hold settings and ledgers, and no errors, which"
+    " are computed on raw data without noise."
+)
+PRIVATE_WITH_NOISE = phrase(
+    "Your data are private: the CSV and the JSON hold settings and ledgers, and errors only as far"
+    " as they were released with noise."
+)
+
+AGAIN = '''"""{title}, again: a line of CSV for every run."""
+
+import pandas as pd
+
+from dpmf_core.runs.execution import run
+{imports}
+
+{points}
+runs = {{}}
+for point in points:
+    if point.key not in runs:
+        runs[point.key] = run(point.spec)
+print(pd.DataFrame(rows(points, runs)).to_csv(index=False))
+'''
+
+
+def script(question: Question) -> str:
+    """A Python program that makes every run of the question once more."""
+    if question.figure:
+        imports = (
+            "from dpmf_core.papers.registry import FIGURES\nfrom dpmf_core.runs.sweep import rows"
+        )
+        return AGAIN.format(
+            title=question.figure.source,
+            imports=imports,
+            points=f'points = FIGURES["{question.figure.id}"].points()',
+        )
+    fields = question.sweep.model_dump(mode="json") if question.sweep else {}
+    imports = "from dpmf_core.runs.sweep import Sweep, rows"
+    return AGAIN.format(
+        title="A trade-off",
+        imports=imports,
+        points=f"points = Sweep.model_validate({fields!r}).points()",
+    )
+
+
+def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], float | None]:
+    """Errors of runs on private data that a person asked for with noise, by `Point.key`, and
+    the epsilon of each; asked again they cost nothing.
+    """
+    fitting = {key: run for key, run in private.items() if not noisy_errors.refusal(run)}
+    account = account_of(next(iter(fitting.values())).spec.data.id) if fitting else None
+    if account is None:
+        return {}, None
+    held: dict[tuple[str, float], float] = st.session_state.setdefault(NOISY, {})
+    with st.expander(say("Errors with noise, for the CSV")):
+        st.write(
+            say(
+                "Each run's error on held-out ratings, clipped and by user, as a release of its"
+                " own. What is released so may leave: the CSV then holds it as noisy_rmse."
+            )
+        )
+        left, right = st.columns([1, 2], vertical_alignment="bottom")
+        epsilon = left.number_input(
+            say("ε of each error"), 0.001, 100.0, 0.1, format="%g", key="tradeoff.noisy.epsilon"
+        )
+        missing = {key: run for key, run in fitting.items() if (run.key, epsilon) not in held}
+        if missing:
+            price = odometer.price_text(
+                account, [noisy_errors.charge(run, epsilon) for run in missing.values()]
+            )
+            right.button(
+                say("Release {count} errors: {price}", count=len(missing), price=price),
+                key="tradeoff.noisy",
+                width="stretch",
+                on_click=_release,
+                args=(missing, epsilon),
+            )
+        if refused := st.session_state.pop(REFUSED, None):
+            safe_text.error(refused, "")
+    return {
+        key: held[run.key, epsilon] for key, run in fitting.items() if (run.key, epsilon) in held
+    }, epsilon
+
+
+def _whole(run: Run) -> Run:
+    """With its arrays, of which the page holds none.
+
+    Raises BadInput where they are gone: training again would draw, and cost, anew.
+    """
+    if not engine().had(run.spec):
+        raise BadInput(
+            phrase(
+                "This run is no longer held here with its factors. Run it again, as a new release,"
+                " and then release its error."
+            )
+        )
+    found: Run = engine().submit(run.spec).result(60)
+    return found
+
+
+def _release(runs: Mapping[str, Run], epsilon: float) -> None:
+    """As a callback: before the page is drawn."""
+    held = st.session_state.setdefault(NOISY, {})
+    try:
+        for key, run in runs.items():
+            held[run.key, epsilon] = noisy_errors.release({key: _whole(run)}, epsilon)[key]
+    except BadInput as error:
+        st.session_state[REFUSED] = error.args[0]
+
+
+def draw(question: Question, finished: Finished) -> None:
+    """Downloads, the script, the share link."""
+    st.header(say("Take it away"), anchor=False)
+    first, second, third, fourth = st.columns(4)
+    done = [point for point in question.points if point.key in finished]
+    private = {
+        point.key: finished[point.key] for point in done if not finished[point.key].record.public
+    }
+    noisy, epsilon = _errors_with_noise(private)
+    first.download_button(
+        say("Runs as CSV"),
+        lambda: safe_text.to_csv(pd.DataFrame(rows(done, finished, noisy, epsilon))),
+        "trade-off.csv",
+        "text/csv",
+        width="stretch",
+        key="tradeoff.csv",
+    )
+    second.download_button(
+        say("Runs as JSON"),
+        lambda: to_json(
+            [finished[key].export() for key in dict.fromkeys(point.key for point in done)]
+        ),
+        "trade-off.json",
+        "application/json",
+        width="stretch",
+        key="tradeoff.json",
+    )
+    if private:
+        st.caption(say(PRIVATE_WITH_NOISE if noisy else PRIVATE))
+    text = script(question)
+    third.download_button(
+        say("Script"), text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script"
+    )
+    with fourth.popover(say("Share link"), width="stretch"):
+        st.code(address(), language=None, wrap_lines=True)
+        st.caption(say("Holds the data set, δ, the seed and everything that is compared."))
+    if question.figure:
+        st.caption(say("At full size, from the command line; what is cut goes on:"))
+        st.code(
+            f"python -m dpmf_core sweep --preset {question.figure.id} --out"
+            f" {question.figure.id}.csv",
+            language="sh",
+        )

@@ -1,0 +1,383 @@
+"""The figures of the Trade-off page, each from what was asked and what has finished."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core import algorithms
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.language import phrase
+from dpmf_core.papers.figures import Mark
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.sweep import Point
+from pages.kit import (
+    charts,
+    colours,
+    comparison_charts,
+    headings,
+    privacy_card,
+    safe_text,
+    sweep_charts,
+    sweep_frames,
+)
+from pages.kit.language import say, written
+from pages.kit.sweep_frames import Finished, method
+from pages.tradeoff import findings, tables
+from pages.tradeoff.controls import Question, measure_title
+
+
+def _keep_choice(key: str) -> None:
+    st.session_state[f"{key}.chosen"] = True
+
+
+def _set_default(key: str, default: Any, options: Sequence[Any] | None = None) -> None:
+    """A widget's value before it is drawn: the default, which moves while runs finish, until a
+    person chooses; and again when the choice is gone.
+    """
+    if not st.session_state.get(f"{key}.chosen") or (
+        options is not None and st.session_state.get(key) not in options
+    ):
+        st.session_state[key] = default
+        st.session_state[f"{key}.chosen"] = False
+    else:
+        st.session_state[key] = st.session_state.get(key, default)
+
+
+def _pick(label: str, options: Sequence[Any], key: str, default: Any, **more: Any) -> Any:
+    _set_default(key, default, options)
+    return st.selectbox(label, options, key=key, on_change=_keep_choice, args=(key,), **more)
+
+
+def _epsilon(epsilon: float) -> str:
+    return written(budget_text(epsilon))
+
+
+def figure(question: Question, finished: Finished, metric: str, aside: DeltaGenerator) -> None:
+    """The primary figure: against epsilon, a parameter, the number of users, or the step.
+    aside: room for its choice of epsilon.
+    """
+    if question.axis == "step":
+        table = tables.curve_rows(question.points, finished)
+        fig = comparison_charts.steps(table, None)
+        charts.show(fig, "tradeoff.steps", say("Held-out RMSE by step."), table)
+        return
+    table = sweep_frames.frame(question.points, finished, metric)
+    if table.empty:
+        st.info(say("No finished run has {metric} yet.", metric=phrase(METRICS[metric].title)))
+        return
+    if question.axis != "epsilon":
+        table = _at_one_epsilon(table, aside)
+    table = tables.best_of_second(table, question.axis, metric)
+    title = say(
+        phrase("privacy loss ε, total")
+        if question.axis == "epsilon"
+        else sweep_frames.parameter(question.axis, dict.fromkeys(table["id"]))
+    )
+    quantity = measure_title(metric)
+    fig = sweep_charts.against(table, question.axis, quantity, title)
+    marks = question.figure.marks if question.figure and metric == question.metric else ()
+    sweep_charts.published(fig, marks)
+    words = "; ".join(
+        say("{name} {value:.3f}", name=name, value=value)
+        for name, value in table.groupby("name", sort=False)["value"].median().items()
+    )
+    charts.show(
+        fig,
+        "tradeoff.main",
+        say(
+            "{metric} against {title}. Medians over the axis: {words}.",
+            metric=phrase(METRICS[metric].title),
+            title=title,
+            words=words,
+        ),
+        table,
+        caption=_caption(question, table, marks),
+    )
+
+
+def _at_one_epsilon(table: pd.DataFrame, aside: DeltaGenerator) -> pd.DataFrame:
+    """The rows of one epsilon, which is chosen, and those without any."""
+    epsilons = sorted(table["epsilon"].dropna().unique())
+    if len(epsilons) < 2:
+        return table
+    with aside:
+        at = _pick(
+            say("At ε"),
+            epsilons,
+            "tradeoff.at",
+            tables.middle_epsilon(epsilons),
+            format_func=lambda at: say("at ε = {epsilon}", epsilon=budget_text(at)),
+            label_visibility="collapsed",
+        )
+    chosen: pd.DataFrame = table[table["epsilon"].isna() | (table["epsilon"] == at)]
+    return chosen
+
+
+def _caption(question: Question, table: pd.DataFrame, marks: Sequence[Mark]) -> str:
+    """How to read the primary figure."""
+    parts = [
+        say(
+            "A dot is one draw of split and noise, the line their median; bands reach from the"
+            " lowest draw to the highest."
+        )
+    ]
+    if any(table["source"]):
+        parts.append(say("Dotted: noise by the source's own rule, at its nominal ε."))
+    varied = [name for name in table.columns if name not in sweep_frames.PLACE]
+    if question.axis != "epsilon" and len(varied) > 1:
+        parts.append(say("Of the grid's second parameter, each point has its best value."))
+    if marks:
+        parts.append(say("Published: {marks}.", marks="; ".join(map(_published, marks))))
+    return " ".join(parts)
+
+
+def _published(mark: Mark) -> str:
+    """A published number, and how the figure marks it."""
+    values = {"name": method(mark.label), "y": mark.y, "source": phrase(mark.source)}
+    if mark.x is None:
+        return say("{name} {y:g}, a dotted level ({source})", **values)
+    return say("{name} {y:g} at {x:g}, a cross ({source})", **values, x=mark.x)
+
+
+def rule(question: Question, finished: Finished, metric: str) -> None:
+    """One method under exact accounting and under its source's rule."""
+    if not (both := findings.both_rules(question.points)):
+        return
+    sentences = {
+        label: findings.rule_alone(question.points, finished, metric, label) for label in both
+    }
+    if not any(sentences.values()):
+        return
+    st.header(say("What the source's rule for the noise alone costs"), anchor=False)
+    for sentence in filter(None, sentences.values()):
+        st.markdown(f"- {sentence}")
+    if question.axis != "epsilon":
+        return
+    label = both[0]
+    if len(both) > 1:
+        label = _pick(say("Method"), both, "tradeoff.rule", both[0], format_func=say)
+    own = algorithms.find(
+        next(point.spec.algorithm for point in question.points if point.label == label)
+    ).twin
+    names = {label, f"{label}{sweep_frames.SOURCED}"}
+    chosen = [
+        point
+        for point in question.points
+        if point.label in names or point.spec.algorithm in (own, "als")
+    ]
+    table = sweep_frames.frame(chosen, finished, metric)
+    if table["epsilon"].notna().any():
+        title = say("privacy loss ε, nominal")
+        fig = sweep_charts.against(table, "epsilon", measure_title(metric), title)
+        charts.show(
+            fig,
+            "tradeoff.rules",
+            say(
+                "{metric} of {name} by exact accounting and by its source's rule.",
+                metric=phrase(METRICS[metric].title),
+                name=phrase(label),
+            ),
+            table,
+        )
+
+
+def grid(question: Question, finished: Finished) -> None:
+    """The best places of a grid in words; a heat map where it has two parameters."""
+    table = sweep_frames.frame(question.points, finished, "validation_rmse")
+    names = [name for name in table.columns if name not in sweep_frames.PLACE]
+    if not names or table.empty:
+        return
+    st.header(say("The grid, on the validation split"), anchor=False)
+    for sentence in findings.best_places(
+        tables.whole_frame(question.points, finished, "validation_rmse"), names
+    ):
+        st.markdown(f"- {sentence}")
+    both = table.dropna(subset=names)
+    if len(names) == 2 and len(both):
+        left, right = st.columns(2)
+        with left:
+            chosen = _pick(
+                say("Method"),
+                list(dict.fromkeys(both["name"])),
+                "tradeoff.heat.method",
+                both["name"].iloc[0],
+            )
+        own = both[both["name"] == chosen]
+        if epsilons := sorted(own["epsilon"].dropna().unique()):
+            with right:
+                at = _pick(
+                    "ε",
+                    epsilons,
+                    "tradeoff.heat.epsilon",
+                    tables.middle_epsilon(epsilons),
+                    format_func=_epsilon,
+                )
+            own = own[own["epsilon"] == at]
+        ids = [str(own["id"].iloc[0])]
+        first, second = (say(sweep_frames.parameter(name, ids)) for name in names)
+        fig = _heat(own, names[0], names[1], say("RMSE"), (first, second))
+        alt = say(
+            "Validation RMSE of {name} over {first} and {second}.",
+            name=chosen,
+            first=first,
+            second=second,
+        )
+        charts.show(fig, "tradeoff.heat", alt, own)
+    st.caption(
+        say(
+            "Choosing by such a grid costs privacy that no single run's ε counts: all its runs"
+            " compose. On public or simulated data it is free."
+        )
+    )
+
+
+def _heat(points: pd.DataFrame, x: str, y: str, metric: str, titles: tuple[str, str]) -> go.Figure:
+    """The median metric over two parameters; titles of x and y. Darker is a smaller value."""
+    table = points.pivot_table(index=y, columns=x, values="value", aggfunc="median")
+    fig = charts.figure(*titles, height=340)
+    across, up = (
+        [written(f"{value:g}" if isinstance(value, float) else str(value)) for value in axis]
+        for axis in (table.columns, table.index)
+    )
+    fig.add_heatmap(
+        z=table.to_numpy(),
+        x=across,
+        y=up,
+        colorscale="Cividis",
+        texttemplate="%{z:.3f}",
+        colorbar={"title": {"text": metric}},
+        hovertemplate=f"{titles[0]} %{{x}}, {titles[1]} %{{y}}: %{{z:.3f}}<extra></extra>",
+    )
+    fig.update_xaxes(type="category")
+    fig.update_yaxes(type="category")
+    return fig
+
+
+def reaching(question: Question, finished: Finished, metric: str) -> None:
+    """Which epsilon is needed for a value, in a sentence and a table."""
+    table = sweep_frames.frame(question.points, finished, metric)
+    private = table[table["epsilon"].notna()]["value"]
+    if private.empty:
+        return
+    kind = phrase(METRICS[metric].title)
+    st.header(say("Which ε reaches a given {metric}?", metric=kind), anchor=False)
+    key = f"tradeoff.reach.{metric}"
+    _set_default(key, round(float(private.median()), 3))
+    value = st.number_input(
+        say("{metric} to reach", metric=kind),
+        format="%.3f",
+        step=0.005,
+        key=key,
+        on_change=_keep_choice,
+        args=(key,),
+    )
+    if value is None:
+        st.info(say("Give a number to reach."))
+        return
+    value = round(value, METRICS[metric].digits)  # what the box shows
+    found = tables.which_epsilon(question.points, finished, metric, value)
+    if found.empty:
+        st.caption(say("Said of each method when all its runs have finished."))
+        return
+    st.markdown(findings.needed_epsilons(found, metric, value))
+    texts = [
+        say("not within the measured range")
+        if at != at or at is None
+        else say("ε = {epsilon}", epsilon=findings.epsilon_or_less(at, low))
+        for at, low in zip(found["epsilon"], found["low"], strict=True)
+    ]
+    columns = {
+        say("method"): found["method"],
+        say("reaches {value:.3f} at", value=value): texts,
+        say("its best"): found["its best"],
+    }
+    safe_text.words_table(pd.DataFrame(columns))
+    st.caption(
+        say(
+            "Between measured ε the medians are joined along log ε; nothing is said beyond them. Of"
+            " a grid, its best place at each ε counts."
+        )
+    )
+
+
+# by what users and items are parted: the axis, and the figure for who does not see it
+QUARTERS = {
+    "activity": (
+        phrase("ratings of the user, quarters"),
+        phrase("RMSE by activity at epsilon {epsilon}."),
+    ),
+    "popularity": (
+        phrase("ratings of the item, quarters"),
+        phrase("RMSE by popularity at epsilon {epsilon}."),
+    ),
+}
+
+
+def payers(question: Question, finished: Finished) -> None:
+    """RMSE by how much a user rates and by how often an item is rated, private against
+    non-private.
+    """
+    points = tables.best_points(
+        tables.complete_points(question.points, finished), finished, question.metric
+    )
+    private = {
+        point.label: point.spec.algorithm
+        for point in points
+        if point.epsilon is not None and point.key in finished
+    }
+    if not private:
+        return
+    st.header(say("Who pays for privacy?"), anchor=False)
+    left, right = st.columns(2)
+    with left:
+        label = _pick(
+            say("Private method"),
+            list(private),
+            "tradeoff.payers.method",
+            next(iter(private)),
+            format_func=lambda it: say(method(it)),
+        )
+    epsilons = sorted(
+        {point.epsilon for point in points if point.label == label and point.epsilon is not None}
+    )
+    with right:
+        epsilon = _pick(
+            say("At ε"),
+            epsilons,
+            "tradeoff.payers.epsilon",
+            tables.middle_epsilon(epsilons),
+            format_func=_epsilon,
+        )
+    open_ = {
+        point.spec.algorithm: point.label
+        for point in points
+        if point.epsilon is None and point.key in finished
+    }
+    twin = open_.get(algorithms.find(private[label]).twin) or open_.get("als", "")
+    trivial = [name for algorithm, name in open_.items() if colours.is_trivial(algorithm)]
+    labels = [name for name in (label, twin, *trivial) if name]
+    table = tables.bucket_rows(points, finished, epsilon, labels)
+    own, other = say(method(label)), say(method(twin))
+    st.markdown(findings.who_pays(table, own, other, epsilon))
+    for column, (by, (title, alt)) in zip(st.columns(2), QUARTERS.items(), strict=True):
+        with column:
+            part = table[table["by"] == by]
+            charts.show(
+                charts.groups(part, say(title)),
+                f"tradeoff.{by}",
+                say(alt, epsilon=budget_text(epsilon)),
+                part,
+            )
+
+
+def promises(points: Sequence[Point], finished: Finished) -> None:
+    """Status, unit, true epsilon and time of every method; what each status rests on."""
+    st.header(say("What each method promises, and how long it takes"), anchor=False)
+    table = tables.methods_table(points, finished)
+    safe_text.words_table(headings.read(table))
+    for words, status in tables.promise_words(points, finished).items():
+        st.markdown(f"{privacy_card.badge(status)} {say(words)}")

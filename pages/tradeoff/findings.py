@@ -1,0 +1,398 @@
+"""A sweep's finished runs in sentences with numbers."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dpmf_core.evaluation.reference import weak_reference
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.language import joined, phrase
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.sweep import Point, Summary, summaries
+from pages.kit import sweep_frames
+from pages.kit.colours import is_trivial, is_twin
+from pages.kit.language import say, written
+from pages.kit.sweep_frames import SOURCED, Finished, method
+from pages.tradeoff import tables
+
+QUESTION = phrase("Which method, at which ε?")
+
+
+def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[str, str]:
+    """Title and sentence: which private method is best at the middle epsilon, what it keeps, and
+    what the others need to get there.
+
+    No method is called best, nor compared, before all its rivals' runs at that epsilon have
+    finished.
+    """
+    other = sweep_frames.cautions(points, finished)
+    rivals = [point for point in points if point.epsilon is not None and point.label not in other]
+    if not any(point.key in finished for point in rivals):
+        if len(finished) < len(points):
+            return say(QUESTION), say("Runs appear here as they finish.")
+        return say(QUESTION), say("Nothing private was compared.")
+    epsilon = tables.middle_epsilon(
+        {point.epsilon for point in rivals if point.epsilon is not None}
+    )
+    keys = {point.key for point in rivals if point.epsilon == epsilon}
+    if missing := sum(key not in finished for key in keys):
+        return (
+            say(
+                "At ε = {epsilon}, {count} of {all} runs have finished",
+                epsilon=budget_text(epsilon),
+                count=len(keys) - missing,
+                all=len(keys),
+            ),
+            say("Which method is best is said when all have."),
+        )
+    whole = tables.complete_points(points, finished)
+    found = summaries(tables.best_points(whole, finished, metric), finished, metric)
+    private = [it for it in found if it.epsilon is not None and it.label not in other]
+    at = [it for it in private if it.epsilon == epsilon]
+    if not at:
+        kind = phrase(METRICS[metric].title)
+        return say(QUESTION), say("No finished run has {metric}.", metric=kind)
+    top = tables.best_summary(at, metric)
+    values = {
+        "epsilon": budget_text(epsilon),
+        "method": method(top.label),
+        "metric": phrase(METRICS[metric].title),
+        "figure": METRICS[metric].text(top.median),
+    }
+    if len({it.label for it in at}) > 1:
+        title = say("At ε = {epsilon}, {method} is best: {metric} {figure}", **values)
+    else:
+        title = say("At ε = {epsilon}, {method} has {metric} {figure}", **values)
+    where = []
+    if top.grid:
+        place = sweep_frames.place(dict(top.grid), [top.algorithm])
+        where = [say("with {place}", place=place)]
+    open_ = {point.label for point in points if point.key not in finished}
+    needed = _rivals_epsilons(
+        [it for it in private if it.label not in open_],
+        [it for it in at if it.label not in open_],
+        top,
+        metric,
+    )
+    parts = [
+        *where,
+        *_gain_kept(found, top, metric),
+        *_overlaps(at, top),
+        *needed,
+        *_unranked(other),
+    ]
+    text = "; ".join(parts)
+    return title, f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _gain_kept(found: Sequence[Summary], top: Summary, metric: str) -> list[str]:
+    """How much of the way from guessing to the best that is not private."""
+    free = [it for it in found if it.epsilon is None and is_twin(it.algorithm)]
+    trivial = [it for it in found if is_trivial(it.algorithm)]
+    if not free or not trivial:
+        return []
+    open_, guess = tables.best_summary(free, metric), tables.best_summary(trivial, metric)
+    gain, mine = (METRICS[metric].sign * (guess.median - it.median) for it in (open_, top))
+    text = METRICS[metric].text
+    twin = phrase(open_.label)
+    beside = say(
+        "({twin} {plain}, {trivial} {guess})",
+        twin=twin,
+        plain=text(open_.median),
+        trivial=phrase(guess.label),
+        guess=text(guess.median),
+    )
+    if gain <= 0:
+        return []
+    if mine <= 0:
+        return [say("**no better than guessing** {beside}", beside=beside)]
+    if mine >= gain:
+        return [say("no worse than {twin} without privacy {beside}", twin=twin, beside=beside)]
+    share = f"{mine / gain:.0%}" if mine / gain < 0.995 else phrase("over 99%")
+    return [
+        say("**{share} of the gain over guessing** is kept {beside}", share=share, beside=beside)
+    ]
+
+
+def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
+    """Those of which some draw is as good as some draw of the best."""
+    names = [
+        tables.label_in_list(it.label)
+        for it in at
+        if it.label != top.label and len(it.draws) > 1 and it.low <= top.high and top.low <= it.high
+    ]
+    if not names:
+        return []
+    return [
+        say(
+            "draws of {names} overlap with its own, so that their order may be chance",
+            names=joined(names[:3]),
+        )
+    ]
+
+
+def _rivals_epsilons(
+    private: Sequence[Summary], at: Sequence[Summary], top: Summary, metric: str
+) -> list[str]:
+    """What the next two methods would need to be as good; where one epsilon was measured, how
+    good they are.
+    """
+    rest = sorted(
+        (it for it in at if it.label != top.label),
+        key=lambda it: METRICS[metric].sign * it.median,
+    )
+    out = []
+    for label, median in [(it.label, it.median) for it in rest][:2]:
+        line = [it for it in private if it.label == label]
+        name = tables.label_in_list(label)
+        if len(line) == 1:
+            out.append(say("{name} has {figure}", name=name, figure=METRICS[metric].text(median)))
+        elif needed := sweep_frames.first_epsilon(line, top.median, metric):
+            at_about = budget_text(float(f"{needed:.2g}"))
+            out.append(say("{name} gets there at about ε = {epsilon}", name=name, epsilon=at_about))
+        else:
+            most = budget_text(max(it.epsilon for it in line if it.epsilon is not None))
+            out.append(
+                say("{name} does not get there up to ε = {epsilon}", name=name, epsilon=most)
+            )
+    return out
+
+
+def _unranked(other: dict[str, str]) -> list[str]:
+    return [
+        say("{name} is not ranked: {reason}", name=method(label), reason=reason)
+        if reason == sweep_frames.NO_PROOF
+        else say("{name} is not ranked: its ε {reason}", name=method(label), reason=reason)
+        for label, reason in other.items()
+    ]
+
+
+def worse_than_guessing(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
+    """A sentence for every method that does worse than the trivial predictor somewhere, of
+    those whose runs have all finished.
+    """
+    found = summaries(
+        tables.best_points(tables.complete_points(points, finished), finished, metric),
+        finished,
+        metric,
+    )
+    trivial = [it for it in found if is_trivial(it.algorithm)]
+    if not trivial:
+        return []
+    guess, sign = tables.best_summary(trivial, metric), METRICS[metric].sign
+    worse: dict[str, list[Summary]] = {}
+    for it in found:
+        if it.epsilon is not None and sign * it.median > sign * guess.median:
+            worse.setdefault(it.label, []).append(it)
+    text = METRICS[metric].text
+    return [
+        say(
+            "**{name} does worse than {guess}** ({figure}) at ε = {places}.",
+            name=method(label),
+            guess=phrase(guess.label),
+            figure=text(guess.median),
+            places=", ".join(
+                f"{written(budget_text(it.epsilon or 0))} ({written(text(it.median))})" for it in at
+            ),
+        )
+        for label, at in worse.items()
+    ]
+
+
+def weak_references(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
+    """A sentence for every twin without privacy that is no better than a trivial predictor."""
+    found = [
+        it
+        for it in summaries(tables.best_points(points, finished, metric), finished, metric)
+        if it.epsilon is None
+    ]
+    guesses = {it.label: it.median for it in found if is_trivial(it.algorithm)}
+    sentences = [
+        say(weak_reference(it.label, it.median, guesses, METRICS[metric]))
+        for it in found
+        if is_twin(it.algorithm)
+    ]
+    return [line for line in sentences if line]
+
+
+def both_rules(points: Sequence[Point]) -> list[str]:
+    """The methods that are run with exact accounting and with their source's rule."""
+    labels = dict.fromkeys(point.label for point in points)
+    return [label for label in labels if f"{label}{SOURCED}" in labels]
+
+
+def rule_alone(points: Sequence[Point], finished: Finished, metric: str, label: str) -> str:
+    """How much the source's rule for the noise costs one method, and which part that is of its
+    distance to what is not private; '' before both have run.
+    """
+    found = {
+        (it.label, it.epsilon): it
+        for it in summaries(
+            tables.best_points(tables.complete_points(points, finished), finished, metric),
+            finished,
+            metric,
+        )
+    }
+    shared = [
+        epsilon
+        for name, epsilon in found
+        if name == label and epsilon is not None and (f"{label}{SOURCED}", epsilon) in found
+    ]
+    if not shared:
+        return ""
+    epsilon = tables.middle_epsilon(shared)
+    ours, theirs = found[label, epsilon].median, found[f"{label}{SOURCED}", epsilon].median
+    truly = _true_epsilon(points, finished, f"{label}{SOURCED}", epsilon)
+    costs = ""
+    if truly is not None:
+        costs = phrase(", which truly costs ε = {epsilon}", epsilon=epsilon_text(truly))
+    free = [it for it in found.values() if it.epsilon is None and is_twin(it.algorithm)]
+    sign = METRICS[metric].sign
+    is_worse = bool(free) and sign * (theirs - ours) > 0
+    more = phrase(": more than was asked for")
+    text = say(
+        "{name} at ε = {epsilon}: {metric} {ours:.3f} with exact accounting, {theirs:.3f} with its"
+        " source's noise{costs}{more}.",
+        name=phrase(label),
+        epsilon=budget_text(epsilon),
+        metric=phrase(METRICS[metric].title),
+        ours=ours,
+        theirs=theirs,
+        costs=costs,
+        more=more if not is_worse and truly is not None and truly > epsilon * 1.005 else "",
+    )
+    if not is_worse:
+        return text
+    open_ = tables.best_summary(free, metric)
+    distance = sign * (theirs - open_.median)
+    if distance <= 0:
+        return text
+    alone = say(
+        "**{share:.0%} of its distance to {twin} is the rule alone.**",
+        share=min(sign * (theirs - ours) / distance, 1.0),
+        twin=phrase(open_.label),
+    )
+    return f"{text} {alone}"
+
+
+def _true_epsilon(
+    points: Sequence[Point], finished: Finished, label: str, epsilon: float
+) -> float | None:
+    """The exact epsilon of a method's runs at a nominal one; None where none is proved."""
+    for point in points:
+        if point.label == label and point.epsilon == epsilon and point.key in finished:
+            record = finished[point.key].record
+            return record.epsilon.exact if record.guarantee.has_epsilon else None
+    return None
+
+
+def needed_epsilons(table: pd.DataFrame, metric: str, value: float) -> str:
+    """`tables.which_epsilon` as a sentence."""
+    rows = list(
+        zip(
+            table["method"].map(str),
+            table["epsilon"].astype(float),
+            table["low"].astype(float),
+            strict=True,
+        )
+    )
+    there = [
+        say("ε = {epsilon} with {name}", epsilon=epsilon_or_less(at, low), name=name)
+        for name, at, low in rows
+        if at == at
+    ]
+    missing = [name for name, at, _ in rows if at != at]
+    wanted = phrase("{metric} {value:.3f}", metric=phrase(METRICS[metric].title), value=value)
+    parts = []
+    if there:
+        parts = [say("{wanted} takes {places}", wanted=wanted, places=", ".join(there))]
+    if missing:
+        values = {
+            "names": ", ".join(missing),
+            "wanted": phrase("it") if there else wanted,
+            "epsilon": budget_text(table["high"].max()),
+        }
+        if len(missing) == 1:
+            parts.append(say("{names} does not reach {wanted} up to ε = {epsilon}", **values))
+        else:
+            parts.append(say("{names} do not reach {wanted} up to ε = {epsilon}", **values))
+    return "; ".join(parts) + "."
+
+
+def epsilon_or_less(epsilon: float, low: float) -> str:
+    """An epsilon that was found; where the smallest measured one is good enough already, a
+    smaller one may be too. A phrase.
+    """
+    if epsilon <= low:
+        return phrase("{epsilon} or less", epsilon=epsilon_text(epsilon))
+    return epsilon_text(epsilon)
+
+
+PAYERS = {
+    "activity": phrase(
+        "for users who rate least ({fewest} ratings) **{least:+.3f}**, for those who rate most"
+        " ({most_rated}) **{most:+.3f}**"
+    ),
+    "popularity": phrase(
+        "for the items rated least ({fewest} ratings) **{least:+.3f}**, for those rated most"
+        " ({most_rated}) **{most:+.3f}**"
+    ),
+}
+
+
+def who_pays(table: pd.DataFrame, label: str, twin: str, epsilon: float) -> str:
+    """What privacy adds to the RMSE of the least and the most active users, and of the least
+    and the most rated items. label, twin: as the table names them.
+    """
+    wide = table.pivot_table(
+        index=["by", "place", "group"], columns="name", values="rmse"
+    ).reset_index()
+    if label not in wide or twin not in wide:
+        return ""
+    out = []
+    for by, sentence in PAYERS.items():
+        part = wide[wide["by"] == by].sort_values("place")
+        costs = part[label] - part[twin]
+        out.append(
+            say(
+                sentence,
+                fewest=part["group"].iloc[0],
+                least=costs.iloc[0],
+                most_rated=part["group"].iloc[-1],
+                most=costs.iloc[-1],
+            )
+        )
+    return say(
+        "At ε = {epsilon}, {name} changes the RMSE of {twin}: {costs}.",
+        epsilon=budget_text(epsilon),
+        name=label,
+        twin=twin,
+        costs="; ".join(out),
+    )
+
+
+def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """For every method that has parameters of the grid, its best place at each epsilon. table:
+    as of `sweep_frames.frame`; names: the grid's parameters.
+    """
+    out = []
+    for name, lines in table.groupby("name", sort=False):
+        own = [parameter for parameter in names if lines[parameter].notna().any()]
+        if not own:
+            continue
+        ids, at = [str(lines["id"].iloc[0])], []
+        for epsilon, part in lines.groupby("epsilon", dropna=False):
+            medians = part.groupby(own)["value"].median()
+            best = medians.idxmin()
+            grid = dict(zip(own, best if isinstance(best, tuple) else (best,), strict=True))
+            found = say(
+                "with {place} ({figure:.3f})",
+                place=sweep_frames.place(grid, ids),
+                figure=float(medians.min()),
+            )
+            if epsilon == epsilon:
+                text = budget_text(float(str(epsilon)))
+                found = say("at ε = {epsilon} {found}", epsilon=text, found=found)
+            at.append(found)
+        out.append(say("**{name}** does best {places}.", name=name, places="; ".join(at)))
+    return out

@@ -1,0 +1,136 @@
+"""Which algorithm, at which epsilon?
+
+Many methods, epsilons and draws; the figures of the source papers.
+"""
+
+import streamlit as st
+
+from dpmf_core.errors import BadInput
+from pages.kit import (
+    odometer,
+    published_figures,
+    run_progress,
+    safe_text,
+    sidebar,
+    stored_results,
+    time_estimate,
+    who_sees_what,
+)
+from pages.kit.language import say
+from pages.kit.sweep_frames import Finished
+from pages.tradeoff import bunching, controls, exports, figures, findings, kept, references
+from pages.tradeoff.controls import Question
+
+AT_ONCE = 24  # runs that are made without being asked for
+
+
+def _confirm(signature: str) -> None:
+    """As a callback it is not lost where the page is just being drawn anew."""
+    st.session_state["tradeoff.go"] = st.session_state["tradeoff.asked"] = signature
+
+
+def request_runs(question: Question) -> Finished:
+    """The finished runs. A question with many that are not stored waits for its button, and
+    shows the stored ones meanwhile.
+    """
+    distinct = {point.key: point.spec for point in question.points}
+    has_private = bool(odometer.names_of_private(distinct))  # these have buttons of their own
+    if not has_private and st.session_state.get("tradeoff.go") != question.signature:
+        known = time_estimate.stored(distinct)
+        left = {key: spec for key, spec in distinct.items() if key not in known}
+        if len(left) > AT_ONCE:
+            amount = time_estimate.words(time_estimate.seconds(left))
+            words, button = st.columns([3, 1], vertical_alignment="center")
+            runs = say(
+                "These are **{all:,} runs**, of which {stored:,} are stored. The other {left:,}"
+                " take roughly {time} and appear as they finish.",
+                all=len(distinct),
+                stored=len(known),
+                left=len(left),
+                time=amount,
+            )
+            words.write(f"{runs} {run_progress.queue()}")
+            button.button(
+                say("Run"),
+                key="tradeoff.run",
+                type="primary",
+                width="stretch",
+                on_click=_confirm,
+                args=(question.signature,),
+            )
+            return run_progress.request(
+                "tradeoff", {key: distinct[key] for key in distinct if key in known}, whole=()
+            )
+        st.session_state["tradeoff.go"] = question.signature
+    asked = st.session_state.get("tradeoff.asked") == question.signature
+    return run_progress.request(
+        "tradeoff", distinct, patience=0.7, first=_first(question), asked=asked, whole=()
+    )
+
+
+def _first(question: Question) -> list[str]:
+    """The first draw of each method, of a few places of the grid."""
+    seed = min((point.spec.seed for point in question.points), default=0)
+    return [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]
+
+
+def verdict(question: Question, finished: Finished) -> None:
+    """Whether the runs bear out what is published."""
+    if question.figure:
+        found = question.figure.verdict(question.points, finished)
+        published_figures.show_verdict(question.figure, found)
+
+
+def main() -> None:
+    head = st.container()
+    with st.expander(say("What is compared"), expanded=True):
+        try:
+            question = controls.draw(sidebar.choice())
+        except BadInput:
+            head.title(say(findings.QUESTION))
+            raise
+    with head:
+        if question.axis == "items":
+            bunching.draw(sidebar.choice())
+            return
+        words = st.container()
+        finished = request_runs(question)
+        control, aside = st.columns([4, 1], vertical_alignment="center")
+        metric = question.metric
+        if finished:
+            available = [
+                name
+                for name in controls.MEASURES
+                if any(name in run.record.metrics for run in finished.values())
+            ]
+            with control:
+                metric = controls.measure(available, metric if metric in available else "rmse")
+        title, sentence = findings.finding(question.points, finished, metric)
+        words.title(title)
+        words.write(sentence if finished else odometer.opening_text("tradeoff", sentence))
+        if finished:
+            figures.figure(question, finished, metric, aside)
+            stored_results.note([point.spec for point in question.points])
+        who_sees_what.draw(who_sees_what.USERS)
+    if not finished:
+        return
+    verdict(question, finished)
+    for line in findings.weak_references(question.points, finished, metric):
+        st.warning(line)
+    for line in references.better_than_reference(question.points, finished, metric):
+        st.markdown(f"- {line}")
+    for line in findings.worse_than_guessing(question.points, finished, metric):
+        st.markdown(f"- {line}")
+    figures.grid(question, finished)
+    kept.draw(question, finished, metric)
+    figures.reaching(question, finished, metric)
+    figures.rule(question, finished, metric)
+    figures.payers(question, finished)
+    figures.promises(question.points, finished)
+    exports.draw(question, finished)
+
+
+try:
+    main()
+except BadInput as error:
+    safe_text.error(error)

@@ -1,0 +1,74 @@
+"""Where a private method does better than what stands for "without privacy": why, in words."""
+
+import statistics
+from collections.abc import Sequence
+
+from dpmf_core import algorithms
+from dpmf_core.evaluation.registry import METRICS, Metric
+from dpmf_core.language import phrase
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs import comparison
+from dpmf_core.runs.sweep import Point, Summary, summaries
+from pages.kit import epsilon_grid
+from pages.kit.colours import is_twin
+from pages.kit.language import say
+from pages.kit.sweep_frames import Finished, method
+from pages.tradeoff import tables
+
+
+def better_than_reference(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
+    """A sentence for every private method that does better somewhere than the best of what was
+    compared without privacy, of those whose runs have all finished. Its own twin without privacy,
+    where that is another one, is looked up in the store.
+    """
+    whole = tables.best_points(tables.complete_points(points, finished), finished, metric)
+    found = summaries(whole, finished, metric)
+    plain = [it for it in found if it.epsilon is None and is_twin(it.algorithm)]
+    if not plain:
+        return []
+    kind, reference = METRICS[metric], tables.best_summary(plain, metric)
+    better: dict[str, list[Summary]] = {}
+    for it in found:
+        if it.epsilon is not None and _is_better(kind, it.median, reference.median):
+            better.setdefault(it.label, []).append(it)
+    tops = (tables.best_summary(its, metric) for its in better.values())
+    return [_sentence(kind, top, reference, whole) for top in tops]
+
+
+def _is_better(kind: Metric, value: float, other: float) -> bool:
+    """Whether it reads as better, too."""
+    return kind.sign * round(value, kind.digits) < kind.sign * round(other, kind.digits)
+
+
+def _sentence(kind: Metric, top: Summary, reference: Summary, points: Sequence[Point]) -> str:
+    name = method(top.label)
+    better = say(
+        "**{name} does better than {reference} without privacy** ({metric} {figure} at ε ="
+        " {epsilon} against {other}). That is the method, not the privacy: the two differ in more"
+        " than noise.",
+        name=name,
+        reference=phrase(reference.label),
+        metric=phrase(kind.title),
+        figure=kind.text(top.median),
+        epsilon=budget_text(top.epsilon or 0),
+        other=kind.text(reference.median),
+    )
+    twin = algorithms.find(algorithms.find(top.algorithm).twin)
+    title = phrase(twin.title)
+    if twin.id == reference.algorithm:
+        own = say("{name} itself was not run without noise.", name=name)
+    elif (error := _error_of_twin(kind, top, points)) is None:
+        own = say("Its own twin, {twin}, has not been run on these splits.", twin=title)
+    else:
+        figure = kind.text(error)
+        own = say("Its own twin, {twin}, has {figure} without privacy.", twin=title, figure=figure)
+    return f"{better} {own}"
+
+
+def _error_of_twin(kind: Metric, top: Summary, points: Sequence[Point]) -> float | None:
+    """The median over the method's draws; None where one of them is not known."""
+    own = [it.spec for it in points if (it.label, it.epsilon) == (top.label, top.epsilon)]
+    runs = epsilon_grid.known([comparison.references(it)["twin"] for it in own])
+    errors = [run["metrics"].get(kind.id) for run in runs if run is not None]
+    known = [float(it) for it in errors if it is not None]
+    return statistics.median(known) if known and len(known) == len(own) else None

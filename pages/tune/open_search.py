@@ -1,0 +1,350 @@
+"""A search on a page: one object a specification, however many sessions look at it; its figures
+and its price.
+"""
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpmf_core.cli import output as words
+from dpmf_core.privacy import neighbours, normal_form
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.store import to_json
+from dpmf_core.teaching.glossary import linked
+from dpmf_core.tuning.confirmation import FRESH
+from dpmf_core.tuning.search import Search, Trial, price
+from dpmf_core.tuning.search_space import Interval, TuneSpec
+from pages.kit import charts, colours, links, safe_text, time_estimate
+from pages.kit.choice import Choice
+from pages.kit.frames import ANY, framed
+from pages.kit.sweep_frames import parameter
+from pages.server import sessions, visitor
+
+KEPT = 50  # searches
+SCORE_NOISE = 5.0
+
+
+@st.cache_resource
+def _searches() -> tuple[dict[str, Search], threading.Lock]:
+    return {}, threading.Lock()
+
+
+def search_of(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
+    """The search of this specification; whoever asks for more trials than before makes it go
+    on. begin: whether one may be begun, else None.
+    """
+    held, lock = _searches()
+    with lock:
+        search = held.get(spec.key)
+        if begin and (search is None or (search.trials_asked < trials and not search.busy)):
+            with visitor.here() as who:
+                search = held[spec.key] = Search(
+                    spec,
+                    trials,
+                    visitor.Asked(who),
+                    asker=sessions.this(),
+                    cost=time_estimate.cost(spec.trial({})),
+                )
+        while len(held) > KEPT:
+            held.pop(next(iter(held)))
+        return search
+
+
+@dataclass(frozen=True)
+class Searching:
+    """A search that goes on, as long as somebody who began it, or joined it, is there."""
+
+    search: Search
+
+    @property
+    def busy(self) -> bool:
+        return self.search.busy
+
+    def advance(self) -> bool:
+        return advance(self.search)
+
+    def cancel(self) -> None:
+        with _searches()[1]:
+            self.search.cancel()
+
+
+def advance(search: Search) -> bool:
+    """Whether there is more to come; one session at a time moves it."""
+    with _searches()[1]:
+        return search.advance()
+
+
+def frame(trials: list[Trial]) -> pd.DataFrame:
+    """Finished trials in the order of asking: trial, score, its 95% interval (empty of one
+    draw), best so far, parameters.
+    """
+    found = [trial for trial in trials if trial.score is not None]
+    rows = [
+        {
+            "trial": it.number + 1,
+            "score": it.score,
+            **dict(zip(("low", "high"), it.interval or (), strict=False)),
+            **it.moved,
+        }
+        for it in found
+    ]
+    moved = {name: ANY for trial in found for name in trial.moved}
+    out = framed(
+        rows,
+        {"trial": int, "score": float, "low": float, "high": float, "best so far": float, **moved},
+    )
+    out["best so far"] = out["score"].cummin()
+    return out
+
+
+def history(table: pd.DataFrame, metric: str) -> go.Figure:
+    fig = charts.figure("trial", metric, height=300)
+    bars = {
+        "type": "data",
+        "symmetric": False,
+        "array": table["high"] - table["score"],
+        "arrayminus": table["score"] - table["low"],
+        "thickness": 1,
+    }
+    look = {"color": colours.of("dpals"), "size": 8, "opacity": 0.6}
+    fig.add_scatter(
+        x=table["trial"],
+        y=table["score"],
+        mode="markers",
+        showlegend=False,
+        marker=look,
+        error_y=bars,
+    )
+    fig.add_scatter(
+        x=table["trial"],
+        y=table["best so far"],
+        mode="lines",
+        name="best so far",
+        line={"color": colours.of("spectral"), "shape": "hv", "width": 3},
+    )
+    return fig
+
+
+def _numbers(values: pd.Series) -> tuple[pd.Series, dict[str, Any]]:
+    """Choices as whole numbers with their names as ticks; numbers as they are."""
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        return values, {}
+    codes, names = pd.factorize(values, sort=True)
+    return pd.Series(codes, values.index), {
+        "tickvals": list(range(len(names))),
+        "ticktext": [str(name) for name in names],
+    }
+
+
+def parallel(table: pd.DataFrame, spec: TuneSpec, metric: str) -> go.Figure:
+    """A line a trial through all parameters to its score; dark is good."""
+    dimensions = []
+    for name in spec.search:
+        values, ticks = _numbers(table[name])
+        dimensions.append({"label": parameter(name, [spec.algorithm]), "values": values, **ticks})
+    dimensions.append({"label": metric, "values": table["score"]})
+    fig = go.Figure(
+        go.Parcoords(
+            line={"color": table["score"], "colorscale": "Cividis", "showscale": False},
+            dimensions=dimensions,
+        )
+    )
+    fig.update_layout(height=320, margin={"l": 60, "r": 40, "t": 50, "b": 20}, uirevision="keep")
+    return fig
+
+
+def places(table: pd.DataFrame, spec: TuneSpec, x: str, y: str, metric: str) -> go.Figure:
+    """Trials over two parameters, coloured by their score."""
+    fig = charts.figure(parameter(x, [spec.algorithm]), parameter(y, [spec.algorithm]), height=320)
+    fig.add_scatter(
+        x=table[x].map(str) if table[x].dtype == object else table[x],
+        y=table[y].map(str) if table[y].dtype == object else table[y],
+        mode="markers",
+        marker={
+            "color": table["score"],
+            "colorscale": "Cividis",
+            "size": 14,
+            "colorbar": {"title": {"text": metric}},
+        },
+        customdata=table[["trial", "score"]],
+        hovertemplate="trial %{customdata[0]}: %{customdata[1]:.4f}<extra></extra>",
+        showlegend=False,
+    )
+    for axis, name in ((fig.update_xaxes, x), (fig.update_yaxes, y)):
+        values = spec.search[name]
+        if isinstance(values, Interval) and values.log:
+            axis(type="log")
+    return fig
+
+
+def importance(shares: dict[str, float], spec: TuneSpec) -> go.Figure:
+    fig = charts.figure("share of the scores' variance", "", height=80 + 40 * len(shares))
+    names = [parameter(name, [spec.algorithm]) for name in shares]
+    fig.add_bar(
+        x=list(shares.values()),
+        y=names,
+        orientation="h",
+        marker={"color": colours.of("dpals")},
+        showlegend=False,
+    )
+    fig.update_yaxes(autorange="reversed", title=None)
+    fig.update_xaxes(tickformat=".0%", range=[0, 1])
+    return fig
+
+
+# ---- parts of the page ---------------------------------------------------------------------------
+
+
+def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("Score by trial", anchor=False)
+        charts.show(
+            history(table, metric),
+            "tune.history",
+            "Validation score of each trial and the best so far.",
+            table,
+            caption="A dot is one trial: its mean over the draws, and their 95% interval.",
+        )
+    shares = search.importance()
+    with right:
+        st.subheader("Which parameter matters", anchor=False)
+        if shares:
+            alt = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+            charts.show(
+                importance(shares, search.spec),
+                "tune.importance",
+                f"Importance: {alt}.",
+                pd.DataFrame(shares.items(), columns=["", "share"]),
+            )
+        else:
+            st.caption("After four finished trials.")
+    st.subheader("Every trial through its parameters", anchor=False)
+    charts.show(
+        parallel(table, search.spec, metric),
+        "tune.parallel",
+        "Parallel coordinates of all trials.",
+        table,
+        caption="Drag along an axis to see the trials within a range alone.",
+    )
+    names = list(search.spec.search)
+    if len(names) > 1:
+        first, second = st.columns(2)
+        x = first.selectbox(
+            "Across",
+            names,
+            0,
+            key="tune.x",
+            format_func=lambda name: parameter(name, [search.spec.algorithm]),
+        )
+        y = second.selectbox(
+            "Up",
+            names,
+            1,
+            key="tune.y",
+            format_func=lambda name: parameter(name, [search.spec.algorithm]),
+        )
+        charts.show(
+            places(table, search.spec, x, y, metric),
+            "tune.places",
+            "Scores over two parameters.",
+            table,
+        )
+
+
+def costs(choice: Choice, search: Search, public: bool) -> None:
+    """What choosing costs: one trial, the best of about so many, all of them looked at."""
+    st.header("What choosing costs", anchor=False)
+    budget = search.spec.budget
+    ready = prepare(choice.spec().canonical(), choice.shape, choice.assumptions)
+    if budget is None or not normal_form(ready.plan):
+        st.write("Nothing is released with noise here, so there is no ε to pay.")
+        return
+    if not ready.guarantee.has_epsilon:
+        st.write(
+            f"Nothing is proved for {ready.algorithm.title} with these parameters, so neither a"
+            " trial nor a choice has an ε."
+        )
+        return
+    scored = st.toggle(
+        f"Scores are computed from private ratings (noise multiplier {SCORE_NOISE:g} each)",
+        True,
+        key="tune.scored",
+    )
+    draws = search.spec.draws
+    cost = price(ready.plan, SCORE_NOISE if scored else None, len(search.trials), budget, draws)
+    trainings = f"of {draws} trainings each" if draws > 1 else "of one training each"
+    rows = [
+        ("one trial, parameters fixed beforehand", cost.single),
+        *(
+            (f"the best of about {cost.mean:g}, {name} number", value)
+            for name, value in cost.best_of.items()
+        ),
+        (f"all {cost.mean:g} trials looked at, as here", cost.all_shown),
+    ]
+    safe_text.table(
+        framed(
+            ({"what is shown": what, "total ε": epsilon_text(value)} for what, value in rows),
+            {"what is shown": str, "total ε": str},
+        )
+    )
+    st.caption(
+        f"Trials {trainings}. The comparison over fresh draws trained {2 * FRESH} times more, at ε"
+        f" = {budget_text(budget.epsilon)} each."
+    )
+    unit = ready.guarantee.unit
+    st.caption(
+        f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}; "
+        "first and last line exact, the others at most, by the privacy profile of a trial."
+    )
+    raw = (
+        "Your data are private, and the scores above are raw: a choice by them has **no ε**. The"
+        " lines are what it would cost with noisy scores."
+    )
+    applies = (
+        "These data are public or simulated: choosing on them costs **nothing**." if public else raw
+    )
+    st.write(
+        linked(
+            f"{applies} The middle lines are a private selection (Papernot & Steinke 2022; Koskela,"
+            " Redberg & Wang 2024): the number of trials is drawn at random, parameters are drawn"
+            " at random, scores are noisy or from public ratings, and nobody sees anything but the"
+            " winner."
+        )
+    )
+
+
+def take_away(winner: Run) -> None:
+    if not winner.record.public:
+        st.info(
+            "Chosen by raw scores of private data, the winner is for your eyes: there is no file of"
+            " it. A private selection has one."
+        )
+        return
+    spec = winner.spec
+    left, middle, right = st.columns(3)
+    left.download_button(
+        "The winner as JSON",
+        to_json(winner.export(), indent=1),
+        f"{winner.name}.json",
+        "application/json",
+        width="stretch",
+    )
+    middle.download_button(
+        "A script that makes it",
+        words.script(winner.record.exported()),
+        f"{winner.name}.py",
+        "text/x-python",
+        width="stretch",
+    )
+    link = {
+        name: st.query_params[name] for name in st.query_params if not name.startswith("p.")
+    } | {f"p.{n}": str(v) for n, v in spec.parameters.items()}
+    with right:
+        links.to("explore", "The winner in Explore", link)

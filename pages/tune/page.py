@@ -1,0 +1,205 @@
+"""Which parameters? A search on validation ratings, the winner on test ratings, and what
+choosing cost.
+"""
+
+import functools
+
+import streamlit as st
+
+from dpmf_core import algorithms
+from dpmf_core.engine.executor import engine
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Run
+from dpmf_core.tuning.confirmation import outcome
+from dpmf_core.tuning.search import Search, Trial
+from dpmf_core.tuning.search_space import MOST_DRAWS, TuneSpec, default_range
+from pages.kit import (
+    odometer,
+    polling,
+    run_progress,
+    safe_text,
+    sidebar,
+    target_error,
+    time_estimate,
+    who_sees_what,
+)
+from pages.kit.choice import Choice
+from pages.kit.sweep_frames import level, parameter
+from pages.server import sessions
+from pages.tune import open_search, private_selection
+from pages.tune.schematic import WHO_SEES_WHAT
+
+SCORE = "validation RMSE"
+OPENLY, PRIVATELY = "look at every trial", "see the winner only"
+
+
+def search_settings(choice: Choice) -> tuple[TuneSpec, int]:
+    """What the controls say."""
+    spec = choice.spec().canonical()
+    made = prepare(spec, choice.shape, choice.assumptions).algorithm
+    names = list(type(made).model_fields)
+    usual = [
+        name
+        for name in ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip")
+        if name in names
+    ]
+    left, right, last = st.columns([4, 1, 1])
+    moving = left.multiselect(
+        "Parameters that may move",
+        names,
+        usual[:4] or names[:3],
+        key=f"tune.moving.{choice.algorithm}",
+        format_func=lambda name: parameter(name, [choice.algorithm]),
+        help="Each from a quarter of its recommended value to four times that.",
+    )
+    trials = right.number_input("Trials", 2, 500, 20, 10, key="tune.trials") or 20
+    draws = (
+        last.number_input(
+            "Draws of each",
+            1,
+            MOST_DRAWS,
+            3,
+            1,
+            key="tune.draws",
+            help="Splits and noises of each trial. Its score is their mean.",
+        )
+        or 3
+    )
+    if not moving:
+        raise BadInput("No parameter may move. Choose at least one.")
+    search = {
+        name: default_range(algorithms.find(choice.algorithm), name, getattr(made, name))
+        for name in moving
+    }
+    return TuneSpec.parse(
+        data=spec.data,
+        algorithm=spec.algorithm,
+        search=search,
+        budget=spec.budget,
+        seed=spec.seed,
+        draws=int(draws),
+    ), int(trials)
+
+
+def _watch(search: Search) -> None:
+    """Moves the search on, and the page when something has finished."""
+    before = sum(trial.score is not None for trial in search.trials)
+    more = open_search.advance(search)
+    settled = sum(trial.state in ("done", "stopped") for trial in search.trials)
+    st.progress(
+        min(settled / search.asked, 1.0),
+        f"{settled} of {search.asked} trials; {sum(t.state == 'running' for t in search.trials)}"
+        " running",
+    )
+    if not more or sum(trial.score is not None for trial in search.trials) > before:
+        st.rerun()
+
+
+def _confirm(key: str, trials: int) -> None:
+    st.session_state["tune.asked"], st.session_state["tune.now"] = (key, trials), True
+
+
+def _is_pressed_now() -> bool:
+    """Whether the button was pressed just now: on private data an old search is shown as long
+    as it is there, and never begun anew.
+    """
+    return bool(st.session_state.pop("tune.now", False))
+
+
+def requested_search(spec: TuneSpec, trials: int) -> Search | None:
+    """The search that a button asked for; a long one waits for a second button."""
+    st.button(
+        odometer.label("Search", spec.trial({}), trials * spec.draws),
+        type="primary",
+        key="tune.go",
+        on_click=_confirm,
+        args=(spec.key, trials),
+    )
+    seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
+    st.caption(
+        f"{trials * spec.draws} trainings, about {time_estimate.words(seconds)} (an estimate)."
+        f" {run_progress.queue()}"
+    )
+    key, wanted = st.session_state.get("tune.asked", (None, 0))
+    if key != spec.key:
+        return None
+    if not run_progress.confirmed("tune", seconds, "This search", f"{spec.key} {trials}"):
+        return None
+    begin = not odometer.is_private(spec) or _is_pressed_now()
+    return open_search.search_of(spec, wanted, begin=begin)
+
+
+def finding(choice: Choice, search: Search, best: Trial) -> None:
+    """The best place so far, and where it stands."""
+    moved = ", ".join(
+        f"{parameter(name, [search.spec.algorithm])} {level(value)}"
+        for name, value in best.moved.items()
+    )
+    st.title(
+        f"{'Best so far' if search.busy else f'The best of {search.asked} trials'}: {SCORE}"
+        f" {best.score:.4f}",
+        anchor=False,
+    )
+    between = ""
+    if best.interval is not None:
+        low, high = best.interval
+        between = f", {low:.4f} to {high:.4f} (95%) over its {len(best.draws)} draws"
+    st.write(
+        f"With {moved}; trial {best.number + 1} of {search.asked}{between}, on"
+        f" {choice.entry.title}. The best of many is partly luck."
+    )
+
+
+def main() -> None:
+    choice = sidebar.choice()
+    head = st.container()
+    who_sees_what.draw(WHO_SEES_WHAT)
+    spec, trials = search_settings(choice)
+    way = st.segmented_control(
+        "How to choose", [OPENLY, PRIVATELY], default=OPENLY, key="tune.way", required=True
+    )
+    if way == PRIVATELY:
+        # a private trial is one training
+        private_selection.page(spec.model_copy(update={"draws": 1}), trials, head)
+        return
+    search = requested_search(spec, trials)
+    if search is None:
+        head.title("Which parameters?")
+        head.write(
+            "A search tries parameters on validation ratings, each on the same draws of split and"
+            " noise. The winner is then compared with the recommended parameters over fresh draws,"
+            " on test ratings."
+        )
+        return
+    if open_search.advance(search):
+        sessions.registry.hold(sessions.this(), "tune", open_search.Searching(search), asked=True)
+        with head:
+            polling.repeat(functools.partial(_watch, search), 0.7)
+    if search.failure:
+        raise BadInput(search.failure)
+    table, best = open_search.frame(search.trials), search.best
+    if best is None or best.score is None:
+        head.title("Searching")
+        return
+    with head:
+        finding(choice, search, best)
+    done: dict[str, Run] = {}
+    if not search.busy:
+        done = run_progress.request("tune.final", spec.fresh(best.moved), asked=True)
+        if found := outcome(done, spec.metric):
+            (head.success if found.verdict == "better" else head.info)(
+                f"On test ratings: {found.words}"
+            )
+    open_search.figures(search, table, SCORE)
+    if "winner 0" in done:
+        winner = done["winner 0"]
+        open_search.costs(choice, search, bool(winner.record.public))
+        open_search.take_away(winner)
+        target_error.draw(choice, dict(best.moved), "tune", winner.record.metric("rmse"))
+
+
+try:
+    main()
+except BadInput as error:
+    safe_text.error(error)

@@ -1,0 +1,193 @@
+"""A private selection on a page: its controls, and the one thing that leaves it."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core.privacy import Relation
+from dpmf_core.privacy.formatting import budget_text, epsilon_in_full, epsilon_text
+from dpmf_core.privacy.selection import SHAPES
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.store import to_json
+from dpmf_core.teaching.glossary import linked
+from dpmf_core.tuning.private_selection import MOST, Selected, SelectionSpec
+from dpmf_core.tuning.search_space import TuneSpec
+from pages.kit import odometer, run_progress, safe_text
+from pages.kit.sweep_frames import level, parameter
+
+RULE = "by the privacy profile of a trial"
+LAWS = {name: "Poisson" if name == "poisson" else name for name in SHAPES}
+
+
+def _select(spec: SelectionSpec) -> None:
+    st.session_state["tune.selecting"] = spec
+    odometer.buy([spec])
+
+
+def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
+    """Controls here, begun by their button; the outcome at the head."""
+    spec = _settings(search, trials)
+    st.button(
+        odometer.label("Choose in private", spec),
+        type="primary",
+        key="tune.select",
+        on_click=_select,
+        args=(spec,),
+    )
+    with head:
+        if st.session_state.get("tune.selecting") == spec:
+            _draw(spec)
+            return
+        st.title("Which parameters, without looking?", anchor=False)
+        each, delta = (search.budget.epsilon, search.budget.delta) if search.budget else (0.0, 0.0)
+        cost = epsilon_in_full(
+            spec.epsilon,
+            delta,
+            search.kind().guarantee().unit,
+            search.budget.relation if search.budget else Relation.ADD_REMOVE,
+            RULE,
+        )
+        st.write(
+            linked(
+                f"About {spec.trials:g} trials, their number and their parameters drawn at random,"
+                f" each scored with noise; nobody sees but the winner. All in all **{cost}**, where"
+                f" the training in each trial has ε = {budget_text(each)} at the same δ."
+            )
+        )
+
+
+def _settings(search: TuneSpec, trials: int) -> SelectionSpec:
+    """What the controls say. Raises BadInput."""
+    left, right = st.columns(2)
+    law = left.selectbox(
+        "Number of trials, at random",
+        list(LAWS),
+        key="tune.law",
+        format_func=LAWS.__getitem__,
+        help=(
+            "At the same mean the first costs least: often it tries one or two only, now and then"
+            " many. The binomial tries at most twice the mean."
+        ),
+    )
+    noise = right.number_input(
+        "Noise multiplier of each score",
+        0.1,
+        1000.0,
+        5.0,
+        key="tune.noise",
+        format="%g",
+        help="Each trial's score is computed from private validation ratings.",
+    )
+    return SelectionSpec.parse(
+        search=search, distribution=law, trials=float(min(trials, MOST)), score_noise=noise or 5.0
+    )
+
+
+def _draw(spec: SelectionSpec) -> None:
+    """The selection once it is asked for: sentence, what it cost, what the same epsilon buys
+    without choosing.
+    """
+    found: Selected | None = run_progress.request(
+        "tune.selection", {"selection": spec}, asked=True
+    ).get("selection")
+    if found is None:
+        st.title("Choosing in private", anchor=False)
+        return
+    budget = spec.search.budget
+    cost = epsilon_in_full(
+        found.epsilon,
+        budget.delta if budget else 0.0,
+        found.unit,
+        budget.relation if budget else Relation.ADD_REMOVE,
+        RULE,
+    )
+    if found.score is None:
+        st.title("No trial was drawn", anchor=False)
+        st.write(
+            "The number of trials is random, and was 0: nothing is released. The selection still"
+            f" cost **{cost}**. Another seed draws again."
+        )
+        return
+    ids = [spec.search.algorithm]
+    st.title(f"The winner's validation RMSE, with noise: {found.score:.3f}", anchor=False)
+    moved = ", ".join(
+        f"{parameter(name, ids)} {level(_short(value))}" for name, value in found.winner.items()
+    )
+    st.write(linked(f"With {moved}. All in all: **{cost}**."))
+    st.caption(
+        f"{found.guarantee} How long the selection took may tell how many trials there were: that"
+        " lies outside of the theorem."
+    )
+    if found.public:
+        _compare(spec, found)
+    else:
+        st.caption(
+            "On private data nothing else is trained, and no error is computed: what is said here"
+            " is all that left."
+        )
+    st.download_button(
+        "The selection as JSON",
+        to_json(found.export(), indent=1),
+        "selection.json",
+        "application/json",
+    )
+
+
+def _compare(spec: SelectionSpec, found: Selected) -> None:
+    """What the same epsilon buys without choosing."""
+    budget = spec.search.budget
+    whole = spec.search.model_copy(
+        update={
+            "budget": budget.model_copy(update={"epsilon": found.epsilon}) if budget else None,
+            "seed": spec.search.seed,
+        }
+    )
+    done: dict[str, Run] = run_progress.request(
+        "tune.unchosen", {"same": whole.final({}), "one": spec.search.final({})}
+    )
+    rows: list[dict[str, Any]] = [
+        {
+            "total ε": epsilon_text(found.epsilon),
+            "test RMSE": found.test_rmse,
+            "of": "the selection's winner",
+        }
+    ]
+    for name, title in (
+        ("same", "recommended parameters, the whole ε on one training"),
+        ("one", "recommended parameters, one trial's ε"),
+    ):
+        if name in done:
+            record = done[name].record
+            rows.append(
+                {
+                    "total ε": epsilon_text(record.epsilon.exact),
+                    "test RMSE": record.metrics["rmse"],
+                    "of": title,
+                }
+            )
+    safe_text.table(
+        pd.DataFrame(rows),
+        column_config={"test RMSE": st.column_config.NumberColumn(format="%.4f")},
+    )
+    st.caption("Test RMSE is computed on raw data, not released. " + _verdict(found, done))
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def _verdict(found: Selected, done: dict[str, Run]) -> str:
+    if "same" not in done or found.test_rmse is None:
+        return ""
+    other = done["same"].record.metric("rmse")
+    if other <= found.test_rmse:
+        return (
+            "Here choosing did not pay: the same ε spent on one training with recommended"
+            " parameters errs less."
+        )
+    return (
+        "Here choosing paid: the same ε spent on one training with recommended parameters errs"
+        " more."
+    )

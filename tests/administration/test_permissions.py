@@ -1,0 +1,247 @@
+"""A served class: what is refused, whose a run is, and how much is kept.
+
+Enforced below the pages.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core.administration import permissions
+from dpmf_core.administration.overview import overview, stop
+from dpmf_core.audit.membership_inference import AuditSpec
+from dpmf_core.engine.executor import Engine
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store
+from dpmf_core.runs.sweep import Method, Sweep
+from dpmf_core.serving import requesters, settings
+from dpmf_core.serving.requesters import OPERATOR, Asker, asking
+from dpmf_core.tuning.private_selection import SelectionSpec
+from dpmf_core.tuning.search import Search
+from dpmf_core.tuning.search_space import TuneSpec
+
+QUICK = {"algorithm": "private-bias", "budget": {"epsilon": 2.0, "delta": 1e-5}}
+LONG = {"data": {"id": "medium"}, "algorithm": "als", "parameters": {"rank": 32, "steps": 200}}
+ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
+Set = Callable[..., None]
+
+
+@pytest.fixture
+def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Set]:
+    """put(name=value): the class profile with these settings."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    monkeypatch.setenv("DPMF_PROFILE", "class")
+    monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
+
+    def chosen(**values: object) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
+        settings.settings.cache_clear()
+
+    chosen(data_sets="small")
+    yield chosen
+    settings.settings.cache_clear()
+
+
+@pytest.fixture
+def engine(put: Set, tmp_path: Path) -> Iterator[Engine]:
+    made = Engine(Store(tmp_path / "runs"), processes=False)
+    yield made
+    made.close()
+    made.store.close()
+
+
+def run(data: str = "small", **more: Any) -> RunSpec:
+    return RunSpec.parse(**{"data": {"id": data}, **QUICK, **more})
+
+
+# ---- sizes and data sets -------------------------------------------------------------------------
+
+
+def test_a_data_set_that_is_not_allowed_is_refused_by_the_engine(engine: Engine) -> None:
+    job = engine.submit(run("medium"))
+    assert job.bad_input and job.error is not None
+    assert "'medium'" in job.error and "Whoever runs this server set that" in job.error
+    assert engine.jobs() == []
+    with asking(ADA):
+        assert engine.submit(run("medium")).bad_input
+
+
+def test_the_operator_is_not_bound(engine: Engine, put: Set) -> None:
+    put(largest_audit=100, largest_sweep=1)
+    with asking(OPERATOR):
+        job = engine.submit(run("medium"))
+        job.cancel()
+        audit = engine.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100_000))
+        audit.cancel()
+        assert len(sweep().points()) == 2
+    assert not job.bad_input and not audit.bad_input
+
+
+def test_an_audit_beyond_the_setting_is_refused_by_the_engine(engine: Engine, put: Set) -> None:
+    put(largest_audit=100)
+    refused = engine.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=101))
+    assert refused.bad_input and "At most 100 trainings of an audit" in str(refused.error)
+    assert not engine.measure(
+        AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100)
+    ).bad_input
+
+
+def sweep() -> Sweep:
+    return Sweep(
+        data={"id": "small"}, methods=(Method(algorithm="private-bias"),), epsilons=(1.0, 2.0)
+    )
+
+
+def search(trials: int, jobs: Any) -> Search:
+    spec = TuneSpec.parse(
+        data={"id": "small"},
+        algorithm="private-bias",
+        search={"prior_deviation": {"low": 0.1, "high": 1.0}},
+        budget=QUICK["budget"],
+    )
+    return Search(spec, trials, jobs)
+
+
+def test_sweeps_and_searches_beyond_the_setting_are_refused(engine: Engine, put: Set) -> None:
+    put(largest_sweep=1, largest_search=5)
+    with pytest.raises(
+        BadInput, match=r"At most 1 runs of a sweep.*Whoever runs this server set that"
+    ):
+        sweep().points()
+    with pytest.raises(BadInput, match="At most 5 trials of a search"):
+        search(6, engine)
+    assert search(5, engine).asked == 5
+    selection = SelectionSpec(search=search(5, engine).spec, trials=6)
+    assert "At most 5 trials" in str(engine.measure(selection).error)
+
+
+def test_downloads_are_for_whom_the_setting_says(put: Set) -> None:
+    for who in (requesters.STRANGER, ADA):
+        with (
+            asking(who),
+            pytest.raises(
+                BadInput,
+                match=r"Downloading a data set such as ml-1m is for the operator.*set that",
+            ),
+        ):
+            permissions.download("ml-1m", lambda done, total: None)
+
+
+# ---- owners --------------------------------------------------------------------------------------
+
+
+def kept(engine: Engine, who: Asker, **more: Any) -> str:
+    with asking(who):
+        return str(engine.submit(run(**more)).result(30).key)
+
+
+def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine: Engine) -> None:
+    key = kept(engine, ADA)
+    assert kept(engine, BOB) == key
+    assert engine.store.owner(key) == ADA.owner == engine.store.rows()[0]["owner"]
+    assert "secret" not in ADA.owner and ADA.owner != BOB.owner
+    assert ADA.owner not in str(engine.store.get(key).record)  # type: ignore[union-attr]
+
+
+def test_others_read_and_do_not_annotate_or_delete(engine: Engine, put: Set) -> None:
+    put(deletes="owner")
+    key = kept(engine, ADA)
+    for who in (BOB, requesters.STRANGER, Asker()):
+        with asking(who):
+            assert engine.store.get(key) is not None
+            with pytest.raises(BadInput, match="somebody else's"):
+                permissions.annotate(engine.store, key, "mine now", "")
+            with pytest.raises(BadInput, match="somebody else's"):
+                permissions.delete(engine.store, [key])
+    with asking(ADA):
+        permissions.annotate(engine.store, key, "a note", "")
+        assert engine.store.rows()[0]["note"] == "a note"
+        permissions.delete(engine.store, [key])
+    assert engine.store.count() == 0
+
+
+def test_one_run_of_another_keeps_all_from_being_deleted(engine: Engine, put: Set) -> None:
+    put(deletes="owner")
+    mine, hers = kept(engine, ADA), kept(engine, BOB, seed=1)
+    with asking(ADA), pytest.raises(BadInput):
+        permissions.delete(engine.store, [mine, hers])
+    assert engine.store.count() == 2
+
+
+def test_deleting_can_be_for_the_operator_alone(engine: Engine) -> None:
+    key = kept(engine, ADA)
+    with (
+        asking(ADA),
+        pytest.raises(
+            BadInput, match=r"deleted by the operator.*Whoever runs this server set that"
+        ),
+    ):
+        permissions.delete(engine.store, [key])
+    with asking(OPERATOR):
+        permissions.delete(engine.store, [key])
+
+
+def test_a_run_that_nobody_owns_is_the_operators(engine: Engine, put: Set) -> None:
+    put(deletes="owner")
+    key = kept(engine, OPERATOR)
+    with asking(Asker()), pytest.raises(BadInput):
+        permissions.delete(engine.store, [key])
+
+
+def test_the_one_person_at_a_machine_may_do_everything(engine: Engine) -> None:
+    key = kept(engine, ADA)
+    with asking(Asker.of_session("another", alone=True)):
+        permissions.annotate(engine.store, key, "x", "")
+        permissions.delete(engine.store, [key])
+
+
+# ---- how much is kept ----------------------------------------------------------------------------
+
+
+def test_the_oldest_run_that_is_not_pinned_goes_first(engine: Engine, put: Set) -> None:
+    put(most_runs=3)
+    first, second = kept(engine, ADA), kept(engine, ADA, seed=1)
+    with asking(OPERATOR):
+        permissions.pin(engine.store, first, True)
+    for seed in (2, 3, 4):
+        latest = kept(engine, ADA, seed=seed)
+    held = {row["key"] for row in engine.store.rows()}
+    assert len(held) == 3 and {first, latest} <= held and second not in held
+    assert len(list((engine.store.folder / "artefacts").iterdir())) <= 3
+    with asking(ADA), pytest.raises(BadInput, match="Pinning is for the operator"):
+        permissions.pin(engine.store, latest, True)
+
+
+def test_a_new_run_is_kept_where_all_others_are_pinned(engine: Engine, put: Set) -> None:
+    put(most_runs=1)
+    first = kept(engine, ADA)
+    engine.store.pin(first)
+    second = kept(engine, ADA, seed=1)
+    assert {row["key"] for row in engine.store.rows()} == {first, second}
+
+
+# ---- what an operator sees -----------------------------------------------------------------------
+
+
+def test_the_queue_names_owner_and_age_and_a_stop_ends_it_for_everybody(
+    engine: Engine, put: Set
+) -> None:
+    put(data_sets="small,medium")
+    with asking(ADA):
+        hers = engine.submit(RunSpec.parse(**LONG))
+    with asking(BOB):
+        his = engine.submit(RunSpec.parse(**LONG))
+    seen = overview(engine, (), 3_000_000)
+    (queued,) = seen.queue
+    assert queued.owner == ADA.owner and 0 <= queued.age < 60
+    assert queued.words == "als on medium, seed 0, rank 32, steps 200"
+    assert seen.mb_server > 50 and seen.mb_uploads == 3 and seen.runs == 0
+    with pytest.raises(BadInput, match="No run in the queue begins"):
+        stop(engine, "nothing")
+    assert stop(engine, queued.ticket[:8]) == queued.words
+    assert (hers.state, his.state) == ("cancelled", "cancelled")
+    assert engine.jobs() == []

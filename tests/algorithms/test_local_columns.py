@@ -1,0 +1,152 @@
+"""Local columns: what a user regresses her ratings on beside the factors."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import REGISTRY, Recommender, Streams, curator_for
+from dpmf_core.algorithms.local_columns import with_local_columns
+from dpmf_core.algorithms.offset_regression import regress_offsets
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.privacy import Noise
+from dpmf_core.testing import worlds
+
+N, M, R = 40, 15, 3
+
+
+@pytest.fixture(scope="module")
+def data() -> Ratings:
+    random = np.random.default_rng(5)
+    users, items = np.nonzero(random.random((N, M)) < 0.5)
+    return Ratings.of(
+        users,
+        items,
+        random.uniform(1, 5, len(users)).astype(np.float32),
+        n_users=N,
+        n_items=M,
+        bounds=(1.0, 5.0),
+        public=True,
+    )
+
+
+def recommender(ridge: float = 0.8) -> Recommender:
+    random = np.random.default_rng(6)
+    V = random.standard_normal((M, R)).astype(np.float32)
+    b = random.standard_normal(M).astype(np.float32)
+    return Recommender((1.0, 5.0), 3.0, b, V, 0.0, ridge)
+
+
+COUNTS = np.geomspace(2, 300, M)
+FEATURES = ItemFeatures(
+    ("war", "length"),
+    np.column_stack([np.arange(M) % 3 == 0, np.linspace(60, 200, M)]).astype(np.float32),
+)
+
+
+def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data: Ratings) -> None:
+    """Prior variances .1, .005, .03 and .02 in squared quarters of the range (here 1), against a
+    dense solution with these priors written out, whatever the factors' own ridge is.
+    """
+    for ridge in (0.8, 3.0):
+        model = with_local_columns(recommender(ridge), COUNTS, replace_features(data.shape))
+        own = model.personal(data)
+        for u in (0, 7):
+            hers = data.users == u
+            items, b, V = data.items[hers], model.item_offsets, model.item_factors
+            mean = (data.values[hers] - 3.0 - b[items]).mean()
+            left = data.values[hers] - 3.0 - b[items] - mean
+            weights = COUNTS / COUNTS.sum()
+
+            def centred(x: np.ndarray) -> np.ndarray:
+                return np.asarray(x - weights @ x)  # noqa: B023
+
+            def scaled(x: np.ndarray) -> np.ndarray:
+                c = centred(x)
+                return np.asarray(c / np.sqrt(weights @ c**2))  # noqa: B023
+
+            war, length = FEATURES.values.T.astype(float)
+            X = np.column_stack(
+                [V, centred(b), scaled(np.log(COUNTS)), centred(war), scaled(length), np.ones(M)]
+            )
+            loadings = np.array([0.1, 0.005, 0.03, 0.02])
+            penalty = np.concatenate([np.full(R, ridge), 0.8 / loadings, [ridge]])
+            x = np.linalg.solve(X[items].T @ X[items] + np.diag(penalty), X[items].T @ left)
+            expected = 3.0 + mean + b + X @ x
+            found = model.predict(own, np.full(M, u), np.arange(M))
+            np.testing.assert_allclose(found, expected.clip(1, 5), atol=2e-4)
+
+
+def replace_features(shape: Shape) -> Shape:
+    return replace(shape, item_features=FEATURES)
+
+
+def test_lists_and_models_that_know_nothing_of_items_stay_as_they_are(data: Ratings) -> None:
+    plain = replace(recommender(), item_offsets=np.zeros(M, np.float32))
+    assert with_local_columns(plain, None, data.shape) is plain
+    listing = replace(recommender(), unobserved_weight=0.1)
+    assert with_local_columns(listing, COUNTS, data.shape) is listing
+    likes = replace(data.shape, bounds=(0.0, 1.0))
+    assert not with_local_columns(recommender(), COUNTS, likes).local_columns.size
+
+
+def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(
+    data: Ratings,
+) -> None:
+    model = with_local_columns(recommender(), COUNTS, data.shape)
+    own = replace(model, local_columns=np.zeros((0, 0), np.float32)).personal(data)
+    both = model.with_loadings(data, own)
+    np.testing.assert_array_equal(both.factors[:, :R], own.factors)
+    u = 3
+    items = data.items[data.users == u]
+    before = 3.0 + own.offsets[u] + model.item_offsets + model.item_factors @ own.factors[u]
+    left = data.values[data.users == u] - before[items]
+    L = np.column_stack([model.local_columns, np.ones(M)]).astype(float)
+    x = np.linalg.solve(L[items].T @ L[items] + 0.8 * np.eye(3), L[items].T @ left)
+    np.testing.assert_allclose(both.factors[u, R:], x[:2], atol=1e-4)
+    assert both.offsets[u] == pytest.approx(own.offsets[u] + x[2], abs=1e-4)
+
+
+@pytest.mark.parametrize("features", [None, FEATURES])
+def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(
+    features: ItemFeatures | None,
+) -> None:
+    """The Gaussian posterior, written out with its full covariance matrix."""
+    random = np.random.default_rng(7)
+    estimates, variance = random.standard_normal(M), random.uniform(0.01, 0.5, M)
+    x = np.log(COUNTS)
+    prior = regress_offsets(estimates, variance, x, features, 0.5)
+    left = 0.5 if features is None else 0.3
+    assert prior.deviation == pytest.approx(left)
+    first = 1 / (0.25 + variance)
+    w = 1 / (left**2 + variance)
+    columns = [np.ones(M), x - np.average(x, weights=first)]
+    deviations = [0.5, 0.5]
+    if features is not None:
+        war, length = features.values.T.astype(float)
+        c = length - np.average(length, weights=w)
+        columns += [war - np.average(war, weights=w), c / np.sqrt(np.average(c**2, weights=w))]
+        deviations += [0.2, 0.15]
+    X, P = np.column_stack(columns), np.diag(np.square(deviations))
+    covariance = X @ P @ X.T + np.diag(left**2 + variance)
+    expected = X @ P @ X.T @ np.linalg.solve(covariance, estimates)
+    np.testing.assert_allclose(prior.mean, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", [k for k in REGISTRY if REGISTRY[k].uses_item_features])
+def test_features_reach_every_user_and_no_ledger(name: str) -> None:
+    """With a table each user's loadings are there; what is spent does not change."""
+    world = worlds.of(worlds.rows())
+    kind = REGISTRY[name]
+    assert world.item_features is not None
+    spent, columns = [], []
+    for data in (world, replace(world, item_features=None)):
+        algorithm = kind(**kind.recommend(data.shape, None, {}))
+        noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
+        curator = curator_for(algorithm, data, noise)
+        *_, model = algorithm.fit(curator, Streams(np.random.default_rng(0), 0))
+        spent.append(noise.spent)
+        columns.append(model.item_sides.shape[1] - model.item_factors.shape[1])
+    assert spent[0] == spent[1]
+    assert columns[0] == columns[1] + world.item_features.values.shape[1]

@@ -1,0 +1,166 @@
+"""The kernel of second moments, and the spectrum that noise leaves."""
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.item_moments import (
+    MomentTimesSubspace,
+    Rows,
+    SecondMoment,
+    kept_rows,
+)
+from dpmf_core.algorithms.spectrum import Spectrum, rating_factors, spectrum, subspace_spectrum
+from dpmf_core.curator import Block, OpenCurator, in_memory
+from dpmf_core.kernels import moments
+from dpmf_core.kernels.moments import second_moment
+from dpmf_core.privacy import NOTHING, Noise
+from dpmf_core.testing.worlds import world
+
+
+def sparse(n: int, m: int, density: float, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((n, m)) < density, rng.normal(size=(n, m)), 0.0)
+
+
+def rows_of(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    users, items = np.nonzero(dense)
+    return np.searchsorted(users, np.arange(len(dense) + 1)), items, dense[users, items]
+
+
+# ---- the kernel ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_second_moment_is_the_dense_product_whatever_the_threads(threads: int) -> None:
+    dense = sparse(200, 37, 0.3)
+    dense[17] = 0
+    found = second_moment(*rows_of(dense), 37, threads=threads)
+    np.testing.assert_allclose(found, dense.T @ dense, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(found, found.T)
+    assert np.array_equal(found, second_moment(*rows_of(dense), 37, threads=1))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_long_rows_are_multiplied_densely_to_the_same_bits(threads: int) -> None:
+    rng = np.random.default_rng(3)
+    density = rng.choice([0.02, 0.6], (500, 1))
+    dense = np.where(rng.random((500, 300)) < density, rng.integers(-512, 513, (500, 300)), 0.0)
+    indptr, items, values = rows_of(dense)
+    lengths = np.diff(indptr)
+    long = moments.DENSER * lengths**2 > 300**2
+    assert min(long.sum(), (~long).sum()) > moments.FEW
+    assert np.array_equal(
+        second_moment(indptr, items, values, 300, threads=threads), dense.T @ dense
+    )
+
+
+def test_rounded_sums_of_long_rows_are_the_same_on_any_number_of_threads() -> None:
+    rows = rows_of(sparse(400, 300, 0.7))
+    found = [second_moment(*rows, 300, threads=threads) for threads in (1, 2, 5)]
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+
+
+def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty() -> None:
+    data, kept = world(), np.array([1, 4, 7])
+    weights = np.array([1.0, 2.0, 0.5])
+    plain = Recommender(data.bounds, 0.0, np.zeros(data.n_items), np.zeros((data.n_items, 0)))
+    curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
+    rows = curator.hold(kept_rows, plain, kept, weights)
+    dense = np.zeros((data.n_users, data.n_items))
+    dense[data.users, data.items] = data.values
+    expected = dense[:, kept] * weights
+    norms = np.linalg.norm(expected, axis=1, keepdims=True)
+    expected = np.divide(expected, norms, out=np.zeros_like(expected), where=norms > 0)
+    np.testing.assert_allclose(
+        curator.total(SecondMoment(), rows, 3), expected.T @ expected, rtol=1e-5
+    )
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 2)))[0]
+    np.testing.assert_allclose(
+        curator.total(MomentTimesSubspace(), rows, Q),
+        expected.T @ expected @ Q,
+        rtol=1e-5,
+        atol=1e-6,
+    )
+    assert (
+        np.diff(Rows.of(data, data.values, kept, weights).indptr)[norms.ravel() == 0] == 0
+    ).all()
+
+
+@pytest.mark.parametrize("clip", [0.2, 0.5, 1.0])
+def test_a_product_with_a_subspace_is_clipped_user_by_user(clip: float) -> None:
+    """Each user's a (Q^T a)^T is shortened to norm `clip` where it is longer."""
+    random = np.random.default_rng(0)
+    Q = np.linalg.qr(random.normal(size=(12, 3)))[0]
+    dense = random.normal(size=(30, 12))
+    dense[0] = Q[:, 0]
+    dense /= np.linalg.norm(dense, axis=1, keepdims=True)
+    dense[1] = 0
+    rows = Rows(np.arange(31) * 12, np.tile(np.arange(12), 30), dense.ravel(), 12)
+    statistic = MomentTimesSubspace(clip)
+    totals = statistic.empty(world().shape, rows, Q)  # type: ignore[arg-type]
+    statistic.add(Block(np.arange(30), {}, 30), totals, rows, Q)
+    each = dense[:, :, None] * (dense @ Q)[:, None, :]
+    lengths = np.maximum(np.linalg.norm(each, axis=(1, 2)), 1e-12)
+    assert (lengths > 0.2).any()
+    expected = (each * np.minimum(1, clip / lengths)[:, None, None]).sum(axis=0)
+    np.testing.assert_allclose(totals[0], expected, atol=1e-5)
+
+
+# ---- the spectrum --------------------------------------------------------------------------------
+
+
+def symmetric_noise(m: int, scale: float, seed: int) -> np.ndarray:
+    """Independent of Noise: variance scale^2 on the diagonal, half of it off."""
+    G = np.random.default_rng(seed).normal(size=(m, m)) * scale
+    return (G + G.T) / 2
+
+
+def test_pure_noise_has_its_edge_where_wigner_says() -> None:
+    for seed in range(5):
+        assert not len(spectrum(symmetric_noise(400, 3.0, seed), 0, 3.0, 20, 1.05).eta)
+        assert len(spectrum(symmetric_noise(400, 3.0, seed), 0, 3.0, 20, 0.9).eta)
+
+
+def test_a_planted_factor_is_found_at_its_size() -> None:
+    m, q = 400, np.ones(400) / 20.0
+    found = spectrum(symmetric_noise(m, 1.0, 0) + 200 * np.outer(q, q), 0, 1.0, 5, 1.05)
+    assert len(found.eta) == 1
+    # a spike theta shows at theta + v m / theta (Benaych-Georges & Nadakuditi 2011); 200 less its
+    # share of the lost diagonal
+    assert found.eta[0] == pytest.approx(200, rel=0.02)
+    assert abs(found.Q[:, 0] @ q) ** 2 == pytest.approx(1 - 200 / 200**2, abs=0.02)
+    assert found.error == pytest.approx(0.5)
+
+
+def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
+    A = sparse(500, 30, 0.5)
+    M = A.T @ A
+    Y = np.random.default_rng(1).normal(size=(30, 8))
+    for _ in range(60):
+        Q = np.linalg.qr(Y)[0]
+        Y = M @ Q
+    found = subspace_spectrum(Q, Y, 0, 0.0, 0.0)
+    w, E = np.linalg.eigh(M)
+    np.testing.assert_allclose(found.eta[:3], w[::-1][:3], rtol=1e-6)
+    np.testing.assert_allclose(
+        np.abs(np.sum(found.Q[:, :3] * E[:, ::-1][:, :3], axis=0)), 1, rtol=1e-5
+    )
+
+
+def test_what_the_moment_turns_round_is_no_factor() -> None:
+    Q = np.eye(6)[:, :2]
+    found = subspace_spectrum(Q, Q * [5.0, -9.0], 0, 0.0, 0.0)
+    assert found.eta.tolist() == [5.0]
+
+
+def test_factors_undo_the_weights_where_there_is_no_noise() -> None:
+    """A moment h G G^T h made by hand gives back G, up to the scale of the users' factors."""
+    rng = np.random.default_rng(3)
+    G, counts, exponent = np.linalg.qr(rng.normal(size=(50, 2)))[0], rng.uniform(1, 9, 50), 0.25
+    h = counts ** (1 + exponent)
+    w, Q = np.linalg.eigh(h[:, None] * (G @ np.diag([4.0, 2.0]) @ G.T) * h)
+    F = rating_factors(Spectrum(Q[:, -2:], w[-2:], 0.0), counts, exponent, 100)
+    np.testing.assert_allclose(
+        F @ F.T, G @ np.diag([4.0, 2.0]) @ G.T * 100 * (counts**0.5).mean(), rtol=1e-8
+    )

@@ -1,0 +1,136 @@
+"""Audits on given data: what one of their people lost against a closed form, faults that are found,
+and that nothing is entered, kept or written.
+"""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms.baselines import SUMS_SHARE
+from dpmf_core.audit.own_data import RAW, audit_on
+from dpmf_core.cli import main
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import accounts
+from dpmf_core.runs.store import Store
+from dpmf_core.testing.sample_worlds import blocks
+from dpmf_core.testing.worlds import low_rank, world
+
+FEW = 40  # trainings: enough for what has no sampling error
+
+
+@pytest.fixture(scope="module")
+def mine() -> Ratings:
+    return replace(low_rank(), public=False, name="mine")
+
+
+def share_of_mu(row: np.ndarray, mid_quarter: float) -> float:
+    """Of the mu of private biases what one user's ratings (n,) take: her row and its weights are
+    released, each shortened to L2 norm 1.
+    """
+    x = (row - row.mean()) / mid_quarter
+    weight = min(1 / math.sqrt(len(row)), 1 / max(float(np.linalg.norm(x)), 1e-300))
+    sums, counts = (weight * x) @ (weight * x), weight**2 * len(row)
+    return math.sqrt(SUMS_SHARE * sums + (1 - SUMS_SHARE) * counts)
+
+
+@pytest.mark.parametrize("user", [0, 5])
+def test_what_a_person_lost_is_what_her_row_moved(mine: Ratings, user: int) -> None:
+    found = audit_on(mine, "private-bias", epsilon=2.0, user=user, runs=FEW)
+    row = mine.values[mine.users == user].astype(float)
+    assert found.realised is not None
+    assert found.planned is not None
+    expected = share_of_mu(row, mine.shape.half_range / 2)
+    assert found.realised / found.planned == pytest.approx(expected, rel=1e-3)
+    assert f"user {user} of mine, taken out with {len(row)} ratings" in found.canary
+    assert not found.broken
+
+
+def test_one_more_person_loses_nearly_all_that_is_proved(mine: Ratings) -> None:
+    """A row of half highest and half lowest ratings reaches both bounds of private biases, in any
+    data.
+    """
+    found = audit_on(mine, "private-bias", epsilon=2.0, runs=FEW)
+    assert found.lost == pytest.approx(2.0, rel=1e-2)
+    assert found.proven == pytest.approx(2.0)
+    assert "one more user in mine" in found.canary
+
+
+def test_too_little_noise_is_found_on_given_data(mine: Ratings) -> None:
+    assert not audit_on(mine, "private-bias", epsilon=1.0, runs=100).broken
+    for fault, by in (("small-noise", "what is released"), ("unlisted-release", "what is shared")):
+        caught = audit_on(mine, "private-bias", epsilon=1.0, runs=160, fault=fault)
+        assert caught.broken, fault
+        assert caught.by == by
+
+
+def test_what_is_shared_without_privacy_tells(mine: Ratings) -> None:
+    found = audit_on(mine, "als", user=3, runs=60)
+    assert found.lower > 0.5
+    assert found.proven is None
+
+
+@pytest.mark.parametrize("user", [None, 4])
+def test_samples_are_attacked_too(user: int | None) -> None:
+    data: Samples = blocks(n_samples=60)
+    found = audit_on(data, "oneshot-nmf", epsilon=2.0, user=user, runs=FEW)
+    assert found.lost is not None
+    assert found.proven is not None
+    assert 0 < found.lost <= found.proven * (1 + 1e-6)
+
+
+def test_nothing_is_entered_or_kept(
+    mine: Ratings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    before = mine.fingerprint
+    audit_on(mine, "private-bias", epsilon=1.0, runs=FEW)
+    account = accounts.account_of(mine, None)
+    assert account is not None
+    assert account.lines == []
+    assert Store().rows() == []
+    assert replace(mine).fingerprint == before
+
+
+def test_what_cannot_be_audited_is_a_sentence(mine: Ratings) -> None:
+    with pytest.raises(BadInput, match="has the users 0 to"):
+        audit_on(mine, "private-bias", epsilon=1.0, user=10_000)
+    with pytest.raises(BadInput, match="holds ratings"):
+        audit_on(mine, "dp-nmf", epsilon=1.0)
+    with pytest.raises(BadInput, match="takes a budget"):
+        audit_on(mine, "private-bias")
+    several = blocks(n_samples=60).of_people(np.arange(60) // 2)
+    with pytest.raises(BadInput, match="a person has several"):
+        audit_on(several, "dp-nmf", epsilon=1.0)
+
+
+def test_the_command_shows_private_figures_on_the_screen_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+    small = world()
+    rows = zip(small.users, small.items, small.values, strict=True)
+    file = tmp_path / "ratings.csv"
+    file.write_text("user,item,rating\n" + "".join(f"{u},{i},{v}\n" for u, i, v in rows))
+    asked = ["audit", "--dataset", f"{file}?bounds=0.5,5", "--algorithm", "private-bias"]
+    asked += ["--epsilon", "1", "--runs", str(FEW)]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert RAW in said
+    assert "one more user" in said
+    assert main([*asked, "--user", "3"]) == 0
+    assert "user 3 of" in capsys.readouterr().out
+    for wrong, words in (
+        (["--json"], "for the screen"),
+        (["--unit", "rating"], "a whole user"),
+    ):
+        assert main([*asked, *wrong]) == 2
+        assert words in capsys.readouterr().err
+    assert main(["audit", "--algorithm", "als", "--user", "3"]) == 2
+    assert "name it with --dataset" in capsys.readouterr().err
+    assert main(["audit", "--every", "--epsilon", "1", "--dataset", "cinema-small"]) == 2
+    assert "Leave --dataset out" in capsys.readouterr().err

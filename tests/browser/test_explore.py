@@ -1,0 +1,138 @@
+"""The first view of Explore under a hand: it follows the slider while its handle is held, and the
+page agrees when it is let go.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from dpmf_core.runs.epsilon_grid import EPSILONS
+
+pytestmark = pytest.mark.browser
+PAGE = "/explore?data=cinema-small&algo=dpals&eps=5"
+# notes in which order the headline of the first view and the first figure by Plotly appear
+ORDER = """
+window.order = [];
+const marks = { story: () => [...document.querySelectorAll('div')]
+    .some((it) => it.shadowRoot?.querySelector('.hero h1')?.textContent),
+  below: () => document.querySelector('.js-plotly-plot') };
+const look = () => {
+  for (const [name, there] of Object.entries(marks)) {
+    if (!order.includes(name) && there()) order.push(name);
+  }
+  requestAnimationFrame(look);
+};
+requestAnimationFrame(look);
+"""
+FOLLOWERS = (".hero h1", ".hero .sentence", ".hero .list", ".hundred")
+
+
+@pytest.fixture
+def measured(visit: Callable[..., Any]) -> Any:
+    """The page once every epsilon of the grid is there, in every draw."""
+    page = visit(PAGE)
+    expect(page.locator(".hero circle.draw")).to_have_count(3 * len(EPSILONS), timeout=300_000)
+    page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
+    page.wait_for_selector("[data-test-script-state=notRunning]")
+    return page
+
+
+class Handle:
+    """The slider's handle under the mouse."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.rail = page.get_by_test_id("stSidebar").get_by_role("slider")
+
+    def to(self, epsilon: float) -> None:
+        line = self.rail.bounding_box()
+        share = self.rail.evaluate(
+            """(rail, epsilon) => {
+                const [low, high] = [rail.ariaValueMin, rail.ariaValueMax].map(Math.log);
+                return (Math.log(epsilon) - low) / (high - low);
+            }""",
+            epsilon,
+        )
+        x, y = line["x"] + share * line["width"], line["y"] + line["height"] / 2
+        self.page.mouse.move(x, y, steps=4)
+        expect(self.rail).to_have_attribute("aria-valuenow", str(epsilon))
+
+
+def told(page: Any) -> list[str]:
+    """What the first view says."""
+    return [page.locator(it).inner_text() for it in FOLLOWERS]
+
+
+def marker(page: Any) -> float:
+    """Where the figure's marker stands, across the figure."""
+    return float(page.locator(".hero line.now").get_attribute("x1"))
+
+
+def test_figure_sentence_list_and_meaning_follow_a_held_handle_and_stay_when_it_is_let_go(
+    measured: Any,
+) -> None:
+    page, handle = measured, Handle(measured)
+    before, stood = told(page), marker(page)
+    assert before[0].startswith("At ε = 5,") and "at ε = 5" in before[2]
+    handle.to(5)
+    page.mouse.down()
+    handle.to(0.5)
+    held = told(page)
+    assert all(now != was for now, was in zip(held, before, strict=True))
+    assert held[0].startswith("At ε = 0.5, DPALS") and "about" not in held[0]
+    assert "at ε = 0.5" in held[2] and held[3].startswith("What ε = 0.5 means")
+    assert marker(page) < stood
+    box = page.get_by_test_id("stSidebar").get_by_role("spinbutton", name="ε, exactly")
+    expect(box).to_have_value("5")  # the session knows nothing of it yet
+    assert "eps=5&" in page.url
+    page.mouse.up()
+    expect(box).to_have_value("0.5")
+    expect(page.get_by_test_id("stMain").get_by_text("ε = 0.50 in total")).to_be_visible()
+    page.wait_for_url(re.compile(r"[?&]eps=0\.5(&|$)"))
+    page.wait_for_selector("[data-test-script-state=notRunning]")
+    assert told(page) == held
+
+
+def test_the_first_view_of_a_session_stands_before_what_is_below_it(
+    measured: Any, visit: Callable[..., Any]
+) -> None:
+    for turn in range(3):
+        page = visit(PAGE, ORDER)
+        expect(page.locator(".js-plotly-plot").first).to_be_attached()
+        assert page.evaluate("order") == ["story", "below"], turn
+        page.context.close()
+
+
+def test_between_two_measured_points_the_view_says_so(measured: Any) -> None:
+    page, handle = measured, Handle(measured)
+    handle.to(5)
+    page.mouse.down()
+    handle.to(2.5)
+    said = told(page)
+    assert said[0].startswith("At ε = 2.5, DPALS keeps about ")
+    status = page.locator(".hero .status")
+    expect(status).to_contain_text("≈ Drawn between two measured points, ε = 2 and 3.2.")
+    assert "nearest point" in said[2] and "about" in said[3]
+    handle.to(5)
+    page.mouse.up()
+
+
+def test_the_epsilon_that_keeps_a_share_is_asked_and_shown(measured: Any) -> None:
+    page = measured
+    row = page.get_by_test_id("stMain").locator(".st-key-explore-keep-row")
+    field, before = row.get_by_role("spinbutton"), row.inner_text()
+    field.fill("70")
+    field.press("Enter")
+    expect(row).not_to_have_text(before, use_inner_text=True)
+    expect(row).to_contain_text(re.compile(r"of the gain with DPALS: ε [=≈] "))
+    found = re.search(r"DPALS: ε [=≈] ([\d.]+)", row.inner_text())
+    assert found is not None
+    row.get_by_role("button", name="Show").click()
+    expect(page.locator(".hero h1")).to_have_text(re.compile(rf"^At ε = {found[1]}, DPALS keeps"))
+    field.fill("100")
+    field.press("Enter")
+    expect(row).to_contain_text("the most is")
+    expect(row.get_by_role("button", name="Show")).to_have_count(0)

@@ -1,0 +1,59 @@
+"""The app of the wheel, served from an empty folder."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Server
+from tests.packaging.conftest import Environment, installed, wheel  # noqa: F401  # fixtures
+
+pytestmark = pytest.mark.browser
+
+
+class InstalledServer(Server):
+    """`dpmf app`, with the settings that lie beside the installed script."""
+
+    def __init__(self, data: Path, environment: Environment) -> None:
+        super().__init__(data)
+        self.environment = environment
+
+    @property
+    def command(self) -> list[str]:
+        options = ("--server.port", str(self.port), "--server.headless", "true")
+        return [str(self.environment.bin / "dpmf"), "app", *options]
+
+    def launch(self, log: Any) -> "subprocess.Popen[bytes]":
+        variables = self.environment.variables | {"DPMF_DATA": str(self.data)}
+        return subprocess.Popen(
+            self.command,
+            cwd=self.environment.work,
+            stdout=log,
+            stderr=log,
+            env=variables,
+            start_new_session=True,
+        )
+
+
+def test_explore_is_served_as_it_is_set(
+    chromium: Any,
+    installed: Environment,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    from playwright.sync_api import expect
+
+    server = InstalledServer(tmp_path, installed)
+    server.start()
+    try:
+        page = chromium.new_page(color_scheme="light")
+        page.goto(f"{server.url}/explore?data=cinema-small")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("ε = 5")
+        expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible(timeout=180_000)
+        # config.toml has taken effect: the theme, and loopback alone
+        expect(page.get_by_test_id("stApp")).to_have_css("color", "rgb(11, 14, 20)")
+        assert f"http://127.0.0.1:{server.port}" in server.log.read_text()
+        page.close()
+    finally:
+        server.kill()
+    assert list(installed.work.iterdir()) == []

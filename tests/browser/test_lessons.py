@@ -1,0 +1,183 @@
+"""The course, a teacher's links and her view of the class, in a real browser."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from dpmf_core.language import translated
+from dpmf_core.serving import completion
+from dpmf_core.teaching.course import Lesson
+from dpmf_core.teaching.lessons import LESSONS
+from tests.browser.conftest import Server
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Any]
+SMALL = "data=cinema-small"
+
+
+@pytest.fixture(autouse=True)
+def key_of_the_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codes and links are checked here as there."""
+    monkeypatch.setenv("DPMF_DATA", str(server.data))
+
+
+def at_rest(page: Any) -> None:
+    page.wait_for_selector("h1")
+    page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
+    page.wait_for_selector("[data-test-script-state=notRunning]")
+    assert page.get_by_test_id("stException").count() == 0
+
+
+def walk(page: Any, taught: Lesson, say: Callable[[str], str]) -> None:
+    """Through a lesson by its text alone: each prediction, the last one right, then an answer."""
+    for part in taught.parts:
+        page.get_by_role("radiogroup", name=say(part.question)).get_by_text(
+            say(part.answers[part.right]), exact=True
+        ).click()
+        page.get_by_role("button", name=say("Show what happens")).click()
+        page.get_by_text(say(part.because).replace("**", "")[:60]).wait_for()
+    page.get_by_label(say(taught.own_words)).fill("Because nobody can tell.")
+    page.get_by_label(say(taught.own_words)).press("Tab")
+    page.get_by_role("button", name=say("Send"), exact=True).click()
+    page.get_by_text(say(taught.model)[:60]).wait_for()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_course_is_walked_through_by_its_text_alone(visit: Visit, language: str) -> None:
+    """On a phone, from the first lesson to the last code."""
+
+    def say(text: str) -> str:
+        return translated(language, text)
+
+    size = {"width": 390, "height": 844}
+    page = visit("/lessons", viewport=size, locale={"en": "en-GB", "de": "de-AT"}[language])
+    lessons = list(LESSONS.values())
+    for place, taught in enumerate(lessons):
+        page.wait_for_selector(f"h1:has-text('{say(taught.title)}')")
+        walk(page, taught, say)
+        page.wait_for_selector("[data-test-script-state=notRunning]")
+        assert page.get_by_test_id("stException").count() == 0
+        code = completion.read(page.get_by_test_id("stCode").inner_text())
+        assert code.what == completion.mark(taught.id)
+        assert code.right == code.asked == len(taught.parts)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 391
+        if place + 1 < len(lessons):
+            page.get_by_role("button", name=say(lessons[place + 1].title)).click()
+    assert page.outside == []
+
+
+def link_in(page: Any, name: str) -> str:
+    """The path of a link that was made."""
+    text = page.locator(".link code", has_text=f"?{name}=").first.inner_text().strip()
+    return "/" + text.split("/", 3)[3]
+
+
+def test_the_form_of_a_lesson_link_comes_into_view(visit: Visit) -> None:
+    """The button of a page without a sidebar stands at its end, and the form above the page."""
+    page = visit("/data")
+    at_rest(page)
+    button = page.get_by_role("button", name="Make a lesson link")
+    for _ in range(2):  # pressed again it comes again
+        button.scroll_into_view_if_needed()
+        expect(page.get_by_role("heading", name="Bring your own data")).not_to_be_in_viewport()
+        button.click()
+        expect(page.get_by_role("heading", name="Make a lesson link")).to_be_in_viewport()
+    assert page.outside == []
+
+
+def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit: Visit) -> None:
+    teacher = visit(f"/explore?{SMALL}&eps=1&algo=private-bias")
+    at_rest(teacher)
+    teacher.get_by_role("button", name="Make a lesson link").click()
+    teacher.get_by_label("Title").fill("Small ε")
+    teacher.get_by_label("Title").press("Tab")
+    teacher.get_by_text("as I choose").click()
+    box = teacher.get_by_role("combobox", name="Locked")
+    box.click()
+    teacher.get_by_role("option", name="ε", exact=True).click()
+    box.press("Escape")
+    hidden = teacher.get_by_role("combobox", name="Hidden")
+    hidden.click()
+    teacher.get_by_role("option", name="δ", exact=True).click()
+    hidden.press("Escape")
+    teacher.get_by_role("button", name="Make it").click()
+    link = link_in(teacher, "class").split("?")[1]
+
+    # as it is, with other values in it, and on the wrong page
+    for path in (
+        f"/explore?{link}",
+        f"/explore?{link}&eps=10&data=cinema&algo=dpals",
+        f"/glossary?{link}",
+    ):
+        student = visit(path)
+        student.wait_for_selector("h1:has-text('At ε = 1, Private biases')")
+        at_rest(student)
+        student.get_by_text("Small ε").wait_for()
+        expect(student.get_by_label("ε, exactly")).to_be_disabled()
+        expect(student.get_by_label("ε, exactly")).to_have_value("1")
+        expect(student.get_by_role("spinbutton", name="δ")).to_have_count(0)
+        expect(student.get_by_role("link", name="Glossary")).to_have_count(0)
+
+    wrong = visit("/explore?class=nothing-like-it&" + SMALL)
+    at_rest(wrong)
+    wrong.get_by_text("There is no lesson of this link on this server").wait_for()
+
+
+def to_the_end(student: Any, answer: str) -> completion.Completion:
+    """Through the sequence of the test below, to its completion code."""
+    student.wait_for_selector("h1:has-text('What is a neighbour?')")
+    student.get_by_text("page 1 of 2").wait_for()
+    walk(student, LESSONS["neighbours"], str)
+    student.get_by_role("button", name="Next page").click()
+    student.get_by_text("What does one release cost?").wait_for()
+    student.get_by_role("button", name="Finish").click()
+    student.get_by_text("Something is still to be answered on page 2.").wait_for()
+    student.get_by_label("Your answer").fill(answer)
+    student.get_by_label("Your answer").press("Tab")
+    student.get_by_role("button", name="Send", exact=True).click()
+    student.get_by_text(f"Your answer: {answer}".rstrip(".")).wait_for()
+    student.get_by_role("button", name="Finish").click()
+    return completion.read(student.get_by_test_id("stCode").last.inner_text())
+
+
+def test_a_sequence_is_made_walked_and_watched(visit: Visit, pytestconfig: pytest.Config) -> None:
+    """A lesson, then a page with a question: the class answers, the teacher sees it unnamed."""
+    teacher = visit("/lessons?view=teachers")
+    at_rest(teacher)
+    box = teacher.get_by_role("combobox", name="Lessons to add, in this order")
+    box.click()
+    teacher.get_by_role("option", name="What is a neighbour?").click()
+    box.press("Escape")
+    teacher.get_by_role("button", name="Add lessons").click()
+    teacher.get_by_text("1. Lessons: What is a neighbour?").wait_for()
+    teacher.get_by_role("link", name="Verify").first.click()
+    at_rest(teacher)
+    teacher.get_by_role("button", name="Make a lesson link").click()
+    teacher.get_by_label("Question").fill("What does one release cost?")
+    teacher.get_by_label("Question").press("Tab")
+    teacher.get_by_role("button", name="Add to a sequence").click()
+    teacher.get_by_text("Added as page 2.").wait_for()
+    teacher.get_by_role("link", name="arrange it").click()
+    teacher.get_by_text("2. Accountant").wait_for()
+    teacher.get_by_role("button", name="Make the links").click()
+    link, view = link_in(teacher, "class"), link_in(teacher, "teach")
+
+    size = pytestconfig.getoption("students")
+    students = [visit(link) for _ in range(size)]
+    for place, student in enumerate(students):
+        found = to_the_end(student, f"A little, say {place}.")
+        assert (found.right, found.asked) == (1, 1)
+    students[0].reload()  # the server remembers
+    students[0].get_by_text("Your answer: A little").wait_for()
+    at_rest(students[0])
+
+    watching = visit(view)
+    watching.get_by_role("heading", name="Your class").wait_for()
+    for place in range(size):
+        watching.get_by_text(f"A little, say {place}.").wait_for()
+    expect(watching.get_by_test_id("stMetricValue").first).to_have_text(str(size))
+    expect(watching.get_by_test_id("stMetricValue").last).to_have_text(str(size))
+    forged = visit(view.replace("teach=", "teach=x"))
+    forged.get_by_text("There is no lesson of this link on this server").wait_for()

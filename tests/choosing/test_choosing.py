@@ -1,0 +1,319 @@
+"""Which private method, at which epsilon: question, answer, report and notebook."""
+
+import json
+import math
+import re
+import statistics
+from html.parser import HTMLParser
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scipy.stats import norm, t
+
+from dpmf_core.choosing import wording
+from dpmf_core.choosing.answer import Answer, Place, answer, interval, so_far
+from dpmf_core.choosing.asking import ask
+from dpmf_core.choosing.finding import Finding
+from dpmf_core.choosing.notebook import notebook
+from dpmf_core.choosing.question import Question, Runs
+from dpmf_core.choosing.report import report
+from dpmf_core.data.ratings import Shape
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import Relation
+from dpmf_core.privacy.groups import group_epsilon
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.store import Store
+from dpmf_datasets import session_files
+from tests.support.messy_table import messy_table
+
+SHAPE = Shape(600, 30, (1.0, 5.0))
+TWIN = "cinema?users=600&items=30&density=0.5&bounds=1,5"
+DELTA = 1e-5
+
+
+def question(**parts: Any) -> Question:
+    given = {"data": {"id": TWIN}, "delta": DELTA, "draws": 2} | parts
+    if not {"spend", "keep", "reach"} & set(parts):
+        given["spend"] = 2.0
+    return Question.parse(**given)
+
+
+# ---- the question --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"spend": 2.0, "keep": 0.8},
+        {"spend": -1.0},
+        {"keep": 1.5},
+        {"protect": "group"},
+        {"group": 3},
+        {"draws": 1},
+        {"goal": "stars"},
+    ],
+)
+def test_what_cannot_be_asked_is_a_sentence(parts: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        question(**parts)
+
+
+def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
+    runs = Runs(question(every=True), SHAPE)
+    assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
+    assert not {"sketch", "input-perturbation", "dpnmf-laplace", "dp-cmf"} & set(runs.methods)
+    assert "conditional" in runs.refused["Input perturbation"]
+    for point in runs.points:
+        ready = prepare(point.spec, SHAPE)
+        assert (point.epsilon is None) == (not ready.guarantee.has_epsilon)
+    assert len(runs.specs) == len(runs.points)
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """The trade-off of a Gaussian of this mu, by its formula (Dong, Roth & Su 2022)."""
+    return float(
+        norm.cdf(-epsilon / mu + mu / 2) - math.exp(epsilon) * norm.cdf(-epsilon / mu - mu / 2)
+    )
+
+
+def test_a_group_has_the_epsilon_that_was_asked_for() -> None:
+    asked = question(protect="group", group=4, spend=3.0)
+    runs = Runs(asked, SHAPE)
+    dear = [point for point in runs.points if runs.epsilon(point) == 3.0]
+    assert {point.spec.algorithm for point in dear} == set(runs.methods)
+    for point in dear:
+        plan = prepare(point.spec, SHAPE).plan
+        assert group_epsilon(plan, DELTA, Relation.ADD_REMOVE, 4) == pytest.approx(3.0, rel=1e-6)
+        assert point.epsilon is not None and point.epsilon < 3.0 / 4
+    one = question().model_copy(update={"group": 1})
+    assert one.of_one(3.0) == 3.0
+
+
+def test_one_rating_is_protected_by_hiding_that_a_whole_row_was_replaced() -> None:
+    runs = Runs(question(protect="rating"), SHAPE)
+    for point in runs.points:
+        if point.spec.budget is not None:
+            assert point.spec.budget.relation is Relation.REPLACE_ONE
+
+
+# ---- the answer ----------------------------------------------------------------------------------
+
+
+def place(method: str, epsilon: float, *values: float, **more: Any) -> Place:
+    shares = tuple((1.0 - value) / 0.2 for value in values)
+    return Place(method, epsilon, values, shares, **({"rare": None, "losses": None} | more))
+
+
+def made(asked: Question, *places: Place) -> Answer:
+    draws = len(places[0].values)
+    return Answer(asked, places, "als", (0.8,) * draws, (1.0,) * draws)
+
+
+PLACES = (
+    place("spectral", 0.5, 0.99, 1.01, rare=(0.1, 0.3), losses=(0.3, 0.3)),
+    place("dpals", 0.5, 0.95, 0.95, rare=(0.5, 0.5), losses=(0.1, 0.3)),
+    place("spectral", 1.0, 0.92, 0.92, rare=(0.2, 0.2), losses=(0.2, 0.2)),
+    place("dpals", 1.0, 0.94, 0.94, rare=(0.6, 0.6), losses=(0.1, 0.1)),
+    place("spectral", 2.0, 0.86, 0.88, rare=(0.3, 0.3), losses=(0.1, 0.1)),
+    place("dpals", 2.0, 0.94, 0.96, rare=(0.7, 0.7), losses=(0.1, 0.1)),
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "method", "epsilon"),
+    [
+        ({"spend": 2.0}, "spectral", 2.0),
+        ({"spend": 1.0}, "spectral", 1.0),
+        ({"spend": 0.5}, "dpals", 0.5),
+        ({"keep": 0.35}, "spectral", 1.0),
+        ({"keep": 0.65}, "spectral", 2.0),
+        ({"reach": 0.95}, "dpals", 0.5),
+        ({"spend": 2.0, "rare": 0.5}, "dpals", 1.0),  # at 2 it errs more than at 1
+        ({"spend": 2.0, "worst": 0.15}, "spectral", 2.0),
+        ({"spend": 1.0, "worst": 0.15}, "dpals", 1.0),
+    ],
+)
+def test_the_cheapest_or_the_best_that_keeps_what_was_asked(
+    wanted: dict[str, float], method: str, epsilon: float
+) -> None:
+    found = made(question(**wanted), *PLACES).best
+    assert found is not None and (found.method, found.epsilon) == (method, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"keep": 0.9}, "No method does that, up to ε = 2"),
+        ({"reach": 0.8}, "No method does that, up to ε = 2"),
+        ({"spend": 2.0, "rare": 0.9}, "No method keeps these conditions"),
+    ],
+)
+def test_where_nothing_is_good_enough_nothing_is_named(wanted: dict[str, float], said: str) -> None:
+    found = made(question(**wanted), *PLACES)
+    assert found.best is None and wording.headline(found) == said
+
+
+def test_what_chance_explains_is_no_gain() -> None:
+    """Better than guessing in the median, and worse in one draw."""
+    found = made(question(), place("spectral", 2.0, 0.9, 0.92, 1.01))
+    assert found.best is None
+    assert wording.headline(found) == "Up to ε = 2 nothing is clearly better than guessing"
+
+
+def test_lists_of_nearly_all_items_are_refused() -> None:
+    with pytest.raises(BadInput, match="40 items or more"):
+        Runs(question(goal="lists"), SHAPE)
+
+
+def test_the_front_only_gets_better() -> None:
+    front = made(question(), *PLACES).front
+    assert [(it.method, it.epsilon) for it in front] == [
+        ("dpals", 0.5),
+        ("spectral", 1.0),
+        ("spectral", 2.0),
+    ]
+
+
+def test_the_sentence_says_the_shares_the_rival_and_what_less_epsilon_loses() -> None:
+    found = made(question(), *PLACES)
+    said = " ".join(wording.sentences(found))
+    assert wording.headline(found) == "Use Spectral at ε = 2: it keeps 65% of the gain"
+    assert "0.870 with privacy, 0.800 without and 1.000 by guessing" in said
+    assert "Next best at the same ε: DPALS, which keeps 25%" in said
+    assert "At ε = 1 it keeps 40%: 25 points less." in said
+    half = t.ppf(0.975, 1) * statistics.stdev((0.7, 0.6)) / math.sqrt(2)
+    assert interval((0.7, 0.6)) == pytest.approx((0.65 - half, 0.65 + half))
+
+
+def test_who_cannot_be_told_apart_is_not_called_worse() -> None:
+    close = (place("spectral", 0.5, 0.9, 0.901), place("dpals", 0.5, 0.902, 0.8995))
+    said = " ".join(wording.sentences(made(question(spend=0.5), *close)))
+    assert "cannot be told apart" in said
+
+
+@pytest.fixture(scope="module")
+def finding(tmp_path_factory: pytest.TempPathFactory) -> Finding:
+    asked = question(spend=10.0, draws=3)
+    store = Store(tmp_path_factory.mktemp("store"))
+    found = ask(asked, store)
+    store.close()
+    return Finding(Runs(asked, SHAPE), found, "Cinema <b>", TWIN, True)
+
+
+@pytest.mark.slow
+def test_nothing_is_answered_before_every_run_has_finished(finding: Finding) -> None:
+    assert answer(finding.runs, {}) is None
+    assert {(it.method, it.epsilon) for it in finding.answer.places} == {
+        (method, epsilon)
+        for method in finding.runs.methods
+        for epsilon in finding.question.epsilons
+    }
+
+
+def test_a_point_is_shown_once_all_its_draws_have_finished() -> None:
+    runs = Runs(question(draws=3), SHAPE)
+    finished: dict[str, Any] = {}
+    assert not any(so_far(runs, finished).lines.values())
+    for place, point in enumerate(runs.points):
+        finished[point.key] = SimpleNamespace(record=SimpleNamespace(metric=lambda _, it=place: it))
+        shown = so_far(runs, finished)
+        for method, points in shown.lines.items():
+            for epsilon, value in points:
+                draws = [
+                    finished[it.key].record.metric("rmse")
+                    for it in runs.points
+                    if it.label == method and runs.epsilon(it) == epsilon
+                ]
+                assert len(draws) == 3 and value == statistics.median(draws)
+        done = sum(done for done, _ in shown.trained.values())
+        assert done == sum(it.label in runs.methods for it in runs.points[: place + 1])
+    assert all(len(points) == len(runs.question.epsilons) for points in shown.lines.values())
+    assert shown.plain is not None and shown.guessed is not None
+
+
+# ---- report and notebook -------------------------------------------------------------------------
+
+
+class Parsed(HTMLParser):
+    """Texts, tags and addresses of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.tags: list[str] = []
+        self.outside: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.outside += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_report_is_self_contained_and_says_the_answer() -> None:
+    finding = Finding(Runs(question(), SHAPE), made(question(), *PLACES), "Cinema <b>", TWIN, True)
+    page = Parsed(report(finding))
+    assert not page.outside and not {"script", "img", "link", "iframe"} & set(page.tags)
+    whole = " ".join(page.texts)
+    assert wording.headline(finding.answer) in whole and "Cinema <b>" in whole
+    assert "@media print" in whole and finding.train in whole
+    assert page.tags.count("svg") == 1
+    assert page.tags.count("tr") >= len(finding.answer.places)
+
+
+def test_report_and_notebook_of_private_data_hold_nothing_of_the_rows() -> None:
+    """Every word and number of the rows is looked for, but for the ratings on the scale: these are
+    declared.
+    """
+    brought = messy_table()
+    named = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
+    found = session_files.ratings(brought.content, "visits.csv", named, (0.5, 5.0), "dmy")
+    entry, path = found.entry, session_files.command_path(found.entry.id)
+    session_files.remove(entry)
+    asked = made(question(), *PLACES)
+    told = Finding(Runs(question(), SHAPE), asked, entry.title, path, False, entry.assumptions)
+    book = json.loads(notebook(told))
+    cells = "".join("".join(cell["source"]) for cell in book["cells"])
+    for text in (report(told), " ".join(Parsed(report(told)).texts), cells):
+        assert told.title.split(" ")[0] in text
+        assert not {secret for secret in brought.secrets if secret in text}
+        counts = {brought.rows, len(found.data), *(it.count for it in found.report.problems)}
+        numbers = {int(it.replace(",", "")) for it in re.findall(r"\b\d[\d,]*\b", text)}
+        assert not {count for count in counts if count > 100} & numbers
+        assert path.partition("?")[0] in text and "/" not in path.partition("?")[0]
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_as_it_is(
+    finding: Finding, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    book = json.loads(notebook(finding))
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    names: dict[str, Any] = {}
+    for cell in book["cells"]:
+        assert set(cell) >= {"id", "cell_type", "metadata", "source"}
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert names["answer"].places == finding.answer.places
+    assert wording.headline(finding.answer) in capsys.readouterr().out
+    assert names["run"].record.epsilon.exact == pytest.approx(finding.answer.best.epsilon)
+
+
+@pytest.mark.slow
+def test_the_command_says_the_same(
+    capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    from dpmf_core.cli import main
+
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    monkeypatch.setenv("DPMF_ENGINE", "threads")
+    page = tmp_path / "r.html"
+    arguments = ["choose", "--dataset", TWIN, "--spend", "10", "--draws", "3", "--delta", "1e-5"]
+    assert main([*arguments, "--report", str(page), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["question"]["spend"] == 10 and told["best"]["method"] in str(told["train"])
+    assert re.match(r"Use \S", told["headline"]) and told["headline"] in page.read_text("utf-8")

@@ -1,0 +1,39 @@
+"""Commands, said in this process on the two small simulated sets."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core.cli import main
+from tests.support.engines import CATALOGUE
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON value; fails on NaN, Infinity and anything besides it."""
+        return json.loads(self.out, parse_constant=pytest.fail)
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
+    monkeypatch.setenv("DPMF_ENGINE", "threads")
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: str) -> Said:
+        code = main(arguments)
+        return Said(code, *capsys.readouterr())
+
+    return run

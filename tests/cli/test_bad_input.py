@@ -1,0 +1,149 @@
+"""Bad input to a command is one sentence, and exit code 2."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core.runs.store import Store
+from tests.cli.test_cli import DPALS, SMALL
+
+BUDGET = ("--epsilon", "1")
+
+
+BAD: dict[str, tuple[Sequence[str], str]] = {
+    **{
+        f"epsilon {e}": ((*DPALS, "--epsilon", e), f"[0.0001, 1000]. Got {float(e)}")
+        for e in ("0", "-1", "NaN", "1e9")
+    },
+    **{
+        f"delta {d}": ((*DPALS, *BUDGET, "--delta", d), f"[1e-15, 0.5). Got {float(d)}")
+        for d in ("0", "1", "nan")
+    },
+    "epsilon in words": ((*DPALS, "--epsilon", "much"), "'much' is not a valid float"),
+    "delta alone": ((*DPALS, "--delta", "1e-5"), "add --epsilon"),
+    "no budget": (DPALS, "needs a budget"),
+    "rank above the items": (
+        (*DPALS, *BUDGET, "--param", "rank=41"),
+        "at most the number of items, 40. Got 41",
+    ),
+    "rank 0": ((*DPALS, *BUDGET, "--param", "rank=0"), "[1, 512]"),
+    "unknown parameter": (
+        (*DPALS, *BUDGET, "--param", "rnak=4"),
+        "no parameter 'rnak' of DPALS. Did you mean 'rank'?",
+    ),
+    "parameter without a value": ((*DPALS, *BUDGET, "--param", "rank"), "NAME=VALUE"),
+    "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "Did you mean 'dpals'?"),
+    "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "no data set 'smal'"),
+    "losses as json": ((*DPALS, *BUDGET, "--individual", "--json"), "no JSON holds it"),
+    "unknown command": (("fti",), "Did you mean 'fit'?"),
+    "unknown option": ((*DPALS, "--epsilom", "1"), "--epsilon"),
+    "unknown split": ((*DPALS, *BUDGET, "--split", "tme"), "one of random, per-user, time, users"),
+    "no times": ((*DPALS, *BUDGET, "--split", "time"), "no times"),
+    "fractions": (
+        (*DPALS, *BUDGET, "--test-fraction", ".6", "--validation-fraction", ".6"),
+        "below 1",
+    ),
+    "negative seed": ((*DPALS, *BUDGET, "--seed", "-1"), "'seed'"),
+    "nothing left": ((*DPALS, *BUDGET, "--min-user-count", "999"), "after the filters"),
+    "sweep of an unknown": (
+        ("sweep", "--dataset", "small", "--algorithms", "als,dplas"),
+        "Did you mean 'dpals'?",
+    ),
+    "sweep of bad epsilons": (
+        ("sweep", "--dataset", "small", "--algorithms", "dpals", "--epsilons", "1,0"),
+        "Got 0.0",
+    ),
+    "sweep of no numbers": (
+        ("sweep", "--dataset", "small", "--algorithms", "dpals", "--epsilons", "1,two"),
+        "--epsilons takes numbers",
+    ),
+    "sweep of bad seeds": (
+        ("sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-x"),
+        "--seeds takes whole numbers",
+    ),
+    "sweep of too high a rank": (
+        ("sweep", "--dataset", "small", "--algorithms", "als", "--grid", "rank=2,41"),
+        "Got 41",
+    ),
+    "sweep of an unknown parameter": (
+        ("sweep", "--dataset", "small", "--algorithms", "als,bias", "--grid", "rnak=2,4"),
+        "Did you mean 'rank'?",
+    ),
+    "sweep into nowhere": (
+        ("sweep", "--dataset", "small", "--algorithms", "als", "--out", "no/where.csv"),
+        "there is no folder",
+    ),
+    "release of nothing": (("account", "--delta", "1e-5"), "--release"),
+    "release without delta": (("account", "--release", "gaussian:1:1"), "add --delta"),
+    "release without noise": (
+        ("account", "--release", "gaussian:0:1", "--delta", "1e-5"),
+        "Got 'gaussian:0:1'",
+    ),
+    "release of NaN": (
+        ("account", "--release", "gaussian:nan:1", "--delta", "1e-5"),
+        "Got 'gaussian:nan:1'",
+    ),
+    "release of a kind unknown": (
+        ("account", "--release", "cauchy:1:1", "--delta", "1e-5"),
+        "gaussian, laplace",
+    ),
+    "Laplace beyond reach": (
+        ("account", "--release", "laplace:0.001:9", "--delta", "1e-5"),
+        "composed numerically",
+    ),
+    "noise for delta 1": (("account", "--epsilon", "1", "--delta", "1"), "[1e-15, 0.5)"),
+    "plan without a shape": (("account", "--algorithm", "dpals", "--epsilon", "1"), "--n-users"),
+    "plan with bounds reversed": (
+        (
+            "account",
+            "--algorithm",
+            "dpals",
+            "--epsilon",
+            "1",
+            "--n-users",
+            "9",
+            "--n-items",
+            "9",
+            "--bounds",
+            "5,1",
+        ),
+        "--bounds",
+    ),
+    "no such run": (("runs", "show", "abc"), "No stored run begins"),
+    "export of what": (("runs", "export", "abc"), "--script or --json"),
+    "delete of nothing": (("runs", "delete", ""), "No stored run begins"),
+    "fetch of an unknown": (("fetch", "ml-1n"), "Did you mean 'ml-1m'?"),
+    "import of nothing": (("import", "ml-1m", "/no/where"), "no file or folder where"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_a_sentence_and_exit_code_2(
+    say: Any, arguments: Sequence[str], words: str
+) -> None:
+    said = say(*arguments)
+    assert said.code == 2
+    assert words in said.err
+    assert said.out == "" and "Traceback" not in said.err
+    assert not (Path(os.environ["DPMF_DATA"]) / "runs").exists() or Store().rows() == []
+
+
+def test_a_store_that_cannot_be_is_bad_input(
+    say: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file"))
+    said = say("runs")
+    assert said.code == 2 and "DPMF_DATA" in said.err
+
+
+def test_what_should_not_happen_is_exit_code_1(say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise ZeroDivisionError("seventh")
+
+    monkeypatch.setattr("dpmf_core.runs.data_access.open_data", fails)
+    said = say(*DPALS, *BUDGET)
+    assert said.code == 1 and "seventh" in said.err and "Traceback" not in said.err

@@ -1,0 +1,288 @@
+"""The command line: one JSON value on standard output, sentences on standard error, exit codes
+that mean something.
+"""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core import first_views
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store
+
+SMALL = ("fit", "--dataset", "small")
+
+
+DPALS = (*SMALL, "--algorithm", "dpals", "--param", "rank=3", "--param", "steps=2")
+
+
+RECORD = {
+    "spec",
+    "metrics",
+    "curves",
+    "epsilon",
+    "delta",
+    "relation",
+    "guarantee",
+    "ledger",
+    "seconds",
+    "peak_mb",
+    "key",
+    "cached",
+}
+
+
+RULES = {"exact", "rdp_source", "rdp_tight", "advanced", "naive"}
+
+
+# ---- fit -----------------------------------------------------------------------------------------
+
+
+def test_fit_prints_one_record(say: Any) -> None:
+    said = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--seed", "4", "--json")
+    record = said.json
+    assert said.code == 0 and set(record) >= RECORD and set(record["epsilon"]) == RULES
+    assert record["spec"]["parameters"] == {"rank": 3, "steps": 2} and record["spec"]["seed"] == 4
+    assert record["epsilon"]["exact"] == pytest.approx(5.0)
+    assert [point["step"] for point in record["curves"]] == [1, 2]
+    assert record["cached"] is False
+    assert [row["key"] for row in Store().rows()] == [record["key"]]
+
+
+def test_the_same_fit_comes_from_the_store(say: Any) -> None:
+    first, again = (say(*DPALS, "--epsilon", "5", "--json").json for _ in range(2))
+    assert again["cached"] is True
+    assert again == {**first, "cached": True}
+
+
+def test_fit_in_words_says_epsilon_in_full(say: Any) -> None:
+    said = say(*DPALS, "--epsilon", "2", "--delta", "1e-6")
+    assert said.code == 0
+    assert "epsilon = 2.00 (delta = 1e-6, per user, add/remove, exact)" in said.out
+    assert "held-out RMSE" in said.out and "item Grams" in said.out and "PROVEN" in said.out
+    assert "not valid here" in said.out
+
+
+def test_the_default_delta_is_told(say: Any) -> None:
+    said = say(*DPALS, "--epsilon", "2", "--json")
+    assert said.json["delta"] == 4e-4
+    assert "delta = 4e-4, which is 1/(10 n), rounded down, for n = 210" in said.err
+
+
+def test_every_option_reaches_the_specification(say: Any) -> None:
+    options = (
+        "--epsilon 3 --delta 1e-6 --relation replace-one --calibration source --split users"
+        " --test-fraction .2 --validation-fraction .1 --fold-in .5"
+    )
+    filters = (
+        "--top-items 30 --min-user-count 2 --min-item-count 3 --most-per-user 9"
+        " --positives-above 3.5"
+    )
+    spec = say(*DPALS, *options.split(), *filters.split(), "--json").json["spec"]
+    assert spec["budget"] == {
+        "epsilon": 3.0,
+        "delta": 1e-6,
+        "relation": "replace-one",
+        "calibration": "source",
+    }
+    assert spec["split"] == {
+        "kind": "users",
+        "test_fraction": 0.2,
+        "validation_fraction": 0.1,
+        "fold_in": 0.5,
+    }
+    assert spec["data"] == {
+        "id": "small",
+        "top_items": 30,
+        "min_user_count": 2,
+        "min_item_count": 3,
+        "most_per_user": 9,
+        "positives_above": 3.5,
+    }
+
+
+def test_what_is_not_private_has_no_epsilon(say: Any) -> None:
+    record = say(*SMALL, "--algorithm", "als", "--param", "steps=1", "--json").json
+    assert (
+        set(record["epsilon"].values()) == {None}
+        and record["delta"] is None
+        and record["ledger"] == []
+    )
+    assert "epsilon: none" in say(*SMALL, "--algorithm", "als", "--param", "steps=1").out
+
+
+# ---- sweep ---------------------------------------------------------------------------------------
+
+
+SWEEP = (
+    "sweep",
+    "--dataset",
+    "small",
+    "--algorithms",
+    "dpals,private-bias,global-mean",
+    "--epsilons",
+    "1,5",
+    "--delta",
+    "1e-5",
+    "--seeds",
+    "0-1",
+)
+
+
+def test_a_sweep_holds_every_run_once_and_resumes(say: Any, tmp_path: Path) -> None:
+    said = say(*SWEEP, "--param", "rank=3", "--out", str(tmp_path / "runs.csv"), "--json")
+    assert said.code == 0
+    found = sorted(
+        (r["spec"]["algorithm"], (r["spec"]["budget"] or {}).get("epsilon") or 0, r["spec"]["seed"])
+        for r in said.json
+    )
+    private = [
+        (name, epsilon, seed)
+        for name in ("dpals", "private-bias")
+        for epsilon in (1.0, 5.0)
+        for seed in (0, 1)
+    ]
+    assert found == sorted([*private, ("global-mean", 0, 0), ("global-mean", 0, 1)])
+    with (tmp_path / "runs.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["key"] for row in rows] == [record["key"] for record in said.json]
+    assert {row["param.rank"] for row in rows} == {"3", ""}
+
+    gone = said.json[0]["key"]
+    assert say("runs", "delete", gone).code == 0
+    again = say(*SWEEP, "--param", "rank=3", "--json").json
+    assert [record["key"] for record in again if not record["cached"]] == [gone]
+
+
+def test_a_sweep_in_words_is_a_table_of_medians(say: Any) -> None:
+    lines = say(*SWEEP).out.splitlines()
+    assert lines[0].split()[:4] == ["algorithm", "parameters", "epsilon", "seeds"]
+    assert [line.split()[0] for line in lines[2:7]] == [
+        "dpals",
+        "dpals",
+        "private-bias",
+        "private-bias",
+        "global-mean",
+    ]
+    assert all(line.split()[3] == "2" for line in lines[2:7])
+
+
+def test_a_grid_varies_only_what_an_algorithm_has(say: Any) -> None:
+    records = say(
+        "sweep",
+        "--dataset",
+        "small",
+        "--algorithms",
+        "als,bias",
+        "--grid",
+        "rank=2,3",
+        "--grid",
+        "damping=1,9",
+        "--param",
+        "steps=1",
+        "--json",
+    ).json
+    settings = [(record["spec"]["algorithm"], record["spec"]["parameters"]) for record in records]
+    als = [("als", {"rank": rank, "steps": 1}) for rank in (2, 3)]
+    assert settings == [*als, ("bias", {"damping": 1.0}), ("bias", {"damping": 9.0})]
+
+
+# ---- account -------------------------------------------------------------------------------------
+
+
+def test_a_composition_costs_what_the_contract_says(say: Any) -> None:
+    # mu = 2 / 7.4612 = 1 / 3.7306
+    record = say("account", "--release", "gaussian:7.4612:4", "--delta", "1e-5", "--json").json
+    assert record["epsilon"]["exact"] == pytest.approx(1.0, abs=1e-4)
+    assert set(record["epsilon"]) == RULES
+    record = say(
+        "account",
+        "--release",
+        "gaussian:3.7306:1",
+        "--release",
+        "laplace:10:2",
+        "--delta",
+        "1e-5",
+        "--json",
+    ).json
+    assert record["epsilon"]["exact"] > 1.01 and record["epsilon"]["advanced"] is None
+
+
+def test_noise_is_found_for_a_budget(say: Any) -> None:
+    record = say("account", "--epsilon", "1", "--delta", "1e-5", "--count", "4", "--json").json
+    assert record["noise_multiplier"] == pytest.approx(2 * 3.7306, abs=2e-4)
+    twice = say(
+        "account",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-5",
+        "--release",
+        "gaussian:1:4",
+        "--relation",
+        "replace-one",
+        "--json",
+    ).json
+    assert twice["noise_multiplier"] == pytest.approx(2 * record["noise_multiplier"])
+
+
+def test_a_group_has_its_own_epsilon(say: Any) -> None:
+    asked = ("account", "--release", "gaussian:3.7306:1", "--delta", "1e-5", "--group-size", "64")
+    record = say(*asked, "--json").json
+    assert record["epsilon"]["exact"] == pytest.approx(1, rel=1e-4) and record["group"][
+        "epsilon"
+    ] == pytest.approx(219, abs=0.5)
+    assert "a group of 64 users: epsilon = 219.4" in say(*asked).out
+    assert say(*asked, "--relation", "replace-one", "--json").json["group"]["epsilon"] > 400
+    assert "group" not in say(*asked[:-2], "--json").json
+    assert (
+        "group"
+        not in say(
+            "account",
+            "--algorithm",
+            "sketch",
+            "--n-users",
+            "9",
+            "--n-items",
+            "9",
+            "--group-size",
+            "3",
+            "--json",
+        ).json
+    )
+
+
+def test_a_plan_is_accounted_without_data(say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "no.such.module")
+    shape = ("--n-users", "6040", "--n-items", "400", "--bounds", "1,5")
+    record = say(
+        "account", "--algorithm", "dpals", "--param", "rank=8", "--epsilon", "2", *shape, "--json"
+    ).json
+    assert record["epsilon"]["exact"] == pytest.approx(2.0) and record["delta"] == 1e-5
+    assert {"item Grams", "item right-hand sides"} <= {row["statistic"] for row in record["ledger"]}
+
+
+# ---- warm ----------------------------------------------------------------------------------------
+
+
+def test_warm_computes_the_first_page_and_with_all_every_page_once(
+    say: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(algorithm: str, seed: int) -> RunSpec:
+        return RunSpec.parse(data={"id": "small"}, algorithm=algorithm, seed=seed)
+
+    pages = {
+        "explore": [run("global-mean", 0), run("user-mean", 0)],
+        "retention": [run("global-mean", 0), run("global-mean", 1)],
+    }
+    monkeypatch.setattr(first_views, "runs_of_pages", lambda: pages)
+    first = say("warm", "--json").json
+    assert [(it["algorithm"], it["seed"]) for it in first] == [("global-mean", 0), ("user-mean", 0)]
+    every = say("warm", "--all", "--json").json
+    assert len(every) == 3 and sorted(it["cached"] for it in every) == [False, True, True]
+    assert len(Store().rows()) == 3
+    for it in every:
+        record = Store().record(it["key"])
+        assert record is not None and it["value"] == record.metrics[it["metric"]]

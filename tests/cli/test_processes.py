@@ -1,0 +1,171 @@
+"""Commands as processes: output, pipes and interrupts; and what there is."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core import algorithms
+from dpmf_core.runs.store import Store
+from tests.cli.test_bad_input import BUDGET
+from tests.cli.test_cli import DPALS
+
+ROOT = Path(__file__).parents[2]
+
+
+def spawn(*arguments: str, **env: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "dpmf_core", *arguments]
+    with heard():
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[None]:
+    """A shell starts what runs in its background deaf to Ctrl-C, and children would inherit it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# ---- what there is -------------------------------------------------------------------------------
+
+
+def test_lists_are_lists(say: Any) -> None:
+    kinds = say("algorithms", "--json").json
+    assert [kind["id"] for kind in kinds] == list(algorithms.REGISTRY)
+    dpals = next(kind for kind in kinds if kind["id"] == "dpals")
+    assert dpals["guarantee"]["status"] == "PROVEN" and dpals["unit"] == "user"
+    assert dpals["parameters"]["properties"]["rank"]["minimum"] == 1
+    sets = {row["id"]: row for row in say("datasets", "--json").json}
+    assert (
+        sets["cinema"]["present"] is True
+        and sets["ml-1m"]["present"] is False
+        and sets["ml-1m"]["licence"]
+    )
+    assert say("runs", "--json").json == []
+    for command in ("algorithms", "datasets", "runs"):
+        assert say(command).code == 0
+
+
+def test_a_run_is_shown_exported_and_deleted(say: Any) -> None:
+    record = say(*DPALS, *BUDGET, "--json").json
+    start = record["key"][:6]
+    assert say("runs", "--json").json[0]["key"] == record["key"]
+    assert say("runs", "show", start, "--json").json == {**record, "cached": True}
+    assert say("runs", "export", start, "--json").json == {**record, "cached": True}
+    assert say("runs", "delete", start, "--json").json == {"deleted": record["key"]}
+    assert say("runs", "--json").json == []
+
+
+def test_an_exported_script_gives_the_same_figures(say: Any, tmp_path: Path) -> None:
+    record = say(*DPALS, *BUDGET, "--json").json
+    script = tmp_path / "again.py"
+    script.write_text(say("runs", "export", record["key"], "--script").out)
+    out = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert out.splitlines()[0] == str(record["metrics"])
+
+
+def test_an_export_of_private_data_holds_nothing_raw(say: Any) -> None:
+    record = say("fit", "--dataset", "own", "--algorithm", "private-bias", *BUDGET, "--json").json
+    assert record["public"] is False and "metrics" in record
+    exported = say("runs", "export", record["key"], "--json").json
+    assert not {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"} & set(exported)
+    assert exported["ledger"] == record["ledger"]
+
+
+# ---- as a process --------------------------------------------------------------------------------
+
+
+def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2() -> None:
+    good = spawn(*DPALS, *BUDGET, "--json")
+    bad = spawn(*DPALS, "--epsilon", "NaN", "--json")
+    out, _ = good.communicate(timeout=60)
+    assert good.returncode == 0 and json.loads(out)["metrics"]["rmse"] > 0
+    out, err = bad.communicate(timeout=60)
+    assert bad.returncode == 2 and out == "" and "Got nan" in err and "Traceback" not in err
+
+
+def interrupted(child: subprocess.Popen[str], ready: Any) -> str:
+    """What a command says when Ctrl-C comes once `ready()`."""
+    end = time.monotonic() + 60
+    try:
+        while not ready():
+            assert child.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=20)
+    finally:
+        child.kill()
+    assert child.returncode == 130, err
+    assert out == "" and "Traceback" not in err
+    return err
+
+
+def test_ctrl_c_leaves_nothing_of_a_fit(tmp_path: Path) -> None:
+    child = spawn(
+        "fit",
+        "--dataset",
+        "medium",
+        "--algorithm",
+        "als",
+        "--param",
+        "rank=128",
+        "--param",
+        "steps=200",
+        "--json",
+    )
+    runs = tmp_path / "home" / "runs" / "index.sqlite"
+    began = time.monotonic()
+    assert "nothing half-written" in interrupted(
+        child, lambda: runs.exists() and time.monotonic() - began > 2.0
+    )
+    assert Store().rows() == [] and Store().check() == []
+    assert list((tmp_path / "home" / "runs" / "artefacts").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["threads", "processes"])
+def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path, where: str) -> None:
+    arguments = (
+        "sweep",
+        "--dataset",
+        "medium",
+        "--algorithms",
+        "als",
+        "--param",
+        "rank=32",
+        "--param",
+        "steps=30",
+        "--seeds",
+        "0-99",
+        "--out",
+    )
+    child = spawn(*arguments, str(tmp_path / "all.csv"), "--json", DPMF_ENGINE=where)
+    store = tmp_path / "home" / "runs" / "index.sqlite"
+    err = interrupted(child, lambda: store.exists() and len(Store().rows()) >= 2)
+    assert "finished and kept" in err
+    assert not (tmp_path / "all.csv").exists()
+    assert Store().check() == [] and 2 <= len(Store().rows()) < 100

@@ -1,0 +1,206 @@
+"""Each law on questions catches the fault it is there for: an honest statistic, broken once."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import PrivateAlgorithm, Recommender, Streams
+from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy import Event, PlanViolation
+from dpmf_core.testing import curator_laws as laws
+from dpmf_core.testing.homes import RATINGS
+from dpmf_core.testing.questions import ask
+from dpmf_core.testing.worlds import world
+
+CLIP = 0.13
+
+
+@dataclass(frozen=True)
+class Sums(Statistic):
+    """Item sums of rows less mid-range, clipped to L2 norm `clip`; with them the number of ratings
+    of each item, which is not released.
+    """
+
+    clip: float = CLIP
+    name: ClassVar[str] = "sums"
+
+    @property
+    def sensitivity(self) -> float:
+        return self.clip
+
+    def empty(self, shape: Shape) -> Totals:
+        return np.zeros(shape.n_items), np.zeros(shape.n_items)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        rows = block.rows
+        totals[0][:] += np.bincount(rows.items, self.values(block), rows.n_items)
+        totals[1][:] += np.bincount(rows.items, minlength=rows.n_items)
+
+    def values(self, block: Block) -> Any:
+        rows = block.rows
+        x = rows.values.astype(np.float64) - rows.shape.mid_range
+        norms = np.sqrt(np.bincount(rows.users, x**2, rows.n_users))
+        shrunk = x * np.minimum(1.0, self.clip * (1 - 1e-9) / np.maximum(norms, 1e-30))[rows.users]
+        return on_grid(shrunk, self.clip, block.n_units)
+
+
+class ToySums(PrivateAlgorithm):
+    """Releases item sums once."""
+
+    id: ClassVar[str] = "toy-sums"
+    title: ClassVar[str] = "Toy sums"
+    statistic: ClassVar[Statistic] = Sums()
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        return (self.statistic,)
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return self.statistic.event(level)
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        sums, n_items = curator.release(self.statistic), curator.shape.n_items
+        yield Recommender(curator.shape.bounds, 0.0, sums, np.zeros((n_items, 0)), 0.0)
+
+
+def toy(kind: type[Statistic]) -> PrivateAlgorithm:
+    class Toy(ToySums):
+        statistic: ClassVar[Statistic] = kind()
+
+    return Toy()
+
+
+# ---- faults -------------------------------------------------------------------------------------
+
+
+class Unclipped(Sums):
+    def values(self, block: Block) -> Any:
+        rows = block.rows
+        return rows.values.astype(np.float64) - rows.shape.mid_range
+
+
+class ClippedToTheRoot(Sums):
+    """With a clip of 1 nobody would notice."""
+
+    def values(self, block: Block) -> Any:
+        return super().values(block) / np.sqrt(CLIP)
+
+
+class OneSided(Sums):
+    """Declares that no entry is negative."""
+
+    replace_one_factor: ClassVar[float] = np.sqrt(2.0)
+
+
+class CentredByTheBlock(Sums):
+    def values(self, block: Block) -> Any:
+        values = super().values(block)
+        return values - values.mean() if len(values) else values
+
+
+class OffTheGrid(Sums):
+    def values(self, block: Block) -> Any:
+        return super().values(block) / 3
+
+
+class EmptyUnitsAdd(Sums):
+    def add(self, block: Block, totals: Totals) -> None:
+        super().add(block, totals)
+        totals[0][:] += 2.0**-20 * (np.diff(block.rows.by_user) == 0).sum()
+
+
+class DividedByCounts(Sums):
+    def assemble(self, totals: Totals) -> Any:
+        return totals[0] / np.maximum(totals[1], 1)
+
+
+class NumberedInTheBlock(Sums):
+    """Drops half of the units by their numbers in the block, which others decide."""
+
+    def values(self, block: Block) -> Any:
+        rows = block.rows
+        return super().values(block) * (keyed_uniform(0, rows.users) < 0.5)
+
+
+def test_the_honest_form_keeps_every_law(tmp_path: Path) -> None:
+    algorithm = toy(Sums)
+    laws.check_plan(algorithm, world().shape)
+    assert laws.check_units(algorithm)["sums"] > 0.99
+    laws.check_sums(algorithm)
+    laws.check_blocks(algorithm, world(), tmp_path)
+
+
+@pytest.mark.parametrize("kind", [Unclipped, ClippedToTheRoot])
+def test_a_unit_that_moves_too_much_is_caught(kind: type[Statistic]) -> None:
+    with pytest.raises(AssertionError, match=r"^moved 'sums' by .*, declared 0.13"):
+        laws.check_units(toy(kind))
+
+
+def test_a_unit_whose_replacement_moves_too_much_is_caught() -> None:
+    with pytest.raises(AssertionError, match="replace moved 'sums'"):
+        laws.check_units(toy(OneSided))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (CentredByTheBlock, "no sum over units"),
+        (OffTheGrid, "no sum over units"),
+        (EmptyUnitsAdd, "not zero without units"),
+        (DividedByCounts, "not linear"),
+    ],
+)
+def test_what_is_no_sum_is_caught(kind: type[Statistic], words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        laws.check_sums(toy(kind))
+
+
+@pytest.mark.parametrize("kind", [NumberedInTheBlock, OffTheGrid, CentredByTheBlock])
+def test_what_depends_on_blocks_is_caught(kind: type[Statistic], tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="another model"):
+        laws.check_blocks(toy(kind), world(), tmp_path)
+
+
+class PlannedWithAnotherFactor(ToySums):
+    def plan(self, shape: Shape, level: float) -> Event:
+        return OneSided().event(level)
+
+
+def test_a_plan_of_something_else_is_caught() -> None:
+    with pytest.raises(AssertionError):
+        laws.check_plan(PlannedWithAnotherFactor(), world().shape)
+
+
+class AsksTwice(ToySums):
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        yield from super().fit(curator, rng)
+        yield from super().fit(curator, rng)
+
+
+@dataclass(frozen=True)
+class Skewed(Statistic):
+    """Calls a matrix symmetric that is not."""
+
+    name: ClassVar[str] = "pairs"
+    sensitivity: ClassVar[float] = 1.0
+    symmetric: ClassVar[bool] = True
+
+    def empty(self, shape: Shape) -> Totals:
+        return (np.zeros((shape.n_items, shape.n_items)),)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        totals[0][0, 1] += 0.5 * (len(block.rows) > 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [(AsksTwice, "no further release"), (lambda: toy(Skewed), "not symmetric")],
+)
+def test_the_curator_refuses(make: Callable[[], PrivateAlgorithm], words: str) -> None:
+    with pytest.raises(PlanViolation, match=words):
+        ask(make(), RATINGS.world())

@@ -1,0 +1,110 @@
+"""Every mechanism that adds noise keeps the laws of `dpmf_core.testing.mechanism_laws`; one that is
+new is held to them because it is in the table, and a planted fault is found.
+"""
+
+import importlib
+import inspect
+import math
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.privacy import Budget, Noise, calibrate
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.failing_mechanisms import FailingGaussian
+from dpmf_core.privacy.mechanisms import MECHANISMS, AdditiveNoise, Gaussian
+from dpmf_core.testing.mechanism_laws import check_account, check_draw
+
+KINDS = [
+    kind
+    for kind in MECHANISMS.values()
+    if issubclass(kind, AdditiveNoise)
+    and not inspect.isabstract(kind)
+    and not issubclass(kind, FailingGaussian)  # accounted as the Gaussian that it otherwise is
+]
+every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+@pytest.fixture
+def toy() -> Iterator[type[AdditiveNoise]]:
+    """A new mechanism; the table is as before when the test has ended."""
+    known = dict(MECHANISMS)
+    sys.modules.pop("tests.contract.toy_mechanism", None)
+    kind: type[AdditiveNoise] = importlib.import_module("tests.contract.toy_mechanism").ToyLogistic
+    assert MECHANISMS["toy logistic"] is kind
+    yield kind
+    MECHANISMS.clear()
+    MECHANISMS.update(known)
+
+
+def made(kind: type[AdditiveNoise]) -> AdditiveNoise:
+    """With a scale that is not 1, so that a forgotten factor shows."""
+    return kind(1.7, "sums", 3.0)
+
+
+@every
+def test_it_draws_the_noise_that_it_declares(kind: type[AdditiveNoise]) -> None:
+    check_draw(made(kind))
+
+
+@every
+def test_no_account_is_below_what_the_noise_tells(kind: type[AdditiveNoise]) -> None:
+    check_account(kind)
+
+
+def test_a_new_mechanism_is_one_class(toy: type[AdditiveNoise]) -> None:
+    """The laws hold, and calibration, ledger and draw know it without another line."""
+    check_draw(made(toy))
+    check_account(toy)
+    level = calibrate(lambda level: toy(level, "sums", 3.0), Budget(epsilon=0.8, delta=1e-9))
+    assert epsilon(toy(level, "sums", 3.0), 1e-9) == pytest.approx(0.8, rel=1e-3)
+    assert level == pytest.approx(1 / 0.8, rel=1e-3)  # pure: 1 / z
+    noise = Noise(toy(level, "sums", 3.0), np.random.SeedSequence(0))
+    drawn = noise.vector("sums", np.zeros(20_000), sensitivity=3.0)
+    assert np.std(drawn) == pytest.approx(3.0 * level * math.pi / math.sqrt(3), rel=0.02)
+
+
+def planted(base: type[AdditiveNoise], **parts: Any) -> type[AdditiveNoise]:
+    """The mechanism with a fault, in no table."""
+    methods = {
+        name: staticmethod(part) if name not in ("grid",) else part for name, part in parts.items()
+    }
+    return type("Planted", (base,), methods)
+
+
+@pytest.mark.parametrize("name", ["ToyLogistic", "Gaussian", "Laplace"])
+def test_noise_that_is_a_little_too_small_is_found(name: str, toy: type[AdditiveNoise]) -> None:
+    base = {kind.__name__: kind for kind in (*KINDS, toy)}[name]
+
+    def draw(generator: np.random.Generator, out: Any, scale: float, step: float) -> None:
+        base.draw(generator, out, 0.95 * scale, step)
+
+    with pytest.raises(AssertionError, match="draws other noise than it declares"):
+        check_draw(made(planted(base, draw=draw)))
+
+
+@pytest.mark.parametrize("name", ["ToyLogistic", "Gaussian", "Laplace"])
+def test_a_sensitivity_that_is_wrong_by_a_root_of_two_is_found(
+    name: str, toy: type[AdditiveNoise]
+) -> None:
+    """In the scale of what is drawn, and in each account on its own."""
+    base = {kind.__name__: kind for kind in (*KINDS, toy)}[name]
+    root = math.sqrt(2)
+
+    def grid(self: AdditiveNoise, size: int) -> tuple[float, float]:
+        return 0.0, self.noise_multiplier * self.sensitivity / root
+
+    with pytest.raises(AssertionError, match="draws other noise"):
+        check_draw(made(planted(base, grid=grid)))
+    faults: dict[str, Any] = {
+        "renyi": lambda alpha, z: base.renyi(alpha, root * z),
+        "privacy_loss": lambda z, interval: base.privacy_loss(root * z, interval),
+    }
+    if base is not Gaussian:
+        faults["pure_epsilon"] = lambda z: base.pure_epsilon(root * z)
+    for name_of_account, fault in faults.items():
+        with pytest.raises(AssertionError, match="and its noise tells"):
+            check_account(planted(base, **{name_of_account: fault}))

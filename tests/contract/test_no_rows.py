@@ -1,0 +1,124 @@
+"""No algorithm with a proof needs rows: each fits in a process that holds only a pipe to a
+curator.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Algorithm, Recommender, Streams, curator_for
+from dpmf_core.algorithms.baselines import ItemSums, PrivateBias, weighted_rows
+from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
+from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.privacy import Noise
+from dpmf_core.testing.curator_laws import as_bits
+from dpmf_core.testing.homes import RATINGS, named
+from dpmf_core.testing.room import Room
+from tests.contract.test_blocks import CURATED, Case, proven
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("nothing")))
+        made = Room()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("case", CURATED, ids=named)
+def test_fits_where_no_rows_are(case: Case, room: Room) -> None:
+    people = in_memory(case[1].world(), 2)
+    for algorithm in proven(case):
+        plan = algorithm.plan(people.shape, 1.0)
+        one, other = (
+            NoisyCurator(
+                people, Noise(plan, np.random.SeedSequence(1)), algorithm.guarantee().assumptions
+            )
+            for _ in range(2)
+        )
+        there = room.fit(algorithm, one, 2, 3)
+        with single_threaded_blas:
+            here = list(algorithm.fit(other, Streams(np.random.default_rng(2), 3)))
+        assert [as_bits(model.arrays) for model in there] == [
+            as_bits(model.arrays) for model in here
+        ]
+        cells_are_public = bool(algorithm.guarantee().assumptions)
+        assert cells_are_public or not room.rows_seen
+
+
+@pytest.mark.parametrize("case", CURATED, ids=named)
+def test_the_curator_of_a_proof_hands_out_no_rows(case: Case) -> None:
+    data = case[1].world()
+    for algorithm in proven(case):
+        curator = curator_for(algorithm, data, Noise(algorithm.plan(data.shape, 1.0)))
+        assert not isinstance(curator, OpenCurator)
+        assert not hasattr(curator, "rows")
+
+
+class Reaching(PrivateBias):
+    """Looks behind the curator."""
+
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Recommender]:
+        self.private_rows(curator)
+        yield from super().fit(curator, rng)
+
+    def private_rows(self, curator: Any) -> Any:
+        return curator._people.blocks[0].rows
+
+
+class Carrying(PrivateBias):
+    """Has rows among its parameters."""
+
+    rows: Any = None
+
+
+@dataclass(frozen=True)
+class Closing(ItemSums):
+    """Adds what a closure says."""
+
+    extra: Any = None
+
+
+class Enclosed(PrivateBias):
+    """Asks with a statistic that holds a function of its own making."""
+
+    def fit(self, curator: Any, rng: Streams) -> Iterator[Recommender]:
+        curator.release(Closing(lambda rows: rows), curator.hold(weighted_rows, 1.0))
+        yield from super().fit(curator, rng)
+
+
+def fit_in(room: Room, algorithm: Algorithm) -> None:
+    people = in_memory(RATINGS.world())
+    noise = Noise(algorithm.plan(people.shape, 1.0), np.random.SeedSequence(1))
+    room.fit(algorithm, NoisyCurator(people, noise), 2, 3)
+
+
+def test_what_reaches_for_rows_fails_in_the_room(room: Room) -> None:
+    with pytest.raises(RuntimeError, match="no attribute '_people'"):
+        fit_in(room, Reaching())
+    with pytest.raises(RuntimeError, match="pickle"):
+        fit_in(room, Enclosed())
+    fit_in(room, Carrying(rows=RATINGS.world()))
+    assert room.rows_seen
+    fit_in(room, PrivateBias())
+    assert not room.rows_seen
+
+
+def test_the_room_opens_whatever_script_is_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page drawn in a test stays `__main__`."""
+    script = ModuleType("__main__")
+    script.__file__ = str(tmp_path / "page.py")
+    Path(script.__file__).write_text("raise SystemExit(1)")
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    room = Room()
+    fit_in(room, PrivateBias())
+    room.close()

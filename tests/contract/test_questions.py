@@ -1,0 +1,87 @@
+"""What PROVEN algorithms ask their curator, wherever three choices of their parameters meet; in the
+slow suite in every corner.
+"""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
+from dpmf_core.privacy import Status, normal_form
+from dpmf_core.testing import curator_laws as laws
+from dpmf_core.testing.homes import CASES, Home, named
+from dpmf_core.testing.parameters import corners, covering, drawn
+
+Case = tuple[type[Algorithm], Home]
+
+
+def proven(case: Case, whole: bool = False) -> list[PrivateAlgorithm]:
+    kind, home = case
+    made = [kind(**given) for given in (corners if whole else covering)(kind, home.world().shape)]
+    return [
+        one
+        for one in made
+        if isinstance(one, PrivateAlgorithm) and one.guarantee().status is Status.PROVEN
+    ]
+
+
+in_corners = pytest.mark.parametrize(
+    "whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["three choices", "all"]
+)
+every = pytest.mark.parametrize("case", [case for case in CASES if proven(case)], ids=named)
+
+
+@every
+def test_the_plan_is_made_of_the_declared_statistics(case: Case) -> None:
+    for algorithm in proven(case, whole=True):
+        laws.check_plan(algorithm, case[1].world().shape)
+
+
+@in_corners
+@every
+def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(
+    case: Case, whole: bool
+) -> None:
+    """Clip norms are small and drawn at random; the worst units come within 1% of the bound of
+    every statistic.
+    """
+    home = case[1]
+    largest: dict[str, float] = {}
+    planned: set[str] = set()
+    made = proven(case, whole)
+    stride = max(1, min(4, len(made) // 8))
+    for place, algorithm in enumerate(made):
+        plan = algorithm.plan(home.world().shape, 1.0)
+        spread: dict[str, Any] = {"home": home, "first": place % stride, "stride": stride}
+        planned |= {leaf.statistic for leaf, _ in normal_form(plan)}
+        for answers in (
+            laws.check_units(algorithm, **spread),
+            laws.check_units(algorithm, home.crowd(), level=0.01, **spread),
+        ):
+            for name, share in answers.items():
+                largest[name] = max(share, largest.get(name, 0.0))
+    assert largest.keys() == planned
+    assert {name: share for name, share in largest.items() if share < 0.99} == {}
+
+
+@in_corners
+@every
+def test_every_statistic_is_a_sum_over_units(case: Case, whole: bool) -> None:
+    for seed, algorithm in enumerate(proven(case, whole)):
+        laws.check_sums(algorithm, seed, case[1])
+
+
+@every
+def test_no_unit_answers_more_than_declared_for_any_drawn_parameters(case: Case) -> None:
+    kind, home = case
+
+    @settings(max_examples=8, deadline=None, derandomize=True)
+    @given(parameters=drawn(kind, home.world().shape), seed=st.integers(0, 999))
+    def law(parameters: dict[str, Any], seed: int) -> None:
+        algorithm = kind(**parameters)
+        if algorithm.guarantee().status is Status.PROVEN:
+            laws.check_units(algorithm, home.world(seed, seed % 3), home=home)
+
+    law()

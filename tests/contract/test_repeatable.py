@@ -1,0 +1,63 @@
+"""One specification, one result: for every algorithm, whatever the number of threads, of the
+kernels and of the linear algebra below them.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import RunSpec
+
+pytestmark = pytest.mark.slow
+DATA = {"ratings": "cinema-small", "samples": "digits"}
+
+
+def digests() -> dict[str, str]:
+    """A digest of all that each algorithm's run on embedded data returned."""
+    found: dict[str, str] = {}
+    for name, kind in REGISTRY.items():
+        budget: Any = (
+            None if not issubclass(kind, PrivateAlgorithm) else {"epsilon": 2.0, "delta": 1e-6}
+        )
+        made = run(
+            RunSpec.parse(data={"id": DATA[kind.task]}, algorithm=name, budget=budget, seed=3)
+        )
+        held = b"".join(
+            part.encode() + array.tobytes() for part, array in sorted(made.arrays.items())
+        )
+        found[name] = hashlib.sha256(
+            held + json.dumps(made.record.curves, sort_keys=True).encode()
+        ).hexdigest()
+    return found
+
+
+def apart(threads: int) -> dict[str, str]:
+    """The same in a process that was started with so many threads."""
+    bounded = dict.fromkeys(
+        ("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads)
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.contract.test_repeatable"],
+        env={**os.environ, **bounded},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(json.loads(done.stdout))
+
+
+def test_threads_change_no_algorithms_result() -> None:
+    one, two, three = (apart(threads) for threads in (1, 2, 3))
+    assert one.keys() == REGISTRY.keys()
+    assert [name for name in one if not one[name] == two[name] == three[name]] == []
+
+
+if __name__ == "__main__":
+    print(json.dumps(digests()))

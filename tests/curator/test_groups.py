@@ -1,0 +1,475 @@
+"""Disjoint groups of units: nobody is in two, nothing of a group leaves but its noisy sums, and
+what is released on all of them costs what one release costs.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+
+from dpmf_core.algorithms import Recommender, Streams
+from dpmf_core.algorithms.dpals import DPALS
+from dpmf_core.algorithms.item_moments import kept_rows
+from dpmf_core.curator import (
+    Block,
+    Curator,
+    NoisyCurator,
+    Statistic,
+    Totals,
+    in_memory,
+    on_disjoint_groups,
+    on_groups,
+)
+from dpmf_core.curator.groups import GroupStatistic, GroupStep, groups_of, members
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.privacy import (
+    DisjointGroup,
+    Event,
+    Gaussian,
+    Laplace,
+    Noise,
+    PlanViolation,
+    Relation,
+    Repeat,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.accounting import delta, epsilon
+from dpmf_core.privacy.events import event_of_rows, ledger_rows, on_grids
+from dpmf_core.privacy.failing_mechanisms import PaddedCount
+from dpmf_core.privacy.gaussian import gaussian_epsilon, mu
+from dpmf_core.privacy.groups import of_group
+from dpmf_core.privacy.rules import every_epsilon
+from dpmf_core.testing import curator_laws as laws
+from dpmf_core.testing.homes import RATINGS
+from dpmf_core.testing.privacy_laws import check_blindfold, check_locality
+from dpmf_core.testing.probes import Blindfold, fit, pairs, record, replay
+from dpmf_core.testing.questions import ask, single_units
+from tests.contract.test_curator_laws_can_fail import Sums, ToySums
+
+GROUPS = 3
+ONE_EACH = DPALS(disjoint_users=True, steps=GROUPS, rank=2, ratings_per_user=4)
+RELATIONS = pytest.mark.parametrize("relation", Relation)
+
+
+def curator(of: int = GROUPS, times: int = 1, data: Ratings | None = None) -> NoisyCurator:
+    plan = Repeat(on_groups(Sums().event(1.0), of), times)
+    rows = RATINGS.world() if data is None else data
+    return NoisyCurator(in_memory(rows), Noise(plan, np.random.SeedSequence(1)))
+
+
+def released_sums(block: Block) -> Any:
+    totals = Sums().empty(block.rows.shape)
+    Sums().add(block, totals)
+    return totals[0]
+
+
+# ---- who is in a group ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("of", [1, 2, 3, 7, 50])
+def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of: int) -> None:
+    numbers = np.arange(2_000)
+    inside = groups_of(numbers, of)
+    assert inside.min() >= 0 and inside.max() == of - 1
+    assert np.array_equal(inside[700:900], groups_of(numbers[700:900], of))
+    shares = np.bincount(inside) / len(numbers)
+    assert np.abs(shares - 1 / of).max() < 5 * math.sqrt(1 / of / len(numbers))
+
+
+def test_rows_decide_nothing_and_every_rating_is_in_one_group() -> None:
+    rows = RATINGS.world()
+    (block,) = in_memory(rows).blocks
+    parts = [members(block, DisjointGroup(number, GROUPS)).rows for number in range(GROUPS)]
+    assert sum(len(part.values) for part in parts) == len(rows.values)
+    users = [set(part.users) for part in parts]
+    assert not users[0] & users[1] | users[0] & users[2] | users[1] & users[2]
+    assert all(part.shape == rows.shape for part in parts)
+    for number in range(GROUPS):
+        mine = groups_of(np.arange(rows.n_users), GROUPS) == number
+        assert not mine[list(users[number])].sum() < len(users[number])
+
+
+# ---- what it costs -------------------------------------------------------------------------------
+
+
+@RELATIONS
+@pytest.mark.parametrize("z", [0.4, 2.0, 9.0])
+def test_all_groups_cost_what_one_costs_by_the_closed_form(z: float, relation: Relation) -> None:
+    each = Gaussian(z, "sums", 1.0, math.sqrt(2))
+    plan = on_groups(each, GROUPS)
+    factor = math.sqrt(2) if relation is Relation.REPLACE_ONE else 1.0
+    assert mu(plan, relation) == pytest.approx(factor / z, rel=1e-14)
+    expected = gaussian_epsilon(factor / z, 1e-5)
+    assert epsilon(plan, 1e-5, relation) == pytest.approx(expected, rel=1e-12)
+    assert delta(plan, 1.0, relation) == delta(each, 1.0, relation)
+    in_turn = Repeat(each, GROUPS)
+    assert mu(in_turn, relation) == pytest.approx(math.sqrt(GROUPS) * factor / z)
+    both = sequence(Gaussian(3.0, "first"), plan)
+    share = mu(Gaussian(3.0, "first"), relation)
+    assert mu(both, relation) == pytest.approx(math.hypot(share, factor / z))
+
+
+def test_the_loss_of_a_unit_is_that_of_her_group_for_every_group_and_rule() -> None:
+    """Group by group: her own release tells her worlds apart, the others are equal in both."""
+    z, plan = 1.3, on_groups(Gaussian(1.3, "sums", 1.0, 1.0), GROUPS)
+    one = privacy_loss_distribution.from_gaussian_mechanism(z, value_discretization_interval=1e-4)
+    nothing = privacy_loss_distribution.identity(value_discretization_interval=1e-4)
+    for hers in range(GROUPS):
+        composed = nothing
+        for number in range(GROUPS):
+            composed = composed.compose(one if number == hers else nothing)
+        found = composed.get_epsilon_for_delta(1e-5)
+        assert epsilon(plan, 1e-5) == pytest.approx(found, rel=1e-3)
+    alone = every_epsilon(Gaussian(1.3, "sums", 1.0, 1.0), 1e-5)
+    assert [it.epsilon for it in every_epsilon(plan, 1e-5)] == [it.epsilon for it in alone]
+
+
+def test_replacing_her_by_somebody_of_another_group_is_covered_as_well() -> None:
+    """Then two groups move, each by one unit that is added or removed."""
+    plan = ONE_EACH.plan(RATINGS.world().shape, 1.0)
+    grouped = [leaf for leaf, _ in normal_form(plan) if leaf.groups > 1]
+    assert len(grouped) == 2
+    for leaf in grouped:
+        two_groups = mu(Repeat(dataclasses.replace(leaf, groups=1), 2))
+        assert two_groups <= mu(leaf, Relation.REPLACE_ONE) * (1 + 1e-12)
+
+
+def test_several_units_of_one_person_cost_most_in_one_group() -> None:
+    plan = on_groups(Gaussian(2.0, "sums"), GROUPS)
+    spread = [math.hypot(*sizes) / 2.0 for sizes in ((2, 0, 0), (1, 1, 0))]
+    assert mu(of_group(plan, 2)) == pytest.approx(max(spread))
+
+
+@RELATIONS
+def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(
+    relation: Relation,
+) -> None:
+    shape = RATINGS.world().shape
+    plain = ONE_EACH.model_copy(update={"disjoint_users": False})
+    for level in (0.5, 3.0):
+        assert mu(ONE_EACH.plan(shape, level)) == pytest.approx(mu(plain.plan(shape, level)))
+        own, all_of_them = (
+            {
+                leaf.statistic: leaf.noise_multiplier
+                for leaf, _ in normal_form(it.plan(shape, level))
+            }
+            for it in (ONE_EACH, plain)
+        )
+        for name in ("item Grams", "item right-hand sides"):
+            assert own[name] == pytest.approx(all_of_them[name] / math.sqrt(GROUPS))
+    assert mu(ONE_EACH.plan(shape, 1.0), relation) <= mu(plain.plan(shape, 1.0), relation) * (
+        1 + 1e-12
+    )
+
+
+# ---- the ledger ----------------------------------------------------------------------------------
+
+
+def test_the_ledger_holds_one_release_for_all_groups_however_many_answer() -> None:
+    noise = Noise(on_groups(Gaussian(1.0, "sums"), GROUPS), np.random.SeedSequence(1))
+    for number in range(GROUPS):
+        group = DisjointGroup(number, GROUPS)
+        noise.release("sums", sensitivity=1.0, size=2, group=group).vector(np.zeros(2))
+        assert noise.spent == ((Gaussian(1.0, "sums", groups=GROUPS), 1),)
+
+
+def test_twice_on_one_group_is_two_releases() -> None:
+    plan = Repeat(on_groups(Gaussian(1.0, "sums"), GROUPS), 2)
+    noise = Noise(plan, np.random.SeedSequence(1))
+    for number in (1, 0, 1):
+        group = DisjointGroup(number, GROUPS)
+        noise.release("sums", sensitivity=1.0, size=1, group=group)
+    assert noise.spent == normal_form(plan)
+    with pytest.raises(PlanViolation, match="on group 1 of 3"):
+        noise.release("sums", sensitivity=1.0, size=1, group=DisjointGroup(1, GROUPS))
+
+
+def test_two_runs_on_the_same_people_add_up() -> None:
+    run = normal_form(on_groups(Gaussian(1.0, "sums"), GROUPS))
+    merged = normal_form(sequence(*(Repeat(leaf, count) for leaf, count in run * 2)))
+    assert mu(sequence(*(Repeat(leaf, count) for leaf, count in merged))) == pytest.approx(
+        math.sqrt(2)
+    )
+
+
+def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one() -> None:
+    plan = sequence(Gaussian(2.0, "first"), on_groups(Gaussian(1.0, "sums"), GROUPS))
+    rows = ledger_rows(normal_form(plan))
+    assert [row.get("groups") for row in rows] == [None, GROUPS]
+    assert normal_form(event_of_rows(rows)) == normal_form(plan)
+
+
+def test_discrete_noise_keeps_the_groups() -> None:
+    ((leaf, count),) = normal_form(on_grids(on_groups(Gaussian(1.0, "sums"), GROUPS)))
+    assert (leaf.groups, count) == (GROUPS, 1)
+
+
+@pytest.mark.parametrize("groups", [0, -1, 1.5, True, math.nan, 10**9])
+def test_groups_are_a_whole_number(groups: Any) -> None:
+    with pytest.raises(ValueError, match="whole number"):
+        Gaussian(1.0, "sums", groups=groups)
+
+
+def test_other_mechanisms_know_no_groups() -> None:
+    with pytest.raises(ValueError, match="whole number from 1 to 1"):
+        on_groups(Laplace(1.0, "sums"), 2)
+    failing = PaddedCount(1.0, "units", failure_probability=1e-7)
+    with pytest.raises(ValueError, match="whole number from 1 to 1"):
+        on_groups(failing, 2)
+
+
+# ---- attacks -------------------------------------------------------------------------------------
+
+
+def own_sums(block: Block) -> Any:
+    return released_sums(block)
+
+
+def beside(block: Block, held: Any) -> Any:
+    return held
+
+
+@dataclasses.dataclass(frozen=True)
+class HeldSums(Sums):
+    """What a step made of the rows."""
+
+    def empty(self, shape: Shape, *shared: Any) -> Totals:
+        return super().empty(shape)
+
+    def add(self, block: Block, totals: Totals, *shared: Any) -> None:
+        totals[0][:] += shared[0]
+
+
+def twice(asked: NoisyCurator) -> None:
+    group = on_disjoint_groups(asked, GROUPS)[1]
+    group.release(Sums())
+    group.release(Sums())
+
+
+def everybody(asked: NoisyCurator) -> None:
+    asked.release(Sums())
+
+
+def another_split(asked: NoisyCurator) -> None:
+    on_disjoint_groups(asked, GROUPS)[0].release(Sums())
+    on_disjoint_groups(asked, 2)[1].release(Sums())
+
+
+def a_group_that_is_none(asked: NoisyCurator) -> None:
+    asked.release(GroupStatistic(Sums(), DisjointGroup(GROUPS, GROUPS)))
+
+
+def made_of_everybody(asked: NoisyCurator) -> None:
+    held = asked.hold(own_sums)
+    on_disjoint_groups(asked, GROUPS)[0].release(HeldSums(), held)
+
+
+def made_of_another_group(asked: NoisyCurator) -> None:
+    first, second, _ = on_disjoint_groups(asked, GROUPS)
+    second.release(HeldSums(), first.hold(own_sums))
+
+
+def passed_on_by_a_step(asked: NoisyCurator) -> None:
+    first, second, _ = on_disjoint_groups(asked, GROUPS)
+    second.release(HeldSums(), second.hold(beside, first.hold(own_sums)))
+
+
+def held_by_another_curator(asked: NoisyCurator) -> None:
+    noise = Noise(Sums().event(1.0), np.random.SeedSequence(2))
+    other = NoisyCurator(asked._people, noise)  # on the same rows
+    on_disjoint_groups(asked, GROUPS)[0].release(HeldSums(), other.hold(own_sums))
+
+
+def who_rated_what(asked: NoisyCurator) -> None:
+    on_disjoint_groups(asked, GROUPS)[0].cells()
+
+
+def in_parts(asked: NoisyCurator) -> None:
+    held = asked.hold(own_sums)
+    on_disjoint_groups(asked, GROUPS)[0].release_parts(HeldSums(), [(0, 1)], held)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        twice,
+        everybody,
+        another_split,
+        a_group_that_is_none,
+        made_of_everybody,
+        made_of_another_group,
+        passed_on_by_a_step,
+        held_by_another_curator,
+        who_rated_what,
+        in_parts,
+    ],
+    ids=lambda attack: attack.__name__,
+)
+def test_nobody_answers_in_two_groups(attack: Callable[[NoisyCurator], None]) -> None:
+    with pytest.raises(PlanViolation):
+        attack(curator())
+
+
+def test_what_one_group_made_of_its_own_rows_may_be_asked() -> None:
+    for number, group in enumerate(on_disjoint_groups(curator(), GROUPS)):
+        assert group.hold(beside, group.hold(own_sums)) is not None
+        noisy = group.release(HeldSums(), group.hold(own_sums))
+        exact = released_sums(
+            members(in_memory(RATINGS.world()).blocks[0], DisjointGroup(number, GROUPS))
+        )
+        assert exact.any()
+        assert np.abs(noisy - exact).max() < 6 * Sums().sensitivity
+
+
+def test_a_group_tells_its_public_shape_and_its_noise_and_nothing_else() -> None:
+    public = {"shape", "scale", "release", "release_parts", "cells", "hold"}
+    for group in on_disjoint_groups(curator(), GROUPS):
+        assert {name for name in dir(group) if not name.startswith("_")} == public
+        assert group.shape == RATINGS.world().shape
+        assert group.scale(Sums()) == Sums().sensitivity
+
+
+def without_group(rows: Ratings, number: int) -> Ratings:
+    return rows.only(groups_of(rows.users, GROUPS) != number)
+
+
+@pytest.mark.parametrize("empty", range(GROUPS))
+def test_how_many_rows_a_group_has_shows_nowhere_but_in_noisy_sums(empty: int) -> None:
+    """A group without any rating: the same ledger, scales, shapes and, blindfolded, model."""
+    rows = RATINGS.world()
+    plan = ONE_EACH.plan(rows.shape, 1.0)
+    outcomes = [
+        fit(ONE_EACH, data, Blindfold(plan, np.random.SeedSequence(5)))
+        for data in (rows, without_group(rows, empty))
+    ]
+    assert outcomes[0].spent == outcomes[1].spent == normal_form(plan)
+    for one, other in pairs(*outcomes):
+        assert [part.tobytes() for part in one.noisy] == [part.tobytes() for part in other.noisy]
+    first, second = (outcome.shared for outcome in outcomes)
+    assert {name: array.tobytes() for name, array in first.items()} == {
+        name: array.tobytes() for name, array in second.items()
+    }
+
+
+# ---- DPALS ---------------------------------------------------------------------------------------
+
+
+def grouped_moves(asked: Any, unit: Block) -> dict[str, list[float]]:
+    moves: dict[str, list[float]] = {}
+    for question in asked.questions:
+        if isinstance(question.statistic, GroupStatistic):
+            moved = float(np.linalg.norm(asked.answer(question, unit)))
+            moves.setdefault(question.statistic.name, []).append(moved)
+    return moves
+
+
+def test_every_step_asks_another_group_and_each_user_is_asked_once() -> None:
+    rows = RATINGS.world()
+    asked = ask(ONE_EACH, rows)
+    groups = [
+        question.statistic.group
+        for question in asked.questions
+        if isinstance(question.statistic, GroupStatistic)
+    ]
+    assert groups == [DisjointGroup(number, GROUPS) for number in range(GROUPS) for _ in range(2)]
+    answered = 0
+    for unit in single_units(rows, rows.n_users):
+        hers = int(groups_of(unit.ids, GROUPS)[0])
+        for moves in grouped_moves(asked, unit).values():
+            assert len(moves) == GROUPS
+            assert [number for number, moved in enumerate(moves) if moved] in ([], [hers])
+            answered += any(moves)
+    assert answered > rows.n_users
+
+
+@pytest.mark.parametrize("relation", ["remove", "replace"])
+def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(
+    relation: str,
+) -> None:
+    rows = RATINGS.world()
+    before = record(ONE_EACH, rows)
+    met = set()
+    for user in range(0, rows.n_users, 3):
+        hers = rows.users == user
+        items = rows.items.copy()
+        items[hers] = rows.n_items - 1 - items[hers]
+        other = rows.only(~hers) if relation == "remove" else dataclasses.replace(rows, items=items)
+        after = replay(ONE_EACH, other, before)
+        grouped = [pair for pair in pairs(before, after) if pair[0].leaf.groups > 1]
+        moved = {
+            place // 2  # two statistics a step
+            for place, (one, two) in enumerate(grouped)
+            if not np.array_equal(one.statistic, two.statistic)
+        }
+        assert moved <= {int(groups_of(np.array([user]), GROUPS)[0])}
+        met |= moved
+    assert met == set(range(GROUPS))
+
+
+def test_the_laws_hold_and_a_heavy_user_comes_near_the_whole_budget() -> None:
+    laws.check_plan(ONE_EACH, RATINGS.world().shape)
+    laws.check_sums(ONE_EACH)
+    shares = laws.check_units(ONE_EACH)
+    assert min(shares.values()) > 0.99
+    check_blindfold(ONE_EACH)
+    check_locality(ONE_EACH)
+
+
+def test_one_step_on_one_group_is_the_step_on_everybody() -> None:
+    rows = RATINGS.world()
+    one = ONE_EACH.model_copy(update={"steps": 1})
+    plain = one.model_copy(update={"disjoint_users": False})
+    first, second = record(one, rows), record(plain, rows)
+    assert first.spent == second.spent
+    assert first.shared.keys() == second.shared.keys()
+    for name, array in first.shared.items():
+        assert array.tobytes() == second.shared[name].tobytes()
+
+
+# ---- faults that the laws catch ------------------------------------------------------------------
+
+
+class Everyone(GroupStatistic):
+    """Says that it asks a group, and asks everybody."""
+
+    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
+        self.statistic.add(block, totals, *shared, **part)
+
+
+class ToyGroups(ToySums):
+    """Releases item sums of each group."""
+
+    statistic: ClassVar[Statistic] = Sums()
+    kind: ClassVar[type[GroupStatistic]] = GroupStatistic
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return on_groups(self.statistic.event(level), GROUPS)
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        groups = [DisjointGroup(number, GROUPS) for number in range(GROUPS)]
+        sums = sum(curator.release(self.kind(self.statistic, group)) for group in groups)
+        n_items = curator.shape.n_items
+        yield Recommender(curator.shape.bounds, 0.0, sums, np.zeros((n_items, 0)), 0.0)
+
+
+class ToyEveryone(ToyGroups):
+    kind: ClassVar[type[GroupStatistic]] = Everyone
+
+
+def test_a_statistic_that_asks_everybody_in_the_name_of_each_group_is_caught() -> None:
+    assert laws.check_units(ToyGroups())["sums"] > 0.99
+    with pytest.raises(AssertionError, match="one unit moved all releases together by"):
+        laws.check_units(ToyEveryone())
+
+
+def test_steps_and_statistics_of_groups_travel() -> None:
+    import pickle
+
+    group = DisjointGroup(1, GROUPS)
+    for one in (GroupStatistic(Sums(), group), GroupStep(kept_rows, group)):
+        assert pickle.loads(pickle.dumps(one)) == one

@@ -1,0 +1,148 @@
+"""People in blocks, in memory and on disk, and what is held beside their rows."""
+
+import gc
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import curator_for
+from dpmf_core.algorithms.baselines import GlobalMean, PrivateBias
+from dpmf_core.curator import (
+    Block,
+    Blocks,
+    NoisyCurator,
+    OpenCurator,
+    Statistic,
+    Totals,
+    in_memory,
+    on_disk,
+)
+from dpmf_core.curator.people import rows_of, split_units
+from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy import NOTHING, Laplace, Noise, PlanViolation
+from dpmf_core.testing import sample_worlds
+from dpmf_core.testing.worlds import world
+
+
+@dataclass(frozen=True)
+class UnitsSeen(Statistic):
+    """Adds (id + 1) x state to the place of each unit."""
+
+    name: ClassVar[str] = "units"
+    sensitivity: ClassVar[float] = 1.0
+
+    def empty(self, shape: Shape, state: Any) -> Totals:
+        return (np.zeros(shape.n_users),)
+
+    def add(self, block: Block, totals: Totals, state: Any) -> None:
+        totals[0][block.ids] += state
+
+
+def numbers(block: Block, *before: Any) -> Any:
+    """The ids of a block, or one more than what was held."""
+    return before[0] + 1.0 if before else block.ids.astype(float)
+
+
+PLACES: dict[str, Callable[[Any, Path], Blocks]] = {
+    "memory": lambda data, folder: in_memory(data, 5),
+    "disk": lambda data, folder: on_disk(data.shape, in_memory(data, 5).blocks, folder),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_held_meets_its_own_block_again(place: str, tmp_path: Path) -> None:
+    people = PLACES[place](world(), tmp_path)
+    curator = OpenCurator(people, Noise(NOTHING), {})
+    held = curator.hold(numbers)
+    later = curator.hold(numbers, held)
+    assert np.array_equal(curator.total(UnitsSeen(), held), np.arange(23))
+    assert np.array_equal(curator.total(UnitsSeen(), later), np.arange(23) + 1)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_nobody_names_any_more_is_let_go(place: str, tmp_path: Path) -> None:
+    people = PLACES[place](world(), tmp_path)
+    curator = NoisyCurator(people, Noise(NOTHING))
+    first = curator.hold(numbers)
+    copied = pickle.loads(pickle.dumps(first))
+    second = curator.hold(numbers, first)
+    assert len(people.held) == 10
+    del first
+    gc.collect()
+    assert {key for key, _ in people.held} == {second.key}
+    assert copied.key != second.key
+
+
+def test_two_curators_on_the_same_people_do_not_meet() -> None:
+    people = in_memory(world())
+    one, other = (OpenCurator(people, Noise(NOTHING), {}) for _ in range(2))
+    first, second = one.hold(numbers), other.hold(numbers, one.hold(numbers))
+    assert not one.total(UnitsSeen(), first)[0]
+    assert other.total(UnitsSeen(), second)[0] == 1
+
+
+def test_blocks_hold_their_units_rows_and_no_others() -> None:
+    data = world()
+    units = np.array([7, 0, 3, 5])
+    part = rows_of(data, units)
+    assert part.n_users == 4
+    for place, unit in enumerate(units):
+        hers, mine = data.users == unit, part.users == place
+        assert np.array_equal(part.items[mine], data.items[hers])
+        assert np.array_equal(part.values[mine], data.values[hers])
+    assert np.array_equal(part.by_user, np.searchsorted(part.users, np.arange(5)))
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_a_person_brings_all_her_rows_in_their_order(images: bool) -> None:
+    rows, people = sample_worlds.peopled()
+    data = sample_worlds.of_people(rows, people, images)
+    blocks = split_units({"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])])
+    first = blocks[0].rows
+    assert first.n_people == 2
+    held = first.X if images else first.X.toarray()
+    for place, person in enumerate((4, 1)):
+        mine = held[first.people == place]
+        assert np.array_equal(mine, rows[people == person].astype(np.float32))
+    assert sum(len(block.rows) for block in blocks) == len(data)
+
+
+def test_a_key_tells_nothing_of_what_it_stands_for() -> None:
+    held = NoisyCurator(in_memory(world()), Noise(NOTHING)).hold(numbers)
+    assert len(pickle.dumps(held)) < 300
+    assert not hasattr(held, "__dict__")
+
+
+def test_rows_are_handed_out_where_nothing_is_proved_and_nowhere_else() -> None:
+    data = world()
+    proven, plain = PrivateBias(), GlobalMean()
+    curator = curator_for(proven, data, Noise(proven.plan(data.shape, 1.0)))
+    assert not hasattr(curator, "rows")
+    assert curator_for(plain, data, Noise(NOTHING)).rows is data  # type: ignore[attr-defined]
+
+
+def test_what_is_not_planned_is_not_released() -> None:
+    curator = NoisyCurator(in_memory(world()), Noise(UnitsSeen().event(1.0)))
+    held = curator.hold(numbers)
+    assert curator.scale(UnitsSeen()) == 1.0
+    curator.release(UnitsSeen(), held)
+    with pytest.raises(PlanViolation, match="no further release"):
+        curator.release(UnitsSeen(), held)
+    with pytest.raises(PlanViolation, match="no further release"):
+        curator.scale(UnitsSeen())
+
+
+@dataclass(frozen=True)
+class InTotal(UnitsSeen):
+    """The same, in L1 norm."""
+
+    norm: ClassVar[Any] = "L1"
+
+
+def test_a_statistic_in_l1_norm_plans_laplace_noise() -> None:
+    assert InTotal().event(2.0) == Laplace(2.0, "units", 1.0, 2.0)

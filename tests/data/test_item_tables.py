@@ -1,0 +1,65 @@
+"""A person's own table of items becomes features that follow from it alone."""
+
+import numpy as np
+import pytest
+
+from dpmf_core.data.item_tables import MOST_WORDS, encode
+from dpmf_core.errors import BadInput
+
+IDS = ("a", "b", "7", "z")
+COLUMNS = {
+    "year": ("1990", "2000", "", "2010"),
+    "genre": ("Drama|War", "Drama", "War | Comedy", "Comedy"),
+    "colour": ("1", "0", "1", "0"),
+    "title": ("A film", "B film", "C film", "D film"),
+}
+# years 1990, 2000, 2010: mean 2000, deviation 10 sqrt(2/3)
+YEAR = 0.5 / np.sqrt(2 / 3)
+
+
+def test_numbers_categories_and_several_words() -> None:
+    found = encode(IDS, COLUMNS, ("7.0", "b", "unknown", "a"), "films.csv")
+    assert found.features.names == (
+        "year",
+        "genre: Comedy",
+        "genre: Drama",
+        "genre: War",
+        "colour",
+    )
+    expected = [[0, 1, 0, 1, 1], [0, 0, 1, 0, 0], [0] * 5, [-YEAR, 0, 1, 1, 1]]
+    np.testing.assert_allclose(found.features.values, expected, rtol=1e-6)
+    assert found.features.is_category.tolist() == [False, True, True, True, True]
+    assert found.features.columns == ("year", "genre", "colour")
+    assert found.missing == 1 and len(found.left_out) == 1 and "'title'" in found.left_out[0]
+
+
+def test_an_items_features_do_not_depend_on_which_others_are_rated() -> None:
+    """Under a private choice of items only the table may tell what an item's features are."""
+    every, few = (encode(IDS, COLUMNS, items, "films.csv").features for items in (IDS, ("z", "a")))
+    places = [every.names.index(name) for name in few.names]
+    assert np.array_equal(few.values, every.values[[3, 0]][:, places])
+    assert set(every.names) - set(few.names) == set()
+
+
+@pytest.mark.parametrize(
+    ("ids", "columns", "words"),
+    [
+        (("a", "a"), {"x": ("1", "2")}, "'a' stands in row 1 and in row 2"),
+        (("q", "r"), {"x": ("1", "2")}, "No rated item has a row"),
+        (("a", "b"), {"x": ("5", "5")}, "all its numbers are the same"),
+        (("a", "b"), {"x": ("1e300", "2")}, "is no number within"),
+        (("a", "b"), {"x": ("", "NA")}, "it is empty"),
+        (("a", "b"), {"x": ("A", "B")}, "no two items have a word"),
+        (
+            ("a", "b"),
+            {"x": ("|".join(map(str, range(MOST_WORDS))) + "|w", "w")},
+            f"{MOST_WORDS + 1} different words",
+        ),
+        (("a", "b"), {f"x{j}": ("1", "2") for j in range(401)}, "more than 400 features"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    ids: tuple[str, ...], columns: dict[str, tuple[str, ...]], words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        encode(ids, columns, ("a", "b"), "films.csv")

@@ -1,0 +1,90 @@
+"""Orders of ratings: against numpy's sort by several keys."""
+
+import numpy as np
+import pytest
+
+from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
+from dpmf_core.data.ratings import Ratings
+
+# the last ones leave no room for positions in 63 bits
+SIZES = [(1, 1), (7, 5), (300, 1), (1, 40), (2**31 - 1, 2**30), (2**31 - 1, 2**31 - 1)]
+
+
+def pairs(n_users: int, n_items: int, n: int = 500) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    users, items = rng.integers(0, n_users, n // 2), rng.integers(0, n_items, n // 2)
+    return np.tile(users, 2).astype(np.int32), np.tile(items, 2).astype(np.int32)
+
+
+@pytest.mark.parametrize(("n_users", "n_items"), SIZES)
+def test_pairs_are_sorted_and_equal_ones_stay_in_order(n_users: int, n_items: int) -> None:
+    users, items = pairs(n_users, n_items)
+    before = users.copy(), items.copy()
+    found = order_of_pairs(users, items, n_users, n_items)
+    expected = np.lexsort((items, users))
+    if found is None:
+        assert expected.tolist() == list(range(len(users)))
+    else:
+        assert found.tolist() == expected.tolist()
+        assert order_of_pairs(users[found], items[found], n_users, n_items) is None
+    assert (users == before[0]).all() and (items == before[1]).all()
+
+
+@pytest.mark.parametrize("count", [1, 9, 2**31 - 1, 2**60])
+def test_ids_are_sorted_and_equal_ones_stay_in_order(count: int) -> None:
+    ids = np.random.default_rng(4).integers(0, min(count, 2**31 - 1), 300)
+    assert order_of(ids, count).tolist() == np.argsort(ids, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_few_are_sorted(n: int) -> None:
+    none = np.zeros(n, np.int32)
+    assert order_of_pairs(none, none, 3, 3) is None
+    assert len(order_of(none, 3)) == n
+    assert repeats(none, none).tolist() == [False] * n
+
+
+def test_repeats_are_all_but_the_first() -> None:
+    users, items = np.array([0, 0, 0, 1, 1]), np.array([2, 2, 3, 3, 3])
+    assert repeats(users, items).tolist() == [False, True, False, False, True]
+
+
+class TestRatings:
+    @pytest.mark.parametrize("ids", [np.int32, np.int64])
+    @pytest.mark.parametrize("numbers", [np.float32, np.float64])
+    @pytest.mark.parametrize("distinct", [True, False])
+    def test_sorted_and_mixed_are_equal(self, ids: type, numbers: type, *, distinct: bool) -> None:
+        users, items = pairs(30, 20)
+        if distinct:
+            users, items = np.divmod(np.unique(users * 20 + items), 20)
+        values = np.random.default_rng(1).integers(0, 13, len(users)) / 2
+        times = np.arange(len(users))
+        mixed = np.random.default_rng(3).permutation(len(users))
+        made = [
+            Ratings.of(
+                users[at].astype(ids),
+                items[at].astype(ids),
+                values[at].astype(numbers),
+                n_users=30,
+                n_items=20,
+                bounds=(0.7, 5.1),
+                order=times[at],
+            )
+            for at in (mixed, np.lexsort((items, users)))
+        ]
+        assert made[0].fingerprint == made[1].fingerprint
+        means: dict[tuple[int, int], list[float]] = {}
+        for user, item, value in zip(users.tolist(), items.tolist(), values, strict=True):
+            means.setdefault((user, item), []).append(min(max(value, 0.7), 5.1))
+        expected = [np.float32(np.mean(means[pair])) for pair in sorted(means)]
+        assert made[0].values.tolist() == [float(value) for value in expected]
+
+    def test_arrays_are_its_own(self) -> None:
+        users, items = np.array([0, 1], np.int32), np.array([0, 1], np.int32)
+        values, times = np.array([1, 2], np.float32), np.array([5, 6])
+        made = Ratings.of(users, items, values, n_users=2, n_items=2, bounds=(1, 5), order=times)
+        before = made.fingerprint
+        for array in (users, items, values, times):
+            array[:] = 1
+        again = Ratings(made.users, made.items, made.values, 2, 2, made.bounds, made.order)
+        assert again.fingerprint == before

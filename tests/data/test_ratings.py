@@ -1,0 +1,472 @@
+import dataclasses
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Ratings, Shape, rank_within_user
+from dpmf_core.data.splits import SplitSpec, split
+from dpmf_core.errors import BadInput
+from dpmf_core.testing.worlds import BOUNDS, EMPTY, HEAVY, N_ITEMS, N_USERS, of, with_row, world
+
+
+def triples(ratings: Ratings) -> set[tuple[int, int, float]]:
+    return set(
+        zip(ratings.users.tolist(), ratings.items.tolist(), ratings.values.tolist(), strict=True)
+    )
+
+
+def timed(n_users: int = 11, n_items: int = 29) -> Ratings:
+    """Every user rates 10 items; times are a permutation, unlike in every row."""
+    rng = np.random.default_rng(3)
+    users = np.repeat(np.arange(n_users), 10)
+    items = np.concatenate([rng.permutation(n_items)[:10] for _ in range(n_users)])
+    return Ratings.of(
+        users,
+        items,
+        rng.integers(1, 6, len(users)),
+        n_users=n_users,
+        n_items=n_items,
+        bounds=(1, 5),
+        order=rng.permutation(len(users)),
+    )
+
+
+class TestOf:
+    def test_sorts_by_user_then_item(self) -> None:
+        made = Ratings.of([2, 0, 2], [1, 3, 0], [1, 2, 3], n_users=3, n_items=5, bounds=(1, 5))
+        assert (made.users.tolist(), made.items.tolist(), made.values.tolist()) == (
+            [0, 2, 2],
+            [3, 0, 1],
+            [2, 3, 1],
+        )
+
+    def test_merges_duplicates_to_their_mean_and_latest_order(self) -> None:
+        made = Ratings.of(
+            [1, 1, 0], [2, 2, 0], [2, 5, 3], n_users=2, n_items=4, bounds=(1, 5), order=[9, 4, 6]
+        )
+        assert triples(made) == {(0, 0, 3.0), (1, 2, 3.5)}
+        assert made.order is not None
+        assert made.order.tolist() == [6, 9]
+
+    def test_clamps_before_merging_so_that_no_entry_outweighs_another(self) -> None:
+        made = Ratings.of([0, 0], [1, 1], [1e30, 1], n_users=1, n_items=2, bounds=(1, 5))
+        assert made.values.tolist() == [3.0]
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+    def test_drops_what_is_not_finite(self, bad: float) -> None:
+        made = Ratings.of(
+            [0, 1, 1],
+            [0, 1, 1],
+            [bad, bad, 4],
+            n_users=2,
+            n_items=2,
+            bounds=(1, 5),
+            order=[1, 2, 3],
+        )
+        assert triples(made) == {(1, 1, 4.0)}
+        assert made.order is not None
+        assert made.order.tolist() == [3]
+
+    def test_holds_no_rating_at_all(self) -> None:
+        made = Ratings.of([], [], [], n_users=3, n_items=2, bounds=(1, 5), order=[])
+        assert len(made) == 0
+        assert made.by_user.tolist() == [0, 0, 0, 0]
+        assert made.by_item[0].tolist() == [0, 0, 0]
+
+    @pytest.mark.parametrize(("user", "item"), [(-1, 0), (3, 0), (0, -1), (0, 5)])
+    def test_refuses_ids_outside_the_declared_shape(self, user: int, item: int) -> None:
+        with pytest.raises(BadInput, match=r"\[0, 3\) and \[0, 5\)"):
+            Ratings.of([0, user], [0, item], [1, 1], n_users=3, n_items=5, bounds=(1, 5))
+
+    @pytest.mark.parametrize(
+        "bounds",
+        [
+            (5, 1),
+            (2, 2),
+            (float("nan"), 5),
+            (1, float("nan")),
+            (0, 1e39),
+            (-1e10, 0),
+            (1e6, 1e6 + 0.1),
+            (0, 1e-12),
+        ],
+    )
+    def test_refuses_bounds_that_are_no_interval(self, bounds: tuple[float, float]) -> None:
+        with pytest.raises(BadInput, match="bounds"):
+            Ratings.of([0], [0], [1], n_users=1, n_items=1, bounds=bounds)
+
+    def test_types_are_the_declared_ones(self) -> None:
+        made = world()
+        assert [str(array.dtype) for array in (made.users, made.items, made.values)] == [
+            "int32",
+            "int32",
+            "float32",
+        ]
+
+    def test_ids_beyond_32_bit_products_do_not_collide(self) -> None:
+        made = Ratings.of([0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5))
+        assert triples(made) == {(0, 1, 1.0), (65536, 0, 2.0)}
+
+
+class TestPointers:
+    def test_by_user_slices_every_row(self) -> None:
+        data = world()
+        for user in range(N_USERS):
+            assert (data.users[data.by_user[user] : data.by_user[user + 1]] == user).all()
+        assert data.by_user[-1] == len(data)
+        assert all(data.by_user[user] == data.by_user[user + 1] for user in EMPTY)
+        assert data.by_user[HEAVY + 1] - data.by_user[HEAVY] == N_ITEMS
+
+    def test_by_item_sorts_by_item_then_user(self) -> None:
+        data = world()
+        starts, order = data.by_item
+        assert starts.shape == (N_ITEMS + 1,)
+        pairs = list(zip(data.items[order].tolist(), data.users[order].tolist(), strict=True))
+        assert pairs == sorted(pairs)
+        assert (np.diff(starts) == np.bincount(data.items, minlength=N_ITEMS)).all()
+
+    def test_shape_knows_the_middle_and_half_of_the_range(self) -> None:
+        assert (Shape(3, 2, BOUNDS).mid_range, Shape(3, 2, BOUNDS).half_range) == (2.75, 2.25)
+
+
+class TestFingerprint:
+    def test_equal_content_has_an_equal_fingerprint(self) -> None:
+        assert world(1).fingerprint == world(1).fingerprint
+
+    def test_any_single_rating_changes_it(self) -> None:
+        data = world()
+        seen = {data.fingerprint}
+        for place in range(len(data)):
+            values = data.values.copy()
+            values[place] += np.float32(1e-3)
+            seen.add(dataclasses.replace(data, values=values).fingerprint)
+            seen.add(data.only(np.arange(len(data)) != place).fingerprint)
+        assert len(seen) == 2 * len(data) + 1
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"bounds": (0.5, 6.0)},
+            {"assumptions": (ITEM_SET_IS_PUBLIC,)},
+            {"public": False},
+            {"n_users": N_USERS + 1},
+            {"n_items": N_ITEMS + 1},
+        ],
+        ids=lambda change: next(iter(change)),
+    )
+    def test_any_declared_fact_changes_it(self, change: dict[str, object]) -> None:
+        data = world()
+        assert dataclasses.replace(data, **change).fingerprint != data.fingerprint  # type: ignore[arg-type]
+
+    def test_times_change_it(self) -> None:
+        data = timed()
+        assert data.order is not None
+        assert dataclasses.replace(data, order=data.order + 1).fingerprint != data.fingerprint
+        assert dataclasses.replace(data, order=None).fingerprint != data.fingerprint
+
+    def test_moving_a_rating_between_users_changes_it(self) -> None:
+        assert (
+            of({0: ([1], [3.0]), 1: ([2], [3.0])}).fingerprint
+            != of({0: ([1, 2], [3.0, 3.0])}).fingerprint
+        )
+
+
+class TestFilters:
+    def test_top_items_keeps_the_most_rated_and_says_so(self) -> None:
+        data = world()
+        counts = np.bincount(data.items, minlength=N_ITEMS)
+        kept = data.top_items(4)
+        assert (kept.n_items, kept.n_users) == (4, N_USERS)
+        assert (
+            np.bincount(kept.items, minlength=4).tolist()
+            == sorted(counts.tolist(), reverse=True)[:4]
+        )
+        assert kept.assumptions == (ITEM_SET_IS_PUBLIC,)
+
+    def test_top_items_moves_titles_and_times_with_their_items(self) -> None:
+        data = dataclasses.replace(timed(), titles=tuple(f"film {j}" for j in range(29)))
+        kept = data.top_items(5)
+        assert data.titles is not None
+        assert kept.titles is not None
+        assert data.order is not None
+        assert kept.order is not None
+        before = set(
+            zip(
+                data.users.tolist(),
+                (data.titles[j] for j in data.items),
+                data.order.tolist(),
+                data.values.tolist(),
+                strict=True,
+            )
+        )
+        after = set(
+            zip(
+                kept.users.tolist(),
+                (kept.titles[j] for j in kept.items),
+                kept.order.tolist(),
+                kept.values.tolist(),
+                strict=True,
+            )
+        )
+        assert after
+        assert after <= before
+
+    def test_more_top_items_than_there_are_changes_nothing(self) -> None:
+        data = world()
+        assert data.top_items(N_ITEMS) is data
+
+    def test_top_items_needs_at_least_one(self) -> None:
+        with pytest.raises(BadInput, match="at least 1"):
+            world().top_items(0)
+
+    def test_min_item_count_keeps_exactly_the_frequent_and_says_so(self) -> None:
+        data = world()
+        counts = np.bincount(data.items, minlength=N_ITEMS)
+        kept = data.min_item_count(6)
+        assert sorted(np.bincount(kept.items, minlength=kept.n_items)) == sorted(
+            counts[counts >= 6]
+        )
+        assert kept.assumptions == (ITEM_SET_IS_PUBLIC,)
+        with pytest.raises(BadInput, match="No item"):
+            data.min_item_count(N_USERS + 1)
+
+    def test_min_user_count_empties_rows_and_assumes_nothing(self) -> None:
+        data = world()
+        kept = data.min_user_count(5)
+        assert (kept.n_users, kept.n_items, kept.assumptions) == (N_USERS, N_ITEMS, ())
+        before, after = np.diff(data.by_user), np.diff(kept.by_user)
+        assert (after == np.where(before >= 5, before, 0)).all()
+        assert 0 < len(kept) < len(data)
+
+    def test_positives_are_ones_within_new_bounds(self) -> None:
+        data = world()
+        liked = data.positives(3.5)
+        assert (liked.bounds, set(liked.values.tolist())) == ((0.0, 1.0), {1.0})
+        assert len(liked) == (data.values > 3.5).sum()
+
+
+class TestKeyedUniform:
+    def test_looks_uniform_and_uncorrelated(self) -> None:
+        users, items = np.repeat(np.arange(200), 150), np.tile(np.arange(150), 200)
+        draw = keyed_uniform(7, users, items)
+        counts = np.bincount((draw * 50).astype(int), minlength=50)
+        assert ((counts - 600) ** 2 / 600).sum() < 95  # chi-square, 49 degrees of freedom, p = 1e-4
+        assert abs(np.corrcoef(draw[:-1], draw[1:])[0, 1]) < 0.03
+        assert abs(np.corrcoef(draw, keyed_uniform(8, users, items))[0, 1]) < 0.03
+
+    def test_depends_on_seed_user_and_item_alone(self) -> None:
+        one = keyed_uniform(7, np.array([4]), np.array([9]))[0]
+        assert keyed_uniform(7, np.array([1, 4, 8]), np.array([2, 9, 9]))[1] == one
+        assert one not in (
+            keyed_uniform(8, [4], [9])[0],
+            keyed_uniform(7, [9], [4])[0],
+            keyed_uniform(7, [4], [8])[0],
+        )
+
+    def test_rank_within_user_is_a_permutation_of_every_row_by_key(self) -> None:
+        data = world()
+        key = keyed_uniform(1, data.users, data.items)
+        place = rank_within_user(data, key)
+        for user in range(N_USERS):
+            row = slice(*data.by_user[user : user + 2])
+            assert (np.argsort(key[row]) == np.argsort(place[row])).all()
+            assert sorted(place[row]) == list(range(row.stop - row.start))
+
+
+KINDS = ("random", "per-user", "time", "users")
+
+
+def spec(kind: str, **more: float) -> SplitSpec:
+    return SplitSpec.model_validate(
+        {"kind": kind, "test_fraction": 0.3, "validation_fraction": 0.2, **more}
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+class TestEverySplit:
+    def test_is_the_same_for_the_same_seed(self, kind: str) -> None:
+        first, second = (split(timed(), spec(kind), 5) for _ in range(2))
+        for name in ("train", "history", "validation", "test"):
+            assert getattr(first, name).fingerprint == getattr(second, name).fingerprint
+
+    def test_no_test_rating_is_trained_on_or_known(self, kind: str) -> None:
+        parts = split(timed(), spec(kind), 5)
+        train, history, validation, test = (
+            triples(part) for part in (parts.train, parts.history, parts.validation, parts.test)
+        )
+        assert test
+        assert validation
+        assert not test & (train | history | validation)
+        assert not validation & (train | history)
+
+    def test_every_rating_lands_somewhere(self, kind: str) -> None:
+        data = timed()
+        parts = split(data, spec(kind), 5)
+        assert triples(data) == triples(parts.train) | triples(parts.history) | triples(
+            parts.validation
+        ) | triples(parts.test)
+
+    def test_keeps_the_public_shape(self, kind: str) -> None:
+        data = timed()
+        parts = split(data, spec(kind), 5)
+        assert {
+            parts.train.shape,
+            parts.history.shape,
+            parts.validation.shape,
+            parts.test.shape,
+        } == {data.shape}
+
+    def test_removing_one_user_moves_nobody_else(self, kind: str) -> None:
+        data = timed()
+        parts = split(data, spec(kind), 5)
+        for gone in range(data.n_users):
+            without = split(data.only(data.users != gone), spec(kind), 5)
+            for name in ("train", "history", "validation", "test"):
+                assert triples(getattr(without, name)) == {
+                    row for row in triples(getattr(parts, name)) if row[0] != gone
+                }
+
+    def test_leaves_something_to_train_on(self, kind: str) -> None:
+        with pytest.raises(BadInput, match="below 1"):
+            split(timed(), spec(kind, test_fraction=0.6, validation_fraction=0.4), 5)
+
+
+@pytest.mark.parametrize("kind", ["random", "per-user", "users"])
+def test_another_seed_holds_out_others(kind: str) -> None:
+    assert triples(split(timed(), spec(kind), 5).test) != triples(
+        split(timed(), spec(kind), 6).test
+    )
+
+
+def large() -> Ratings:
+    users, items = np.repeat(np.arange(400), 50), np.tile(np.arange(50), 400)
+    return Ratings.of(
+        users, items, np.full(len(users), 3.0), n_users=400, n_items=50, bounds=(1, 5)
+    )
+
+
+@pytest.mark.parametrize("kind", ["random", "users"])
+def test_fractions_are_met_on_average(kind: str) -> None:
+    parts = split(large(), spec(kind), 1)
+
+    def units(part: Ratings) -> float:
+        return len(np.unique(part.users)) / 400 if kind == "users" else len(part) / 20_000
+
+    deviation = 4 * np.sqrt(0.25 / (400 if kind == "users" else 20_000))
+    assert units(parts.test) == pytest.approx(0.3, abs=deviation)
+    assert units(parts.validation) == pytest.approx(0.2, abs=deviation)
+
+
+def test_per_user_holds_out_the_same_share_of_every_row() -> None:
+    parts = split(timed(), spec("per-user"), 5)
+    assert set(np.diff(parts.test.by_user)) == {3}
+    assert set(np.diff(parts.validation.by_user)) == {2}
+
+
+def test_time_holds_out_every_users_latest() -> None:
+    parts = split(timed(), spec("time"), 5)
+    for user in range(11):
+        train, validation, test = (
+            part.order[part.users == user] for part in (parts.train, parts.validation, parts.test)
+        )  # type: ignore[index]
+        assert train.max() < validation.min() <= validation.max() < test.min()
+
+
+def test_time_needs_times() -> None:
+    with pytest.raises(BadInput, match="no times"):
+        split(world(), spec("time"), 5)
+
+
+def test_held_out_users_bring_the_fold_in_share() -> None:
+    parts = split(large(), spec("users"), 1)
+    held = np.unique(np.concatenate([parts.test.users, parts.validation.users]))
+    assert not set(held) & set(parts.train.users)
+    assert (np.diff(parts.history.by_user)[held] == 40).all()
+    assert set(np.diff(parts.test.by_user)) == {0, 10}
+
+
+def test_a_users_fold_does_not_follow_from_her_ratings_values() -> None:
+    data = timed()
+    changed = with_row(data, 2, data.items[data.users == 2].tolist(), [5.0] * 10)
+    for kind in ("random", "per-user", "users"):
+        first, second = (split(each, spec(kind), 5).test for each in (data, changed))
+        assert {(u, i) for u, i, _ in triples(first)} == {(u, i) for u, i, _ in triples(second)}
+
+
+def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone() -> None:
+    data = world()
+    kept = data.most_per_user(3)
+    assert np.diff(kept.by_user).max() == 3
+    assert (np.diff(kept.by_user) == np.minimum(np.diff(data.by_user), 3)).all()
+    assert kept.shape == data.shape
+    hers = data.only(data.users == HEAVY).most_per_user(3)
+    assert hers.items.tolist() == kept.items[kept.users == HEAVY].tolist()
+    assert kept.assumptions == data.assumptions
+
+
+def stamped(n_users: int = 40, n_items: int = 30) -> Ratings:
+    """Every rating at a second of its own, users in no order."""
+    rng = np.random.default_rng(4)
+    users, items = np.nonzero(rng.random((n_users, n_items)) < 0.5)
+    return Ratings.of(
+        users,
+        items,
+        rng.uniform(1, 5, len(users)),
+        n_users=n_users,
+        n_items=n_items,
+        bounds=(1, 5),
+        order=10**9 + rng.permutation(len(users)),
+        name="stamped",
+    )
+
+
+def test_windows_follow_the_clock_and_what_comes_later_is_left_out() -> None:
+    data = stamped()
+    sizes, covered = [], set()
+    for window in range(1, 6):
+        parts = split(data, SplitSpec(kind="window", windows=6, window=window), 1)
+        assert parts.train.order is not None and parts.test.order is not None
+        assert parts.train.order.max() < parts.test.order.min()
+        assert len(parts.train) == pytest.approx(len(data) * window / 6, abs=1)
+        sizes.append(len(parts.test))
+        covered |= triples(parts.test)
+    assert max(sizes) - min(sizes) <= 1
+    assert len(covered) == sum(sizes)
+
+
+def test_windows_of_places_cut_every_row() -> None:
+    parts = split(timed(), SplitSpec(kind="window", windows=2, window=1), 5)
+    for user in range(11):
+        train, test = (part.order[part.users == user] for part in (parts.train, parts.test))  # type: ignore[index]
+        assert len(train) == len(test) == 5 and train.max() < test.min()
+
+
+def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on() -> None:
+    """Counted over all ratings, before the split; the ratings that are trained on stay."""
+    data = world()
+    how = SplitSpec(validation_fraction=0.2, test_fraction=0.2)
+    every, often = (
+        split(data, how.model_copy(update={"least_judged": least}), 3) for least in (0, 10)
+    )
+    assert triples(often.train) == triples(every.train) == triples(often.history)
+    users, items = (Counter(column.tolist()) for column in (data.users, data.items))
+    for kept, held in ((often.test, every.test), (often.validation, every.validation)):
+        expected = {it for it in triples(held) if users[it[0]] >= 10 and items[it[1]] >= 10}
+        assert triples(kept) == expected < triples(held)
+    assert "at least 10 ratings" in often.words
+    rare = how.model_copy(update={"least_judged": 10})
+    assert rare.assumptions == ("which items have enough ratings to be judged is public",)
+    assert "least_judged" not in how.model_dump() and rare.model_dump()["least_judged"] == 10
+
+
+def test_windows_say_what_they_take_as_public() -> None:
+    how = SplitSpec(kind="window", windows=4, window=2)
+    assert how.assumptions == ("where each stretch of time begins is public",)
+    assert SplitSpec().assumptions == () and "windows" not in SplitSpec().model_dump()
+    assert how.model_dump()["window"] == 2
+    with pytest.raises(BadInput, match="at most 3"):
+        split(stamped(), SplitSpec(kind="window", windows=4, window=4), 1)
+    with pytest.raises(BadInput, match="no times"):
+        split(world(), how, 1)

@@ -1,0 +1,234 @@
+"""Documents and images before they are factorised: checked, chosen, weighted, contaminated."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from dpmf_core.data.preparation import Preparation, contaminated, prepared
+from dpmf_core.data.samples import (
+    VOCABULARY_IS_PUBLIC,
+    WEIGHTS_ARE_PUBLIC,
+    WORDS_ARE_PUBLIC,
+    Samples,
+    of_ratings,
+)
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.coherence import word_vectors
+from dpmf_core.testing import worlds
+from dpmf_core.testing.sample_worlds import of, table
+from dpmf_datasets.readers.text import documents as documents_of
+
+COUNTS = np.array([[2.0, 0, 1, 0], [0, 3, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
+WORDS = ("apple", "bread", "cheese", "dill")
+
+
+def documents(counts: Any = COUNTS, **facts: Any) -> Samples:
+    return Samples.of(csr_array(counts), vocabulary=WORDS, unit="document", **facts)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (-1.0, "0 or more.*Got -1.0 in row 3, column 2"),
+        (np.nan, "finite.*row 3, column 2"),
+        (np.inf, "finite"),
+    ],
+)
+def test_what_cannot_be_a_part_is_named(sparse: bool, bad: float, said: str) -> None:
+    X = COUNTS.copy()
+    X[2, 1] = bad
+    with pytest.raises(BadInput, match=said):
+        Samples.of(csr_array(X) if sparse else X)
+
+
+def test_shapes_are_declared() -> None:
+    with pytest.raises(BadInput, match="3 x 5 have 15 pixels"):
+        Samples.of(COUNTS, image=(3, 5))
+    with pytest.raises(BadInput, match="2 words for 4 features"):
+        Samples.of(COUNTS, vocabulary=("a", "b"))
+    with pytest.raises(BadInput, match="row for each sample"):
+        Samples.of(np.zeros(3))
+
+
+def test_sparse_and_dense_rows_have_equal_norms_and_scale_to_one() -> None:
+    for samples in (of(table(), images=False), of(table(), images=True)):
+        np.testing.assert_allclose(samples.norms, np.linalg.norm(table(), axis=1), rtol=1e-6)
+        scaled = samples.scaled(samples.X, np.float64)
+        dense = scaled.toarray() if samples.image is None else scaled
+        np.testing.assert_allclose(np.linalg.norm(dense, axis=1), samples.norms > 0, rtol=1e-6)
+
+
+def test_the_fingerprint_sees_every_cell_word_and_declared_fact() -> None:
+    one = documents()
+    other = COUNTS.copy()
+    other[0, 0] = 2.5
+    assert one.fingerprint == documents().fingerprint
+    different = [
+        documents(other),
+        replace(one, vocabulary=("x", *WORDS[1:])),
+        replace(one, public=True),
+        one.assuming("something"),
+        one.rows(np.arange(3)),
+    ]
+    assert len({one.fingerprint, *(samples.fingerprint for samples in different)}) == 6
+
+
+def test_weights_are_scikit_learns() -> None:
+    weighted = prepared(documents(), Preparation())
+    expected = TfidfTransformer(norm=None).fit_transform(COUNTS).toarray()
+    np.testing.assert_allclose(weighted.X.toarray(), expected, rtol=1e-6)
+    assert weighted.assumptions == (WEIGHTS_ARE_PUBLIC,)
+
+
+def test_word_shares_look_at_one_document_alone() -> None:
+    shares = prepared(documents(), Preparation(weighting="tf"))
+    np.testing.assert_allclose(shares.X.toarray()[0], [2 / 3, 0, 1 / 3, 0], rtol=1e-6)
+    assert shares.assumptions == ()
+    alone = prepared(
+        documents(COUNTS * np.array([[1], [0], [0], [0]])), Preparation(weighting="tf")
+    )
+    np.testing.assert_array_equal(shares.X.toarray()[0], alone.X.toarray()[0])
+
+
+def test_a_hashed_vocabulary_needs_no_public_words() -> None:
+    folded = prepared(
+        documents(assumptions=(WORDS_ARE_PUBLIC,)), Preparation(hashed=2, weighting="none")
+    )
+    assert folded.X.shape == (4, 2)
+    assert folded.assumptions == ()
+    np.testing.assert_allclose(folded.X.sum(axis=1), COUNTS.sum(axis=1))
+    assert folded.vocabulary == ("bucket 1", "bucket 2")  # words of private documents name nothing
+    assert "/" in "".join(
+        prepared(documents(public=True), Preparation(hashed=2, weighting="none")).vocabulary or ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "kept"),
+    [
+        (Preparation(min_df=2, weighting="none"), ("apple", "bread", "cheese")),
+        (Preparation(max_df=0.25, weighting="none"), ("dill",)),
+        (Preparation(most_words=2, weighting="none"), ("apple", "bread")),
+    ],
+)
+def test_words_chosen_by_exact_counts_are_assumed_public(
+    how: Preparation, kept: tuple[str, ...]
+) -> None:
+    if how.max_df < 1:
+        with pytest.raises(BadInput, match="every row is empty"):
+            prepared(documents(), how)
+        return
+    chosen = prepared(documents(), how)
+    assert chosen.vocabulary == kept
+    assert chosen.assumptions == (VOCABULARY_IS_PUBLIC,)
+
+
+def test_words_that_are_in_no_document_stay_unless_asked() -> None:
+    assert prepared(documents(), Preparation(weighting="none")).vocabulary == WORDS
+    with pytest.raises(BadInput, match="No word"):
+        prepared(documents(), Preparation(min_df=4))
+
+
+def test_words_drawn_by_a_hash_assume_nothing() -> None:
+    drawn = prepared(documents(), Preparation(drawn_words=2, weighting="none"))
+    assert len(drawn.vocabulary or ()) == 2
+    assert drawn.assumptions == ()
+
+
+def test_images_have_no_words() -> None:
+    with pytest.raises(BadInput, match="has no words"):
+        prepared(of(table(), images=True), Preparation(most_words=3))
+
+
+def test_fewer_samples_are_drawn_by_their_place_alone() -> None:
+    few = prepared(of(table(1), images=True), Preparation(most_samples=7))
+    others = prepared(of(table(2), images=True), Preparation(most_samples=7))
+    assert len(few) == len(others) == 7
+    places = [
+        np.flatnonzero((table(1).astype(np.float32) == row).all(axis=1))[0]
+        for row in few.X
+        if row.any()
+    ]
+    assert all(
+        np.array_equal(table(2).astype(np.float32)[place], other)
+        for place, other in zip(places, others.X[few.X.any(axis=1)], strict=True)
+    )
+
+
+def test_contamination_is_the_sources() -> None:
+    """A tenth of the rows, seven tenths of their cells, uniform in [-1, 1] after scaling to
+    maximum 1, then cut off at 0.
+    """
+    rng = np.random.default_rng(0)
+    clean = Samples.of(5 * rng.random((3000, 40)), image=(5, 8), unit="image")
+    dirty = contaminated(clean, 0.1, 0.7)
+    assert dirty.clean is not None
+    np.testing.assert_allclose(dirty.clean.max(axis=1), 1, rtol=1e-6)
+    changed = dirty.X != dirty.clean
+    hit = changed.any(axis=1)
+    assert abs(hit.mean() - 0.1) < 0.02
+    assert abs(changed[hit].mean() - 0.7) < 0.02
+    moved = (dirty.X - dirty.clean)[changed & (dirty.X > 0)]
+    assert -1 <= moved.min()
+    assert moved.max() <= 1
+    assert (dirty.X >= 0).all()
+    alone = contaminated(
+        Samples.of(
+            np.where(np.arange(3000)[:, None] == np.flatnonzero(hit)[0], clean.X, 0), image=(5, 8)
+        ),
+        0.1,
+        0.7,
+    )
+    np.testing.assert_array_equal(alone.X[np.flatnonzero(hit)[0]], dirty.X[np.flatnonzero(hit)[0]])
+
+
+def test_ratings_become_rows_with_zeros() -> None:
+    ratings = worlds.world()
+    rows = of_ratings(ratings)
+    assert rows.X.shape == (worlds.N_USERS, worlds.N_ITEMS)
+    np.testing.assert_array_equal(rows.X.toarray()[ratings.users, ratings.items], ratings.values)
+    assert rows.X.sum() == pytest.approx(float(ratings.values.sum()), rel=1e-6)
+    with pytest.raises(BadInput, match="from 0 up"):
+        of_ratings(worlds.world(bounds=(-5.0, 5.0)))
+
+
+@pytest.mark.parametrize("limit", [{"min_df": 2}, {"max_df": 0.9}])
+def test_a_limit_on_words_is_told_whatever_it_drops(limit: dict[str, Any]) -> None:
+    """That it drops nothing is read off the documents too."""
+    counts = np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+    found = prepared(documents(counts), Preparation(weighting="tf", **limit))
+    assert found.X.shape == (4, 4) and found.assumptions == (VOCABULARY_IS_PUBLIC,)
+    assert prepared(documents(counts), Preparation(weighting="tf")).assumptions == ()
+
+
+@pytest.mark.parametrize("cells", [0.3, 1.0])
+def test_an_absent_row_stays_absent_where_outliers_are_planted(cells: float) -> None:
+    full, without = (
+        prepared(Samples.of(X), Preparation(outlier_rows=1.0, outlier_cells=cells))
+        for X in (COUNTS + 1, (COUNTS + 1) * [[0], [1], [1], [1]])
+    )
+    assert not np.asarray(without.X)[0].any() and np.asarray(full.X)[0].any()
+    assert np.array_equal(np.asarray(without.X)[1:], np.asarray(full.X)[1:])
+
+
+def test_word_vectors_of_private_documents_stay_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They name the words, and their file the text."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    said = [
+        "rocket orbit planet engine",
+        "orbit planet rocket launch",
+        "bread cheese apple butter",
+    ] * 5
+    for public in (False, True):
+        samples, _ = documents_of(said, name="diary", public=public)
+        words, vectors = word_vectors(samples)
+        assert "rocket" in words and vectors.shape == (len(words), 100)
+        assert len(list(tmp_path.rglob("*.npz"))) == public

@@ -1,0 +1,176 @@
+"""Large tables are read batch by batch, each column as simply as its cells allow; what comes out
+does not depend on batches, order of rows or how ids are written.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpmf_core.data.ratings import Ratings
+from dpmf_datasets import read_table
+from dpmf_datasets.readers import tables
+from dpmf_datasets.readers.cells import letters, stripped, whole_numbers
+from dpmf_datasets.readers.report import Report
+
+BEYOND = str(2**63)  # no 64 bits hold it
+LARGEST = str(2**63 - 1)
+BLANK = chr(0x2003)  # a wide blank, which is no ASCII
+ARABIC = chr(0x0663)  # the digit three
+
+
+class TestCells:
+    @pytest.mark.parametrize("cells", [["1"], ["0", "10", "7"], [LARGEST, "12"]])
+    def test_whole_numbers_are_read(self, cells: list[str]) -> None:
+        found = whole_numbers(pa.array(cells))
+        assert found is not None and found.to_pylist() == [int(cell) for cell in cells]
+
+    @pytest.mark.parametrize(
+        "other", ["007", "00", "-1", "+1", " 1", "1.0", "0x1F", "1e3", "", BEYOND, ARABIC, "one"]
+    )
+    def test_one_cell_that_is_written_otherwise_keeps_all_text(self, other: str) -> None:
+        assert whole_numbers(pa.array(["5", other, "12"])) is None
+
+    def test_nothing_is_no_whole_number(self) -> None:
+        assert whole_numbers(pa.array([], pa.string())) is None
+        assert whole_numbers(pa.array(["", ""])) is None
+
+    def test_part_of_a_column_is_judged_alone(self) -> None:
+        column = pa.array(["x", "12", "30", "007"])
+        found = whole_numbers(column.slice(1, 2))
+        assert found is not None and found.to_pylist() == [12, 30]
+        assert whole_numbers(column.slice(2)) is None
+        assert bytes(letters(column.slice(1, 2))) == b"1230"
+
+    @pytest.mark.parametrize("blank", [" ", "\t", "\r", BLANK])
+    def test_blanks_around_a_cell_go(self, blank: str) -> None:
+        column = pa.array(["a", f"{blank}b c{blank}", None])
+        assert stripped(column).to_pylist() == ["a", "b c", ""]
+
+    def test_text_without_blanks_stays_as_it_is(self) -> None:
+        column = pa.array(["a", "b~!"])
+        assert stripped(column).buffers()[2].address == column.buffers()[2].address
+
+
+def table(rows: Sequence[tuple[str, str, str]], times: Sequence[int] | None = None) -> bytes:
+    made = io.StringIO()
+    writer = csv.writer(made)
+    writer.writerow(["user", "item", "rating", *(["time"] if times else [])])
+    writer.writerows([*row, times[at]] if times else row for at, row in enumerate(rows))
+    return made.getvalue().encode()
+
+
+def read(content: bytes) -> tuple[Ratings, Report]:
+    return read_table(content, name="it.csv", bounds=(1, 5))
+
+
+def by_hand(rows: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], float]:
+    """The mean of each pair's clamped ratings, of rows that can be used."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for user, item, value in rows:
+        pair = (user.strip(), item.strip())
+        if all(pair) and value.strip().replace(".", "", 1).lstrip("-").isdecimal():
+            found.setdefault(pair, []).append(min(max(float(value), 1), 5))
+    return {pair: float(np.float32(np.mean(values))) for pair, values in found.items()}
+
+
+def with_names(ratings: Ratings, users: Sequence[str]) -> dict[tuple[str, str], float]:
+    assert ratings.labels is not None and len(users) == ratings.n_users
+    return {
+        (users[u], ratings.labels[i]): float(value)
+        for u, i, value in zip(ratings.users, ratings.items, ratings.values, strict=True)
+    }
+
+
+KINDS: dict[str, list[str]] = {
+    "whole numbers": ["1", "7", "12", "120"],
+    "zeros before": ["007", "7", "07", "12"],
+    "beyond 64 bits": [BEYOND, LARGEST, "7", "12"],
+    "text among numbers": ["7", "12", "tt0012", "x y"],
+    "blanks around": ["7", " 12 ", f"{BLANK}8", "9"],
+    "signs and points": ["-7", "7.0", "+12", "12"],
+}
+
+
+@pytest.fixture(params=[200, tables.BATCH], ids=["small batches", "one batch"])
+def _batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "BATCH", request.param)
+
+
+@pytest.mark.usefixtures("_batches")
+class TestIds:
+    """A first part of whole numbers, so that small batches are of both kinds."""
+
+    def rows(self, kind: str) -> list[tuple[str, str, str]]:
+        rng = np.random.default_rng(5)
+        plain = [("1", str(1 + at % 9), "3") for at in range(60)]
+        ids = KINDS[kind]
+        mixed = [
+            (ids[rng.integers(4)], ids[rng.integers(4)], f"{rng.integers(2, 11) / 2}")
+            for _ in range(80)
+        ]
+        bad = [("7", "12", "none"), ("", "12", "3"), ("12", "7", "9.5"), ("7", "7", "")]
+        return plain + mixed + bad
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_the_same_as_row_by_row(self, kind: str) -> None:
+        rows = self.rows(kind)
+        ratings, report = read(table(rows))
+        users = {user.strip() for user, item, _ in rows if user.strip() and item.strip()}
+        whole = all(user.isdecimal() and len(user) < 19 for user in users)
+        names = sorted(users, key=(lambda user: (int(user), user)) if whole else None)
+        assert with_names(ratings, names) == by_hand(rows)
+        assert report.read == len(rows)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_the_order_of_the_rows_does_not_matter(self, kind: str) -> None:
+        rows = self.rows(kind)
+        times = list(range(len(rows)))
+        mixed = np.random.default_rng(6).permutation(len(rows))
+        first, told = read(table(rows, times))
+        other, again = read(table([rows[at] for at in mixed], [times[at] for at in mixed]))
+        assert first.fingerprint == other.fingerprint
+        assert first.labels == other.labels
+        assert {it.kind: it.count for it in told.problems} == {
+            it.kind: it.count for it in again.problems
+        }
+
+    def test_007_and_7_stay_two(self) -> None:
+        ratings, report = read(table([("1", "007", "1"), ("2", "7", "5"), ("1", "7", "3")]))
+        assert ratings.labels == ("007", "7")
+        assert "numbers written in two ways" in report.words
+
+
+class TestDuplicates:
+    ROWS = (
+        *[("2", "b", "1"), ("1", "a", "2"), ("2", "b", "5"), ("1", "c", "4")],
+        *[("1", "a", "3"), ("2", "b", "3")],
+    )
+
+    def test_lines_are_those_of_the_file(self) -> None:
+        ratings, report = read(table(self.ROWS, [5, 9, 4, 3, 1, 7]))
+        found = report.problems[0]
+        assert (found.count, found.lines, found.example) == (3, (4, 6, 7), "2,b")
+        assert ratings.values.tolist() == [2.5, 4, 3]
+        assert ratings.order is not None and ratings.order.tolist() == [9, 3, 7]
+
+    def test_sorted_rows_say_the_same(self) -> None:
+        ratings, report = read(table(sorted(self.ROWS)))
+        assert (report.problems[0].count, report.problems[0].lines) == (3, (3, 6, 7))
+        assert ratings.values.tolist() == [2.5, 4, 3]
+
+
+def test_whole_numbers_of_19_digits_are_sorted_as_text() -> None:
+    long = "1" + "0" * 18
+    ratings, _ = read(table([("1", long, "1"), ("2", "7", "5"), ("1", "12", "3")]))
+    assert ratings.labels == tuple(sorted([long, "7", "12"]))
+
+
+def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "BATCH", 40)
+    lines = [f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)]
+    content = "\n".join(["user,item,rating,title", *lines]).encode()
+    assert read(content)[0].titles == ("0", "1", "film 2", "film 3", "film 4")

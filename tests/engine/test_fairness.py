@@ -1,0 +1,243 @@
+"""The engine for sessions: turns, limits of a run, what is called off, machines with little
+memory.
+"""
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpmf_core.engine import machine
+from dpmf_core.engine import workers as crew
+from dpmf_core.engine.executor import Engine, Job
+from dpmf_core.engine.quotas import Limits
+from dpmf_core.engine.workers import Bounds
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.store import Store
+from dpmf_core.serving.settings import settings
+from tests.support.engines import LONG, QUICK, spec, started, wait_for
+
+pytestmark = pytest.mark.usefixtures("two_sets")
+LIMITS = Limits(run_seconds=60.0, run_memory=1e9, session_seconds=1000.0)
+
+
+def engine_with(folder: Path, limits: Limits = LIMITS, workers: int = 1) -> Engine:
+    return Engine(Store(folder), processes=False, workers=workers, limits=limits)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    made = engine_with(tmp_path)
+    yield made
+    made.close()
+
+
+def test_one_run_of_a_student_does_not_wait_for_a_sweep_of_another(engine: Engine) -> None:
+    sweep = [
+        engine.submit(spec(QUICK, seed=seed), asker="hostile", cost=0.1) for seed in range(200)
+    ]
+    mine = engine.submit(spec(QUICK, seed=1000), asker="student", cost=0.1)
+    assert mine.result(60).key == mine.key
+    assert sum(job.state in ("waiting", "running") for job in sweep) > 100
+    for job in sweep:
+        job.cancel()
+    wait_for(lambda: engine.jobs() == [])
+
+
+def test_a_place_in_the_queue_is_that_of_the_turns(engine: Engine) -> None:
+    running = started(engine.submit(spec(LONG, seed=1), asker="one"))
+    sweep = [engine.submit(spec(LONG, seed=seed), asker="hostile") for seed in range(2, 42)]
+    mine = engine.submit(spec(LONG, seed=50), asker="student")
+    wait_for(lambda: mine.waiting == 41)
+    assert (mine.ahead, sweep[0].ahead, sweep[1].ahead, sweep[-1].ahead) == (1, 0, 2, 40)
+    for job in (running, mine, *sweep):
+        job.cancel()
+
+
+def test_a_run_beyond_its_time_ends_with_a_sentence(tmp_path: Path) -> None:
+    made = engine_with(tmp_path, Limits(run_seconds=0.05))
+    job = made.submit(spec(LONG, parameters={"rank": 32, "steps": 200}), asker="student")
+    with pytest.raises(
+        BadInput, match="longer than 5 s, which is the most that one run may take here"
+    ):
+        job.result(60)
+    # the worker is free again
+    assert job.bad_input and made.submit(spec(QUICK), asker="student").result(60).key
+    made.close()
+
+
+def test_a_run_of_the_command_line_has_no_limit(tmp_path: Path) -> None:
+    made = engine_with(tmp_path, Limits(run_seconds=0.001, session_seconds=0.001))
+    assert made.submit(spec(QUICK), cost=100.0).result(60).key
+    made.close()
+
+
+def test_a_run_beyond_its_memory_ends_with_a_sentence() -> None:
+    bounds = Bounds("ticket", 60.0, 1.0)  # MB: less than this process has
+    assert bounds.stopped()
+    assert "more than 0.0 GB of memory" in str(bounds.exceeded) and "Choose fewer ratings" in str(
+        bounds.exceeded
+    )
+    assert not Bounds("ticket", 60.0, 1e9).stopped()
+
+
+def test_a_session_that_asks_for_too_much_is_refused_and_others_are_not(tmp_path: Path) -> None:
+    made = engine_with(tmp_path, Limits(session_seconds=100.0))
+    refused = made.submit(spec(QUICK), asker="hostile", cost=200.0)
+    assert refused.bad_input and "One session may have about 2 min of work waiting" in str(
+        refused.error
+    )
+    assert made.submit(spec(QUICK), asker="student", cost=50.0).result(60).key
+    # what has ended is not owed
+    assert made.submit(spec(QUICK, seed=1), asker="student", cost=90.0).result(60).key
+    made.close()
+
+
+def test_a_light_answer_has_the_record_alone_and_others_get_all(engine: Engine) -> None:
+    whole = engine.submit(spec(QUICK)).result(60)
+    light = engine.submit(spec(QUICK), light=True).result(0)
+    kept = engine.store.get(whole.key)
+    assert kept is not None and light.record == kept.record and not light.arrays
+    assert engine.submit(spec(QUICK)).result(0).arrays
+
+
+def test_what_one_asker_leaves_goes_on_for_the_other(engine: Engine) -> None:
+    blocking = started(engine.submit(spec(LONG, seed=1)))
+    one, other = (engine.submit(spec(QUICK, seed=2), asker=name) for name in ("one", "other"))
+    wait_for(lambda: one.waiting == 1)
+    one.cancel()
+    assert (one.state, other.state, other.ahead) == ("cancelled", "waiting", 0)
+    blocking.cancel()
+    assert other.result(60).key
+
+
+def test_an_operator_stops_a_run_for_everybody(engine: Engine) -> None:
+    jobs = [started(engine.submit(spec(LONG, seed=1), asker=name)) for name in ("one", "other")]
+    engine.stop(engine.jobs()[0])
+    assert [job.state for job in jobs] == ["cancelled", "cancelled"]
+    assert engine.submit(spec(QUICK), asker="one").result(60).key  # the worker is free again
+
+
+# ---- the machine ---------------------------------------------------------------------------------
+
+GROUPS = {
+    "version 2": {"sys/fs/cgroup/memory.max": "1000000000\n"},
+    "version 2, no limit above": {
+        "sys/fs/cgroup/memory.max": "max\n",
+        "proc/self/cgroup": "0::/a/b\n",
+        "sys/fs/cgroup/a/memory.max": "1000000000",
+    },
+    "version 1": {"sys/fs/cgroup/memory/memory.limit_in_bytes": "1000000000"},
+    "version 1, a group within": {
+        "proc/self/cgroup": "5:memory:/docker/x\n",
+        "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712",
+        "sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes": "1000000000",
+    },
+}
+
+
+@pytest.mark.parametrize("files", GROUPS.values(), ids=GROUPS)
+def test_limits_of_control_groups_are_read(files: dict[str, str], tmp_path: Path) -> None:
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert machine.memory(tmp_path) == 1000.0 and machine.is_small(tmp_path)
+
+
+def test_without_a_limit_the_machine_s_memory_counts(tmp_path: Path) -> None:
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
+    assert machine.memory(tmp_path) == whole
+    folder = tmp_path / "sys/fs/cgroup"
+    folder.mkdir(parents=True)
+    (folder / "memory.max").write_text("not a number")
+    assert machine.memory(tmp_path) == whole
+
+
+@pytest.mark.parametrize(
+    ("small", "said", "processes", "workers"),
+    [
+        (True, "", False, 1),
+        (True, "processes", True, 1),
+        (False, "threads", False, None),
+        (False, "", True, None),
+    ],
+)
+def test_where_memory_is_little_one_thread_computes(
+    small: bool,
+    said: str,
+    processes: bool,
+    workers: int | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine, "is_small", lambda: small)
+    monkeypatch.setenv("DPMF_ENGINE", said)
+    made = Engine.from_environment(Store(tmp_path))
+    assert made._dispatcher.cluster.processes is processes
+    assert workers is None or made.width == workers
+    made.close()
+
+
+def test_another_engine_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_ENGINE", "thread")
+    with pytest.raises(BadInput, match="must be 'processes' or 'threads'"):
+        Engine.from_environment(Store(tmp_path))
+
+
+def test_what_whoever_runs_the_server_set_bounds_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {
+        "SECONDS_PER_RUN": "7",
+        "RUNS_IN_FLIGHT": "2",
+        "ESTIMATED_SECONDS": "unlimited",
+        "MEMORY_PER_RUN": "300",
+        "CONFIRM_SECONDS": "9",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(f"DPMF_{name}", value)
+    settings.cache_clear()
+    try:
+        assert Limits.from_settings() == Limits(7, 300, 2, math.inf, 9)
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
+
+
+# ---- a run that does not end by itself -----------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_worker_that_does_not_stop_is_ended_and_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dpmf_core.engine import run_queue
+    from tests.support.stuck import StuckWork
+
+    monkeypatch.setattr(run_queue, "GRACE", 0.5)
+    made = Engine(Store(tmp_path), workers=1, limits=Limits(run_seconds=0.5))
+    job: Job = made.measure(StuckWork(), asker="hostile")
+    with pytest.raises(BadInput, match="longer than"):
+        job.result(60)
+    assert made.submit(spec(QUICK)).result(90).key
+    made.close()
+
+
+def test_servers_that_share_workers_leave_one_of_them_to_short_runs(tmp_path: Path) -> None:
+    with crew.processes(2) as way:
+        servers = [Engine(Store(tmp_path), scheduler=way, limits=LIMITS) for _ in range(2)]
+        try:
+            long = [
+                server.submit(spec(LONG, seed=place), asker="one", cost=100.0)
+                for place, server in enumerate(servers)
+            ]
+            wait_for(lambda: any(job.progress for job in long))
+            for place, server in enumerate(servers):
+                server.submit(spec(QUICK, seed=place), asker="other", cost=0.1).result(60)
+            assert sorted(job.state for job in long) == ["running", "waiting"]
+        finally:
+            for server in servers:
+                server.close()

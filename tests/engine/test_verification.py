@@ -1,0 +1,200 @@
+"""Workers that would compute something else than was asked for are refused their work."""
+
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpmf_core
+from dpmf_core import cli
+from dpmf_core.engine.executor import Engine
+from dpmf_core.engine.scheduler_security import Scheduler
+from dpmf_core.engine.verification import Expected, expected, refusal
+from dpmf_core.runs import execution
+from dpmf_core.runs.data_access import open_data
+from dpmf_core.runs.installation import installed
+from dpmf_core.runs.specification import run_key
+from dpmf_core.runs.store import Store
+from tests.engine.test_scheduler_security import address_in
+from tests.support.engines import CATALOGUE, QUICK, spec, wait_for
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("two_sets")
+HERE = installed()
+
+
+def asked_for() -> tuple[Any, Expected]:
+    asked = spec(QUICK)
+    return asked, expected(asked, run_key(asked, open_data(asked.data)))
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"dpmf": "0.1"}, f"it has dpmf {HERE.dpmf}, and 0.1 is wanted"),
+        ({"libraries": (("numpy", "1.0"), *HERE.libraries[1:])}, "and 1.0 is wanted"),
+        ({"libraries": HERE.libraries[1:]}, "and none is wanted"),
+        ({"code": "0"}, f"its code of dpmf {HERE.dpmf} differs from the code that asks"),
+    ],
+)
+def test_what_differs_is_named(other: dict[str, Any], words: str) -> None:
+    asked, wanted = asked_for()
+    assert refusal(asked, wanted, "tcp://w") is None
+    wanted = dataclasses.replace(wanted, installed=dataclasses.replace(HERE, **other))
+    found = refusal(asked, wanted, "tcp://w")
+    assert found is not None and words in found.reason and found.everything
+
+
+def test_another_python_is_no_reason() -> None:
+    asked, wanted = asked_for()
+    other = dataclasses.replace(wanted.installed, python="3.99")
+    assert refusal(asked, dataclasses.replace(wanted, installed=other), "tcp://w") is None
+
+
+def test_other_data_another_algorithm_or_none_refuse_that_run_alone() -> None:
+    asked, wanted = asked_for()
+    for changed in ({"key": "0" * 32}, {"algorithm": "0"}):
+        found = refusal(asked, dataclasses.replace(wanted, **changed), "tcp://w")
+        assert found is not None and not found.everything
+    unknown = asked.model_copy(update={"data": asked.data.model_copy(update={"id": "nowhere"})})
+    found = refusal(unknown, wanted, "tcp://w")
+    assert found is not None and "nowhere" in found.reason and not found.everything
+
+
+# ---- real workers --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[Callable[..., Scheduler]]:
+    """scheduler(name=environment, ...): the way to one with a worker process of each name."""
+    started: list[subprocess.Popen[bytes]] = []
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    file = tmp_path / "scheduler.json"
+    there = [f"--scheduler-file={file}", "--dashboard-address=127.0.0.1:0"]
+
+    def start(kind: str, *options: str, **environment: str) -> None:
+        command = [sys.executable, "-m", "dask", kind, "--host=127.0.0.1", *options, *there]
+        started.append(
+            subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **environment}, **quiet)
+        )
+
+    def served(**workers: dict[str, str]) -> Scheduler:
+        start("scheduler", "--port=0", PYTHONPATH=str(ROOT))
+        way = Scheduler(address_in(file))
+        for name, environment in workers.items():
+            folder = tmp_path / name
+            options = ("--nthreads=1", "--no-nanny", f"--local-directory={folder}")
+            start("worker", f"--name={name}", *options, **environment)
+        with way.client() as client:
+            client.wait_for_workers(len(workers), timeout=120)
+        return way
+
+    yield served
+    for process in reversed(started):
+        process.kill()
+        process.wait()
+
+
+def altered_copy(folder: Path) -> str:
+    """A folder with a package that shares out a budget otherwise, under the same version."""
+    package = Path(dpmf_core.__file__).parent
+    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    file = folder / package.name / "algorithms" / "baselines.py"
+    text = file.read_text("utf-8")
+    assert text.count("\nSUMS_SHARE = 0.8") == 1
+    file.write_text(text.replace("\nSUMS_SHARE = 0.8", "\nSUMS_SHARE = 0.5"), "utf-8")
+    return str(folder)
+
+
+@pytest.mark.slow
+def test_a_worker_with_other_code_and_one_without_the_data_compute_nothing(
+    tmp_path: Path,
+    scheduler: Callable[..., Scheduler],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    here = {"PYTHONPATH": str(ROOT), "DPMF_CATALOGUE": CATALOGUE}
+    way = scheduler(
+        right=here,
+        altered={**here, "PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"},
+        empty={**here, "DPMF_CATALOGUE": "dpmf_datasets"},
+    )
+    engine = Engine(Store(tmp_path / "runs"), way)
+    try:
+        asked = [spec(QUICK, seed=seed) for seed in range(6)]
+        found = [job.result(120) for job in [engine.submit(it) for it in asked]]
+        for it, run in zip(asked, found, strict=True):
+            assert run.record.metrics == execution.run(it).record.metrics
+        [refused] = engine._dispatcher.cluster.unfit.values()
+        assert "differs from the code that asks" in refused.reason
+        wait_for(lambda: engine._dispatcher.cluster.count() or engine.width == 2)
+        monkeypatch.setenv("DPMF_SCHEDULER", way.address)
+        assert cli.main(["workers", "check", "--json"]) == 1
+        told = {it["worker"]: it for it in json.loads(capsys.readouterr().out)}
+        assert len(told) == 3
+        assert [name for name, it in told.items() if it["problem"]] == [refused.worker]
+        assert min(len(it["data"]) for it in told.values()) >= 1
+        assert cli.main(["workers", "check"]) == 1
+        words = capsys.readouterr().out
+        assert words.count("differs from the code that asks") == 1 and words.count(" yes") == 2
+    finally:
+        engine.close()
+
+
+def test_without_a_scheduler_there_is_nothing_to_check(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DPMF_SCHEDULER", raising=False)
+    assert cli.main(["workers", "check"]) == 2
+    assert "DPMF_SCHEDULER names no scheduler" in capsys.readouterr().err
+
+
+def test_a_scheduler_that_does_not_answer_costs_one_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried, asked = [], threading.Event()
+
+    def nobody(way: Scheduler) -> None:
+        asked.wait(60)
+        tried.append(way)
+        raise ConnectionError(f"the scheduler at {way.address} does not answer")
+
+    monkeypatch.setattr(Scheduler, "client", nobody)
+    engine = Engine(Store(tmp_path / "runs"), Scheduler("tcp://127.0.0.1:9"))
+    try:
+        jobs = [engine.submit(spec(QUICK, seed=seed)) for seed in range(5)]
+        asked.set()
+        for job in jobs:
+            with pytest.raises(RuntimeError, match="does not answer"):
+                job.result(60)
+        assert len(tried) == 1
+        with pytest.raises(RuntimeError, match="does not answer"):
+            engine.submit(spec(QUICK, seed=9)).result(60)
+        assert len(tried) == 2
+    finally:
+        engine.close()
+
+
+@pytest.mark.slow
+def test_a_run_that_every_worker_refuses_fails_in_words(
+    tmp_path: Path, scheduler: Callable[..., Scheduler]
+) -> None:
+    altered = {"PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"}
+    engine = Engine(
+        Store(tmp_path / "runs"), scheduler(altered={**altered, "DPMF_CATALOGUE": CATALOGUE})
+    )
+    try:
+        for seed in (1, 2):
+            with pytest.raises(RuntimeError, match=r"No worker can compute this.*its code of dpmf"):
+                engine.submit(spec(QUICK, seed=seed)).result(120)
+        assert engine.store.rows() == []
+    finally:
+        engine.close()

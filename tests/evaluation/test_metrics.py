@@ -1,0 +1,236 @@
+"""Metrics against brute force on cases small enough to check by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.algorithms.parts import Parts
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import of_ratings
+from dpmf_core.data.splits import Split
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.evaluations import RatingsEvaluation, TableEvaluation
+from dpmf_core.evaluation.metrics import (
+    buckets,
+    divergence,
+    mae,
+    ranked_users,
+    ranking,
+    relevant,
+    rmse,
+    top_items,
+)
+from dpmf_core.evaluation.registry import METRICS, evaluate, find
+from dpmf_core.registry import by_id
+
+BOUNDS = (1.0, 5.0)
+
+
+def ratings(*triples: tuple[int, int, float], n_users: int = 3, n_items: int = 5) -> Ratings:
+    users, items, values = zip(*triples, strict=True) if triples else ((), (), ())
+    return Ratings.of(
+        users, items, values, n_users=n_users, n_items=n_items, bounds=BOUNDS, public=True
+    )
+
+
+def by_offset(*offsets: float) -> Recommender:
+    """A model that ranks items by a fixed offset."""
+    return Recommender(
+        BOUNDS, 3.0, np.array(offsets, np.float32), np.zeros((len(offsets), 0), np.float32)
+    )
+
+
+def test_rmse_and_mae_by_hand() -> None:
+    predicted, actual = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 3.0])
+    assert rmse(predicted, actual) == pytest.approx(math.sqrt(5 / 3))
+    assert mae(predicted, actual) == pytest.approx(1.0)
+    assert math.isnan(rmse(np.array([]), np.array([])))
+    assert math.isnan(mae(np.array([]), np.array([])))
+
+
+def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
+    """Users rate (3, 4) and (2,): norms 5 and 2. Parts explain nothing: predicting 0 errs by every
+    rating, and by 1 a row of norm 1.
+    """
+    train = ratings((0, 0, 3), (0, 1, 4), (1, 2, 2))
+    split = Split(train, train, ratings(), ratings((1, 0, 5)), "by hand")
+    nothing = TableEvaluation(Parts(np.zeros((1, 5), np.float32)), of_ratings(train), split)
+    assert METRICS["training_rmse"].compute(nothing) == pytest.approx(math.sqrt((9 + 16 + 4) / 3))
+    assert METRICS["unit_row_rmse"].compute(nothing) == pytest.approx(math.sqrt((1 + 1) / 3))
+    constant = RatingsEvaluation(by_offset(0, 0, 0, 0, 0), split)  # 3 stars for everything
+    assert METRICS["training_rmse"].compute(constant) == pytest.approx(math.sqrt(2 / 3))
+    assert METRICS["unit_row_rmse"].compute(constant) == pytest.approx(
+        math.sqrt((1 / 25 + 1 / 4) / 3)
+    )
+
+
+def test_relevant_is_the_upper_quarter_of_the_range() -> None:
+    assert relevant(ratings((0, 0, 3.9), (0, 1, 4.0), (0, 2, 5.0))).tolist() == [False, True, True]
+
+
+def test_top_items_leave_the_history_out_and_come_best_first() -> None:
+    model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 4, 3))
+    lists = top_items(model, model.personal(history), history, np.array([0, 1]), 3)
+    assert lists.tolist() == [[2, 3, 4], [1, 2, 3]]
+
+
+def test_ranking_by_hand() -> None:
+    """User 0 wants items 2 and 0, user 1 wants item 4; lists of two are (2, 3) and (1, 2)."""
+    model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 3, 3))
+    test = ratings((0, 2, 5), (0, 0, 4), (0, 3, 1), (1, 4, 5), (2, 0, 1))
+    found = ranking(model, model.personal(history), history, test, k=2)
+    ideal = 1 + 1 / math.log2(3)
+    assert found["recall_at_2"] == pytest.approx((1 / 2 + 0) / 2)
+    assert found["ndcg_at_2"] == pytest.approx((1 / ideal + 0) / 2)
+    assert found["coverage"] == pytest.approx(3 / 5)
+
+
+def test_recall_divides_by_what_can_be_reached() -> None:
+    """Three liked items, lists of two: both right is a recall of 1, not 2/3 [Liang et al. 2018]."""
+    model, history = by_offset(0.5, 0.4, 0.3, 0.2, 0.1), ratings((0, 4, 3))
+    test = ratings((0, 0, 5), (0, 1, 5), (0, 2, 5))
+    assert ranking(model, model.personal(history), history, test, k=2)["recall_at_2"] == 1.0
+
+
+def test_ranking_equals_brute_force_on_random_data() -> None:
+    random = np.random.default_rng(0)
+    n, m, k = 40, 30, 7
+    grid = random.random((n, m))
+    history_pairs, test_pairs = np.nonzero(grid < 0.2), np.nonzero(grid > 0.8)
+    history = Ratings.of(
+        *history_pairs,
+        random.integers(1, 6, len(history_pairs[0])),
+        n_users=n,
+        n_items=m,
+        bounds=BOUNDS,
+    )
+    test = Ratings.of(
+        *test_pairs, random.integers(1, 6, len(test_pairs[0])), n_users=n, n_items=m, bounds=BOUNDS
+    )
+    model = Recommender(
+        BOUNDS,
+        3.0,
+        random.normal(size=m).astype(np.float32),
+        random.normal(size=(m, 3)).astype(np.float32),
+    )
+    personal = Personal(np.zeros(n, np.float32), random.normal(size=(n, 3)).astype(np.float32))
+    recalls, gains = [], []
+    for user in range(n):
+        wanted = {
+            int(i)
+            for i, v in zip(
+                test.items[test.users == user], test.values[test.users == user], strict=True
+            )
+            if v >= 4
+        }
+        if not wanted:
+            continue
+        scores = {
+            i: float(model.item_offsets[i] + personal.factors[user] @ model.item_factors[i])
+            for i in range(m)
+            if i not in set(history.items[history.users == user])
+        }
+        best = sorted(scores, key=lambda i: -scores[i])[:k]
+        recalls.append(len(wanted & set(best)) / min(k, len(wanted)))
+        gain = sum(1 / math.log2(place + 2) for place, i in enumerate(best) if i in wanted)
+        gains.append(gain / sum(1 / math.log2(place + 2) for place in range(min(k, len(wanted)))))
+    found = ranking(model, personal, history, test, k=k)
+    assert found[f"recall_at_{k}"] == pytest.approx(np.mean(recalls))
+    assert found[f"ndcg_at_{k}"] == pytest.approx(np.mean(gains))
+
+
+def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id() -> None:
+    """By (seed, user) alone: as likely from either half of the ids, others for another seed,
+    and a user's draw does not hang on who else is there.
+    """
+    liked = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
+    drawn = ranked_users(liked, 7, 500)
+    assert len(drawn) == 500
+    assert np.array_equal(drawn, np.unique(drawn))
+    assert (drawn % 2 == 0).all()
+    assert 190 < (drawn < 2000).sum() < 310  # 250 expected, deviation 9.7
+    assert np.array_equal(ranked_users(liked, 7, 500), drawn)
+    assert len(set(ranked_users(liked, 8, 500)) & set(drawn)) < 200  # 125 expected
+    without = liked.only(liked.users != drawn[3])
+    assert set(ranked_users(without, 7, 500)) >= set(drawn) - {drawn[3]}
+    assert np.array_equal(ranked_users(liked, 7, 5000), np.unique(liked.users))
+
+
+def test_ranking_ranks_those_who_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first half likes what the model puts first, the second half does not: the first by id
+    would show a recall of 1.
+    """
+    model, history = by_offset(0.5, 0.4, 0.3, 0.2, 0.1), ratings(n_users=400)
+    test = ratings(*((user, 0 if user < 200 else 4, 5.0) for user in range(400)), n_users=400)
+    monkeypatch.setattr("dpmf_core.evaluation.metrics.MAX_RANKED_USERS", 100)
+    for seed in (0, 1):
+        assert (
+            0.3
+            < ranking(model, model.personal(history), history, test, k=1, seed=seed)["recall_at_1"]
+            < 0.7
+        )
+
+
+def test_nobody_with_a_liked_item_gives_no_ranking() -> None:
+    model, history = by_offset(0.1, 0.2, 0.3, 0.4, 0.5), ratings((0, 1, 3))
+    assert ranking(model, model.personal(history), history, ratings((0, 0, 1)), k=2) == {}
+
+
+def test_buckets_cover_every_test_rating_once() -> None:
+    random = np.random.default_rng(1)
+    users, items = np.nonzero(random.random((30, 20)) < 0.5)
+    everything = Ratings.of(
+        users, items, random.integers(1, 6, len(users)), n_users=30, n_items=20, bounds=BOUNDS
+    )
+    odd = np.arange(len(everything)) % 2 == 1
+    history, test = everything.only(~odd), everything.only(odd)
+    predicted = random.normal(3, 1, len(test))
+    for rows in buckets(predicted, test, history).values():
+        assert sum(row["ratings"] for row in rows) == len(test)
+        total = sum(row["ratings"] * row["rmse"] ** 2 for row in rows if row["ratings"])
+        assert math.sqrt(total / len(test)) == pytest.approx(rmse(predicted, test.values))
+
+
+def test_an_evaluation_uses_each_users_own_history() -> None:
+    model = Recommender(
+        BOUNDS, 3.0, np.zeros(5, np.float32), np.zeros((5, 0), np.float32), user_damping=0.0
+    )
+    history, test = (
+        ratings((0, 0, 5), (0, 1, 5), (1, 0, 1)),
+        ratings((0, 2, 5), (1, 2, 1), (2, 2, 3)),
+    )
+    split = Split(history, history, ratings(), test, "by hand")
+    figures = evaluate("ratings", RatingsEvaluation(model, split))
+    assert figures["rmse"] == pytest.approx(0.0)
+    assert figures["test_ratings"] == 3
+    assert "validation_rmse" not in figures and "objective" not in figures
+
+
+def test_every_metric_says_what_it_is() -> None:
+    for name, metric in METRICS.items():
+        assert metric.id == name and metric.title and metric.tasks
+    assert METRICS["recall_at_20"].sign == -1 and not METRICS["coverage"].ranks
+    assert METRICS["objective"].text(0.12345) == "0.1235" and METRICS["mae"].text(0.5) == "0.500"
+    with pytest.raises(BadInput, match="Did you mean 'rmse'"):
+        find("rsme")
+
+
+def test_two_metrics_of_one_id_are_an_error() -> None:
+    with pytest.raises(ValueError, match="'rmse'"):
+        by_id([METRICS["rmse"], METRICS["mae"], METRICS["rmse"]])
+
+
+def test_the_divergence_is_that_of_two_normals() -> None:
+    """Against numerical integration of p log(p / q)."""
+    from scipy.integrate import quad
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(3)
+    train, test = rng.normal(0.1, 0.8, 500), rng.normal(-0.2, 1.1, 300)
+    p, q = norm(train.mean(), train.std()), norm(test.mean(), test.std())
+    integral, _ = quad(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), -10, 10)
+    assert divergence(train, test) == pytest.approx(integral, rel=1e-6)
+    assert divergence(train, train) == pytest.approx(0, abs=1e-12)
+    assert np.isnan(divergence(train, np.ones(4)))

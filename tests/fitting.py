@@ -1,0 +1,32 @@
+"""One fit, as tests look at it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpmf_core.algorithms import REGISTRY, Algorithm, Streams, train
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import Noise
+from dpmf_core.privacy.events import Ledger
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The result of a fit, and what its noise spent."""
+
+    model: Any
+    spent: Ledger = ()
+
+
+def fit(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Fitted:
+    return Fitted(train(algorithm, data, noise, rng), noise.spent)
+
+
+def fitted(
+    name: str, data: Ratings, level: float = 1.0, seed: int = 0, **parameters: Any
+) -> Fitted:
+    """An algorithm of the registry at a level of noise; seed: of starts, noise and samples."""
+    algorithm = REGISTRY[name](**parameters)
+    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
+    return fit(algorithm, data, noise, Streams(np.random.default_rng(seed), seed))

@@ -1,0 +1,303 @@
+"""The kernels against dense float64 numpy, on rectangular shapes, empty rows and full ones."""
+
+import itertools
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from dpmf_core import kernels
+from dpmf_core.kernels import blas, normal_equations
+
+N, M = 57, 41
+
+
+def _rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    mask = random.random((N, M)) < 0.3
+    mask[3], mask[7] = False, True
+    indptr = np.concatenate([[0], np.cumsum(mask.sum(1))])
+    indices = np.nonzero(mask)[1].astype(np.int32)
+    return indptr, indices, random.normal(size=len(indices)), random.random(len(indices)) + 0.1
+
+
+def _system(i, indptr, indices, values, weights, factors):
+    span = slice(indptr[i], indptr[i + 1])
+    f = factors[indices[span]].astype(float)
+    w = np.ones(len(f)) if weights is None else weights[span]
+    return (f * w[:, None]).T @ f, (f * w[:, None]).T @ values[span]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("rank", [1, normal_equations.SMALL, normal_equations.SMALL + 1, 40])
+def test_solve_rows_and_normal_equations_equal_dense_algebra(
+    rank, based, weighted, dtype, tolerance
+):
+    indptr, indices, values, weights = _rows()
+    weights = weights if weighted else None
+    random = np.random.default_rng(1)
+    factors = random.normal(size=(M, rank)).astype(dtype)
+    base = np.eye(rank) * 0.3 + 0.1 if based else None
+    ridge = random.random(N) + 0.2
+    solved = kernels.solve_rows(indptr, indices, values, factors, ridge, base=base, weights=weights)
+    grams = kernels.weighted_grams(indptr, indices, factors, 5, 50, weights=weights)
+    weighted_values = values if weights is None else weights * values
+    rhs = kernels.right_sides(indptr, indices, weighted_values, factors, 5, 50)
+    assert solved.dtype == grams.dtype == dtype
+    for i in range(N):
+        H, w = _system(i, indptr, indices, values, weights, factors)
+        expected = np.linalg.solve(H + (0 if base is None else base) + ridge[i] * np.eye(rank), w)
+        np.testing.assert_allclose(solved[i], expected, rtol=tolerance, atol=tolerance)
+        if 5 <= i < 50:
+            np.testing.assert_allclose(grams[i - 5], H, rtol=tolerance, atol=tolerance)
+            np.testing.assert_allclose(rhs[i - 5], w, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rank", [normal_equations.SMALL, 48, blas.WHOLE, blas.WHOLE + 1])
+def test_rows_longer_than_one_product_are_summed_in_full(rank, weighted):
+    random = np.random.default_rng(5)
+    lengths = [0, 2 * blas.GATHER + 77, 1, blas.GATHER, 129]
+    indptr = np.cumsum([0, *lengths])
+    indices, values = (
+        random.integers(0, M, indptr[-1]).astype(np.int32),
+        random.normal(size=indptr[-1]),
+    )
+    weights = random.random(indptr[-1]) + 0.1 if weighted else None
+    factors = random.normal(size=(M, rank))
+    solved = kernels.solve_rows(indptr, indices, values, factors, 0.7, weights=weights)
+    grams = kernels.weighted_grams(indptr, indices, factors, 0, len(lengths), weights=weights)
+    for i in range(len(lengths)):
+        H, w = _system(i, indptr, indices, values, weights, factors)
+        np.testing.assert_allclose(grams[i], H, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(
+            solved[i], np.linalg.solve(H + 0.7 * np.eye(rank), w), rtol=1e-8, atol=1e-8
+        )
+
+
+def test_an_empty_row_gives_exactly_zero():
+    indptr, indices, values, _ = _rows()
+    factors = np.random.default_rng(1).normal(size=(M, 16)).astype(np.float32)
+    assert not kernels.solve_rows(indptr, indices, values, factors, 0.1)[3].any()
+    assert not kernels.weighted_grams(indptr, indices, factors, 3, 4).any()
+    assert not kernels.right_sides(indptr, indices, values, factors, 3, 4).any()
+
+
+def test_weighted_grams_on_a_grid_are_exact() -> None:
+    """sqrt(w) f is rounded towards zero, and its products are summed without rounding."""
+    indptr, indices, _, weights = _rows()
+    factors, step = np.random.default_rng(2).normal(size=(M, 5)), 2.0**-12
+    grams = kernels.weighted_grams(indptr, indices, factors, 0, N, weights=weights, step=step)
+    for i in range(N):
+        entries = slice(indptr[i], indptr[i + 1])
+        rows = np.sqrt(weights[entries])[:, None] * factors[indices[entries]]
+        rounded = np.trunc(rows / step) * step
+        assert (grams[i] == rounded.T @ rounded).all()
+
+
+def test_collinear_factors_with_a_tiny_ridge_stay_finite():
+    indptr, indices, values, _ = _rows()
+    factors = np.ones((M, 4), np.float32) * 100
+    solved = kernels.solve_rows(indptr, indices, values, factors, 1e-12)
+    assert np.isfinite(solved).all()
+    means = np.array([values[a:b].mean() if b > a else 0 for a, b in itertools.pairwise(indptr)])
+    np.testing.assert_allclose(solved @ factors[0], means, atol=1e-4)
+
+
+@pytest.mark.parametrize("rank", [4, 33])
+def test_results_do_not_depend_on_threads_or_on_company(rank):
+    indptr, indices, values, weights = _rows()
+    factors = np.random.default_rng(2).normal(size=(M, rank)).astype(np.float32)
+
+    def solve(threads: int) -> np.ndarray:
+        return kernels.solve_rows(
+            indptr, indices, values, factors, 0.5, weights=weights, threads=threads
+        )
+
+    alone = solve(1)
+    with ThreadPoolExecutor(4) as pool:
+        for other in pool.map(solve, [1, 2, 3, 4] * 5):
+            assert np.array_equal(alone, other)
+
+
+OVERLAP = """
+import threading
+import numpy as np
+from threadpoolctl import threadpool_info
+from dpmf_core import kernels
+from dpmf_core.kernels import blas, normal_equations
+
+def blas():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+kernels.rank_segments(np.array([0, 2]), np.array([1.0, 0.0]))  # needs no BLAS: the libraries must be known all the same
+kernels.ready()
+before, entered, left, seen = blas(), threading.Event(), threading.Event(), []
+
+def outlives(start, stop):
+    entered.set()
+    left.wait(10)
+    seen.append(blas())
+
+longer = threading.Thread(target=kernels.share_out, args=(outlives, np.ones(1), 1))
+longer.start()
+entered.wait(10)
+kernels.share_out(lambda start, stop: seen.append(blas()), np.ones(1), 1)
+left.set()
+longer.join()
+print(before, seen, blas())
+"""  # noqa: E501
+
+
+def test_overlapping_kernels_hold_blas_at_one_thread_until_the_last_is_done():
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    fresh = subprocess.run(
+        [sys.executable, "-c", OVERLAP], check=True, capture_output=True, text=True, env=environment
+    )
+    assert fresh.stdout.strip() == "{2} [{1}, {1}] {2}"
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    code = (
+        "import os, numpy as np; from dpmf_core import kernels; U = np.ones((999, 3), np.float32);"
+        " at = np.arange(999)\nwork = lambda: kernels.predict_pairs(U, U, at, at,"
+        " threads=2).sum()\nwork(); child = os.fork()\nif child == 0: os._exit(int(work() !="
+        " 2997))\nprint(os.waitpid(child, 0)[1])"
+    )
+    fresh = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert fresh.stdout.strip() == "0"
+
+
+def _noisy_grams(rank: int, dtype: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(3)
+    noise = random.normal(size=(30, rank, rank))
+    grams = noise + noise.swapaxes(1, 2)
+    grams[::3] += 10 * rank * np.eye(rank)  # a third needs no projection
+    return (
+        grams.astype(dtype),
+        random.normal(size=(30, rank)).astype(dtype),
+        random.random(30) + 0.5,
+    )
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-3)])
+@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("rank", [1, 5, 20])
+def test_solve_psd_equals_an_explicit_projection(rank, based, dtype, tolerance):
+    grams, rhs, ridge = _noisy_grams(rank, dtype)
+    base = np.eye(rank) * 0.3 + 0.1 if based else None
+    solved = kernels.solve_psd(grams, rhs, ridge, base=base)
+    for b in range(len(grams)):
+        values, Q = np.linalg.eigh(grams[b].astype(float))
+        projected = Q @ np.diag(np.maximum(values, 0)) @ Q.T
+        expected = np.linalg.solve(
+            projected + (0 if base is None else base) + ridge[b] * np.eye(rank),
+            rhs[b].astype(float),
+        )
+        np.testing.assert_allclose(solved[b], expected, rtol=tolerance, atol=tolerance)
+
+
+def test_solve_psd_without_projection_solves_the_system_as_it_is():
+    grams, rhs, ridge = _noisy_grams(5, np.float64)
+    solved = kernels.solve_psd(grams, rhs, ridge, project=False)
+    for b in range(len(grams)):
+        np.testing.assert_allclose((grams[b] + ridge[b] * np.eye(5)) @ solved[b], rhs[b], atol=1e-8)
+
+
+def test_solve_psd_without_projection_gives_singular_systems_their_least_squares_and_leaves_the_others_alone():  # noqa: E501
+    grams, rhs, _ = _noisy_grams(5, np.float64)
+    alone = kernels.solve_psd(grams, rhs, 1.0, project=False)
+    grams[4] = -np.eye(5)
+    grams[4, 0, 0] = 1  # with the ridge: diag(2, 0, 0, 0, 0)
+    solved = kernels.solve_psd(grams, rhs, 1.0, project=False)
+    np.testing.assert_allclose(solved[4], [rhs[4, 0] / 2, 0, 0, 0, 0], atol=1e-12)
+    assert np.array_equal(np.delete(solved, 4, 0), np.delete(alone, 4, 0))
+
+
+def test_predict_pairs_rank_segments_and_unfold():
+    random = np.random.default_rng(4)
+    U, V = (
+        random.normal(size=(N, 6)).astype(np.float32),
+        random.normal(size=(M, 6)).astype(np.float32),
+    )
+    users, items = random.integers(0, N, 500), random.integers(0, M, 500)
+    np.testing.assert_allclose(
+        kernels.predict_pairs(U, V, users, items),
+        (U[users] * V[items]).sum(1),
+        rtol=1e-4,
+        atol=1e-5,
+    )
+    starts, key = np.array([0, 4, 4, 9]), np.array([0.3, 0.1, 0.1, 0.2, 5, 4, 3, 2, 1.0])
+    assert kernels.rank_segments(starts, key).tolist() == [3, 0, 1, 2, 4, 3, 2, 1, 0]
+    triangle = np.arange(1.0, 7.0)[None]
+    expected = [[1, 1.0, 2], [1.0, 3, 2.5], [2, 2.5, 6]]
+    assert kernels.unfold(triangle, 3, 0.5)[0].tolist() == expected
+
+
+def test_compiled_kernels_are_kept_on_disk():
+    kernels.ready()
+    code = (
+        "from dpmf_core import kernels; kernels.ready();"
+        "from dpmf_core.kernels import least_squares as k;"
+        "print(sum(sum(f.stats.cache_misses.values())"
+        " for f in (k._solve_rows, k._solve_definite)))"
+    )
+    fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert fresh.stdout.strip() == "0"
+
+
+def test_a_shuffle_is_a_permutation_that_every_key_draws_anew() -> None:
+    """Over 6,000 keys every order of 3 comes up as often, within 5 deviations, and each place
+    of 10 holds each number as often.
+    """
+    from dpmf_core.kernels.shuffle import shuffled
+
+    assert sorted(shuffled(1000, 3)) == list(range(1000))
+    assert (shuffled(1000, 3) == shuffled(1000, 3)).all() and (
+        shuffled(1000, 3) != shuffled(1000, 4)
+    ).any()
+    assert shuffled(0, 1).tolist() == [] and shuffled(1, 1).tolist() == [0]
+    orders = {}
+    for key in range(6000):
+        order = tuple(shuffled(3, key).tolist())
+        orders[order] = orders.get(order, 0) + 1
+    assert len(orders) == 6
+    assert max(abs(count - 1000) for count in orders.values()) < 5 * np.sqrt(1000 * 5 / 6)
+    places = np.stack([shuffled(10, key) for key in range(5000)])
+    for place in range(10):
+        assert np.abs(np.bincount(places[:, place], minlength=10) - 500).max() < 5 * np.sqrt(
+            500 * 0.9
+        )
+
+
+def test_what_is_compiled_beforehand_is_what_a_private_run_needs():
+    """Else the first run of a fresh server would wait for the compiler."""
+    code = """
+from dpmf_core import kernels
+from dpmf_core.kernels import discrete, least_squares, normal_equations, rounding, rows
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import RunSpec
+kernels.ready()
+def compiled():
+    modules = (discrete, least_squares, normal_equations, rounding, rows)
+    loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}
+    return {key: len(it.signatures) for key, it in loops.items() if hasattr(it, "signatures")}
+held = compiled()
+for noise in ("continuous", "discrete"):
+    budget = {"epsilon": 5, "delta": 1e-5, "noise": noise}
+    spec = RunSpec.parse(
+        data={"id": "cinema-small"}, algorithm="dpals", budget=budget, parameters={"steps": 1}
+    )
+    run(spec)
+print([name for (_, name), _ in set(held.items()) ^ set(compiled().items())], len(held))
+"""
+    fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    missed, count = fresh.stdout.rsplit(maxsplit=1)
+    assert missed == "[]" and int(count) >= 12

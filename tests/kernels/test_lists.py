@@ -1,0 +1,39 @@
+"""Lists of the best items that a user has not rated, against sorting everything."""
+
+import numpy as np
+import pytest
+
+from dpmf_core import kernels
+
+
+def by_sorting(scores: np.ndarray, rated: set[int], k: int) -> list[int]:
+    """Best first, of equal scores the first by number; what is no number comes last."""
+    worth = np.where(np.isnan(scores), -np.inf, scores)
+    left = [item for item in range(len(scores)) if item not in rated]
+    best = sorted(left, key=lambda item: (-worth[item], item))[:k]
+    return best + [-1] * (k - len(best))
+
+
+@pytest.mark.parametrize("levels", [3, 1_000_000])  # many equal scores, hardly any
+@pytest.mark.parametrize("k", [1, 7, 40])
+def test_lists_are_the_first_of_what_sorting_gives(levels: int, k: int) -> None:
+    random = np.random.default_rng(levels + k)
+    n, m = 60, 40
+    scores = (random.integers(0, levels, (n, m)) / levels).astype(np.float32)
+    scores[3, 5:20] = -np.inf
+    rated = [np.flatnonzero(random.random(m) < share) for share in np.linspace(0, 1, n)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rated])])
+    items = np.concatenate(rated).astype(np.int32)
+    users = random.permutation(n)[:50]
+    found = kernels.best_unseen(scores[users], users, starts, items, k)
+    expected = [by_sorting(scores[user], set(rated[user].tolist()), k) for user in users]
+    assert found.tolist() == expected
+    for threads in (1, 3):
+        again = kernels.best_unseen(scores[users], users, starts, items, k, threads=threads)
+        assert np.array_equal(again, found)
+
+
+def test_what_is_no_number_is_listed_only_where_nothing_else_is_left() -> None:
+    scores = np.array([[1.0, np.nan, 3.0, np.nan, 2.0]], np.float32)
+    found = kernels.best_unseen(scores, np.zeros(1, int), np.zeros(2, int), np.zeros(0, int), 3)
+    assert found.tolist() == [[2, 4, 0]]

@@ -1,0 +1,66 @@
+"""What the wheel holds, and that it works where nothing of a clone is near."""
+
+import configparser
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.conftest import ROOT, Environment
+
+INSTALLED_AS = {"dpmf_core": "dpmf_core", "datasets": "dpmf_datasets", "pages": "dpmf_app/pages"}
+
+
+def names(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_nothing_lands_beside_the_packages_of_this_project(wheel: Path) -> None:
+    top = {name.partition("/")[0] for name in names(wheel)}
+    (facts,) = (name for name in top if name.endswith(".dist-info"))
+    assert top - {facts} == {"dpmf_core", "dpmf_datasets", "dpmf_app"}
+
+
+def test_every_module_is_in_the_wheel_and_no_other(wheel: Path) -> None:
+    expected = {"dpmf_app/app.py"}
+    for folder, package in INSTALLED_AS.items():
+        files = (ROOT / folder).rglob("*.py")
+        expected |= {f"{package}/{file.relative_to(ROOT / folder).as_posix()}" for file in files}
+    assert {name for name in names(wheel) if name.endswith(".py")} == expected
+
+
+def test_scripts_and_styles_of_components_are_in_the_wheel(wheel: Path) -> None:
+    files = [it for it in (ROOT / "pages").rglob("*") if it.suffix in (".js", ".css")]
+    expected = {f"dpmf_app/{file.relative_to(ROOT).as_posix()}" for file in files}
+    assert {name for name in names(wheel) if name.endswith((".js", ".css"))} == expected
+
+
+def test_the_settings_types_and_command_are_in_the_wheel(wheel: Path) -> None:
+    assert {"dpmf_app/.streamlit/config.toml", "dpmf_core/py.typed"} <= names(wheel)
+    held = zipfile.ZipFile(wheel)
+    (file,) = (name for name in held.namelist() if name.endswith("/entry_points.txt"))
+    entries = configparser.ConfigParser()
+    entries.read_string(held.read(file).decode())
+    assert dict(entries["console_scripts"]) == {"dpmf": "dpmf_core.__main__:start"}
+
+
+@pytest.mark.slow
+def test_the_command_works_in_an_empty_folder(installed: Environment) -> None:
+    options = ("--dataset", "cinema-small", "--algorithm", "dpals", "--epsilon", "5", "--json")
+    run = json.loads(installed.run("dpmf", "fit", *options))
+    assert run["epsilon"]["exact"] == pytest.approx(5)
+    (kept,) = json.loads(installed.run("dpmf", "runs", "--json"))
+    assert kept["key"] == run["key"]
+    assert installed.run("dpmf", "--help").startswith("Usage: dpmf ")
+    assert list(installed.work.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_another_package_called_datasets_stays_what_it_is(installed: Environment) -> None:
+    code = (
+        "import dpmf_core; loaded = dpmf_core.load('cinema-small').name; import datasets;"
+        " print(loaded, datasets.MARK)"
+    )
+    printed = installed.run("python", "-c", code)
+    assert printed.strip() == "cinema-small another package of this name"

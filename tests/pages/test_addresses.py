@@ -1,0 +1,75 @@
+"""Every address that somebody stored or remembers leads to its page, with all that it says."""
+
+from urllib.parse import urljoin
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from pages.kit.page_table import PAGES, SECTIONS, page_meant
+from pages.server.addresses import Addresses
+
+LINK = "data=cinema&eps=2&p.rank=3&grid=rank%20%3D%202%2C%204"
+
+
+def browser(base: str = "") -> TestClient:
+    """Of a server whose every page says its address."""
+    said = Route("/{path:path}", lambda request: PlainTextResponse(request.url.path))
+    served = Starlette(routes=[said], middleware=[Middleware(Addresses, base=base)])
+    return TestClient(served, follow_redirects=False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "page"),
+    [
+        ("/", "/explore"),  # the first page was Explore
+        ("/tradeoff", "/trade-off"),
+        ("/Trade_Off/", "/trade-off"),
+        ("/EXPLORE", "/explore"),
+        ("/home", "/"),
+        ("/start", "/"),
+        ("/learn", "/lessons"),
+        ("/verify", "/accountant"),
+        ("/work", "/runs"),
+    ],
+)
+@pytest.mark.parametrize("base", ["", "/course"])
+def test_an_address_leads_on_with_its_query(asked: str, page: str, base: str) -> None:
+    answer = browser(base).get(f"{base}{asked}?{LINK}")
+    assert answer.status_code == 307
+    # as a browser finds it, also behind a proxy that takes a prefix away
+    there = urljoin(f"http://x/prefix{base}{asked}?{LINK}", answer.headers["location"])
+    assert there == f"http://x/prefix{base}{page}?{LINK}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/?class=abcdefgh",
+        "/?embed=true",
+        *(f"/{page.id}?{LINK}" for page in PAGES[1:]),
+        "/nothing-like-it",
+        "/static/js/explore",
+        "/_stcore/health",
+        "/auth/login",
+        "//evil.example",
+        "/..%2Fhome",
+    ],
+)
+def test_a_page_of_its_own_and_what_is_none_are_left_alone(path: str) -> None:
+    assert browser().get(path).status_code == 200
+
+
+def test_what_is_sent_is_not_led_elsewhere() -> None:
+    assert browser().put("/tradeoff").status_code in (405, 404)
+
+
+def test_no_address_means_two_pages_and_every_section_has_one() -> None:
+    names = [(name, page.id) for page in PAGES for name in (page.id, *page.also)]
+    assert all(page_meant(name) == page for name, page in names)
+    assert {page.section for page in PAGES} == {"", *SECTIONS}
+    assert all(page_meant(section) for section in SECTIONS)

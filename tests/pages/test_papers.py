@@ -1,0 +1,54 @@
+"""The page of the papers: every claim with its last verdict."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.papers import results
+from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.registry import CLAIMS
+from tests.pages.driving import page_at, words
+from tests.pages.made_up import made_up
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Claim:
+    """A claim that was measured on this machine, in runs whose figures are made up."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    claim = CLAIMS["chien-fig4"]
+    points = claim.points()
+    found = claim.measured(points, {point.key: made_up(point.spec) for point in points})
+    results.save(results.result(claim, found, full=True))
+    return claim
+
+
+def page() -> AppTest:
+    return AppTest.from_file(str(page_at("papers/page.py").script), default_timeout=60).run()
+
+
+def test_every_claim_is_listed_and_counted(kept: Claim) -> None:
+    app = page()
+    assert not app.exception
+    (table,) = [it.value for it in app.dataframe]
+    assert len(table) == len(CLAIMS)
+    last = [found for claim in CLAIMS.values() if (found := results.last(claim)) is not None]
+    held = sum(found.outcome is Outcome.REPRODUCED for found in last)
+    assert app.title[0].value == f"{held} of {len(last)} measured claims hold here"
+
+
+def test_one_paper_alone_is_shown() -> None:
+    app = page()
+    app.selectbox(key="papers.paper").set_value("Vallet et al. 2014").run()
+    (table,) = [it.value for it in app.dataframe]
+    assert set(table["source"].str.split(",").str[0]) == {"Vallet et al. 2014"}
+    assert app.selectbox(key="papers.claim").value in CLAIMS
+
+
+def test_a_claim_shows_its_statements_and_its_last_verdict(kept: Claim) -> None:
+    app = page()
+    app.selectbox(key="papers.claim").set_value(kept.id).run()
+    assert not app.exception
+    assert all(clause.words in words(app) for clause in kept.clauses)
+    found = results.last(kept)
+    assert found is not None and str(found.outcome) in words(app)

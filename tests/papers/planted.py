@@ -1,0 +1,61 @@
+"""Planted results: measured values of a claim, moved until its clauses say what is wished."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dpmf_core.papers.figures import Claim
+from dpmf_core.runs.sweep import Summary
+
+TRIES = 40_000
+
+
+def with_truths(
+    claim: Claim, start: Sequence[Summary], wished: Sequence[bool], seed: int = 0
+) -> list[Summary] | None:
+    """Results near `start` at which exactly those clauses hold that are wished to; None where none
+    were found, as between two clauses of which one follows from the other.
+    """
+    rng = np.random.default_rng(seed)
+    found, scale = list(start), _scales(claim, start)
+    loss = _loss(claim, found, wished, scale)
+    for _ in range(TRIES):
+        if loss == 0.0:
+            return found
+        moved = _moved(found, rng)
+        other = _loss(claim, moved, wished, scale)
+        if other <= loss:
+            found, loss = moved, other
+    return None
+
+
+def _moved(found: Sequence[Summary], rng: np.random.Generator) -> list[Summary]:
+    """One place shifted, or all places of one method."""
+    sizes = np.array([abs(it.median) for it in found])
+    size = float(10.0 ** rng.uniform(-3, 0.3)) * max(float(np.median(sizes)), 1e-3)
+    shift = float(rng.normal()) * size
+    chosen = found[int(rng.integers(len(found)))]
+    whole_line = rng.random() < 0.4
+    return [
+        replace(it, draws=tuple(draw + shift for draw in it.draws))
+        if it is chosen or (whole_line and it.label == chosen.label)
+        else it
+        for it in found
+    ]
+
+
+def _scales(claim: Claim, found: Sequence[Summary]) -> list[float]:
+    return [max(abs(clause.margin(found)), 1e-9) for clause in claim.clauses]
+
+
+def _loss(
+    claim: Claim, found: Sequence[Summary], wished: Sequence[bool], scale: Sequence[float]
+) -> float:
+    """How far the clauses are from what is wished; 0 where all are as wished."""
+    total = 0.0
+    for clause, wish, unit in zip(claim.clauses, wished, scale, strict=True):
+        margin = clause.margin(found)
+        if (margin > 0) != wish:
+            total += abs(margin) / unit + 1e-3
+    return total

@@ -1,0 +1,136 @@
+"""Published bounds against values computed by hand from the printed formulas."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpmf_core.errors import BadInput
+from dpmf_core.papers.bounds import (
+    BOUNDS,
+    LOW_RANK,
+    SAMPLE_COMPLEXITY,
+    Place,
+    crossing,
+    find_bound,
+    output_rank,
+    user_epsilon,
+)
+from dpmf_core.papers.clauses import NotMeasured
+from dpmf_core.papers.exponents import exponent
+
+every = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
+
+
+def test_errors_are_the_printed_ones() -> None:
+    at = Place(users=50_000, items=10_000, epsilon=2.0)
+    # (10,000 / 100,000)^2; 10,000 / 100,000; (10,000^1.25 / 100,000)^(1/5) = 1
+    assert BOUNDS["dpals"].error(at) == pytest.approx(0.01)
+    assert BOUNDS["dpals-squared"].error(at) == pytest.approx(0.1)
+    assert BOUNDS["dpfw"].error(at) == pytest.approx(1.0)
+    assert BOUNDS["dpfw"].error(at.moved("users", 32 * 50_000)) == pytest.approx(0.5)
+
+
+def test_users_are_the_printed_ones() -> None:
+    at = Place(items=10_000, epsilon=2.0)
+    assert [bound.users(0.25, at) for bound in BOUNDS.values() if bound.users] == pytest.approx(
+        [10_000 / (0.5 * 2), 10_000 / (0.25 * 2), 100_000 / (0.25**5 * 2)]
+    )
+
+
+@every
+def test_error_and_users_are_inverse_and_exponents_those_of_the_formula(bound) -> None:
+    at = Place(users=7_000, items=300, epsilon=3.0)
+    assert bound.users(bound.error(at), at) == pytest.approx(at.users)
+    for axis, power in bound.exponents.items():
+        doubled = at.moved(axis, 2 * getattr(at, axis))
+        assert math.log2(bound.error(doubled) / bound.error(at)) == pytest.approx(power)
+
+
+def test_ratings_that_are_asked_for() -> None:
+    at = Place(users=20_000, items=1_024)
+    assert BOUNDS["dpfw"].ratings(at) == 32
+    assert BOUNDS["dpals"].ratings(at) == pytest.approx(math.log(21_024))
+
+
+def test_the_constant_puts_a_bound_on_the_point() -> None:
+    bound, at = BOUNDS["dpfw"], Place(5_000, 1_000, 10.0)
+    assert bound.constant(0.3, at) * bound.error(at) == pytest.approx(0.3)
+
+
+def test_two_bounds_cross_where_both_give_the_same_error() -> None:
+    at, constants = Place(items=500, epsilon=4.0), (7.0, 0.3)
+    first, second = BOUNDS["dpals"], BOUNDS["dpfw"]
+    n = crossing(first, second, constants, at, "users")
+    assert n is not None
+    there = at.moved("users", n)
+    assert constants[0] * first.error(there) == pytest.approx(constants[1] * second.error(there))
+    assert crossing(first, first, constants, at, "users") is None
+
+
+def test_the_printed_tables() -> None:
+    at = Place(users=10.0**6, items=10_000.0)
+    nuclear, _, _, private = SAMPLE_COMPLEXITY
+    assert nuclear.users and nuclear.users(at) == 10_000
+    assert private.users and private.users(at) == pytest.approx(100_000)
+    assert private.ratings and private.ratings(at) == pytest.approx(1e8)
+    response, exponential, frank_wolfe = (row.error(at) for row in LOW_RANK if row.error)
+    assert response == pytest.approx(1004.988, abs=1e-3)
+    assert exponential == 1_010_000
+    assert frank_wolfe == pytest.approx(10 ** (1.8 + 0.4))
+    assert output_rank(at) == pytest.approx(10 ** (2.4 - 0.8))
+
+
+def test_one_rating_and_one_user() -> None:
+    assert user_epsilon(0.5, 1) == (0.5, pytest.approx(0.5, rel=1e-6))
+    pure, gaussian = user_epsilon(0.5, 10, 1e-5)
+    assert pure == 5.0
+
+    # mu of (0.5, 1e-5) solves delta(mu) = 1e-5; ten times as large a mu, put into the same formula
+    def delta(mu: float, epsilon: float) -> float:
+        normal = stats.norm.cdf
+        return normal(mu / 2 - epsilon / mu) - math.exp(epsilon) * normal(-mu / 2 - epsilon / mu)
+
+    grid = np.linspace(0.05, 0.3, 200_001)
+    mu = grid[np.argmin([abs(delta(it, 0.5) - 1e-5) for it in grid[::50]]) * 50]
+    assert delta(10 * mu, gaussian) == pytest.approx(1e-5, rel=5e-3)
+
+
+def test_bad_places_and_ids_are_refused() -> None:
+    with pytest.raises(BadInput, match="'users' is 0"):
+        Place(users=0)
+    with pytest.raises(BadInput, match="Known: dpals, dpals-squared, dpfw"):
+        find_bound("dpsgd")
+
+
+@pytest.mark.parametrize("power", [-2.0, -1.0, -0.2, 0.25])
+def test_the_exponent_of_a_planted_power_law_is_found(power: float) -> None:
+    exact = exponent((x, 3 * x**power) for x in (1e3, 2e3, 5e3))
+    assert exact.value == pytest.approx(power)
+    assert exact.high - exact.low == pytest.approx(0, abs=1e-6)
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(400):
+        draws = [(x, x**power * math.exp(rng.normal(0, 0.1))) for x in (1e3, 2e3, 4e3) * 2]
+        found = exponent(draws)
+        inside += found.low <= power <= found.high
+    assert 0.91 <= inside / 400 <= 0.985  # 95%, three standard deviations of 400 draws
+
+
+def test_the_interval_is_that_of_ordinary_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    x = np.repeat([1.0, 2.0, 5.0, 9.0], 2)
+    y = x**-0.7 * np.exp(rng.normal(0, 0.2, len(x)))
+    found, theirs = exponent(zip(x, y, strict=True)), stats.linregress(np.log(x), np.log(y))
+    reach = stats.t.ppf(0.975, len(x) - 2) * theirs.stderr
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (theirs.slope, theirs.slope - reach, theirs.slope + reach)
+    )
+
+
+def test_too_few_draws_give_no_exponent() -> None:
+    with pytest.raises(NotMeasured):
+        exponent([(1.0, 0.1), (2.0, 0.2)])
+    with pytest.raises(NotMeasured):
+        exponent([(1.0, 0.1)] * 3)

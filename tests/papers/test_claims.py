@@ -1,0 +1,72 @@
+"""What claims refer to exists: their sources' data, the lines of their marks, their pages."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.papers import results
+from dpmf_core.papers.figures import Claim, Figure
+from dpmf_core.papers.registry import CLAIMS, FIGURES
+from pages.kit.page_table import BY_ID
+
+# published of methods that are not run here
+PUBLISHED_ONLY = {
+    "chien-fig5": {"ALS on a sample"},
+    "krichene-rmse": {"Ada-DPALS by gradient steps"},
+}
+PAGES = Path(__file__).parents[2] / "pages"
+
+
+def unknown_sources(claim: Claim) -> set[str]:
+    return set(claim.source_ids) - {entry.id for entry in catalogue().catalogue()}
+
+
+def labels(claim: Claim) -> set[str]:
+    """Of all that is run or was measured of it."""
+    run = {
+        method.name for full in (False, True) for it in claim.sweeps(full) for method in it.methods
+    }
+    kept = (results.recorded(claim.id, size) for size in results.SIZES)
+    return run | {it.label for found in kept if found for it in found.measured}
+
+
+def constants(page: str) -> Iterator[str]:
+    """Every text in the modules of a page."""
+    for path in (PAGES / page.replace("-", "")).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "figures_of":
+                yield from (figure.id for figure in FIGURES.values() if figure.page == page)
+
+
+def drawn(figure: Figure) -> bool:
+    """Whether its page names it, or takes all figures of the page; that of the papers has all."""
+    if figure.page == "papers":
+        return figure.id in CLAIMS
+    return figure.page in BY_ID and figure.id in set(constants(figure.page))
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
+def test_what_a_claim_refers_to_exists(claim: Claim) -> None:
+    assert bool(claim.source_ids) <= bool(claim.source_data)
+    assert not unknown_sources(claim), "the catalogue has no such data"
+    strange = {mark.label for mark in claim.marks} - labels(claim)
+    assert strange == PUBLISHED_ONLY.get(claim.id, set()), "no method of the claim has this label"
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES.keys())
+def test_a_figure_is_drawn_on_its_page(figure: Figure) -> None:
+    assert drawn(figure)
+
+
+def test_what_does_not_exist_is_found() -> None:
+    claim = CLAIMS["balu-fig3"]
+    assert unknown_sources(replace(claim, source_ids=("ml-1m", "ml-1n"))) == {"ml-1n"}
+    assert "Count sketch, k = 4" in labels(claim) and "Count sketch, k = 5" not in labels(claim)
+    assert drawn(claim) and not drawn(replace(claim, id="balu-fig9"))
+    assert not drawn(replace(claim, page="faces"))

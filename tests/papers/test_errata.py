@@ -1,0 +1,293 @@
+"""Errata: every figure against another computation of it, every derivation at its place."""
+
+import functools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from dpmf_core.papers.errata import langevin
+from dpmf_core.papers.errata.erratum import Attack, Comparison, Effect
+from dpmf_core.papers.errata.registry import ERRATA
+from dpmf_core.papers.source_noise import SOURCE_NOISE
+from dpmf_core.runs.data_access import open_data, open_ratings
+from dpmf_core.runs.specification import DataSpec
+from tests.docs.markdown import headings
+from tests.docs.test_links import PRIVACY
+
+Pair = tuple[float, float]
+ATTACKS = [name for name, it in ERRATA.items() if isinstance(it.means, Attack)]
+COMPUTED = [name for name in ERRATA if name not in ATTACKS]
+CORRECTIONS = PRIVACY.read_text("utf-8").split("\n## Corrections of the sources\n")[1]
+
+
+@functools.cache
+def computed(name: str) -> Comparison:
+    """Once: some of them read a data set."""
+    return ERRATA[name].compare()
+
+
+def epsilon(mu: float, delta: float = 1e-5) -> float:
+    """Of a Gaussian mechanism, from its two tail probabilities."""
+
+    def excess(eps: float) -> float:
+        return float(
+            norm.cdf(mu / 2 - eps / mu) - math.exp(eps) * norm.cdf(-mu / 2 - eps / mu) - delta
+        )
+
+    return float(brentq(excess, 0.0, 60.0, xtol=1e-12))
+
+
+MU_1 = brentq(lambda mu: epsilon(mu) - 1.0, 0.1, 1.0, xtol=1e-13)  # of epsilon 1
+
+
+def theorem_1() -> Pair:
+    return 1.0, epsilon(math.sqrt(1 / (1 + math.log(1e5))))
+
+
+def clip() -> Pair:
+    """A factor twice too long: 4 and 2 times as far, where 1 and 1 are counted."""
+    return 1.0, epsilon(MU_1 * math.sqrt((4**2 + 2**2) / 2))
+
+
+def private_mean() -> Pair:
+    return 1.0, epsilon(MU_1 * math.sqrt(50))
+
+
+def public_code() -> Pair:
+    """Gramian, Grams and right-hand sides: 1 + k + k counted, 1 + k + 9k moved."""
+    return 1.0, epsilon(MU_1 * math.sqrt((1 + 100 + 900) / 201))
+
+
+JAIN_MU = 1 / math.sqrt(4 * math.log(1e6))
+
+
+def slack() -> Pair:
+    return 1.0, epsilon(JAIN_MU, 1e-6)
+
+
+def relation() -> Pair:
+    return epsilon(JAIN_MU, 1e-6), epsilon(math.sqrt(2) * JAIN_MU, 1e-6)
+
+
+def rows_within_l() -> Pair:
+    return epsilon(JAIN_MU, 1e-6), epsilon(JAIN_MU / 4, 1e-6)
+
+
+SAHA_Z = math.sqrt(2 * math.log(1.25e5)) / 0.5
+
+
+def total() -> Pair:
+    return 0.5, epsilon(math.sqrt(200) / SAHA_Z)
+
+
+def sensitivities() -> Pair:
+    return epsilon(math.sqrt(200) / SAHA_Z), epsilon(math.sqrt(100 * (1 / 2 + 1 / 4)) / SAHA_Z)
+
+
+def scaling() -> Pair:
+    rows = (row / row.max() for row in np.asarray(open_data(DataSpec(id="faces")).X))
+    longest = max(math.sqrt(float((row.astype(float) ** 2).sum())) for row in rows)
+    before, after = (100 * (1 / 2**2 + (length / 4) ** 2) for length in (1.0, longest))
+    return epsilon(math.sqrt(before) / SAHA_Z), epsilon(math.sqrt(after) / SAHA_Z)
+
+
+def cinema() -> pd.DataFrame:
+    ratings = open_ratings(DataSpec(id="cinema-small"))
+    return pd.DataFrame(
+        {"user": ratings.users, "item": ratings.items, "r": ratings.values.astype(float)}
+    )
+
+
+def units() -> Pair:
+    """As printed; and a squared length of 1 for each user, over all ratings."""
+    return 0.0675, math.sqrt(6040 / 1_000_209)
+
+
+def vocabulary() -> Pair:
+    """By scikit-learn: whose weights change when a document is emptied, of the words it has."""
+    counts = np.array(open_data(DataSpec(id="news", weighting="none")).X.toarray())
+    with_it = TfidfTransformer().fit(counts).idf_
+    hers = np.flatnonzero(counts[0])
+    counts[0] = 0
+    changed = np.flatnonzero(TfidfTransformer().fit(counts).idf_ != with_it)
+    return 0.0, len(set(changed) & set(hers)) / len(set(changed) | set(hers))
+
+
+def gradient() -> Pair:
+    """Factors of equal components stay so: two numbers follow the same recursion."""
+    a, b = 0.1, 0.2
+    for _ in range(20):
+        error = 1 - 8 * a * b
+        a, b = a - 0.05 * error * b, b - 0.05 * error * a
+    return 1 - 8 * 0.1 * 0.2, abs(1 - 8 * a * b)
+
+
+def thresholds() -> Pair:
+    rows = cinema()
+    left = rows["r"] - rows["r"].mean()
+    left = left - left.groupby(rows["item"]).transform("mean")
+    left = left - left.groupby(rows["user"]).transform("mean")
+    return float((left.abs() > 2).mean()), float((left.abs() > math.sqrt(2)).mean())
+
+
+def convergence() -> Pair:
+    """theta' = (1 - 2 eta) theta + sqrt(eta) xi at prior precision 4, step by step."""
+    eta = 1 / (4 + 2 * 20 / (50 * 1.5) * 4 * 6040 * 50 / 400)
+    variance = 0.3**2
+    for _ in range(150):
+        variance = (1 - 2 * eta) ** 2 * variance + eta
+    return 0.25, variance
+
+
+EXPECTED = {
+    "chien-theorem-1": theorem_1,
+    "chien-clip": clip,
+    "chien-private-mean": private_mean,
+    "chien-code": public_code,
+    "jain-slack": slack,
+    "jain-relation": relation,
+    "jain-sensitivity": rows_within_l,
+    "saha-total": total,
+    "saha-sensitivities": sensitivities,
+    "saha-scaling": scaling,
+    "saha-units": units,
+    "saha-vocabulary": vocabulary,
+    "balu-gradient": gradient,
+    "balu-thresholds": thresholds,
+    "sgld-convergence": convergence,
+    "sgld-temperature": lambda: (1.0, 1 / (2 - langevin.RATE)),
+}
+# relative; of drawn chains four standard deviations of a variance
+WITHIN = {"sgld-temperature": 4 * math.sqrt(2 / langevin.CHAINS)}
+
+
+def agrees(found: Comparison, expected: Pair, within: float = 1e-6) -> bool:
+    """Whether both figures are those that were expected."""
+    return (found.before.value, found.after.value) == pytest.approx(expected, rel=within)
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_both_figures_are_right(name: str) -> None:
+    assert agrees(computed(name), EXPECTED[name](), WITHIN.get(name, 1e-6))
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_wrong_figure_is_found(name: str) -> None:
+    found = computed(name)
+    expected = found.before.value, found.after.value
+    for field in ("before", "after"):
+        reading = getattr(found, field)
+        wrong = replace(reading, value=1.1 * reading.value + 0.01)
+        assert not agrees(replace(found, **{field: wrong}), expected, WITHIN.get(name, 1e-6))
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        ("chien-theorem-1", ("1", "1.0602")),
+        ("jain-slack", ("1", "0.545")),
+        ("jain-relation", ("0.545", "0.790")),
+        ("jain-sensitivity", ("0.545", "0.124")),
+        ("saha-total", ("0.5", "6.82")),
+        ("saha-sensitivities", ("6.82", "3.85")),
+    ],
+)
+def test_figures_are_those_of_the_contract(name: str, published: tuple[str, str]) -> None:
+    """docs/PRIVACY.md, "Corrections of the sources"."""
+    assert ERRATA[name].figures == tuple(f"ε = {value}" for value in published)
+    assert all(value in CORRECTIONS for value in published)
+
+
+def test_the_theorem_s_other_figures() -> None:
+    """rho + 2 sqrt(rho ln(1/delta)) of the source's own sigma, with both releases and with one."""
+    log = math.log(1e5)
+    both = 1 / (1 + log) / 2
+    readings = {it.name: it.value for it in ERRATA["chien-theorem-1"].compare().more}
+    for name, rho in (("both releases", both), ("one release", both / 2)):
+        expected = rho + 2 * math.sqrt(rho * log)
+        assert readings[f"by its own rule, {name}"] == pytest.approx(expected)
+    assert readings["exact, one release"] == pytest.approx(epsilon(math.sqrt(both)))
+
+
+def test_more_figures_of_the_nmf() -> None:
+    rho = 100 / SAHA_Z**2
+    run, tight, table = (
+        {it.name: it.value for it in computed(f"saha-{name}").more}
+        for name in ("total", "sensitivities", "units")
+    )
+    assert run["by its own rule, 100 steps"] == pytest.approx(
+        rho + 2 * math.sqrt(rho * math.log(1e5))
+    )
+    assert run["exact total of 500 steps"] == pytest.approx(epsilon(math.sqrt(1000) / SAHA_Z))
+    added = math.sqrt(100 * (1 / 4 + 1 / 16)) / SAHA_Z
+    assert tight["exact, a unit added or removed"] == pytest.approx(epsilon(added))
+    rows = cinema()
+    assert table["predicting 0 in the cinema, rows of norm 1"] == pytest.approx(
+        math.sqrt(rows["user"].nunique() / len(rows))
+    )
+    by_user = rows.groupby("user")["r"]
+    left = rows["r"] - by_user.transform("mean")
+    in_rows = left / np.sqrt(by_user.transform(lambda r: (r**2).sum()))
+    own = table["a user's own mean in the cinema, rows of norm 1"]
+    assert own == pytest.approx(math.sqrt((in_rows**2).mean()))
+    assert table["the same predictions, in stars"] == pytest.approx(math.sqrt((left**2).mean()))
+
+
+def test_figures_of_jain_follow_the_source_s_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = replace(
+        SOURCE_NOISE["Jain et al. 2018"], claims=SOURCE_NOISE["Chien et al. 2021"].claims
+    )
+    before = ERRATA["jain-slack"].compare().texts
+    monkeypatch.setitem(SOURCE_NOISE, "Jain et al. 2018", other)
+    assert ERRATA["jain-slack"].compare().texts != before
+
+
+# ---- attacks -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_finds_again_what_is_recorded(name: str) -> None:
+    found = ERRATA[name].compare()
+    assert found.texts == ERRATA[name].recorded
+    assert found.after.value > found.before.value
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_could_start(name: str) -> None:
+    means = ERRATA[name].means
+    assert isinstance(means, Attack)
+    means.spec.check()
+
+
+# ---- the list ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in COMPUTED if ERRATA[name].recorded])
+def test_what_is_recorded_is_what_is_computed(name: str) -> None:
+    assert ERRATA[name].recorded == computed(name).texts
+
+
+@pytest.mark.parametrize("name", ERRATA)
+def test_every_correction_has_its_derivation(name: str) -> None:
+    assert ERRATA[name].section in headings(PRIVACY)
+    assert f"\n#### {ERRATA[name].section}\n" in CORRECTIONS
+
+
+def test_every_derivation_belongs_to_one_correction() -> None:
+    sections = [it.section for it in ERRATA.values()]
+    assert len(set(sections)) == len(sections)
+
+
+def test_an_effect_is_the_direction_of_its_figures() -> None:
+    larger = {Effect.LESS_PRIVATE: True, Effect.MORE_PRIVATE: False}
+    for it in ERRATA.values():
+        if it.effect in larger and all(text.startswith("ε = ") for text in it.figures):
+            stated, holds = (float(text.removeprefix("ε = ")) for text in it.figures)
+            assert (holds > stated) is larger[it.effect], it.id

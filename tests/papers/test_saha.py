@@ -1,0 +1,118 @@
+"""What is measured of Saha & Imtiaz 2022, by hand."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.papers import saha_units
+from dpmf_core.papers.clauses import Clause, Median, NotMeasured, less, on_each
+from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.saha_judgement import at_both_ends, beside_plain
+from dpmf_core.papers.saha_methods import PLAIN, PRIVATE
+from dpmf_core.papers.saha_units import DPNMF, EPSILONS, ROWS, STARS, TABLE_4
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.sweep import Point, Summary
+from tests.support.records import run_of
+
+
+def point(label: str, epsilon: float | None, data: str = "A") -> Point:
+    algorithm = "nmf" if label == PLAIN else "dp-nmf"
+    budget = None if epsilon is None else {"epsilon": epsilon, "delta": 1e-5}
+    spec = RunSpec.parse(data={"id": data}, algorithm=algorithm, budget=budget)
+    return Point(spec, label, epsilon, {"data": data})
+
+
+def with_curve(at: Point, *objectives: float) -> Run:
+    steps = enumerate(objectives, start=1)
+    curves = [{"step": float(step), "objective": value} for step, value in steps]
+    return run_of(spec=at.spec, curves=curves)
+
+
+def test_a_curve_is_read_after_its_first_and_its_last_step() -> None:
+    private = point(PRIVATE, 0.5)
+    found = at_both_ends([private], {private.key: with_curve(private, 3.0, 9.0, 2.0)}, "objective")
+    assert [(it.grid["after"], it.median) for it in found] == [
+        ("the first step", 3.0),
+        ("the last step", 2.0),
+    ]
+    assert at_both_ends([private], {}, "objective") == []
+
+
+def test_a_private_run_is_compared_with_the_twin_on_the_same_data() -> None:
+    points = [point(PRIVATE, 0.5, "A"), point(PLAIN, None, "A"), point(PRIVATE, 0.5, "B")]
+    finished = {it.key: with_curve(it, float(n)) for n, it in enumerate(points)}
+    measure = beside_plain(lambda run, twin: run.record.curves[0]["objective"] * 10)
+    (found,) = measure(points, finished, "")  # B has no twin yet
+    assert (found.label, found.epsilon, found.grid, found.draws) == (
+        PRIVATE,
+        0.5,
+        {"data": "A"},
+        (0.0,),
+    )
+
+
+def test_a_clause_on_each_data_set_fails_where_it_fails_on_one() -> None:
+    def at(label: str, data: str, value: float) -> Summary:
+        return Summary(label, "nmf", None, {"data": data}, (value,))
+
+    clause: Clause = on_each("data", less(Median("x"), Median("y")))
+    good = [at("x", "A", 1), at("y", "A", 2)]
+    assert clause.judged(good).holds and clause.judged(good).figures == "x 1, y 2"
+    bad = [*good, at("x", "B", 3), at("y", "B", 2)]
+    assert not clause.judged(bad).holds
+    assert clause.judged(bad).figures == "A: x 1, y 2; B: x 3, y 2"
+    with pytest.raises(NotMeasured):
+        clause.judged([])
+
+
+def test_predicting_0_errs_by_the_norms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of norm 1 with n ratings has squares that add up to 1."""
+    ratings = saha_units.catalogue().load("cinema-small")
+    monkeypatch.setattr(saha_units, "_films", lambda: "cinema-small")
+    assert TABLE_4.compute is not None
+    rows, stars = (it.median for it in TABLE_4.compute(False))
+    values: Any = ratings.values.astype(float)  # type: ignore[union-attr]
+    norms = np.sqrt(np.bincount(ratings.users, values**2))[ratings.users]  # type: ignore[union-attr]
+    assert rows == pytest.approx(math.sqrt(np.mean((values / norms) ** 2)))
+    assert stars == pytest.approx(math.sqrt(np.mean(values**2)))
+
+
+def table_4(**stars: Sequence[float]) -> list[Summary]:
+    """Results at the published numbers; stars: DP-NMF's and DPNMF's errors in stars."""
+
+    def at(label: str, epsilon: float | None, unit: str, value: float) -> Summary:
+        return Summary(label, "dp-nmf", epsilon, {"unit": unit}, (value,))
+
+    rows = [
+        at(PRIVATE, eps, ROWS, value)
+        for eps, value in zip(EPSILONS, (0.0675, 0.0648, 0.0640), strict=True)
+    ]
+    both = [
+        at(label, eps, STARS, value)
+        for label, name in ((PRIVATE, "ours"), (DPNMF, "theirs"))
+        for eps, value in zip(EPSILONS, stars[name], strict=True)
+    ]
+    guesses = [
+        at(label, None, unit, 1.0)
+        for label in (saha_units.ZERO, saha_units.OWN_MEAN)
+        for unit in (ROWS, STARS)
+    ]
+    return [at(PLAIN, None, ROWS, 0.0624), *rows, *both, *guesses]
+
+
+def test_table_4_holds_only_where_it_holds_in_one_unit() -> None:
+    published = (1.1953, 1.0785, 1.0155)
+    assert TABLE_4.judge(table_4(ours=(0.9, 0.9, 0.9), theirs=published)).reproduced
+    verdict = TABLE_4.judge(table_4(ours=(2.9, 2.8, 2.8), theirs=published))
+    assert [it.words for it in verdict.clauses if not it.holds] == [
+        "at every ε it errs less than DPNMF"
+    ]
+
+
+def test_every_figure_of_the_source_with_a_result_is_a_claim() -> None:
+    numbers = (2, 3, 4, 5, 6, 7, 8, 10)
+    assert {f"saha-fig{n}" for n in numbers} | {"saha-table3", "saha-table4"} <= set(CLAIMS)

@@ -1,0 +1,121 @@
+"""What published noise costs: derived from each source's own formula, equal to the contract's
+figures (docs/PRIVACY.md, "Corrections of the sources").
+"""
+
+import math
+from typing import Any
+
+import pytest
+
+from dpmf_core.algorithms import build, find
+from dpmf_core.algorithms.jain_noise import RowBound
+from dpmf_core.data.ratings import Shape
+from dpmf_core.papers.source_noise import SOURCE_NOISE, SourceNoise, chien, jain, saha
+from dpmf_core.privacy import Budget, Calibration, Relation
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.gaussian import mu
+from dpmf_core.privacy.rules import every_epsilon
+
+ADD, REPLACE = Relation
+
+
+def cost(claim: SourceNoise, relation: Relation = ADD) -> float:
+    return epsilon(claim.event, claim.delta, relation)
+
+
+@pytest.mark.parametrize(
+    ("nominal", "exact"),
+    {
+        0.1: 0.0893,
+        0.5: 0.5079,
+        1.0: 1.0602,
+        2.0: 2.1906,
+        5.0: 5.5751,
+        10.0: 10.9706,
+        20.0: 20.8866,
+    }.items(),
+)
+def test_private_als(nominal: float, exact: float) -> None:
+    assert round(cost(chien(nominal)), 4) == exact
+
+
+def test_private_als_by_its_own_rule() -> None:
+    assert every_epsilon(chien(1.0).event, 1e-5)[1].epsilon == pytest.approx(1.3965, abs=5e-5)
+
+
+@pytest.mark.parametrize(("k", "steps"), [(1, 1), (50, 5), (200, 40)])
+def test_private_als_costs_the_same_for_any_k_and_t(k: int, steps: int) -> None:
+    """sigma grows with sqrt(kT), and so does what it hides."""
+    claim = chien(1.0, ratings_per_user=k, steps=steps)
+    assert round(cost(claim), 4) == 1.0602
+    # 2kT/sigma^2 = eps^2 / (eps + ln(1/delta))
+    assert mu(claim.event) ** 2 == pytest.approx(1.0 / (1.0 + math.log(1e5)))
+
+
+def test_the_algorithm_s_source_calibration_draws_the_claimed_noise() -> None:
+    shape, budget = (
+        Shape(1000, 50, (1.0, 5.0)),
+        Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE),
+    )
+    algorithm = find("dpals")()
+    assert (
+        round(epsilon(algorithm.plan(shape, algorithm.source_level(shape, budget)), 1e-5), 4)
+        == 1.0602
+    )
+
+
+def test_private_frank_wolfe() -> None:
+    assert round(cost(jain(1.0)), 3) == 0.545
+    assert round(cost(jain(1.0), REPLACE), 3) == 0.790
+    assert cost(jain(1.0, steps=3)) == pytest.approx(cost(jain(1.0, steps=300)))
+
+
+def test_the_same_noise_on_rows_half_as_long() -> None:
+    half = jain(1.0, row_bound="L")
+    assert round(cost(half), 3) == 0.124
+    assert round(cost(half, REPLACE), 3) == 0.179
+    assert mu(jain(1.0).event) == pytest.approx(4 * mu(half.event))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "row_bound"),
+    [
+        ("dpfw", {}, "2L"),
+        ("dpfw", {"source_bound": "L"}, "L"),
+        ("dpfw-oja", {}, "2L"),
+        ("private-pgd", {}, "2L"),
+        ("private-svd", {}, "L"),
+    ],
+)
+def test_algorithms_draw_the_noise_that_the_accountant_names(
+    name: str, parameters: dict[str, Any], row_bound: RowBound
+) -> None:
+    shape = Shape(1000, 50, (1.0, 5.0))
+    budget = Budget(epsilon=3.0, delta=1e-6, calibration=Calibration.SOURCE)
+    algorithm = build(name, parameters, shape, budget)
+    drawn = algorithm.plan(shape, algorithm.source_level(shape, budget))
+    assert mu(drawn) == pytest.approx(mu(jain(3.0, row_bound=row_bound).event))
+
+
+@pytest.mark.parametrize(
+    ("steps", "own", "removed", "replaced"), [(100, 6.82, 2.34, 3.85), (500, 18.6, 5.89, 9.99)]
+)
+def test_private_nmf(steps: int, own: float, removed: float, replaced: float) -> None:
+    assert float(f"{cost(saha(0.5, steps=steps)):.3g}") == own
+    tight = saha(0.5, steps=steps, tight=True)
+    assert float(f"{cost(tight):.3g}") == removed
+    assert float(f"{cost(tight, REPLACE):.3g}") == replaced
+
+
+def test_private_nmf_by_its_own_rule() -> None:
+    assert round(every_epsilon(saha(0.5).event, 1e-5)[1].epsilon or 0, 2) == 8.07
+
+
+@pytest.mark.parametrize("name", SOURCE_NOISE)
+@pytest.mark.parametrize("nominal", [0.1, 1.0, 10.0])
+def test_every_preset_costs_more_the_more_it_claims(name: str, nominal: float) -> None:
+    for less, more in zip(
+        SOURCE_NOISE[name].claims(nominal), SOURCE_NOISE[name].claims(1.1 * nominal), strict=True
+    ):
+        assert 0 < cost(less) < cost(more) <= epsilon(more.event, more.delta, REPLACE) * (1 + 1e-12)
+        assert f"ε = {nominal:g}" in less.words

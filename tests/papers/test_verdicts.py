@@ -1,0 +1,93 @@
+"""Every claim can be borne out and contradicted: each of its clauses alone turns the verdict."""
+
+import pytest
+
+from dpmf_core.papers import results
+from dpmf_core.papers.clauses import Clause, Median, NotMeasured, falls, less
+from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.runs.sweep import Summary
+from tests.pages.made_up import made_up
+from tests.papers.planted import with_truths
+
+every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
+
+
+def start_of(claim: Claim) -> list[Summary]:
+    """Recorded results; where nothing is recorded, those of made-up runs."""
+    found = results.recorded(claim.id, "page") or results.recorded(claim.id, "full")
+    if found is not None:
+        return found.summaries
+    points = claim.points()
+    return claim.measured(points, {point.key: made_up(point.spec) for point in points})
+
+
+@every
+def test_each_clause_alone_turns_the_verdict(claim: Claim) -> None:
+    start = start_of(claim)
+    holding = with_truths(claim, start, [True] * len(claim.clauses))
+    assert holding is not None, "no results were found at which the claim holds"
+    assert claim.judge(holding).outcome is Outcome.REPRODUCED
+    for place, clause in enumerate(claim.clauses):
+        wished = [other != place for other in range(len(claim.clauses))]
+        reversed_ = with_truths(claim, holding, wished)
+        assert reversed_ is not None, f"{clause.words!r} follows from the others"
+        verdict = claim.judge(reversed_)
+        assert verdict.outcome is Outcome.DIFFERS
+        assert [it.words for it in verdict.clauses if not it.holds] == [clause.words]
+
+
+@every
+def test_the_recorded_verdict_is_what_the_recorded_results_say(claim: Claim) -> None:
+    for size in results.SIZES:
+        found = results.recorded(claim.id, size)
+        if found is None:
+            continue
+        verdict = claim.judge(found.summaries)
+        assert verdict.outcome is found.outcome
+        assert [it.words for it in verdict.clauses] == [it.words for it in found.clauses]
+        assert [it.holds for it in verdict.clauses] == [it.holds for it in found.clauses]
+
+
+def test_every_recorded_result_is_of_a_claim() -> None:
+    names = {path.name.split(".")[0] for path in results.RECORDED.glob("*.json")}
+    assert names <= set(CLAIMS)
+
+
+def place(label: str, value: float, epsilon: float | None = None) -> Summary:
+    return Summary(label, "dpals", epsilon, {}, (value,))
+
+
+def test_a_result_that_is_missing_gives_no_verdict() -> None:
+    clause = less(Median("A", 1.0), Median("B"))
+    assert clause.judged([place("A", 0.1, 1.0), place("B", 0.2)]).holds
+    assert not clause.judged([place("A", 0.2, 1.0), place("B", 0.2)]).holds
+    with pytest.raises(NotMeasured, match="0 results"):
+        clause.judged([place("A", 0.1, 2.0), place("B", 0.2)])
+    with pytest.raises(NotMeasured, match="not a number"):
+        clause.judged([place("A", float("nan"), 1.0), place("B", 0.2)])
+    claim = Claim(id="x", title="", source="S, Fig. 1", words="", clauses=(clause,))
+    assert claim.judge([]).outcome is Outcome.NOT_MEASURED
+
+
+def test_a_line_falls_where_it_ends_lower_and_never_rises() -> None:
+    clause = falls("it falls", "A", "epsilon", level=0.01)
+    at = [place("A", value, epsilon) for epsilon, value in ((1.0, 0.5), (2.0, 0.505), (3.0, 0.4))]
+    assert clause.judged(at).holds
+    assert not clause.judged([*at[:1], place("A", 0.52, 2.0), *at[2:]]).holds
+    assert not clause.judged(at[:2]).holds
+
+
+def test_a_claim_without_a_clause_is_refused() -> None:
+    with pytest.raises(ValueError, match="no clause"):
+        Claim(id="x", title="", source="S", words="")
+
+
+def test_clauses_of_one_claim_that_follow_from_each_other_are_found() -> None:
+    def below(words: str, first: str, second: str) -> Clause:
+        return less(Median(first), Median(second), words)
+
+    chain = (below("ab", "A", "B"), below("bc", "B", "C"), below("ac", "A", "C"))
+    start = [place("A", 0.1), place("B", 0.2), place("C", 0.3)]
+    claim = Claim(id="x", title="", source="S", words="", clauses=chain)
+    assert with_truths(claim, start, [True, True, False]) is None

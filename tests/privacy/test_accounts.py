@@ -1,0 +1,524 @@
+"""The account of private data: charged before the first draw, settled to what was drawn,
+whatever happens in between.
+"""
+
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpmf_core
+from dpmf_core import algorithms
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.cli import main
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.privacy import (
+    Gaussian,
+    Noise,
+    Status,
+    account_files,
+    accounts,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.accounts import Account, Paid, account_of
+from dpmf_core.privacy.noise import Release
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs import data_access, execution, planning
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.worlds import world
+from dpmf_core.tuning.private_selection import SelectionSpec
+from dpmf_core.tuning.search_space import TuneSpec
+from tests.privacy.test_odometer import independently
+
+ROOT = Path(__file__).parents[2]
+QUICK = {
+    "data": {"id": "own"},
+    "algorithm": "private-bias",
+    "budget": {"epsilon": 2.0, "delta": 1e-5},
+}
+PLAN = sequence(Gaussian(2.0, "a", 1.0), Gaussian(3.0, "b", 1.0))
+CHARGE = Charge("two releases", normal_form(PLAN), Status.PROVEN, delta=1e-5)
+
+
+@pytest.fixture(autouse=True)
+def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    monkeypatch.delenv(accounts.LEDGER)
+
+
+def spec(**parts: Any) -> RunSpec:
+    return RunSpec.parse(**{**QUICK, **parts})
+
+
+def private() -> Ratings:
+    return replace(world(), public=False)
+
+
+def account() -> Account:
+    found = account_of(data_access.open_data(spec().data))
+    assert found is not None
+    return found
+
+
+# ---- charging ------------------------------------------------------------------------------------
+
+
+def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path: Path) -> None:
+    kept = Account(tmp_path / "a.ledger")
+    with kept.charged(CHARGE) as paid:
+        assert [entry.state for entry in kept.entries] == ["running"]
+        assert kept.entries[0].charge == CHARGE
+        paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
+    assert kept.entries[0].charge.ledger == ((Gaussian(2.0, "a", 1.0), 1),)
+    assert kept.entries[0].state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [(Cancelled, "cancelled"), (KeyboardInterrupt, "cancelled"), (RuntimeError, "failed")],
+)
+def test_what_stops_midway_costs_what_it_drew(
+    tmp_path: Path, error: type[BaseException], state: str
+) -> None:
+    kept = Account(tmp_path / "a.ledger")
+    with pytest.raises(error), kept.charged(CHARGE) as paid:
+        paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
+        raise error
+    assert [(entry.state, entry.charge.ledger) for entry in kept.entries] == [
+        (state, ((Gaussian(2.0, "a", 1.0), 1),))
+    ]
+
+
+def test_what_fails_before_it_draws_costs_nothing(tmp_path: Path) -> None:
+    kept = Account(tmp_path / "a.ledger")
+    with pytest.raises(BadInput), kept.charged(CHARGE):
+        raise BadInput("no")
+    assert kept.entries == () and kept.total.epsilon == 0.0
+
+
+def test_a_run_that_is_cancelled_costs_what_it_drew() -> None:
+    """DPALS of five steps, stopped after the second: two steps' releases and those before the
+    first.
+    """
+    whole = spec(algorithm="dpals", parameters={"steps": 5, "rank": 2})
+    steps = []
+    with pytest.raises(Cancelled):
+        execution.run(
+            whole,
+            report=lambda progress: steps.append(progress.step),
+            stopped=lambda: len(steps) >= 2,
+        )
+    entry = account().entries[0]
+    planned = dict(
+        planning.charge_of(
+            whole, planning.prepared_for(whole, data_access.open_data(whole.data))
+        ).ledger
+    )
+    assert entry.state == "cancelled"
+    assert {
+        leaf.statistic: (count, planned[leaf])
+        for leaf, count in entry.charge.ledger
+        if planned[leaf] > 1
+    } == {leaf.statistic: (2, 5) for leaf, count in planned.items() if count > 1}
+
+
+KILLED = """
+import numpy as np, os, signal, sys
+from pathlib import Path
+from dpmf_core.privacy.accounts import Account
+from tests.privacy.test_accounts import CHARGE, PLAN
+with Account(Path(sys.argv[1])).charged(CHARGE) as paid:
+    paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path: Path) -> None:
+    file = tmp_path / "a.ledger"
+    done = subprocess.run([sys.executable, "-c", KILLED, str(file)], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert [(entry.state, entry.charge) for entry in Account(file).entries] == [("running", CHARGE)]
+
+
+def _charge_often(file: str, times: int) -> None:
+    for _ in range(times):
+        with Account(Path(file)).charged(CHARGE) as paid:
+            paid.noise(PLAN).vector("a", np.zeros(1), sensitivity=1.0)
+
+
+def test_several_processes_share_an_account(tmp_path: Path) -> None:
+    file, context = tmp_path / "a.ledger", multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_charge_often, args=(str(file), 10)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    entries = Account(file).entries
+    assert len(entries) == 20 and {entry.state for entry in entries} == {"finished"}
+
+
+def test_a_budget_counts_what_is_still_running(tmp_path: Path) -> None:
+    """The check and the entry are one transaction, so that two runs which fit alone do not
+    enter side by side.
+    """
+    file = tmp_path / "a.ledger"
+    Account(file).set_budget(2.0, 1e-5)
+    # of the 1.9938 that epsilon 2 needs; two of them make 1.77
+    one = Charge("one", ((Gaussian(2.5), 1),), Status.PROVEN, delta=1e-5)
+    with (
+        Account(file).charged(one),
+        pytest.raises(BadInput, match="so nothing was drawn"),
+        Account(file).charged(one),
+    ):
+        raise AssertionError("it was let in")
+    with Account(file).charged(one):  # the first drew nothing
+        pass
+
+
+# ---- one account for one data set ----------------------------------------------------------------
+
+
+def test_every_filter_of_the_same_data_enters_the_same_account() -> None:
+    for more in (
+        {},
+        {"top_items": 10},
+        {"min_user_count": 5},
+        {"most_per_user": 9},
+        {"min_item_count": 3},
+        {"positives_above": 3.0},
+    ):
+        algorithm = {"algorithm": "spectral"} if "positives_above" in more else {}
+        execution.run(spec(data={"id": "own", **more}, **algorithm))
+    assert len(account().entries) == 6
+    file = accounts.data_folder() / account_files.FILE
+    rows = _rows(file, "SELECT DISTINCT account FROM entries")
+    assert rows == [(data_access.open_data(spec().data).account,)]
+
+
+def _rows(file: Path, query: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(file) as db:
+        return db.execute(query).fetchall()
+
+
+def test_ratings_in_hand_are_their_own_account() -> None:
+    mine = private()
+    dpmf_core.fit(mine, "private-bias", epsilon=1.0)
+    dpmf_core.fit(mine.top_items(9), "private-bias", epsilon=1.0)
+    dpmf_core.fit(mine.min_user_count(2), "private-bias", epsilon=1.0)
+    assert len(dpmf_core.account(mine).entries) == 3
+
+
+def test_a_named_ledger_is_an_account(tmp_path: Path) -> None:
+    mine, file = private(), tmp_path / "my.ledger"
+    dpmf_core.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
+    dpmf_core.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
+    found = dpmf_core.account(mine, file)
+    assert len(found.entries) == 3 and found.total.uncovered == 1
+    assert found.total.epsilon == pytest.approx(independently([3.7306, 1.9938], 1e-5), abs=1e-3)
+    assert not (tmp_path / account_files.FILE).exists()
+    found.set_budget(2.5, 1e-5)
+    with pytest.raises(BadInput, match="so nothing was drawn"):
+        dpmf_core.fit(mine, "private-bias", epsilon=2.0, delta=1e-5, ledger=file)
+    assert len(found.entries) == 3
+
+
+def test_public_data_have_no_account(tmp_path: Path) -> None:
+    execution.run(spec(data={"id": "small"}))
+    assert not (tmp_path / account_files.FILE).exists()
+    with pytest.raises(BadInput, match="public or simulated"):
+        dpmf_core.account("small")
+
+
+def test_a_stored_answer_costs_nothing() -> None:
+    for _ in range(3):
+        dpmf_core.fit("own", "private-bias", epsilon=2.0)
+    assert len(account().entries) == 1
+
+
+# ---- no noise without an account -----------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The leaf of every release that was opened, as it is opened."""
+    log: list[Any] = []
+    opened = Noise._open
+
+    def record(self: Noise, leaf: Any, size: int) -> Release:
+        log.append(leaf)
+        return opened(self, leaf, size)
+
+    monkeypatch.setattr(Noise, "_open", record)
+    return log
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, kind in REGISTRY.items()
+        if issubclass(kind, PrivateAlgorithm) and kind.task == "ratings"
+    ],
+)
+def test_every_algorithm_draws_from_the_account(name: str, drawn: list[Any]) -> None:
+    """What was drawn is what the account says, release by release."""
+    small = {
+        field: value
+        for field, value in {"steps": 2, "rank": 2, "iterations": 2}.items()
+        if field in algorithms.find(name).model_fields
+    }
+    execution.run(spec(algorithm=name, parameters=small, data={"id": "own", "top_items": 12}))
+    entry = account().entries[0]
+    counted: dict[Any, int] = {}
+    for leaf in drawn:
+        counted[leaf] = counted.get(leaf, 0) + 1
+    charged = {
+        leaf: count for leaf, count in entry.charge.ledger if leaf.mechanism != "posterior sample"
+    }
+    assert counted == charged and entry.charge.ledger
+
+
+def test_a_private_selection_is_charged_its_price_and_not_its_trials(drawn: list[Any]) -> None:
+    search = TuneSpec.parse(
+        data={"id": "own"},
+        algorithm="private-bias",
+        search={"prior_deviation": (0.1, 1.0)},
+        budget={"epsilon": 1.0, "delta": 1e-6},
+    )
+    selection = SelectionSpec.parse(search=search, trials=3.0)
+    selection.measure()
+    (entry,) = account().entries
+    assert entry.charge.price is not None and entry.charge.ledger == ()
+    assert (
+        account().total.epsilon
+        == selection.epsilon
+        == entry.charge.price[0]
+        < entry.charge.price[1]
+    )
+    assert len(drawn) % 3 == 0  # two sums and a score each
+
+
+def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn: list[Any]) -> None:
+    account().set_budget(5.0, 1e-6)
+    search = TuneSpec.parse(
+        data={"id": "own"},
+        algorithm="private-bias",
+        search={"prior_deviation": (0.1, 1.0)},
+        budget={"epsilon": 1.0, "delta": 1e-6},
+    )
+    with pytest.raises(BadInput, match="no place under a budget"):
+        SelectionSpec.parse(search=search, trials=3.0).measure()
+    assert not drawn
+
+
+def test_noise_on_private_data_comes_from_the_operating_system() -> None:
+    """A seed makes it again on public data alone."""
+    seed = np.random.SeedSequence(1)
+
+    def draw(paid: Paid) -> Any:
+        return paid.noise(PLAN, np.random.SeedSequence(seed.entropy)).vector(
+            "a", np.zeros(4), sensitivity=1.0
+        )
+
+    assert (draw(Paid(private=False)) == draw(Paid(private=False))).all()
+    assert not (draw(Paid(private=True)) == draw(Paid(private=True))).any()
+
+
+def test_the_estimator_enters_an_account(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).random((40, 12))
+    dpmf_core.PrivateNMF(2, epsilon=1.0, delta=1e-5, ledger=str(tmp_path / "nmf.ledger")).fit(X)
+    dpmf_core.PrivateNMF(2, epsilon=1.0, delta=1e-5, public=True).fit(X)
+    entries = Account(tmp_path / "nmf.ledger").entries
+    assert [entry.charge.title for entry in entries] == ["PrivateNMF, One-shot NMF"]
+    assert not (tmp_path / account_files.FILE).exists()
+
+
+# ---- the file ------------------------------------------------------------------------------------
+
+
+def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path: Path) -> None:
+    os.umask(0o022)
+    execution.run(spec())
+    file = tmp_path / account_files.FILE
+    assert file.stat().st_mode & 0o777 == 0o600
+    (charge,) = _rows(file, "SELECT charge FROM entries")[0]
+    assert set(json.loads(charge)) == {
+        "title",
+        "ledger",
+        "status",
+        "unit",
+        "delta",
+        "relation",
+        "price",
+    }
+
+
+def test_a_file_that_cannot_be_written_stops_the_run(tmp_path: Path) -> None:
+    (tmp_path / account_files.FILE).write_text("no database, and long enough to be looked at " * 40)
+    with pytest.raises(BadInput, match="so nothing is drawn"):
+        execution.run(spec())
+
+
+def test_a_newer_layout_is_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "a.ledger") as db:
+        db.execute("PRAGMA user_version = 9")
+    with pytest.raises(BadInput, match="newer version"):
+        _ = Account(tmp_path / "a.ledger").entries
+
+
+def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
+    for key, lasting in (("gone", False), ("there", False), ("path", True)):
+        with Account(tmp_path / account_files.FILE, key, lasting).charged(CHARGE):
+            pass
+    accounts.sweep({"there"})
+    left = {
+        key: len(Account(tmp_path / account_files.FILE, key).entries)
+        for key in ("gone", "there", "path")
+    }
+    assert left == {"gone": 0, "there": 1, "path": 1}
+    content = (tmp_path / account_files.FILE).read_bytes()
+    assert b"gone" not in content
+
+
+def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
+    kept = Account(tmp_path / "a.ledger")
+    with pytest.raises(BadInput, match="'epsilon' parameter of the budget"):
+        kept.set_budget(-1.0, 1e-5)
+    kept.set_budget(3.0, 1e-5)
+    assert kept.budget is not None and kept.budget.epsilon == 3.0
+    kept.set_budget(None)
+    assert kept.budget is None
+    started = time.monotonic()
+    with kept.charged(Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)) as paid:
+        paid.noise(sequence(Gaussian(0.1))).vector("statistic", np.zeros(2), sensitivity=1.0)
+    assert time.monotonic() - started < 30
+    with pytest.raises(BadInput, match="Drawn so far"):
+        kept.set_budget(3.0, 1e-5)
+
+
+def test_the_same_bytes_are_one_account_however_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gzip
+
+    from dpmf_datasets import session_files
+
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    table = (
+        "Member,Product,Points\n"
+        + "\n".join(f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12))
+        + "\n"
+    ).encode()
+    first, second = (
+        session_files.ratings(table, "a.csv", {}, (1.0, 5.0)),
+        session_files.ratings(gzip.compress(table), "b.csv.gz", {"user": "Member"}, (0.0, 6.0)),
+    )
+    (tmp_path / "c.csv").write_bytes(table.replace(b"Member,Product,Points", b"user,item,rating"))
+    keys = {dpmf_core.account(brought.entry.id).key for brought in (first, second)}
+    assert len(keys) == 1 and keys <= session_files.origins()
+    assert dpmf_core.account(f"{tmp_path / 'c.csv'}?bounds=1,5").key not in keys  # other bytes
+    session_files.remove(first.entry)
+    assert keys <= session_files.origins()
+    session_files.remove(second.entry)
+    assert not session_files.origins()
+
+
+def test_ratings_of_the_same_file_share_an_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    (tmp_path / "c.csv").write_text(
+        "user,item,rating\n"
+        + "\n".join(f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12))
+        + "\n"
+    )
+    first, second = (
+        dpmf_core.load(f"{tmp_path / 'c.csv'}?bounds={bounds}") for bounds in ("1,5", "0,6")
+    )
+    assert isinstance(first, Ratings) and first.fingerprint != second.fingerprint
+    assert first.account == second.account == first.top_items(5).account
+
+
+def test_the_command_line_says_what_was_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Total, what it is made of, budget, another ledger; never on public data."""
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    (tmp_path / "c.csv").write_text(
+        "user,item,rating\n"
+        + "\n".join(f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12))
+        + "\n"
+    )
+    data = f"{tmp_path / 'c.csv'}?bounds=1,5"
+    asked = [
+        "fit",
+        "--dataset",
+        data,
+        "--algorithm",
+        "private-bias",
+        "--delta",
+        "1e-5",
+        "--epsilon",
+    ]
+    assert main([*asked, "1"]) == 0 and main([*asked, "2"]) == 0 and main([*asked, "2"]) == 0
+    total = independently([3.7306, 1.9938], 1e-5)
+    assert (
+        f"Drawn from these data so far: epsilon = {total:.2f} (delta = 1e-5, per user, add/remove,"
+        " exact)" in capsys.readouterr().err
+    )
+    assert main(["spent", data, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["epsilon"] == pytest.approx(total, abs=1e-3) and [
+        line["times"] for line in told["lines"]
+    ] == [1, 1]
+    assert main(["spent", data, "--budget", "2.5", "--delta", "1e-5"]) == 0
+    assert "of 2.50" in capsys.readouterr().out
+    assert main([*asked, "1.5"]) == 2
+    assert "so nothing was drawn" in capsys.readouterr().err
+    assert main([*asked, "1.5", "--ledger", str(tmp_path / "other.ledger")]) == 0
+    assert (
+        os.environ.get(accounts.LEDGER) is None
+        and len(Account(tmp_path / "other.ledger").entries) == 1
+    )
+    assert main(["spent", data, "--budget", "1", "--forget"]) == 2
+    assert main(["spent", "cinema-small"]) == 2
+    assert main(["spent", data, "--forget"]) == 0
+    assert "epsilon = 0.00" in capsys.readouterr().out
+
+
+def test_what_is_declared_of_the_same_values_opens_no_other_account() -> None:
+    """Rows given from Python go by their values: another image size, other bounds or people are
+    the same data.
+    """
+
+    from dpmf_core.data.samples import Samples
+
+    X = np.random.default_rng(0).random((20, 16))
+    ways = [
+        Samples.of(X),
+        Samples.of(X, image=(4, 4)),
+        Samples.of(X, image=(2, 8)),
+        Samples.of(X).of_people(np.arange(20) % 5),
+        Samples.of(X).assuming("x"),
+    ]
+    assert len({way.account for way in ways}) == 1
+    data = Ratings.of([0, 1], [0, 1], [1, 2], n_users=2, n_items=2, bounds=(1, 5))
+    assert (
+        replace(data, n_users=5).account
+        == replace(data, bounds=(0, 6)).account
+        == data.account
+        != data.only(np.array([True, False])).fingerprint
+    )

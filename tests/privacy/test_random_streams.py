@@ -1,0 +1,156 @@
+"""Private noise comes from a cipher, under a key that nobody has, and no two of its streams
+meet.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.privacy import Gaussian, Noise, PosteriorSample, Repeat, sequence
+from dpmf_core.privacy.random_streams import KEY_BYTES, Secret, Seeded, stream
+
+PLAN = sequence(Repeat(Gaussian(1.0, "sums"), 3), PosteriorSample(1.0, "factors"))
+
+
+def key_of(cipher_key: str, counter: int = 0) -> bytes:
+    return bytes.fromhex(cipher_key) + counter.to_bytes(16, "little")
+
+
+def raw(stream: Any, count: int) -> bytes:
+    return stream.generator().bit_generator.random_raw(count).astype("<u8").tobytes()  # type: ignore[no-any-return]
+
+
+def test_the_cipher_is_aes() -> None:
+    """FIPS 197, appendix C.1; the second vector is that of a zero key and a zero block."""
+    block = int.from_bytes(bytes.fromhex("00112233445566778899aabbccddeeff"), "little")
+    assert (
+        raw(Secret(key_of("000102030405060708090a0b0c0d0e0f", block)), 2).hex()
+        == "69c4e0d86a7b0430d8cdb78070b4c55a"
+    )
+    assert raw(Secret(bytes(KEY_BYTES)), 2).hex() == "66e94bd4ef8a2c3b884cfa59ca342b2e"
+
+
+def test_a_stream_is_the_cipher_of_consecutive_counters() -> None:
+    """So the first of one that starts `step` blocks later is what this one has after `step`
+    blocks, across the end of 64 bits and of 128.
+    """
+    for first in (0, 2**64 - 3, 2**128 - 3):
+        long = raw(Secret(key_of("ab" * 16, first)), 40)
+        for step in (1, 2, 3, 4, 7, 19):
+            assert (
+                raw(Secret(key_of("ab" * 16, (first + step) % 2**128)), 2)
+                == long[16 * step : 16 * step + 16]
+            )
+
+
+def test_no_two_streams_share_a_counter() -> None:
+    """Children and grandchildren start whole multiples of 2^64 apart, and each multiple is used
+    once.
+    """
+    root = Secret(key_of("00" * 16, 2**127 + 5))
+    family = [root]
+    for child in root.spawn(5):
+        family += [child, *child.spawn(4), *child.spawn(3)]
+    family += root.spawn(2)
+    starts = [entry.generator().bit_generator.state["s"]["counter"][:2] for entry in family]
+    counters = [(int(low) + (int(high) << 64) - 2**127 - 5) % 2**128 for low, high in starts]
+    # the bit generator counts a block ahead
+    offsets = {(counter + 2**63) // 2**64 for counter in counters}
+    assert len(offsets) == len(family) == 5 * 8 + 3
+    assert all(abs(counter - ((counter + 2**63) // 2**64 << 64)) < 16 for counter in counters)
+
+
+def test_a_third_generation_or_too_many_children_are_refused() -> None:
+    child = Secret(bytes(KEY_BYTES)).spawn(1)[0]
+    with pytest.raises(OverflowError):
+        child.spawn(1)[0].spawn(1)
+    with pytest.raises(OverflowError):
+        child.spawn(2**32 - 1 + 1)
+
+
+def test_a_key_has_its_length() -> None:
+    with pytest.raises(ValueError, match=r"32 bytes\. Got 16"):
+        Secret(bytes(16))
+
+
+def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All 256 bits of it, asked for once a run."""
+    asked: list[int] = []
+
+    def token_bytes(count: int) -> bytes:
+        asked.append(count)
+        return bytes(range(count))
+
+    monkeypatch.setattr("secrets.token_bytes", token_bytes)
+    drawn = Noise(PLAN).vector("sums", np.zeros(100), sensitivity=1.0)
+    assert asked == [32]
+    same = Noise(PLAN, Secret(bytes(range(32)))).vector("sums", np.zeros(100), sensitivity=1.0)
+    assert np.array_equal(drawn, same)
+
+
+def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every bit generator of numpy taken away it is drawn all the same: vectors, matrices,
+    posterior samples.
+    """
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("a stream of numpy was opened")
+
+    for name in (
+        "SFC64",
+        "PCG64",
+        "PCG64DXSM",
+        "MT19937",
+        "Philox",
+        "SeedSequence",
+        "default_rng",
+        "RandomState",
+    ):
+        monkeypatch.setattr(np.random, name, refused)
+    noise = Noise(PLAN)
+    assert noise.vector("sums", np.zeros(10), sensitivity=1.0).std() > 0
+    assert noise.symmetric("sums", np.zeros((4, 4)), sensitivity=1.0).std() > 0
+    assert noise.sampler("factors")((5,)).std() > 0
+    assert not noise.is_reproducible
+
+
+def test_which_source_it_is() -> None:
+    assert isinstance(stream(None), Secret) and isinstance(
+        stream(np.random.SeedSequence(0)), Seeded
+    )
+    assert Noise(PLAN, np.random.SeedSequence(0)).is_reproducible
+
+
+def test_a_card_says_where_the_noise_came_from() -> None:
+    seeded, private = Noise(PLAN, np.random.SeedSequence(0)), Noise(PLAN)
+    assert seeded.words == private.words == ""  # nothing was released
+    for noise in (seeded, private):
+        noise.vector("sums", np.zeros(1), sensitivity=1.0)
+        noise.sampler("factors")
+    assert (
+        seeded.words
+        == "Floating-point Gaussian noise and a floating-point posterior sample, drawn from a seed:"
+        " noise reproducible, for study, not for release."
+    )
+    assert private.words.startswith(
+        "Floating-point Gaussian noise and a floating-point posterior sample, from AES-128 in"
+        " counter mode"
+    )
+
+
+def test_a_seed_draws_what_it_always_drew() -> None:
+    """SFC64 on the first grandchild of the seed: runs on public data are as they were."""
+    release = np.random.SeedSequence(7).spawn(1)[0]
+    expected = np.random.Generator(np.random.SFC64(release.spawn(1)[0])).standard_normal(50)
+    assert np.array_equal(
+        Noise(PLAN, np.random.SeedSequence(7)).vector("sums", np.zeros(50), sensitivity=1.0),
+        expected,
+    )
+    sampler = Noise(PLAN, np.random.SeedSequence(7)).sampler("factors")
+    assert np.array_equal(
+        sampler((50,)),
+        np.random.Generator(np.random.SFC64(np.random.SeedSequence(7).spawn(1)[0])).standard_normal(
+            50
+        ),
+    )

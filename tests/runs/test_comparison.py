@@ -1,0 +1,262 @@
+"""Which runs a result is shown beside, that all have the same draws, and when one is said to
+beat another.
+"""
+
+import statistics
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpmf_core import algorithms
+from dpmf_core.data.ratings import Shape
+from dpmf_core.data.samples import SampleShape
+from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.runs.comparison import (
+    DRAWS,
+    PLAIN,
+    clearly_better,
+    comparison,
+    named,
+    part_comparison,
+    private_methods,
+    same_draws,
+    split_name,
+)
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from pages.kit.comparison import (
+    better_method,
+    explanation,
+    gain_kept,
+    heading,
+    ladder,
+    missing_draws,
+)
+from tests.support.records import run_of
+
+SMALL = Shape(500, 200, (1, 5))
+
+
+def spec(algorithm: str = "dpals", **more: Any) -> RunSpec:
+    return RunSpec.parse(
+        **{
+            "data": {"id": "cinema-small"},
+            "algorithm": algorithm,
+            "budget": {"epsilon": 2.0, "delta": 1e-5},
+            **more,
+        }
+    )
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_every_method_has_the_same_seeds(every: bool) -> None:
+    found = comparison(spec(seed=7), SMALL, every).runs
+    seeds: dict[str, list[int]] = {}
+    for name, one in found.items():
+        seeds.setdefault(split_name(name)[0], []).append(one.seed)
+    assert set(map(tuple, seeds.values())) == {tuple(range(7, 7 + DRAWS))}
+    given = {"item_features": "none"}  # whatever those are given that use them
+    data = {one.data.model_copy(update=given) for one in found.values()}
+    assert data == {spec().data} and {one.split for one in found.values()} == {spec().split}
+    # draw after draw
+    assert next(iter(found)) == "main" and list(found).index("main draw 1") > list(found).index(
+        "ada-dpals"
+    )
+
+
+@pytest.mark.parametrize("task", ["ratings", "samples"])
+def test_every_private_method_of_the_registry_is_there(task: str) -> None:
+    private = {
+        name
+        for name, kind in algorithms.of_task(task).items()
+        if issubclass(kind, algorithms.PrivateAlgorithm)
+    }
+    assert set(private_methods(task)) - {PLAIN} == private
+    if task == "ratings":
+        found = comparison(
+            spec("private-bias", parameters={"prior_deviation": 0.3}), SMALL, every=True
+        )
+        beside = {PLAIN, "main", "twin", "trivial", "user-mean"}
+        assert private - {"dp-cmf"} | beside == {split_name(name)[0] for name in found.runs}
+        known = comparison(
+            spec("spectral", data={"id": "cinema-small", "item_features": "public"}),
+            SMALL,
+            every=True,
+        )
+        there = {split_name(name)[0] for name in known.runs}
+        assert private - {"spectral"} | beside | {"content"} == there
+        assert found.every and heading(found) == "Every private method, at this ε"
+    else:
+        one = spec("oneshot-nmf", data={"id": "digits"}, parameters={"n_components": 4})
+        found = part_comparison(one, SampleShape(100, 64))
+        assert private - {"oneshot-nmf"} | {"main", "twin"} == {
+            split_name(name)[0] for name in found.runs
+        }
+        assert all(it.parameters["n_components"] == 4 for it in found.runs.values())
+
+
+def test_a_selection_says_that_it_is_one_and_a_source_s_rule_has_no_peers() -> None:
+    found = comparison(spec("spectral"), SMALL)
+    assert not found.every and heading(found).startswith("Selected")
+    assert {split_name(name)[0] for name in found.runs} == {
+        "main",
+        "twin",
+        "trivial",
+        "user-mean",
+        "private-bias",
+        "spectral",
+        "dpals",
+        PLAIN,
+        "ada-dpals",
+    } - {"spectral"}
+    alone = comparison(spec(budget={"epsilon": 2.0, "delta": 1e-5, "calibration": "source"}), SMALL)
+    assert {split_name(name)[0] for name in alone.runs} == {"main", "twin", "trivial", "user-mean"}
+
+
+def test_what_the_shape_does_not_suit_is_left_out_and_says_why() -> None:
+    found = comparison(spec("private-bias"), Shape(1000, 20_000, (1, 5)), every=True)
+    assert "at most 12,000 items. Got 20,000" in found.refused["DPFW"]
+    assert not any(
+        name.startswith("dpfw") and not name.startswith("dpfw-oja") for name in found.runs
+    )
+    assert "DPFW is not here: " in explanation(found, {})
+
+
+# ---- who is better -------------------------------------------------------------------------------
+
+
+def finished(
+    figures: dict[str, list[float]], status: str = "PROVEN", **others: dict[str, str]
+) -> dict[str, Run]:
+    """Runs with these errors, a draw each. others: what a method's guarantee says otherwise."""
+    out = {}
+    for who, errors in figures.items():
+        promise = {"status": status, "unit": "user", "words": "Words."} | others.get(
+            who.replace("-", "_"), {}
+        )
+        for draw, error in enumerate(errors):
+            out[named(who, draw)] = run_of(
+                title=who,
+                metrics={"rmse": error},
+                guarantee=promise,
+                spec={
+                    "data": {"id": "small"},
+                    "algorithm": who,
+                    "budget": {"epsilon": 1.0, "delta": 1e-6},
+                },
+            )
+    return out
+
+
+MINE = [0.90, 0.92, 0.91]
+
+
+def test_who_is_better_in_every_draw_is_named_with_the_paired_interval() -> None:
+    rival = [error - gap for error, gap in zip(MINE, (0.020, 0.022, 0.021), strict=True)]
+    done = finished({"main": MINE, "spectral": rival})
+    found = clearly_better(done, done)
+    assert found is not None and found[0] == "spectral"
+    low, high = stats.ttest_rel(rival, MINE).confidence_interval()
+    assert found[1].interval == pytest.approx((low, high))
+    said = better_method(done, done, "rmse")
+    assert said.startswith("**spectral does better at this ε**: its RMSE is lower in each of 3")
+    assert "by 0.021 on average (0.019 to 0.023, 95%)" in said
+
+
+@pytest.mark.parametrize(
+    ("rival", "more"),
+    [
+        ([0.89, 0.93, 0.90], {}),  # worse in one draw
+        ([0.80, 0.919, 0.909], {}),  # better in each, but by chance as far as three draws say
+        ([0.88, 0.90], {}),  # a draw is missing
+        ([0.88, 0.90, 0.89], {"spectral": {"status": "UNPROVEN"}}),
+        ([0.88, 0.90, 0.89], {"spectral": {"unit": "rating"}}),
+    ],
+)
+def test_what_is_not_clear_or_not_comparable_is_not_said(
+    rival: list[float], more: dict[str, Any]
+) -> None:
+    done = finished({"main": MINE, "spectral": rival}, **more)
+    asked = finished({"main": MINE, "spectral": MINE})
+    assert clearly_better(done, asked) is None
+
+
+def test_draws_that_only_one_of_them_has_are_no_pair() -> None:
+    done = finished({"main": MINE, "twin": MINE[:2]})
+    assert same_draws(done, "main", "twin") == [(0.90, 0.90), (0.92, 0.92)]
+    del done["main"]
+    assert same_draws(done, "main", "twin") == [(0.92, 0.92)]
+    assert same_draws({}, "main") == []
+
+
+def test_the_interval_is_student_s_and_covers() -> None:
+    rng = np.random.default_rng(0)
+    gaps = rng.normal(0.3, 1.0, (4000, 5))
+    covered = [
+        it.interval[0] <= 0.3 <= it.interval[1] for it in (Paired(tuple(row)) for row in gaps)
+    ]
+    assert np.mean(covered) == pytest.approx(0.95, abs=4 * (0.95 * 0.05 / 4000) ** 0.5)
+    assert paired([1.0, 2.0], [0.5, 0.5]).differences == (0.5, 1.5)
+    assert Paired((0.5,)).interval == (float("-inf"), float("inf")) and Paired((0.5,)).clear == 0
+    with pytest.raises(ValueError, match="no draw"):
+        paired([], [])
+
+
+# ---- the sentence --------------------------------------------------------------------------------
+
+
+def test_the_clause_is_the_median_of_the_draws_and_their_range() -> None:
+    draws = [(0.90, 0.80, 1.00), (0.86, 0.80, 1.00), (0.84, 0.80, 1.00)]
+    assert gain_kept(draws, "ALS", "nothing") == "keeps 70% of the gain over guessing (50% to 80%)"
+    assert gain_kept(draws[:1], "ALS", "nothing") == "keeps 50% of the gain over guessing"
+    assert (
+        gain_kept([draws[0], draws[0]], "ALS", "nothing")
+        == "keeps 50% of the gain over guessing (in each draw)"
+    )
+    asked = ["main", "main draw 1", "main draw 2", "twin"]
+    assert (
+        missing_draws(draws[:1], asked) == ", in the first draw"
+        and missing_draws(draws[:2], asked) == ", in 2 of 3 draws"
+        and missing_draws(draws, asked) == ""
+    )
+
+
+def test_the_ladder_has_its_columns_without_any_run_and_a_row_a_draw() -> None:
+    assert list(ladder({}, "rmse").columns) == ["name", "id", "draw", "rmse"]
+    table = ladder(finished({"main": MINE, PLAIN: MINE}), "rmse")
+    assert table["name"].tolist() == ["main"] * 3 + ["DPALS without biases"] * 3
+    images = finished(
+        {"main": MINE, "dp-nmf": MINE}, main={"unit": "image"}, dp_nmf={"unit": "image"}
+    )
+    # all protect the same, so nothing is said of it
+    assert set(ladder(images, "rmse")["name"]) == {"main", "dp-nmf"}
+    mixed = finished(
+        {"main": MINE, "input-perturbation": MINE}, input_perturbation={"unit": "value of a rating"}
+    )
+    assert set(ladder(mixed, "rmse")["name"]) == {
+        "main",
+        "input-perturbation (protects one value of a rating)",
+    }
+    assert table.groupby("id")["rmse"].median().to_dict() == {
+        "main": statistics.median(MINE),
+        PLAIN: statistics.median(MINE),
+    }
+
+
+@pytest.mark.parametrize(
+    ("private", "twin", "trivial", "said"),
+    [
+        (0.9, 0.8, 1.0, "keeps 50% of the gain over guessing"),
+        (0.95, 0.97, 0.99, "does no worse than ALS, which has no privacy"),
+        # the twin itself is worse than guessing
+        (0.95, 1.1, 0.99, "does no worse than ALS, which has no privacy"),
+        (1.0, 0.8, 1.0, "nothing"),
+        (1.0, 1.1, 0.9, "nothing"),
+    ],
+)
+def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(
+    private: float, twin: float, trivial: float, said: str
+) -> None:
+    assert gain_kept([(private, twin, trivial)], "ALS", "nothing") == said

@@ -1,0 +1,74 @@
+"""A grid's runs are those that pages show, and its figures are theirs."""
+
+import math
+import statistics
+from typing import Any
+
+import pytest
+
+from dpmf_core.data.ratings import Shape
+from dpmf_core.data.samples import SampleShape
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.comparison import DRAWS, comparison, named, part_comparison
+from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, grid_runs, read_grid
+from dpmf_core.runs.specification import RunSpec
+
+
+def spec(algorithm: str = "dpals", data: str = "cinema-small", **more: Any) -> RunSpec:
+    return RunSpec.parse(
+        data={"id": data},
+        algorithm=algorithm,
+        budget={"epsilon": 2.0, "delta": 1e-5},
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (spec(seed=4), comparison(spec(seed=4), Shape(500, 200, (1, 5)))),
+        (
+            spec("oneshot-nmf", "news", parameters={"n_components": 5}),
+            part_comparison(
+                spec("oneshot-nmf", "news", parameters={"n_components": 5}), SampleShape(900, 400)
+            ),
+        ),
+    ],
+    ids=["ratings", "documents"],
+)
+def test_the_runs_of_a_grid_are_those_that_pages_show(asked: RunSpec, shown: Any) -> None:
+    runs = grid_runs(asked)
+    here = {named(it.who, it.draw): it.spec for it in runs if it.epsilon in (None, 2.0)}
+    same = {name: run for name, run in shown.runs.items() if name in here}
+    assert here == same and f"main draw {DRAWS - 1}" in here
+    private = [it for it in runs if it.epsilon is not None]
+    assert all(it.spec.budget and it.spec.budget.epsilon == it.epsilon for it in private)
+    assert {it.epsilon for it in private} == set(EPSILONS)
+    assert [it.epsilon for it in private[: len(COARSE)]] == list(COARSE)  # worth having first
+
+
+def summary(value: float | None, seed: int, epsilon: float | None = None) -> dict[str, Any]:
+    return {"key": f"k{seed}", "seed": seed, "epsilon": epsilon, "metrics": {"rmse": value}}
+
+
+def test_a_figure_between_two_points_is_linear_in_log_epsilon_and_marked() -> None:
+    runs = grid_runs(spec(), (1.0, 4.0), draws=3)
+    errors = {1.0: [0.9, 1.1, 0.8], 4.0: [0.5, math.nan, None]}
+    found = [
+        None if it.epsilon is None else summary(errors[it.epsilon][it.draw], it.draw, it.epsilon)
+        for it in runs
+    ]
+    grid = read_grid(runs, found, "rmse")
+    assert [point.values for point in grid.points] == [(0.9, 1.1, 0.8), (0.5,)]
+    assert grid.points[0].median == statistics.median(errors[1.0])
+    assert len(grid.missing) == 2 * 3 and not grid.twin
+    middle = grid.estimate(2.0)  # half way from log 1 to log 4
+    assert middle is not None and not middle.measured and middle.value == pytest.approx(0.7)
+    at = grid.estimate(4.0)
+    assert at is not None and at.measured and at.value == 0.5
+    assert grid.estimate(0.5) is None and grid.estimate(5.0) is None
+
+
+def test_what_takes_no_budget_has_no_grid() -> None:
+    with pytest.raises(BadInput, match="takes no epsilon"):
+        grid_runs(spec("als").canonical())

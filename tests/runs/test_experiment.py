@@ -1,0 +1,469 @@
+"""From a specification to a run: the same one again, its key, what it may claim, what it may
+let out, how it stops.
+"""
+
+import dataclasses
+import itertools
+import json
+import platform
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import scipy
+
+import dpmf_core
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Recommender, Streams
+from dpmf_core.algorithms.baselines import ItemSums, PrivateBias, weighted_rows
+from dpmf_core.curator import Curator
+from dpmf_core.data.ratings import Shape
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.evaluation import metrics
+from dpmf_core.evaluation.judges import ByRatings
+from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal_form
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.runs import seeds
+from dpmf_core.runs.data_access import open_data, open_split
+from dpmf_core.runs.execution import Progress, run
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.specification import DataSpec, RunSpec, run_key
+from dpmf_core.runs.store import to_json
+from dpmf_core.testing.worlds import low_rank
+from tests.support.records import altered
+
+pytestmark = pytest.mark.usefixtures("catalogue")
+Put = Callable[..., None]
+BUDGET = {"epsilon": 2.0, "delta": 1e-6}
+DPALS = {"algorithm": "dpals", "budget": BUDGET, "parameters": {"rank": 3, "steps": 2}}
+BIAS = {"algorithm": "private-bias", "budget": BUDGET}
+
+
+def spec(**parts: Any) -> RunSpec:
+    return RunSpec.parse(**{"data": {"id": "films"}, "algorithm": "bias", **parts})
+
+
+def arrays(made: Run) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in made.arrays.items()}
+
+
+# ---- the same specification, the same run --------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", algorithms.REGISTRY)
+def test_on_public_data_the_same_specification_gives_the_same_run(name: str) -> None:
+    first, second = (run(spec(algorithm=name, budget=BUDGET, seed=5)) for _ in range(2))
+    assert arrays(first) == arrays(second)
+    changing = {"seconds", "peak_mb", "created"}
+    assert first.record.model_dump(exclude=changing) == second.record.model_dump(exclude=changing)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_the_number_of_threads_changes_nothing(
+    threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = arrays(run(spec(**DPALS)))
+    monkeypatch.setenv("DPMF_THREADS", threads)
+    assert arrays(run(spec(**DPALS))) == usual
+
+
+def test_another_seed_is_another_split_and_other_noise() -> None:
+    first, second = (run(spec(**BIAS, seed=seed)) for seed in (1, 2))
+    assert arrays(first) != arrays(second)
+    assert open_split(spec(seed=1)).test.fingerprint != open_split(spec(seed=2)).test.fingerprint
+
+
+def test_the_four_streams_of_a_run_differ() -> None:
+    for seed in range(3):
+        splitting, init, sampling, privacy = seeds.seeds(seed)
+        draws = {
+            splitting,
+            sampling,
+            *(int(np.random.default_rng(stream).integers(2**62)) for stream in (init, privacy)),
+        }
+        assert len(draws) == 4
+
+
+def test_noise_on_private_data_cannot_be_repeated(catalogue: Put) -> None:
+    catalogue(films=dataclasses.replace(low_rank(), public=False))
+    first, second = (run(spec(**BIAS, seed=1)) for _ in range(2))
+    assert arrays(first) != arrays(second)
+    assert first.record.noise_is_reproducible is False
+    assert first.key == second.key
+
+
+def test_held_out_ratings_do_not_reach_the_fit(catalogue: Put) -> None:
+    data = low_rank()
+    before = run(spec(**DPALS, seed=3))
+    held = open_split(spec(seed=3)).test
+    pairs = set(zip(held.users.tolist(), held.items.tolist(), strict=True))
+    hidden = np.array(
+        [pair in pairs for pair in zip(data.users.tolist(), data.items.tolist(), strict=True)]
+    )
+    catalogue(
+        films=dataclasses.replace(data, values=np.where(hidden, np.float32(0.5), data.values))
+    )
+    after = run(spec(**DPALS, seed=3))
+    assert arrays(before) == arrays(after)
+    assert before.record.metrics["rmse"] != after.record.metrics["rmse"]
+
+
+# ---- the key -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"algorithm": "dpals"},
+        {"parameters": {"prior_deviation": 0.7}},
+        {"budget": {**BUDGET, "epsilon": 3.0}},
+        {"budget": {**BUDGET, "delta": 1e-7}},
+        {"budget": {**BUDGET, "relation": "replace-one"}},
+        {"budget": {**BUDGET, "calibration": "source"}},
+        {"split": {"kind": "per-user"}},
+        {"split": {"test_fraction": 0.2}},
+        {"data": {"id": "films", "top_items": 5}},
+        {"data": {"id": "films", "min_user_count": 2}},
+    ],
+    ids=str,
+)
+def test_whatever_changes_a_run_changes_its_key(change: dict[str, Any]) -> None:
+    data = low_rank()
+    assert run_key(spec(**{**BIAS, **change}), data) != run_key(spec(**BIAS), data)
+
+
+def test_data_and_the_algorithm_s_version_are_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run_key(spec(**BIAS), low_rank())
+    assert run_key(spec(**BIAS), low_rank(1)) != before
+    monkeypatch.setattr(PrivateBias, "version", PrivateBias.version + 1)
+    assert run_key(spec(**BIAS), low_rank()) != before
+
+
+def test_a_budget_is_not_in_the_key_where_nothing_is_released() -> None:
+    assert run_key(spec(algorithm="als", budget=BUDGET), low_rank()) == run_key(
+        spec(algorithm="als"), low_rank()
+    )
+
+
+def test_data_that_change_on_disk_are_read_again(catalogue: Put) -> None:
+    before = open_data(DataSpec(id="films")).fingerprint
+    assert open_data(DataSpec(id="films")) is open_data(DataSpec(id="films"))
+    catalogue(films=low_rank(9))
+    assert open_data(DataSpec(id="films")).fingerprint != before
+
+
+# ---- what a run claims ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("parts", [DPALS, BIAS], ids=lambda parts: parts["algorithm"])
+def test_the_ledger_of_a_run_costs_its_budget(parts: dict[str, Any], relation: Relation) -> None:
+    record = run(spec(**{**parts, "budget": {**BUDGET, "relation": relation}})).record
+    factors = [leaf.multiplier(relation) for leaf, _ in normal_form(record.event)]
+    mu = sum(row.count / z**2 for row, z in zip(record.ledger, factors, strict=True)) ** 0.5
+    assert record.epsilon.exact == pytest.approx(2.0, rel=1e-6)
+    assert mu == pytest.approx(gaussian_mu(2.0, 1e-6), rel=1e-6)
+    assert all(
+        value is None or value >= record.epsilon.exact * (1 - 1e-9)
+        for value in dict(record.epsilon).values()
+    )
+    assert (record.relation, record.guarantee.status) == (relation, "PROVEN")
+
+
+@pytest.mark.parametrize(
+    ("nominal", "exact"),
+    [
+        (0.1, 0.0893),
+        (0.5, 0.5079),
+        (1, 1.0602),
+        (2, 2.1906),
+        (5, 5.5751),
+        (10, 10.9706),
+        (20, 20.8866),
+    ],
+)
+def test_the_source_s_noise_costs_what_it_truly_costs(nominal: float, exact: float) -> None:
+    """docs/PRIVACY.md, "Chien et al. 2021": at delta 1e-5, for any k, T and shares."""
+    budget = {"epsilon": nominal, "delta": 1e-5, "calibration": "source"}
+    ready = prepare(
+        spec(algorithm="dpals", budget=budget, parameters={"steps": 7, "ratings_per_user": 9}),
+        low_rank().shape,
+    )
+    assert epsilon(ready.plan, 1e-5) == pytest.approx(exact, abs=6e-5)
+
+
+def test_an_item_set_by_exact_counts_makes_a_proof_conditional() -> None:
+    conditional = run(spec(**BIAS, data={"id": "films", "top_items": 8})).record.guarantee
+    assert conditional.status == "CONDITIONAL"
+    assert "the item set is public" in conditional.words
+    assert (
+        run(spec(**BIAS, data={"id": "films", "min_user_count": 3})).record.guarantee.status
+        == "PROVEN"
+    )
+
+
+def test_what_is_not_private_shows_no_epsilon() -> None:
+    record = run(spec(algorithm="als")).record
+    assert set(dict(record.epsilon).values()) == {None}
+    assert (record.ledger, record.delta, record.guarantee.status) == ((), None, "NONE")
+
+
+class Claimed(PrivateBias):
+    id: ClassVar[str] = "claimed"
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.UNPROVEN, claim="ours is private")
+
+
+class Hasty(PrivateBias):
+    """Leaves a planned release out."""
+
+    id: ClassVar[str] = "hasty"
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        curator.release(ItemSums(), curator.hold(weighted_rows, 1.0))
+        yield Recommender(
+            curator.shape.bounds,
+            3.0,
+            np.zeros(curator.shape.n_items),
+            np.zeros((curator.shape.n_items, 0)),
+        )
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    more = {kind.id: kind for kind in (Claimed, Hasty)}
+    monkeypatch.setattr(algorithms.REGISTRY, "_brought", more)
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_unproven_claim_is_quoted_and_never_an_epsilon_of_ours() -> None:
+    record = run(spec(algorithm="claimed", budget=BUDGET)).record
+    assert set(dict(record.epsilon).values()) == {None}
+    assert '"ours is private"' in record.guarantee.words
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_run_that_spends_other_than_planned_is_no_run() -> None:
+    with pytest.raises(PlanViolation, match="planned"):
+        run(spec(algorithm="hasty", budget=BUDGET))
+
+
+# ---- what a run reports --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["random", "per-user", "users"])
+@pytest.mark.parametrize(
+    "parts", [DPALS, BIAS, {"algorithm": "als"}], ids=lambda parts: parts["algorithm"]
+)
+def test_figures_are_those_of_the_stored_model_on_held_out_ratings(
+    parts: dict[str, Any], kind: str
+) -> None:
+    asked = spec(
+        **parts, split={"kind": kind, "test_fraction": 0.3, "validation_fraction": 0.2}, seed=4
+    )
+    made, held = run(asked), open_split(asked)
+    again = Run(RunRecord.model_validate_json(to_json(made.record.to_dict())), made.arrays)
+    personal = again.model.personal(held.history)
+    figures, rows = ByRatings(held, seeds.seeds(asked.seed).split).figures(again.model)
+    assert made.record.metrics == figures
+    test = again.model.predict(personal, held.test.users, held.test.items)
+    assert figures["rmse"] == pytest.approx(metrics.rmse(test, held.test.values))
+    assert figures["mae"] == pytest.approx(metrics.mae(test, held.test.values))
+    assert {by: tuple(groups) for by, groups in rows.items()} == again.record.buckets
+    assert again.spec == asked.canonical()
+    last = made.record.curves[-1]
+    for name, part in (("train", held.train), ("validation", held.validation), ("test", held.test)):
+        predicted = again.model.predict(personal, part.users, part.items)
+        assert last[f"{name}_rmse"] == pytest.approx(metrics.rmse(predicted, part.values), rel=1e-6)
+
+
+def test_a_curve_has_as_many_points_as_were_asked_for_and_the_run_is_the_same() -> None:
+    asked = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
+    usual, every = run(spec(**asked)), run(spec(**asked, curve_points=30))
+    steps = [[point["step"] for point in made.record.curves] for made in (usual, every)]
+    assert (len(steps[0]), steps[0][0], steps[0][-1]) == (12, 1, 30)
+    assert max(np.diff(steps[0])) - min(np.diff(steps[0])) <= 1
+    assert steps[1] == list(range(1, 31))
+    assert usual.record.metrics == every.record.metrics
+    assert usual.record.curves == tuple(every.record.curves[int(it) - 1] for it in steps[0])
+    assert usual.record.key != every.record.key
+    assert "curve_points" not in usual.spec.model_dump()  # keys from before it could be chosen
+    with pytest.raises(BadInput, match="curve_points"):
+        spec(**asked, curve_points=1)
+
+
+def test_a_long_run_says_where_it_is_more_often_than_it_is_judged() -> None:
+    seen: list[Progress] = []
+    run(spec(algorithm="als", parameters={"rank": 2, "steps": 50}), report=seen.append)
+    assert [now.step for now in seen] == sorted({now.step for now in seen})
+    assert (seen[0].step, seen[-1].step) == (1, 50)
+    assert 40 <= len(seen) <= 50 and len(seen[-1].curves) == 12
+
+
+def test_every_step_is_reported_with_the_curves_so_far() -> None:
+    seen: list[Progress] = []
+    record = run(
+        spec(algorithm="als", parameters={"rank": 2, "steps": 4}), report=seen.append
+    ).record
+    assert [(told.step, told.steps, len(told.curves)) for told in seen] == [
+        (step, 4, step) for step in (1, 2, 3, 4)
+    ]
+    assert seen[-1].curves == record.curves
+    assert all(first.seconds <= second.seconds for first, second in itertools.pairwise(seen))
+
+
+@pytest.mark.parametrize("asks", [1, 2, 3, 6])
+def test_a_run_that_is_stopped_leaves_nothing(asks: int) -> None:
+    asked = iter(range(1, 99))
+    with pytest.raises(Cancelled):
+        run(
+            spec(algorithm="als", parameters={"rank": 2, "steps": 4}),
+            stopped=lambda: next(asked) >= asks,
+        )
+
+
+def test_an_export_of_private_data_holds_nothing_computed_from_raw_rows(catalogue: Put) -> None:
+    catalogue(films=dataclasses.replace(low_rank(), public=False))
+    exported = run(spec(**BIAS)).export()
+    fingerprint = open_data(DataSpec(id="films")).fingerprint
+    assert not exported.keys() & {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"}
+    assert {"epsilon", "ledger", "guarantee", "model", "spec"} <= exported.keys()
+    assert fingerprint not in json.dumps(exported)
+
+
+def test_what_leaves_is_the_same_for_neighbours_but_for_released_figures(catalogue: Put) -> None:
+    """Everything in an export of private data, released figures apart, follows from public
+    facts.
+    """
+    data = dataclasses.replace(low_rank(), public=False)
+    records = []
+    for neighbour in (data, data.only(data.users != 7), data.only(data.users < 20)):
+        catalogue(films=neighbour)
+        records.append(json.dumps(run(spec(**DPALS)).export()))
+    assert len(set(records)) == 1
+
+
+def test_an_export_of_public_data_is_the_whole_record() -> None:
+    made = run(spec(**BIAS))
+    assert made.export() == made.record.to_dict()
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"algorithm": "alchemy"}, "no algorithm 'alchemy'"),
+        ({"algorithm": "dpals"}, "needs a budget"),
+        (
+            {**DPALS, "parameters": {"rank": 0}},
+            r"'rank' parameter of DPALS must be a whole number in \[1, 512\]. Got 0",
+        ),
+        ({**DPALS, "parameters": {"rank": 18}}, "at most the number of items, 17"),
+        (
+            {**DPALS, "parameters": {"rank": 9}, "data": {"id": "films", "top_items": 8}},
+            "at most the number of items, 8",
+        ),
+        ({**DPALS, "parameters": {"colour": 1}}, "no parameter 'colour'"),
+        ({**BIAS, "budget": {**BUDGET, "calibration": "source"}}, "calibration"),
+        ({"data": {"id": "nowhere"}}, "nowhere"),
+        ({"data": {"id": "films", "min_item_count": 1000}}, "No item"),
+        ({"data": {"id": "films", "min_user_count": 1000}}, "No rating of films is left"),
+        ({"data": {"id": "films", "positives_above": 99.0}}, "No rating of films is left"),
+        ({"split": {"kind": "time"}}, "no times"),
+        ({"split": {"kind": "per-user", "test_fraction": 0.01}}, "none to test on"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_what_cannot_be_run_is_said_in_a_sentence(parts: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        run(spec(**parts))
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"budget": {"epsilon": -1, "delta": 1e-6}}, "'epsilon' parameter of the budget"),
+        ({"budget": {"epsilon": 1, "delta": 0.5}}, "'delta' parameter of the budget"),
+        ({"budget": {"epsilon": float("nan"), "delta": 1e-6}}, "'epsilon' parameter of the budget"),
+        ({"split": {"test_fraction": 0}}, "'test_fraction' parameter of the split"),
+        ({"data": {"id": "films", "top_items": 0}}, "'top_items' parameter of the data set"),
+        ({"data": {}}, "'id' parameter of the data set"),
+        ({"seed": -1}, "'seed' parameter of the run"),
+        ({"colour": 1}, "no parameter 'colour' of the run"),
+    ],
+)  # fmt: skip
+def test_a_specification_explains_what_is_wrong_with_it(parts: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        spec(**parts)
+
+
+# ---- filters and grids ---------------------------------------------------------------------------
+
+
+def test_filters_come_before_the_split_in_a_fixed_order() -> None:
+    asked = DataSpec(
+        id="films", top_items=9, min_item_count=30, min_user_count=4, positives_above=3.0
+    )
+    by_hand = low_rank().top_items(9).min_item_count(30).min_user_count(4).positives(3.0)
+    assert open_data(asked).fingerprint == by_hand.fingerprint
+
+
+def test_a_prepared_run_needs_no_data() -> None:
+    ready = prepare(spec(**DPALS, data={"id": "never opened"}), low_rank().shape)
+    assert normal_form(ready.plan)
+    assert ready.guarantee.status is Status.PROVEN
+
+
+def test_a_window_makes_a_proof_conditional() -> None:
+    asked = RunSpec.parse(
+        data={"id": "films"},
+        algorithm="private-bias",
+        budget={"epsilon": 1.0, "delta": 1e-5},
+        split={"kind": "window", "windows": 4, "window": 2},
+    )
+    guarantee = prepare(asked, Shape(100, 20, (1.0, 5.0))).guarantee
+    assert guarantee.status is Status.CONDITIONAL
+    assert "where each stretch of time begins is public" in guarantee.words
+
+
+def test_every_record_says_when_it_was_made_and_by_what() -> None:
+    made = run(spec())
+    at = datetime.fromisoformat(made.record.created)
+    assert at.tzinfo is not None and abs((datetime.now(UTC) - at).total_seconds()) < 600
+    told = made.record.versions
+    assert told["dpmf"] == dpmf_core.__version__ and told["python"] == platform.python_version()
+    assert (told["numpy"], told["scipy"]) == (np.__version__, scipy.__version__)
+    private = altered(made, public=False).export()
+    assert private["created"] and private["versions"] == told and "metrics" not in private
+
+
+def test_neither_date_nor_version_is_in_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run(spec())
+    monkeypatch.setattr(
+        "dpmf_core.runs.execution.provenance",
+        lambda: {"created": "2001-01-01T00:00:00+00:00", "versions": {"dpmf": "0.0.1"}},
+    )
+    after = run(spec())
+    assert after.record.created.startswith("2001") and after.key == before.key
+    apart = {"created", "versions", "seconds", "peak_mb"}
+    # nan is no number's equal
+    first, second = (to_json(made.record.model_dump(exclude=apart)) for made in (before, after))
+    assert first == second
+
+
+def test_the_version_is_written_once() -> None:
+    told = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    assert "version" not in told["project"] and "version" in told["project"]["dynamic"]
+    assert told["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "dpmf_core.__version__"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", dpmf_core.__version__)

@@ -1,0 +1,276 @@
+"""What goes wrong around the app: disks that are full or read-only, clocks that jump, commands and
+schedulers that are killed. Results survive.
+
+Workers and servers that are killed, and stores that are cut while they are written, are in
+`test_engine` and `test_store`.
+"""
+
+import errno
+import json
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core.engine import workers
+from dpmf_core.engine.executor import Engine
+from dpmf_core.runs import artefacts
+from dpmf_core.runs import store as stores
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store
+
+SMALL = {
+    "data": {"id": "cinema-small"},
+    "algorithm": "private-bias",
+    "budget": {"epsilon": 2.0, "delta": 1e-5},
+}
+ROOT = Path(__file__).parents[2]
+
+
+def spec(**more: Any) -> RunSpec:
+    return RunSpec.parse(**{**SMALL, **more})
+
+
+def command(data: Path, *words: str, **more: Any) -> subprocess.Popen[str]:
+    env = {**os.environ, "DPMF_DATA": str(data), "DPMF_ENGINE": "threads"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "dpmf_core", *words],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,
+    )
+
+
+def in_a_child(act: Callable[[], str]) -> str:
+    """What a function says in a process that nobody else shares: it may give up rights or
+    limits.
+    """
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            said = act()
+        except BaseException as error:  # whatever it is, it is told
+            said = f"{type(error).__name__}: {error}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        text = told.read()
+    os.waitpid(child, 0)
+    return text
+
+
+# ---- disks ---------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_is_told_and_the_app_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Engine(Store(tmp_path), processes=False, workers=1)
+    write, full = artefacts.write, [True]
+
+    def no_room(path: Path, content: bytes) -> None:
+        if full[0]:
+            path.with_name(f"{path.name}.part").write_bytes(content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(artefacts, "write", no_room)
+    try:
+        job = made.submit(spec())
+        with pytest.raises(
+            RuntimeError, match=r"finished, but .* does not take it .*No space left.* Make room"
+        ):
+            job.result(60)
+        assert made.store.check() == [] and made.store.rows() == []
+        full[0] = False
+        assert made.submit(spec()).result(60).record.cached is False
+        assert made.submit(spec()).result(60).record.cached is True
+    finally:
+        made.close()
+        made.store.close()
+    again = Store(tmp_path)  # sweeps away what was half written
+    assert [path.suffix for path in (tmp_path / "artefacts").iterdir()] == [".npz"]
+    again.close()
+
+
+def test_files_that_may_not_grow_leave_a_whole_store(tmp_path: Path) -> None:
+    """For real: the system refuses every byte after the first few thousand of a file."""
+    first = run(spec())
+    kept = Store(tmp_path)
+    kept.put(first)
+    kept.close()
+
+    def act() -> str:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        store = Store(tmp_path)
+        store.put(run(spec(seed=1)))
+        return "written"
+
+    assert "written" not in in_a_child(act)
+    store = Store(tmp_path)
+    assert store.check() == [] and [row["key"] for row in store.rows()] == [first.key]
+    store.close()
+
+
+def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    store = Store(folder)
+    store.put(run(spec()))
+    store.close()
+    for path in (folder / "artefacts", folder, *folder.glob("index*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    tmp_path.chmod(0o755)
+    for above in tmp_path.parents[:2]:
+        above.chmod(0o755)  # pytest's own folders are for their owner alone
+
+    def act() -> str:
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        Store(folder)
+        return "opened"
+
+    said = in_a_child(act)
+    assert (
+        said.startswith("BadInput: The run store in ")
+        and "Repair or move that folder, or set DPMF_DATA to another" in said
+    )
+    for path in (folder, folder / "artefacts"):
+        path.chmod(0o755)
+    for path in folder.glob("index*"):
+        path.chmod(0o644)
+    again = Store(folder)
+    assert len(again.rows()) == 1 and again.check() == []
+    again.close()
+
+
+# ---- clocks --------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_jumps_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter(
+        [
+            datetime(2030, 1, 1, tzinfo=UTC),
+            datetime(1970, 1, 1, tzinfo=UTC),
+            datetime.now(UTC) + timedelta(days=3650),
+        ]
+    )
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return next(moments)
+
+    monkeypatch.setattr(stores, "datetime", Clock)
+    monkeypatch.setattr(time, "time", lambda: -1e9)
+    store = Store(tmp_path)
+    runs = [run(spec(seed=seed)) for seed in range(3)]
+    for made in runs:
+        store.put(made)
+    assert {row["key"] for row in store.rows()} == {made.key for made in runs}
+    assert store.rows()[-1]["created"].startswith("1970") and store.check() == []
+    assert all(store.get(made.key) is not None for made in runs)
+    store.close()
+
+
+# ---- commands and schedulers ---------------------------------------------------------------------
+
+
+def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    words = (
+        "sweep",
+        "--dataset",
+        "cinema-small",
+        "--algorithms",
+        "dpals,private-bias",
+        "--epsilons",
+        "1,2,5",
+        "--seeds",
+        "0-3",
+        "--delta",
+        "1e-5",
+        "--json",
+    )
+    first = command(tmp_path, *words)
+    until = time.monotonic() + 60
+
+    def stored() -> int:
+        index = tmp_path / "runs" / "index.sqlite"
+        if not index.exists():
+            return 0
+        with sqlite3.connect(index) as db:
+            try:
+                return int(db.execute("SELECT count(*) FROM stored").fetchone()[0])
+            except sqlite3.OperationalError:  # not made yet
+                return 0
+
+    while stored() < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    first.kill()
+    first.communicate()
+    kept = stored()
+    assert 3 <= kept
+    again = command(tmp_path, *words)
+    out, _ = again.communicate(timeout=120)
+    assert again.returncode == 0
+    records = json.loads(out)
+    assert len(records) == 24
+    assert sum(record["cached"] for record in records) >= min(kept, 24)
+    store = Store(tmp_path / "runs")
+    assert store.check() == [] and len(store.rows()) == 24
+    store.close()
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_comes_back_is_used_again(tmp_path: Path) -> None:
+    with workers.processes(1) as scheduler:
+        made = Engine(Store(tmp_path), scheduler)
+        made.submit(spec()).result(60)
+    with pytest.raises(RuntimeError):
+        made.submit(spec(seed=1)).result(90)
+    with workers.processes(1) as scheduler:
+        # a scheduler comes back at its own address; here the system gave it another
+        made._dispatcher.cluster._scheduler = scheduler
+        assert made.submit(spec(seed=1)).result(90).record.cached is False
+    made.close()
+    made.store.close()
+
+
+def test_two_processes_on_one_store_at_a_time(tmp_path: Path) -> None:
+    words = (
+        "sweep",
+        "--dataset",
+        "cinema-small",
+        "--algorithms",
+        "private-bias",
+        "--epsilons",
+        "1,2",
+        "--seeds",
+        "0-3",
+        "--delta",
+        "1e-5",
+        "--json",
+    )
+    both = [command(tmp_path, *words) for _ in range(2)]
+    told = [json.loads(one.communicate(timeout=120)[0]) for one in both]
+    assert [one.returncode for one in both] == [0, 0]
+    errors = [{record["key"]: record["metrics"]["rmse"] for record in records} for records in told]
+    assert errors[0] == errors[1] and len(errors[0]) == 8
+    store = Store(tmp_path / "runs")
+    assert store.check() == [] and len(store.rows()) == 8
+    store.close()

@@ -1,0 +1,235 @@
+"""Hostile text wherever text comes in: every parameter of a link, on every page, and every
+option of every command. A sentence, never a traceback.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.cli import main, program
+from tests.pages.driving import behind_sidebar, page_at
+
+pytestmark = pytest.mark.slow
+TEXTS = (
+    "",
+    " ",
+    "0",
+    "-1",
+    "1e999",
+    "nan",
+    "inf",
+    "-inf",
+    "9" * 400,
+    "1e-400",
+    "0x10",
+    "1,2",
+    "1;2",
+    "true",
+    "None",
+    "null",
+    "[]",
+    "{}",
+    "../../../etc/passwd",
+    "/dev/zero",
+    "file:///etc/passwd",
+    "a" * 5000,
+    "\x00",
+    "\x1b[31m",
+    "\u202e",
+    "😀",
+    "Ж",
+    "<script>alert(1)</script>",
+    "![x](http://example.org/x.png)",
+    "$\\frac{1}{0}$",
+    "=1+1",
+    "@SUM(A1)",
+    "'; DROP TABLE runs; --",
+    "%s%n",
+    "{0}",
+    "${HOME}",
+    "g:1e308:99999999",
+    "g:5:1," * 300,
+    "dpals,dpals,als",
+    "rank = 1, 2, 1e9",
+    "5" + "0" * 30,
+)
+PAGES = {
+    "explore/page.py": (
+        "data",
+        "top",
+        "algo",
+        "eps",
+        "delta",
+        "seed",
+        "rule",
+        "p.rank",
+        "p.steps",
+        "p.clip_norm",
+        "p.sampling",
+        "p.biases",
+        "class",
+    ),
+    "tradeoff/page.py": ("fig", "methods", "epsilons", "draws", "grid", "noise", "judge", "metric"),
+    "topics/page.py": ("data", "algo", "p.n_components", "p.start"),
+    "faces/page.py": ("data", "algo", "p.n_components"),
+    "accountant/page.py": ("from", "ledger"),
+    "audit/page.py": ("attack", "at", "runs", "fault", "canary", "aseed"),
+    "tune/page.py": ("algo", "eps"),
+    "lessons/page.py": ("lesson",),
+    "glossary/page.py": ("term",),
+}
+
+
+def opened(page: str, name: str, text: str) -> AppTest:
+    """The page as a link with this one strange value opens it, on the smallest data set."""
+    app = AppTest.from_string(behind_sidebar(page), default_timeout=60)
+    if page_at(page).data_kind == "ratings":
+        app.query_params["data"] = "cinema-small"
+    if page == "audit/page.py":
+        app.query_params["runs"] = "40"
+    app.query_params[name] = text
+    return app.run()
+
+
+def cases() -> Iterator[tuple[str, str, str]]:
+    """Every parameter with a few of the texts, and every text with some parameter: a sample
+    that is always the same.
+    """
+    rng = np.random.default_rng(0)
+    for page, names in PAGES.items():
+        for name in names:
+            for text in rng.choice(len(TEXTS), 6, replace=False):
+                yield page, name, TEXTS[text]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_link_breaks_a_page(page: str) -> None:
+    for _, name, text in (case for case in cases() if case[0] == page):
+        app = opened(page, name, text)
+        assert not app.exception, (name, text[:60], [error.value for error in app.exception])
+        shown = [
+            str(element.value)
+            for element in (*app.error, *app.warning, *app.title, *app.markdown, *app.caption)
+        ]
+        assert shown, (name, text[:60])
+        assert not any(re.search(r"(?<!\\)(<script>|\[x\]\(http)", said) for said in shown), (
+            name,
+            text[:60],
+        )
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_no_text_breaks_the_accountants_ledger_or_the_trade_offs_boxes(text: str) -> None:
+    app = opened("accountant/page.py", "ledger", text)
+    assert not app.exception, [error.value for error in app.exception]
+    app = opened("tradeoff/page.py", "methods", "private-bias")
+    for box in ("tradeoff.epsilons", "tradeoff.grid"):
+        app.text_input(key=box).set_value(text).run()
+        assert not app.exception, (box, [error.value for error in app.exception])
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+
+def commands_of(group: click.Group) -> dict[str, click.Command]:
+    """All commands of a group, loaded."""
+    context = click.Context(group)
+    found = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+def options() -> Iterator[tuple[str, str]]:
+    """Every option of every command that takes a value."""
+    for name, command in commands_of(program).items():
+        group = isinstance(command, click.Group)
+        parts = commands_of(command).values() if group else (command,)
+        for part in parts:
+            words = name if part is command else f"{name} {part.name}"
+            yield from (
+                (words, option.opts[0])
+                for option in part.params
+                if isinstance(option, click.Option) and not option.is_flag
+            )
+
+
+SOUND = {
+    "fit": ["--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "2"],
+    "sweep": [
+        "--dataset",
+        "cinema-small",
+        "--algorithms",
+        "private-bias",
+        "--epsilons",
+        "2",
+        "--seeds",
+        "0",
+    ],
+    "account": ["--release", "gaussian:5:1", "--delta", "1e-6"],
+    "audit": ["--algorithm", "private-bias", "--epsilon", "1", "--runs", "40"],
+    "tune": [
+        "--dataset",
+        "cinema-small",
+        "--algorithm",
+        "private-bias",
+        "--epsilon",
+        "2",
+        "--vary",
+        "prior_deviation",
+        "--trials",
+        "1",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "option"), list(options()), ids=lambda part: part.replace(" ", "-")
+)
+def test_no_value_of_an_option_breaks_a_command(
+    words: str,
+    option: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("DPMF_ENGINE", "threads")
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(list(f"{words}{option}".encode()))
+    for place in rng.choice(len(TEXTS), 5, replace=False):
+        text = TEXTS[place].replace("\x00", "NUL")  # no command line can hold the character itself
+        if option == "--out" and "/" in text:
+            continue
+        code = main([*words.split(), *SOUND.get(words, []), f"{option}={text}"])
+        told = capsys.readouterr()
+        assert code in (0, 2), (text[:60], told.err[-500:])
+        assert "Traceback" not in told.err and "should not happen" not in told.err
+        assert code == 0 or len(told.err.strip()) > 10
+
+
+def test_every_algorithm_refuses_strange_parameters_in_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    for (name, kind), text in zip(REGISTRY.items(), itertools.cycle(TEXTS)):
+        for parameter in kind.model_fields:
+            code = main(
+                [
+                    "account",
+                    "--algorithm",
+                    name,
+                    "--epsilon",
+                    "1",
+                    "--delta",
+                    "1e-6",
+                    f"--param={parameter}={text}".replace("\x00", "NUL"),
+                ]
+            )
+            assert code in (0, 2), (name, parameter, text[:60], capsys.readouterr().err[-300:])
+    capsys.readouterr()

@@ -1,0 +1,467 @@
+"""Runs that come as files: thousands of damaged records are refused in a sentence, or accepted and
+then drawn, listed, reported and exported.
+
+What is made of a hostile record, wherever it comes from, is parsed or run: no line of it is
+anybody's code, link or formula.
+"""
+
+import ast
+import contextlib
+import copy
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from markdown_it import MarkdownIt
+
+from dpmf_core.cli import output
+from dpmf_core.errors import BadInput
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.html_report import report
+from dpmf_core.runs.imported_records import imported
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import summarise, to_json
+from pages.kit import safe_text
+from pages.runs import comparison
+from tests.runs.test_spreadsheets import FORMULA, cells
+from tests.support.records import altered
+
+BUDGET = {"epsilon": 2.0, "delta": 1e-5}
+WHOLE: list[dict[str, Any]] = [
+    {
+        "data": {"id": "cinema-small"},
+        "algorithm": "dpals",
+        "budget": BUDGET,
+        "parameters": {"rank": 2, "steps": 2},
+    },
+    {"data": {"id": "cinema-small"}, "algorithm": "als", "parameters": {"rank": 2, "steps": 3}},
+    {
+        "data": {"id": "cinema-small", "top_items": 60, "item_choice": "private"},
+        "algorithm": "private-bias",
+        "budget": {**BUDGET, "epsilon": 4.0},
+    },
+    {
+        "data": {"id": "digits", "most_samples": 200},
+        "algorithm": "oneshot-nmf",
+        "budget": BUDGET,
+        "parameters": {"n_components": 3, "iterations": 5},
+    },
+    {"data": {"id": "cinema-small"}, "algorithm": "input-perturbation", "budget": BUDGET},
+]
+HOSTILE = (
+    '"""\nimport os; os.system("touch /tmp/dpmf-was-here")\n"""',
+    "'); raise SystemExit('ran')  #",
+    'x;=HYPERLINK("http://evil.example")',
+    "=1+cmd|' /C calc'!A0",
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "</td></table><a href='javascript:alert(1)'>x</a>",
+    "[x](javascript:alert(1))",
+    "![x](http://evil.example/x.png)",
+    "\u202e\u2028\x00",
+    "{0.__class__}",
+    "../../etc/passwd",
+    "\\N{BULLET}\\",
+    "%s%n",
+)
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    10**6,
+    2**63,
+    10**30,
+    -(10**30),
+    0.0,
+    -0.5,
+    1e-320,
+    1e300,
+    -1e300,
+    "",
+    " ",
+    "1",
+    "x" * 5000,
+    [],
+    {},
+    [[]],
+    [None],
+    {"": None},
+    {"a": {"b": {}}},
+    "PROVEN",
+    "NONE",
+    "add-remove",
+    "another-value",
+    "exact",
+    "step",
+    "Gaussian",
+    "users",
+    "\ud800",
+    *HOSTILE,
+)
+
+
+@pytest.fixture(scope="module")
+def records() -> list[dict[str, Any]]:
+    """What real runs export: of public data, and as on private data."""
+    made = [run(RunSpec.parse(**parts)) for parts in WHOLE]
+    hidden = [altered(one, public=False) for one in made]
+    return [json.loads(to_json(one.export())) for one in (*made, *hidden)]
+
+
+def test_what_was_exported_is_what_is_looked_at(records: list[dict[str, Any]]) -> None:
+    for record in records:
+        (found,) = imported(json.dumps(record).encode())
+        for name in record.keys() - {"key"}:
+            assert json.loads(to_json(found.record.to_dict()))[name] == record[name], name
+    assert [one.record.title for one in imported(json.dumps(records).encode())] == [
+        record["title"] for record in records
+    ]
+
+
+# ---- damaged records -----------------------------------------------------------------------------
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value within."""
+    for name, part in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
+        yield (*at, name)
+        yield from places(part, (*at, name))
+
+
+def damaged(record: dict[str, Any], rng: np.random.Generator) -> bytes:
+    """One to three places changed, taken out, doubled or renamed; sometimes the text itself."""
+    held = copy.deepcopy(record)
+    for _ in range(int(rng.integers(1, 4))):
+        if not (ways := list(places(held))):
+            break
+        *above, name = ways[int(rng.integers(len(ways)))]
+        place: Any = held
+        for step in above:
+            place = place[step]
+        match int(rng.integers(6)):
+            case 0:
+                del place[name]
+            case 1 if isinstance(place, dict):
+                place[str(VALUES[int(rng.integers(len(VALUES)))])[:80]] = place.pop(name)
+            case 2 if isinstance(place, list):
+                place[:] = (place * 50)[: int(rng.integers(1, 3000))]
+            case _:
+                place[name] = copy.deepcopy(VALUES[int(rng.integers(len(VALUES)))])
+    content = json.dumps(held).encode()
+    if rng.random() < 0.1:
+        at = int(rng.integers(len(content)))
+        content = (
+            content[:at]
+            + rng.choice([b"NaN", b"1e999", b'"', b"\xff", b"[" * 5000, b"9" * 5000, b""])
+            + content[at + int(rng.integers(3)) :]
+        )
+    return content
+
+
+def read_everywhere(runs: list[Run]) -> None:
+    """Everything that the page of runs does with a run: draws, lists, reports and exports it."""
+    with contextlib.redirect_stderr(io.StringIO()):
+        comparison.side_by_side(runs)
+    made_of(runs)
+
+
+def made_of(runs: list[Run]) -> dict[str, str]:
+    """Every file that can be made of runs, by its kind."""
+    rows = [
+        {"created": "2026-11-22", **summarise(one.record), "note": "", "tags": ""} for one in runs
+    ]
+    return {
+        "html": report(runs, "Runs compared"),
+        "json": to_json([one.export() for one in runs], indent=1),
+        "script": "\n\n".join(output.script(one.record) for one in runs),
+        "csv": safe_text.to_csv(comparison.run_table(rows, {})),
+    }
+
+
+@pytest.fixture(autouse=True)
+def _quiet(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("CRITICAL", logger="streamlit")
+
+
+def outcomes(
+    records: list[dict[str, Any]], count: int, seed: int, draw: Callable[[list[Run]], object]
+) -> tuple[int, int]:
+    """How many damaged records were refused, and how many accepted and read."""
+    rng, refused, accepted = np.random.default_rng(seed), 0, 0
+    for number in range(count):
+        content = damaged(records[int(rng.integers(len(records)))], rng)
+        try:
+            runs = imported(content)
+        except BadInput as error:
+            assert 20 < len(str(error)) < 1000 and str(error).isprintable(), (
+                number,
+                str(error)[:300],
+            )
+            refused += 1
+            continue
+        accepted += 1
+        try:
+            draw(runs)
+        except Exception as error:
+            raise AssertionError(f"mutation {number} of seed {seed}: {content[:3000]!r}") from error
+    return refused, accepted
+
+
+def test_damaged_records_are_refused_in_a_sentence_or_read(records: list[dict[str, Any]]) -> None:
+    refused, accepted = outcomes(records, 2000, 0, made_of)
+    assert refused > 500 and accepted > 100
+
+
+def test_damaged_records_that_are_accepted_are_drawn(records: list[dict[str, Any]]) -> None:
+    _, accepted = outcomes(records, 150, 1, read_everywhere)
+    assert accepted > 10
+
+
+@pytest.mark.slow
+def test_many_damaged_records(records: list[dict[str, Any]]) -> None:
+    refused, accepted = outcomes(records, 20_000, 2, made_of)
+    assert refused > 3000 and accepted > 1000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"null",
+        b"1",
+        b'"x"',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"spec":' * 100_000,
+        b"[{}]",
+        b"9" * 100_000,
+        b"NaN",
+        b" " * (5 << 20),
+        b'{"a": ' + b"[" * 13 + b"]" * 13 + b"}",
+    ],
+    ids=range(14),
+)
+def test_what_is_no_record_is_a_sentence(content: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^The file|^The run"):
+        imported(content)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/etc/passwd",
+        "../x.csv",
+        "a/b.csv",
+        "C:\\x.csv",
+        "x\n.csv",
+        "=x.csv",
+        ".hidden",
+        "x'.csv",
+        'x".csv',
+        "x;y",
+        "",
+        "~/x",
+        "file:///x",
+    ],
+)
+def test_a_data_set_is_an_id_or_a_plain_file_name(records: list[dict[str, Any]], name: str) -> None:
+    changed = {
+        **records[0],
+        "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
+    }
+    with pytest.raises(BadInput, match="plain file name"):
+        imported(json.dumps(changed).encode())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cinema",
+        "ml-1m",
+        "ratings.csv?bounds=0.5,5",
+        "ratings.parquet?bounds=1,5",
+        "X.mat?key=fea&image=32,32&drop=1025",
+        "Über uns (2).zip",
+    ],
+)
+def test_ordinary_names_are_taken(records: list[dict[str, Any]], name: str) -> None:
+    changed = {
+        **records[0],
+        "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
+    }
+    assert imported(json.dumps(changed).encode())[0].spec.data.id == name
+
+
+# ---- what is made of hostile records -------------------------------------------------------------
+
+
+def hostile(record: dict[str, Any], text: str) -> Run:
+    """A record that no import lets in, with its text wherever text or names may be: as a
+    damaged store might hold it, or a file's own name.
+    """
+    held = copy.deepcopy(record)
+    held["spec"]["data"]["id"] = f"{text}"
+    held |= {
+        "title": text,
+        "split": text,
+        "noise": text,
+        "key": text,
+        "created": text,
+        "rule": text,
+        "versions": {text: text},
+    }
+    held["guarantee"] |= {"words": text, "taken_as_public": [text]}
+    held["parameters"] = {**held["parameters"], text: text}
+    held["metrics"] = {**held.get("metrics", {}), text: 1.0}
+    held["ledger"] = [{**row, "statistic": text} for row in held["ledger"]]
+    return Run(RunRecord.model_validate(held))
+
+
+@pytest.fixture(scope="module", params=HOSTILE, ids=range(len(HOSTILE)))
+def attack(
+    request: pytest.FixtureRequest, records: list[dict[str, Any]]
+) -> tuple[str, dict[str, str]]:
+    """A hostile text, and the files that are made of records which hold it everywhere."""
+    return request.param, made_of(
+        [hostile(records[0], request.param), hostile(records[1], request.param)]
+    )
+
+
+def test_the_script_holds_literals_alone(
+    attack: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, files = attack
+    tree = ast.parse(files["script"])
+    for node in tree.body:
+        assert isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign), ast.dump(node)
+    asked: list[dict[str, Any]] = []
+
+    module: Any = ModuleType("stub")
+    module.RunSpec = SimpleNamespace(parse=lambda **parts: asked.append(parts))
+    module.run = lambda _spec: SimpleNamespace(record=SimpleNamespace(metrics={}))
+    module.output = SimpleNamespace(epsilon_words=lambda _record: "")
+    for name in ("dpmf_core.cli", "dpmf_core.runs.execution", "dpmf_core.runs.specification"):
+        monkeypatch.setitem(sys.modules, name, module)
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert called == {"run", "print"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(tree, "script", "exec"), {})
+    assert [parts["data"]["id"] for parts in asked] == [text, text]
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[str, str]]) -> None:
+    reader = Tags()
+    reader.feed(attack[1]["html"])
+    drawn = {
+        "html",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "table",
+        "tr",
+        "th",
+        "td",
+        "p",
+        "b",
+        "svg",
+        "polyline",
+        "text",
+    }
+    assert {tag for tag, _ in reader.found} <= drawn
+    names = {name for _, attributes in reader.found for name in attributes}
+    assert names <= {
+        "lang",
+        "charset",
+        "viewbox",
+        "role",
+        "aria-label",
+        "fill",
+        "stroke",
+        "stroke-width",
+        "points",
+        "x",
+        "y",
+        "font-size",
+    }
+
+
+def test_the_list_has_no_formula(attack: tuple[str, dict[str, str]]) -> None:
+    for separator in ",;\t|":
+        assert not [cell for cell in cells(attack[1]["csv"], separator) if FORMULA.match(cell)]
+    assert len(list(csv.DictReader(io.StringIO(attack[1]["csv"].replace("\x00", ""))))) == 2
+
+
+def test_the_json_is_json(attack: tuple[str, dict[str, str]]) -> None:
+    assert [record["title"] for record in json.loads(attack[1]["json"])] == [attack[0]] * 2
+
+
+ADDRESS = re.compile(r"https?://|www\.|\w@\w")
+LURES = (
+    "Log in again at https://evil.example/login",
+    "see www.evil.example now",
+    "write to me@evil.example",
+    "`x`http://evil.example",
+    "a ` http://evil.example/`b",
+)
+
+
+@pytest.mark.parametrize("text", (*HOSTILE, *LURES), ids=range(len(HOSTILE) + len(LURES)))
+@pytest.mark.parametrize("shown", [safe_text.escape, safe_text.escape_letters])
+def test_markdown_has_no_link_image_or_tag_of_others(
+    text: str, shown: Callable[[str], str]
+) -> None:
+    """What is said on a page about other people's text."""
+    tokens = MarkdownIt("commonmark", {"html": True}).parse(f"It says {shown(text)} here.")
+    held = [child for token in tokens for child in (token, *(token.children or []))]
+    # a screen links what looks like an address
+    assert not any(
+        ADDRESS.search(child.content) for child in held if child.type in ("text", "text_special")
+    )
+    kinds = {child.type for child in held}
+    assert kinds <= {
+        "paragraph_open",
+        "paragraph_close",
+        "inline",
+        "text",
+        "text_special",
+        "softbreak",
+        "code_inline",
+        "hardbreak",
+    }

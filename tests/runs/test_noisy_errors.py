@@ -1,0 +1,217 @@
+"""Errors of private data that may leave: what they are, what they cost, and which there are
+none of.
+"""
+
+import csv
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpmf_core import account, sweep
+from dpmf_core.cli import main
+from dpmf_core.curator import OpenCurator, in_memory
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import NOTHING, Noise
+from dpmf_core.runs.data_access import split_of
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.noisy_errors import (
+    HeldOutErrors,
+    charge,
+    noisy_score,
+    refusal,
+    release,
+    score_event,
+)
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.sweep import rows
+
+DELTA = 1e-5
+DRAWS = 4000
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A private table of 400 users."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+    file = tmp_path / "clinic.csv"
+    rows = [
+        f"p{u},thing {i},{1 + (u * u + 3 * i + u * i) % 5}"
+        for u in range(400)
+        for i in range(12)
+        if (u + i) % 4
+    ]
+    file.write_text("user,item,rating\n" + "\n".join(rows) + "\n")
+    return f"{file}?bounds=1,5"
+
+
+def fitted(data: str, algorithm: str = "private-bias", **more: Any) -> Any:
+    budget = None if algorithm == "bias" else {"epsilon": 1.0, "delta": DELTA}
+    return run(RunSpec.parse(data={"id": data, **more}, algorithm=algorithm, budget=budget))
+
+
+def by_user(made: Any) -> tuple[float, int]:
+    """Root of the mean over users of their mean squared errors, clipped; and how many users."""
+    parts = split_of(made)
+    held, half = parts.test, parts.test.shape.half_range
+    errors = held.values - made.model.predict(
+        made.model.personal(parts.history), held.users, held.items
+    )
+    each = [
+        min(float(np.mean(errors[held.users == u] ** 2)) / half**2, 1.0)
+        for u in np.unique(held.users)
+    ]
+    return half * math.sqrt(np.mean(each)), len(each)
+
+
+def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:
+    made = fitted(clinic)
+    exact, users = by_user(made)
+    noise = [
+        noisy_score(made, Noise(score_event(2.0), np.random.SeedSequence(seed)))
+        for seed in range(DRAWS)
+    ]
+    share = (exact / made_half(made)) ** 2
+    # of the mean clipped error, to first order
+    deviation = 2.0 * math.sqrt(2) * math.sqrt(1 + share**2) / users
+    found = np.std([(it / made_half(made)) ** 2 for it in noise])
+    assert stats.chi2.cdf(DRAWS * (found / deviation) ** 2, DRAWS) == pytest.approx(0.5, abs=0.495)
+    for wrong in (0.95, 1.05):
+        assert not 0.005 < stats.chi2.cdf(DRAWS * (found * wrong / deviation) ** 2, DRAWS) < 0.995
+    assert np.mean(noise) == pytest.approx(
+        exact, abs=5 * made_half(made) * deviation / (2 * math.sqrt(share * DRAWS))
+    )
+
+
+def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic: str) -> None:
+    """A user far off by the largest possible error moves them by sqrt(2), and nobody by more."""
+    made = fitted(clinic)
+    parts = split_of(made)
+
+    def sums(test: Any, blocks: int = 1) -> Any:
+        people = in_memory({"history": parts.history, "test": test}, blocks)
+        return OpenCurator(people, Noise(NOTHING), {}).total(HeldOutErrors(), made.model)
+
+    whole = sums(parts.test)
+    exact, users = by_user(made)
+    assert whole == pytest.approx([users * (exact / made_half(made)) ** 2, users], rel=1e-6)
+    for blocks in (3, 400):
+        assert np.array_equal(sums(parts.test, blocks), whole)
+    user = int(parts.test.users[0])
+    theirs = parts.test.users == user
+    moved = whole - sums(parts.test.only(~theirs))
+    assert moved[1] == 1 and np.linalg.norm(moved) <= math.sqrt(2)
+    far = replace(parts.test, values=np.where(theirs, np.float32(1e4), parts.test.values))
+    worst = sums(far) - sums(parts.test.only(~theirs))
+    assert np.linalg.norm(worst) == pytest.approx(math.sqrt(2)) == HeldOutErrors().sensitivity
+
+
+def test_it_is_the_error_in_the_released_shape(clinic: str) -> None:
+    """Where items were chosen privately, those that were released, not those that exact counts
+    choose.
+    """
+    made = fitted(clinic, item_choice="private", top_items=8)
+    little = score_event(1e-4)
+    assert noisy_score(made, Noise(little, np.random.SeedSequence(0))) == pytest.approx(
+        by_user(made)[0], abs=1e-4
+    )
+
+
+def made_half(made: Any) -> float:
+    return float(split_of(made).test.shape.half_range)
+
+
+def test_each_release_enters_the_account(clinic: str) -> None:
+    frame = sweep(
+        clinic, ["private-bias", "bias"], epsilons=[1.0], delta=DELTA, noisy_errors=0.5
+    ).frame()
+    released, raw = (
+        frame[frame.algorithm == "private-bias"].iloc[0],
+        frame[frame.algorithm == "bias"].iloc[0],
+    )
+    assert 0 < released.noisy_rmse < 3 and "epsilon 0.5 each" in released.errors
+    assert math.isnan(raw.noisy_rmse) and "nothing is proved" in raw.errors and "rmse" not in frame
+    found = account(clinic)
+    assert [line.title for line in found.lines][-1] == "error of Private biases" and found.lines[
+        -1
+    ].together == pytest.approx(0.5, rel=1e-6)
+    mu = math.hypot(*(_mu(epsilon) for epsilon in (1.0, 0.5)))
+    assert found.total.epsilon == pytest.approx(_epsilon(mu), rel=1e-6)
+
+
+def _delta_of(mu: float, epsilon: float) -> float:
+    return float(
+        stats.norm.cdf(mu / 2 - epsilon / mu)
+        - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
+    )
+
+
+def _mu(epsilon: float) -> float:
+    """By bisection on the closed form of Balle & Wang 2018."""
+    low, high = 1e-6, 10.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _delta_of(middle, epsilon) < DELTA else (low, middle)
+    return low
+
+
+def _epsilon(mu: float) -> float:
+    low, high = 0.0, 50.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _delta_of(mu, middle) > DELTA else (low, middle)
+    return high
+
+
+def test_a_budget_refuses_an_error(clinic: str) -> None:
+    made = fitted(clinic)
+    account(clinic).set_budget(1.0001, DELTA)
+    before = len(account(clinic).entries)
+    with pytest.raises(BadInput, match="budget"):
+        release({"it": made}, 0.5)
+    assert len(account(clinic).entries) == before
+
+
+def test_no_error_where_nothing_is_proved_or_needed(clinic: str) -> None:
+    assert "nothing is proved" in refusal(fitted(clinic, "bias"))
+    assert "public" in refusal(
+        run(RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean"))
+    )
+    assert refusal(fitted(clinic)) == ""
+    for epsilon in (0.0, -1.0, 1e9, math.nan):
+        with pytest.raises(BadInput, match="above 0 and at most 100"):
+            charge(fitted(clinic), epsilon)
+
+
+def test_a_table_claims_no_error_that_was_not_released(clinic: str) -> None:
+    swept = sweep(clinic, ["private-bias"], epsilons=[1.0], delta=DELTA)
+    (row,) = rows(swept.points, swept.runs, {}, 0.5)
+    assert "without noise" in row["errors"] and "noisy_rmse" not in row
+
+
+def test_the_command(
+    clinic: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_ENGINE", "threads")
+    asked = [
+        "sweep",
+        "--dataset",
+        clinic,
+        "--algorithms",
+        "private-bias",
+        "--epsilons",
+        "1",
+        "--delta",
+        str(DELTA),
+    ]
+    out = tmp_path / "runs.csv"
+    assert main([*asked, "--out", str(out), "--noisy-errors", "0.5"]) == 0
+    with out.open() as file:
+        (row,) = csv.DictReader(file)
+    assert 0 < float(row["noisy_rmse"]) < 3 and "with noise" in row["errors"]
+    assert main([*asked, "--noisy-errors", "0.5"]) == 2
+    assert "goes with --out" in capsys.readouterr().err

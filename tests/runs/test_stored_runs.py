@@ -1,0 +1,138 @@
+"""Runs that version 0.1.0 stored, before records were typed: they are read, shown, compared and
+exported as they were. The JSON beside each is what that version exported.
+"""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core import algorithms
+from dpmf_core.cli import output
+from dpmf_core.data import Data
+from dpmf_core.privacy import Guarantee, Status, normal_form
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.runs import artefacts
+from dpmf_core.runs.comparison import differences
+from dpmf_core.runs.filters import filtered
+from dpmf_core.runs.html_report import report
+from dpmf_core.runs.imported_records import imported
+from dpmf_core.runs.record import GuaranteeRecord, Run
+from dpmf_core.runs.specification import run_key
+from dpmf_core.runs.store import Store, to_json
+from dpmf_core.testing.sample_worlds import of, table
+from dpmf_core.testing.worlds import low_rank
+
+FOLDER = Path(__file__).parent / "stored_runs"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))
+
+
+def content(name: str) -> bytes:
+    return (FOLDER / f"{name}.npz").read_bytes()
+
+
+def stored(name: str) -> Run:
+    return artefacts.unpack(content(name)).run
+
+
+def exported(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store that finds the files in its folder, as after a move to a newer version."""
+    folder = tmp_path / "runs" / "artefacts"
+    folder.mkdir(parents=True)
+    for name in NAMES:
+        (folder / f"{hashlib.sha256(content(name)).hexdigest()}.npz").write_bytes(content(name))
+    return Store(tmp_path / "runs")
+
+
+def test_the_store_takes_them_in_whole(store: Store) -> None:
+    assert store.check() == []
+    assert store.count() == len(NAMES) == 5
+    (row,) = [row for row in store.rows() if row["algorithm"] == "sketch"]
+    assert (row["note"], row["tags"], row["guarantee"]) == ("a note", "first, second", "UNPROVEN")
+    store.annotate(row["key"], "another note", "")
+    again = store.get(row["key"])
+    assert again is not None and again.record == stored("sketch").record
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_exported_is_what_was(name: str) -> None:
+    new, old = json.loads(to_json(stored(name).export())), exported(name)
+    guarantee = new.pop("guarantee")
+    assert {part: guarantee.pop(part) for part in ("assumptions", "claim", "reason")} == {
+        "assumptions": [],
+        "claim": "",
+        "reason": "",
+    }
+    assert guarantee == old.pop("guarantee")
+    assert new == old | {"cached": True}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_figures_and_words_are_shown(name: str) -> None:
+    run, old = stored(name), exported(name)
+    shown = output.run(run.record)
+    assert old["guarantee"]["words"] in shown and old["title"] in shown
+    assert old["guarantee"]["words"] in report([run]).replace("&quot;", '"').replace("&#x27;", "'")
+    if old["epsilon"]["exact"] is not None:
+        assert f"epsilon = {old['epsilon']['exact']:.2f} (delta = " in shown
+        assert epsilon(run.record.event, old["delta"]) == pytest.approx(old["epsilon"]["exact"])
+
+
+def test_they_are_compared() -> None:
+    rows = differences([stored("dpals-private").record, stored("dpals-conditional").record])
+    assert {row["setting"]: row["values"] for row in rows} == {
+        "data": ["own", "films"],
+        "data: top_items": [None, 12],
+        "bias_share": [pytest.approx(0.65468478), pytest.approx(0.57233627)],
+        "frequent_fraction": [pytest.approx(10 / 17), pytest.approx(10 / 12)],
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_export_of_then_is_imported_now(name: str) -> None:
+    (run,) = imported(json.dumps(exported(name)).encode())
+    assert run.spec == stored(name).spec
+    assert normal_form(run.record.event) == normal_form(stored(name).record.event)
+
+
+def test_the_model_is_the_one_that_was_fitted() -> None:
+    model = stored("dpals-conditional").model
+    with np.load(FOLDER / "dpals-conditional.npz") as held:
+        np.testing.assert_array_equal(model.item_factors, held["item_factors"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_key_is_still_the_key_of_its_specification(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a stored run would be computed again. The algorithm is taken at the version that made
+    it.
+    """
+    record = stored(name).record
+    held: dict[str, Data] = {
+        "own": dataclasses.replace(low_rank(), public=False),
+        "films": low_rank(),
+        "notes": of(table(), False),
+    }
+    monkeypatch.setattr(algorithms.find(record.spec.algorithm), "version", record.version)
+    data = filtered(held[record.spec.data.id], record.spec.data)
+    assert run_key(record.spec, data) == record.key
+
+
+def test_a_new_record_holds_the_guarantee_whole() -> None:
+    promise = Guarantee(
+        Status.CONDITIONAL, "document", ("A", "B"), ("the bounds",), "a claim", "a reason"
+    )
+    record = GuaranteeRecord.model_validate_json(GuaranteeRecord.of(promise).model_dump_json())
+    assert (record.assumptions, record.claim, record.reason) == (("A", "B"), "a claim", "a reason")
+    assert record.words == promise.words and record.has_epsilon

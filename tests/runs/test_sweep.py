@@ -1,0 +1,207 @@
+"""Which runs a sweep holds, and what is made of them."""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core.data.ratings import Shape
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy.formatting import budget_text, epsilon_number, epsilon_text
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, reaches, rows, summaries, typed_grid
+from tests.support.records import altered, run_of
+
+SHAPE = Shape(500, 30, (1, 5))
+
+
+def sweep(**changed: Any) -> Sweep:
+    parts: dict[str, Any] = {
+        "data": {"id": "small"},
+        "methods": [{"algorithm": "dpals"}, {"algorithm": "als"}],
+        "epsilons": (1.0, 5.0),
+        "seeds": (0, 1),
+    }
+    return Sweep.model_validate(parts | changed)
+
+
+def finished(points: list[Point], value: float = 1.0) -> dict[str, Run]:
+    """Runs as a store would hold them; each draw a little worse than the one before."""
+    out = {}
+    for place, point in enumerate(points):
+        figures = {"rmse": value + place / 10}
+        parts = {"exact": point.epsilon}
+        out[point.key] = run_of(
+            spec=point.spec,
+            metrics=figures,
+            epsilon=parts,
+            delta=1e-5,
+            calibration="exact",
+            seconds={"fit": 0.1},
+            key=str(place),
+        )
+    return out
+
+
+def test_what_releases_nothing_runs_once_a_seed_and_the_rest_at_every_epsilon() -> None:
+    points = sweep().points()
+    assert [(p.label, p.epsilon, p.spec.seed) for p in points] == [
+        ("DPALS", 1.0, 0),
+        ("DPALS", 5.0, 0),
+        ("ALS", None, 0),
+        ("DPALS", 1.0, 1),
+        ("DPALS", 5.0, 1),
+        ("ALS", None, 1),
+    ]
+    assert len({p.key for p in points}) == 6
+
+
+def test_a_grid_crosses_the_parameters_a_method_has() -> None:
+    points = sweep(
+        seeds=(0,),
+        epsilons=(1.0,),
+        methods=[{"algorithm": "dpals"}, {"algorithm": "bias"}],
+        grid={"rank": (2, 4), "damping": (1.0, 9.0)},
+    ).points()
+    assert [(p.label, dict(p.grid)) for p in points] == [
+        ("DPALS", {"rank": 2}),
+        ("DPALS", {"rank": 4}),
+        ("Damped biases", {"damping": 1.0}),
+        ("Damped biases", {"damping": 9.0}),
+    ]
+    assert points[1].spec.parameters == {"rank": 4}
+
+
+def test_a_method_may_have_its_own_rule_and_label() -> None:
+    points = sweep(
+        methods=[
+            Method(algorithm="dpals", calibration="source"),
+            Method(algorithm="dpals", label="mine", parameters={"rank": 3}),
+        ],
+        seeds=(0,),
+    ).points()
+    assert [(p.label, str(p.spec.budget.calibration)) for p in points if p.spec.budget] == [
+        ("DPALS, the source's noise", "source"),
+        ("DPALS, the source's noise", "source"),
+        ("mine", "exact"),
+        ("mine", "exact"),
+    ]
+
+
+def test_a_sweep_is_refused_whole_before_its_first_run() -> None:
+    with pytest.raises(BadInput, match="Did you mean 'rank'"):
+        sweep(grid={"rnak": (2,)}).points()
+    with pytest.raises(BadInput, match="at most 5,000 runs"):
+        sweep(seeds=tuple(range(3000))).points()
+    with pytest.raises(BadInput, match="rank"):
+        sweep(grid={"rank": (2, 31)}).points_on(SHAPE)
+    with pytest.raises(BadInput, match="needs a budget"):
+        sweep(epsilons=()).points_on(SHAPE)
+    sweep(grid={"rank": (2, 30)}).points_on(SHAPE)
+
+
+def test_grid_values_take_the_type_of_the_parameter() -> None:
+    methods = (Method(algorithm="bias"), Method(algorithm="dpals"))
+    assert typed_grid(methods, {"rank": ["2", "4", "2"], "damping": ["1"], "biases": ["true"]}) == {
+        "rank": (2, 4),
+        "damping": (1.0,),
+        "biases": (True,),
+    }
+    with pytest.raises(BadInput, match="rank"):
+        typed_grid(methods, {"rank": ["two"]})
+
+
+def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
+    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)).points()
+    done = finished(points)
+    assert [(it.median, it.low, it.high, it.draws) for it in summaries(points, done, "rmse")] == [
+        (1.1, 1.0, 1.2, (1.0, 1.1, 1.2))
+    ]
+    del done[points[2].key]
+    assert summaries(points, done, "rmse")[0].draws == (1.0, 1.1)
+    assert summaries(points, done, "recall_at_20") == []
+    assert [row["rmse"] for row in rows(points, done)] == [1.0, 1.1]
+
+
+def line(*at: tuple[float, float]) -> list[Summary]:
+    return [Summary("x", "dpals", epsilon, {}, (value,)) for epsilon, value in at]
+
+
+def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_epsilon() -> None:
+    measured = line((1.0, 1.0), (10.0, 0.8))
+    assert reaches(measured, 0.9) == pytest.approx(math.sqrt(10))
+    assert reaches(measured, 1.2) == 1.0
+    assert reaches(measured, 0.8) == pytest.approx(10.0)
+    assert reaches(measured, 0.79) is None
+    assert reaches(line((1.0, 0.1), (10.0, 0.3)), 0.2, larger_is_better=True) == pytest.approx(
+        math.sqrt(10)
+    )
+    assert reaches([], 1.0) is None
+
+
+def test_what_reads_as_good_as_the_value_reaches_it_at_a_measured_epsilon() -> None:
+    measured = line((1.0, 0.95), (20.0, 0.9434))
+    assert reaches(measured, 0.943) is None
+    assert reaches(measured, 0.943, digits=3) == 20.0
+    assert reaches(measured, 0.9434) == 20.0  # and not 20.000000000000256
+    assert reaches(
+        line((1.0, -0.1), (5.0, 0.3004)), 0.3, larger_is_better=True, digits=3
+    ) == pytest.approx(5.0, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "computed", "chosen"),
+    [
+        (1.9999999999999996, "2.00", "2"),
+        (20.000000000000256, "20.00", "20"),
+        (0.5, "0.50", "0.5"),
+        (0.00312345678, "0.0031", "0.00312346"),
+        (19.61, "19.61", "19.61"),
+        (1000.0, "1000.00", "1000"),
+        (0.0, "0.00", "0"),
+        (2e-6, "2e-06", "0.000002"),
+    ],
+)
+def test_epsilon_is_printed_one_way(epsilon: float, computed: str, chosen: str) -> None:
+    assert epsilon_text(epsilon) == computed and budget_text(epsilon) == chosen
+    assert (
+        str(epsilon_number(epsilon)) == str(float(f"{epsilon:.6g}"))
+        and epsilon_number(None) is None
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for folder in ("pages", "dpmf_core") for path in Path(folder).rglob("*.py")),
+    ids=str,
+)
+def test_no_page_prints_an_epsilon_by_itself(path: Path) -> None:
+    text = path.read_text("utf-8") if path.name != "printed.py" else ""
+    assert not re.search(r"ε ?= ?\{[^{}]*:[.0-9]*[fge]\}|epsilon = \{[^{}]*:[.0-9]*[fge]\}", text)
+
+
+def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:
+    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0,), epsilons=(2.0,)).points()
+    done = finished(points)
+    made = altered(
+        done[points[0].key],
+        epsilon={"exact": 1.9999999999999996},
+        created="2026-01-02T03:04:05+00:00",
+        versions={"dpmf": "9.9"},
+    )
+    done[points[0].key] = made
+    (open_,) = rows(points, done)
+    assert (
+        open_["dataset"],
+        open_["rmse"],
+        open_["exact_epsilon"],
+        open_["created"],
+        open_["dpmf"],
+    ) == ("small", 1.0, 2.0, made.record.created, "9.9")
+    hers = {**made.export()["spec"], "data": {"id": "/home/her/shop.csv?bounds=1,5"}}
+    done[points[0].key] = altered(made, public=False, spec=hers)
+    (private,) = rows(points, done)
+    assert private["dataset"] == "shop.csv?bounds=1,5" and "without noise" in private["errors"]
+    assert not {"rmse", "fit_seconds", "key"} & private.keys()

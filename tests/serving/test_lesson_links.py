@@ -1,0 +1,253 @@
+"""Lesson links: what they may say, and that nothing but what this server signed opens them."""
+
+import hashlib
+import json
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from itsdangerous import URLSafeSerializer
+from itsdangerous.encoding import base64_decode, base64_encode
+
+from dpmf_core.errors import BadInput
+from dpmf_core.serving import class_records, completion, signing
+from dpmf_core.serving.lesson_links import (
+    TEACHER,
+    LessonLink,
+    LessonSequence,
+    opened,
+    signed,
+)
+from dpmf_core.serving.settings import listed, settings
+
+KEY = "k" * 40
+
+
+@pytest.fixture(autouse=True)
+def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    monkeypatch.setenv("DPMF_LESSON_KEY", KEY)
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+def sequence(**more: object) -> LessonSequence:
+    link = LessonLink.parse(
+        page="explore",
+        query={"eps": "1", "class": "x", "seat": "y", "data": "cinema"},
+        locked=("eps",),
+        hidden=("delta",),
+        title="T",
+        question="Q?",
+    )
+    return LessonSequence.parse(steps=(link, link), title="All", language="de", **more)
+
+
+def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
+    made = sequence(gathers=True)
+    token = signed(made)
+    assert opened(token) == made and len(token) < 500
+    assert made.steps[0].fixed == {"eps", "delta"}
+    assert made.steps[0].query == {"eps": "1", "data": "cinema"}
+    assert not list(tmp_path.rglob("*")) and signed(sequence()) != signed(sequence())
+    assert opened(signed(made, TEACHER), TEACHER) == made
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"page": "../runs"}, "should match pattern"),
+        ({"page": "explore", "locked": ("everything",)}, "no control 'everything'"),
+        ({"page": "explore", "query": {"x": "y" * 5000}}, "too long"),
+        ({"page": "explore", "title": "x" * 121}, "at most 120"),
+        ({"page": "explore", "more": 1}, "not permitted"),
+    ],
+)
+def test_what_cannot_be_a_link_is_a_sentence(parts: dict[str, object], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        LessonLink.parse(**parts)
+
+
+def test_a_link_that_no_address_could_hold_is_refused() -> None:
+    link = LessonLink.parse(page="explore", query={"x": "".join(map(chr, range(33, 2_000)))})
+    with pytest.raises(BadInput, match="too long for a browser"):
+        signed(LessonSequence.parse(steps=(link,) * 20))
+
+
+# ---- forgery -------------------------------------------------------------------------------------
+
+
+def edited(token: str) -> str:
+    """The same with ε unlocked, under the old signature."""
+    body, _, signature = token.rpartition(".")
+    whole = json.loads(zlib.decompress(base64_decode(body.removeprefix("."))))
+    for step in whole["steps"]:
+        step["locked"] = []
+    again = base64_encode(zlib.compress(json.dumps(whole).encode())).decode()
+    return f".{again}.{signature}"
+
+
+def by(key: str, purpose: str = "lesson", **options: object) -> Callable[[str], str]:
+    content = sequence().model_dump(mode="json")
+    used = options or {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+    return lambda _: str(
+        URLSafeSerializer(key, f"dpmf.{purpose}", signer_kwargs=used).dumps(content)
+    )
+
+
+def at(place: int) -> Callable[[str], str]:
+    """Another letter at one place."""
+
+    def changed(token: str) -> str:
+        letter = "A" if token[place] != "A" else "B"
+        return token[:place] + letter + token[place:][1:]
+
+    return changed
+
+
+def content_of(token: str) -> str:
+    return token.rpartition(".")[0]
+
+
+def of_another(token: str) -> str:
+    return f"{content_of(token)}.{signed(sequence()).rpartition('.')[2]}"
+
+
+BOMB = "." + base64_encode(zlib.compress(b"0" * 10**6)).decode() + ".x"
+FORGERIES: dict[str, Callable[[str], str]] = {
+    "the content edited": edited,
+    "the signature cut": lambda token: token[:-1],
+    "the signature gone": content_of,
+    "the signature empty": lambda token: f"{content_of(token)}.",
+    "one letter of the signature changed": at(-2),
+    "one letter of the content changed": at(9),
+    "a signature of another link": of_another,
+    "another key": by("x" * 40),
+    "no key": by(""),
+    "another purpose": by(KEY, "teacher"),
+    "another digest": by(KEY, key_derivation="hmac"),
+    "another derivation": by(KEY, key_derivation="concat"),
+    "a teacher's link as that of a class": lambda _: signed(sequence(), TEACHER),
+    "a letter more": lambda token: f"{token}A",
+    "the compression denied": lambda token: token.removeprefix("."),
+    "a bomb": lambda _: BOMB,
+    "half a megabyte": lambda token: token * 1_000,
+    "no ASCII": lambda token: f"{token}é.",
+    "a dot": lambda _: ".",
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_nothing_that_was_forged_opens(forgery: str) -> None:
+    token = FORGERIES[forgery](signed(sequence()))
+    assert token != signed(sequence())
+    with pytest.raises(BadInput, match="no lesson of this link"):
+        opened(token)
+
+
+def test_a_link_of_a_class_is_no_teachers() -> None:
+    with pytest.raises(BadInput, match="no lesson of this link"):
+        opened(signed(sequence()), TEACHER)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "nothing-like-it", "../../etc/passwd", "a/b", "x" * 500, "..%2f..%2fx", "\x00abcdefgh"],
+)
+def test_no_other_name_opens_anything(name: str) -> None:
+    with pytest.raises(BadInput, match="no lesson of this link"):
+        opened(name)
+
+
+def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
+    file = tmp_path / "lessons" / "aB3_-xyz09kL.json"
+    file.parent.mkdir()
+    file.write_text(
+        '{"page":"explore","query":{"eps":"1"},"locked":["eps"],"hidden":[],"title":"Old",'
+        '"question":"","pinned":true}'
+    )
+    found = opened("aB3_-xyz09kL")
+    assert found.steps[0].title == "Old" and found.steps[0].fixed == {"eps"}
+    assert not found.gathers
+    file.write_text('{"page": "explore", "locks": 7}')
+    with pytest.raises(BadInput, match="another version"):
+        opened("aB3_-xyz09kL")
+
+
+# ---- the key -------------------------------------------------------------------------------------
+
+
+def test_links_outlive_the_disk_where_the_operator_has_set_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = signed(sequence())
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "another"))
+    assert opened(token).title == "All" and signing.key_is_lasting()
+
+
+def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("DPMF_LESSON_KEY")
+    settings.cache_clear()
+    token = signed(sequence())
+    assert not signing.key_is_lasting() and "DPMF_LESSON_KEY" in caplog.text
+    file = tmp_path / signing.FILE
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and len(file.read_text()) == 64
+    signing._key_in.cache_clear()  # another process
+    assert opened(token).title == "All"
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "another"))
+    with pytest.raises(BadInput):
+        opened(token)
+
+
+def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert KEY not in str(listed()) and KEY not in repr(settings())
+    monkeypatch.setenv("DPMF_LESSON_KEY", "too-short-a-key")
+    settings.cache_clear()
+    with pytest.raises(BadInput, match="lesson_key") as refused:
+        settings()
+    assert "too-short-a-key" not in str(refused.value)
+
+
+# ---- codes and records ---------------------------------------------------------------------------
+
+
+def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:
+    code = completion.code("found", 2, 3)
+    found = completion.read(f"  {code.lower().replace('-', ' ')} ")
+    assert found.what == completion.mark("found") and (found.right, found.asked) == (2, 3)
+    assert completion.code("found", 2, 3) != code and len(code) < 40
+    letters = code.replace("-", "")
+    for at in range(len(letters)):
+        other = "A" if letters[at] != "A" else "B"
+        with pytest.raises(signing.Forged):
+            completion.read(letters[:at] + other + letters[at + 1 :])
+    for text in ("", "A", "1" * 32, letters[:-1], letters + "A", "é" * 32, "A" * 10_000):
+        with pytest.raises(signing.Forged):
+            completion.read(text)
+
+
+def test_answers_are_kept_without_order_and_within_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = class_records.new_seat(), class_records.new_seat()
+    class_records.record("class-one", first, {"0.answer": "x" * 5_000})
+    class_records.record("class-one", second, {"0.opened": ""})
+    assert class_records.answers_of("class-one", first) == {"0.answer": "x" * 2_000}
+    assert len(class_records.gathered("class-one")) == 2 and class_records.count() == 1
+    for name in ("../x", "*", "", "class-one.x"):
+        assert class_records.gathered(name) == []
+        assert class_records.answers_of("class-one", name) is None
+        with pytest.raises(ValueError, match="named by letters"):
+            class_records.record("class-one", name, {})
+    monkeypatch.setattr(class_records, "MOST_SEATS", 2)
+    with pytest.raises(BadInput, match="2 sessions have opened"):
+        class_records.record("class-one", class_records.new_seat(), {})
+    monkeypatch.setenv("DPMF_MOST_LESSONS", "1")
+    settings.cache_clear()
+    class_records.record("class-two", first, {})
+    assert class_records.gathered("class-one") == [] and class_records.count() == 1

@@ -1,0 +1,310 @@
+"""Every system call of the store fails once, or is the last one; afterwards a fresh process looks.
+
+Run with the library of `faults.c` loaded: `python -m tests.support.store_faults LIBRARY FOLDER
+EVERY [OPERATION...]`.
+Prints JSON: for each operation how many points were tried in each mode, and what went wrong.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import account_files
+from dpmf_core.privacy.accounts import Account
+from dpmf_core.runs import backup, repair
+from dpmf_core.runs.store import Store
+from tests.privacy.test_accounts import CHARGE
+from tests.runs.test_store import as_version_2, made
+
+COUNT, ONCE, FROM_THEN_ON, KILL, TEAR = range(5)
+MODES = {
+    "EIO once": (ONCE, errno.EIO),
+    "ENOSPC from then on": (FROM_THEN_ON, errno.ENOSPC),
+    "killed": (KILL, 0),
+    "killed in mid-write": (TEAR, 0),
+}
+DONE, REFUSED, BROKEN, KILLED = 0, 1, 2, 77
+RUNS = "runs"
+State = dict[str, tuple[float, str]]  # by key: what its arrays hold, its note
+
+
+@dataclass(frozen=True)
+class Operation:
+    """prepare: makes the folder; act: what is tried, on a store or, where it opens one itself, on
+    the folder.
+
+    before, after: what the store holds without and with it.
+    """
+
+    prepare: Callable[[Path], None]
+    act: Callable[[Any], object]
+    before: State
+    after: State
+    opens: bool = False  # act is given the folder
+
+
+TWO: State = {"a": (1.0, ""), "b": (2.0, "mine")}
+
+
+def two(folder: Path) -> None:
+    store = Store(folder / RUNS)
+    store.put(made("a", fill=1.0))
+    store.put(made("b", fill=2.0))
+    store.annotate("b", "mine", "")
+    store.close()
+
+
+def left_over(folder: Path) -> None:
+    """What killed processes leave: a run without a row, half a file, a deleted run's file."""
+    two(folder)
+    store = Store(folder / RUNS)
+    store.put(made("gone", fill=5.0))
+    store.put(made("c", fill=3.0))
+    store.close()
+    with sqlite3.connect(folder / RUNS / "index.sqlite") as db:
+        db.execute("INSERT INTO doomed SELECT artefact FROM stored WHERE key = 'gone'")
+        db.execute("DELETE FROM stored WHERE key IN ('c', 'gone')")
+    db.close()
+    (folder / RUNS / "artefacts" / "abc.npz.1.part").write_bytes(b"half")
+
+
+def without_index(folder: Path) -> None:
+    two(folder)
+    for path in (folder / RUNS).glob("index*"):
+        path.unlink()
+    (folder / RUNS / "index.sqlite").touch()
+
+
+def malformed_index(folder: Path) -> None:
+    without_index(folder)
+    (folder / RUNS / "index.sqlite").write_bytes(b"no database, but long enough" * 200)
+
+
+def older(folder: Path) -> None:
+    as_version_2(folder / RUNS, {"a": made("a", fill=1.0), "bb": made("bb", fill=1.0)})
+
+
+def backed_up(folder: Path) -> None:
+    """A backup of two runs beside a store that holds another."""
+    two(folder)
+    backup.back_up(folder / "whole.zip")
+    shutil.rmtree(folder / RUNS)
+    store = Store(folder / RUNS)
+    store.put(made("c", fill=3.0))
+    store.close()
+
+
+def opened(folder: Path) -> None:
+    Store(folder / RUNS).close()
+
+
+OLDER: State = {"a": (1.0, "of a"), "bb": (1.0, "of bb")}
+LEFT: State = {**TWO, "c": (3.0, "")}
+OPERATIONS = {
+    "put": Operation(two, lambda store: store.put(made("c", fill=3.0)), TWO, LEFT),
+    "replace": Operation(
+        two, lambda store: store.put(made("b", fill=4.0)), TWO, TWO | {"b": (4.0, "mine")}
+    ),
+    "annotate": Operation(
+        two, lambda store: store.annotate("a", "new", ""), TWO, TWO | {"a": (1.0, "new")}
+    ),
+    "delete": Operation(two, lambda store: store.delete("a"), TWO, {"b": TWO["b"]}),
+    "open": Operation(two, opened, TWO, TWO, opens=True),
+    "sweep": Operation(left_over, opened, LEFT, LEFT, opens=True),
+    "rebuild": Operation(without_index, opened, TWO, TWO, opens=True),
+    "repair": Operation(
+        malformed_index, lambda at: repair.repaired(at / RUNS), TWO, TWO, opens=True
+    ),
+    "migration": Operation(older, opened, OLDER, OLDER, opens=True),
+    "backup": Operation(two, lambda at: backup.back_up(at / "new.zip"), TWO, TWO, opens=True),
+    "restore": Operation(
+        backed_up, lambda at: backup.restore(at / "whole.zip"), {"c": (3.0, "")}, LEFT, opens=True
+    ),
+}
+
+
+def in_a_child(act: Callable[[], int]) -> tuple[int, str]:
+    """Exit code and last words of a function in a process of its own."""
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        os.close(reading)
+        status = BROKEN
+        try:
+            status = act()
+        except BaseException:
+            os.write(writing, traceback.format_exc().encode()[-3000:])
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading) as words:
+        said = words.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+
+
+def tried(library: Any, operation: Operation, folder: Path, how: tuple[int, int], at: int) -> int:
+    """One attempt with one fault; a process that survives must be able to go on."""
+    mode, code = how
+    target = folder if operation.opens else Store(folder / RUNS)
+    library.faults_arm(str(folder).encode(), mode, ctypes.c_long(at), code)
+    try:
+        operation.act(target)
+        status = DONE
+    except (BadInput, OSError, sqlite3.Error):
+        status = REFUSED
+    library.faults_disarm()
+    if mode == COUNT:
+        (folder.parent / "calls").write_text(str(library.faults_calls()))
+        return status
+    if isinstance(target, Store):
+        target.put(made("later", fill=9.0))
+        target.close()
+    elif operation.prepare is not malformed_index:
+        opened(folder)
+    return status
+
+
+def looked(operation: Operation, folder: Path, status: int) -> int:
+    """What a fresh process finds; raises AssertionError where it is wrong."""
+    if operation.prepare is malformed_index:
+        repair.repaired(folder / RUNS)  # as after a repair that was cut
+    store = Store(folder / RUNS)
+    assert (problems := store.check()) == [], problems
+    aside = [path.name for path in store.aside() if not path.name.startswith("index.")]
+    assert not aside, f"moved aside: {aside}"
+    state = {}
+    for row in store.rows():
+        run = store.get(row["key"])
+        assert run is not None
+        state[row["key"]] = (float(run.arrays["item_offsets"][0]), row["note"])
+    names = {path.name for path in (folder / RUNS / "artefacts").iterdir()}
+    assert len(names) == len(state), f"{len(names)} files of {len(state)} runs"
+    state.pop("later", None)
+    fitting = [operation.after] if status == DONE else _between(operation)
+    assert state in fitting, f"status {status}: {state}"
+    if (new := folder / "new.zip").exists():
+        backup.restore(new)  # raises where it is not whole
+    assert status != DONE or operation is not OPERATIONS["backup"] or new.exists()
+    return DONE
+
+
+def _between(operation: Operation) -> list[State]:
+    """What may be there after an operation that did not end: without it, with it, or with the
+    first of several runs.
+    """
+    before, after = operation.before, operation.after
+    new = [key for key in after if key not in before]
+    return [
+        before,
+        after,
+        *({**before, **{key: after[key] for key in new[:many]}} for many in range(1, len(new))),
+    ] + [{**before, key: after[key]} for key in new]
+
+
+def charged(library: Any, folder: Path, how: tuple[int, int], at: int) -> int:
+    """A charge of an account: whoever was given leave to draw finds it there afterwards."""
+    mode, code = how
+    account = Account(folder / account_files.FILE, "data")
+    library.faults_arm(str(folder).encode(), mode, ctypes.c_long(at), code)
+    try:
+        with account.charged(CHARGE):
+            os.close(os.open(folder.parent / "leave", os.O_CREAT | os.O_WRONLY))
+        status = DONE
+    except BadInput:
+        status = REFUSED
+    library.faults_disarm()
+    if mode == COUNT:
+        (folder.parent / "calls").write_text(str(library.faults_calls()))
+    return status
+
+
+def charge_looked(folder: Path, before: int) -> int:
+    found = len(Account(folder / account_files.FILE, "data").entries)
+    leave = (folder.parent / "leave").exists()
+    assert found >= before, "a charge was lost"
+    assert not leave or found == before + 1, "leave to draw was given and is not charged"
+    return DONE
+
+
+def points(library: Any, name: str, base: Path, every: int) -> tuple[dict[str, int], list[str]]:
+    """Every system call of an operation in every mode: how many were hit, and what was wrong
+    after which.
+    """
+    template, work = base / f"{name}-template", base / f"{name}-work"
+    folder = work / "data"
+    os.environ["DPMF_DATA"] = str(folder)
+    shutil.copytree(_template(name, template, folder), folder)
+    attempt, look = _acts(library, name, folder)
+    code, said = in_a_child(lambda: attempt((COUNT, 0), 0))
+    assert code == DONE, said
+    calls = int((work / "calls").read_text())
+    hits: dict[str, int] = {}
+    wrong = []
+    for mode, how in MODES.items():
+        for at in range(1, calls + 1, every):
+            shutil.rmtree(work)
+            shutil.copytree(template, folder)
+            code, said = in_a_child(lambda how=how, at=at: attempt(how, at))
+            hits[mode] = hits.get(mode, 0) + (how[0] in (ONCE, FROM_THEN_ON) or code == KILLED)
+            if code not in (DONE, REFUSED, KILLED):
+                wrong.append(f"{name}, {mode}, call {at} of {calls}: {said}")
+            code, said = in_a_child(lambda code=code: look(code))
+            if code != DONE:
+                wrong.append(f"{name}, {mode}, call {at} of {calls}, looked at afterwards: {said}")
+    shutil.rmtree(work)
+    return {"calls": calls, **hits}, wrong
+
+
+def _template(name: str, template: Path, folder: Path) -> Path:
+    """The folder to begin with, made where it will be used and moved away."""
+
+    def prepare() -> int:
+        folder.mkdir(parents=True)
+        if name == "charge":
+            with Account(folder / account_files.FILE, "data").charged(CHARGE):
+                pass
+        else:
+            OPERATIONS[name].prepare(folder)
+        return DONE
+
+    code, said = in_a_child(prepare)
+    assert code == DONE, said
+    folder.rename(template)
+    return template
+
+
+def _acts(
+    library: Any, name: str, folder: Path
+) -> tuple[Callable[[tuple[int, int], int], int], Callable[[int], int]]:
+    if name == "charge":
+        before = 1 if (folder / account_files.FILE).exists() else 0
+        return lambda how, at: charged(library, folder, how, at), lambda _: charge_looked(
+            folder, before
+        )
+    operation = OPERATIONS[name]
+    return lambda how, at: tried(library, operation, folder, how, at), lambda status: looked(
+        operation, folder, status
+    )
+
+
+def main(library: str, base: str, every: str, *names: str) -> None:
+    loaded = ctypes.CDLL(library)
+    loaded.faults_calls.restype = ctypes.c_long
+    found, wrong = {}, []
+    for name in names or (*OPERATIONS, "charge"):
+        found[name], more = points(loaded, name, Path(base), int(every))
+        wrong += more
+    print(json.dumps({"points": found, "wrong": wrong}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

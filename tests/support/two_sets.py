@@ -1,0 +1,57 @@
+"""A catalogue of a few small simulated sets, for tests of what stands above the data
+(DPMF_CATALOGUE=tests.support.two_sets).
+"""
+
+import numpy as np
+
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets import Entry, catalogue, fetch, import_, present, ratings, samples
+
+__all__ = [
+    "Entry",
+    "catalogue",
+    "fetch",
+    "import_",
+    "is_own",
+    "load",
+    "present",
+    "ratings",
+    "samples",
+    "stamp",
+]
+
+SHAPES = {"small": (210, 40, 5_000), "medium": (2_100, 300, 120_000), "own": (210, 40, 5_000)}
+
+
+def load(data_id: str) -> Ratings:
+    """small: runs take milliseconds. medium: a step of ALS takes tens of them. own: small, as
+    somebody's private data.
+    """
+    if data_id not in SHAPES:
+        raise BadInput(f"There is no data set '{data_id}'. Known: {', '.join(SHAPES)}.")
+    n_users, n_items, count = SHAPES[data_id]
+    rng = np.random.default_rng(5)
+    users, items, values = (
+        rng.integers(0, n_users, count),
+        rng.integers(0, n_items, count),
+        rng.integers(1, 6, count),
+    )
+    return Ratings.of(
+        users,
+        items,
+        values,
+        n_users=n_users,
+        n_items=n_items,
+        bounds=(1.0, 5.0),
+        name=data_id,
+        public=data_id != "own",
+    )
+
+
+def is_own(data_id: str) -> bool:
+    return False
+
+
+def stamp(data_id: str) -> float:
+    return 0.0

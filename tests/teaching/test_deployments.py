@@ -1,0 +1,26 @@
+"""What is said of real deployments agrees with what else is published of them."""
+
+import math
+
+import pytest
+
+from dpmf_core.teaching.deployments import DEPLOYMENTS
+
+
+def test_they_stand_in_ascending_order_with_a_source_each() -> None:
+    found = list(DEPLOYMENTS.values())
+    assert [it.epsilon for it in found] == sorted(it.epsilon for it in found)
+    assert all(it.address.startswith("https://") and it.source and it.period for it in found)
+    assert all(0 <= it.delta < 1e-4 for it in found)
+
+
+def test_the_census_total_is_the_sum_of_its_two_parts() -> None:
+    census = DEPLOYMENTS["us-census"]
+    assert census.epsilon == pytest.approx(17.14 + 2.47, abs=1e-9)
+
+
+def test_the_epsilon_of_wikipedia_is_that_of_its_rho() -> None:
+    """Bun & Steinke 2016, Prop. 1.3: rho + 2 sqrt(rho ln(1/delta))."""
+    page_views, rho = DEPLOYMENTS["wikipedia"], 0.015
+    converted = rho + 2 * math.sqrt(rho * math.log(1 / page_views.delta))
+    assert page_views.epsilon == pytest.approx(converted, rel=0.01)

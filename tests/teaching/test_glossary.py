@@ -1,0 +1,55 @@
+"""The glossary: whole, and linked from words without breaking them."""
+
+import re
+
+import pytest
+
+from dpmf_core.teaching.glossary import TERMS, found, linked
+
+
+def test_every_term_has_words_a_formula_and_a_source() -> None:
+    assert len(TERMS) >= 20
+    for term in TERMS.values():
+        assert len(term.words) > 30 and term.formula and term.source
+        assert "$" not in term.formula
+
+
+def test_the_first_mention_of_each_term_is_a_link_that_the_page_can_read() -> None:
+    text = linked(
+        "Clipping makes the sensitivity known; sensitivity is what noise is measured in. δ = 1e-5,"
+        " add/remove."
+    )
+    links = dict(re.findall(r"\[([^\]]*)\]\(glossary\?term=([^)]*)\)", text))
+    assert links == {
+        "Clipping": "clipping",
+        "sensitivity": "sensitivity",
+        "δ": "delta",
+        "add/remove": "neighbouring%20relation",
+    }
+    assert text.count("[sensitivity]") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`clip_norm` and `sensitivity`",
+        "$\\delta$ or $δ$",
+        "[the ledger](elsewhere)",
+        "multi-sensitivity",
+        "ledgers",
+        "no term here",
+        "",
+    ],
+)
+def test_code_formulas_links_and_other_words_stay(text: str) -> None:
+    assert linked(text) == text
+
+
+def test_linking_twice_is_linking_once() -> None:
+    once = linked("The ledger holds Gaussian releases; Rényi curves do not.")
+    assert linked(once) == once
+
+
+def test_looking_for_a_term() -> None:
+    assert next(term.name for term in found("Clip norm")) in ("clipping", "clip norm")
+    assert found("zzz") == () and len(found("")) == len(TERMS)

@@ -1,0 +1,224 @@
+"""The lessons say what is so: every right answer follows from a computation here, and every figure
+is checked by a closed form or another way to compute it.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+from scipy.stats import norm
+
+from dpmf_core.privacy import Gaussian
+from dpmf_core.privacy.accounting import delta as delta_of
+from dpmf_core.runs.data_access import open_ratings
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.teaching import handout, linkage, membership, randomised_response, trust
+from dpmf_core.teaching.demonstrations import (
+    HIGH,
+    added_up,
+    belief,
+    best_attacks,
+    clipped,
+    grouped,
+    two_answers,
+)
+from dpmf_core.teaching.lessons import LESSONS
+
+
+def mu_at(epsilon: float, delta: float) -> float:
+    """The Gaussian mechanism's mu by bisection on Theorem 8 of Balle & Wang 2018, as written."""
+    low, high = 1e-6, 50.0
+    for _ in range(200):
+        mu = (low + high) / 2
+        a, b = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
+        low, high = (
+            (mu, high) if norm.cdf(a) - math.exp(epsilon) * norm.cdf(b) < delta else (low, mu)
+        )
+    return low
+
+
+# ---- you are found -------------------------------------------------------------------------------
+
+
+def test_two_films_and_their_days_find_more_than_nine_in_ten() -> None:
+    """Every count again with sets of Python, for a few people."""
+    days = linkage.published()
+    assert (np.sum(days != linkage.NEVER, axis=1) == linkage.SEEN).all()
+    for off in (3, None):
+        said, counts = linkage.written(8, off or 0), linkage.candidates(8, off)
+        for target, known in itertools.product((0, 7, 399), (1, 2, 5)):
+            rows = [
+                viewer
+                for viewer in range(linkage.VIEWERS)
+                if all(
+                    days[viewer, film] >= 0
+                    and (off is None or abs(int(days[viewer, film]) - int(day)) <= off)
+                    for film, day in said[target, :known]
+                )
+            ]
+            assert target in rows and len(rows) == counts[target, known - 1]
+    shares = linkage.share_named(8, 3)
+    assert shares[0] < 0.9 < shares[1] and shares == sorted(shares)
+    assert 5 < linkage.candidates(8, 3)[:, 0].mean() < 7  # "about six rows"
+    assert linkage.share_named(8, None)[1] < 0.01
+
+
+def test_sums_without_noise_are_your_row() -> None:
+    found = membership.club((0, 4))
+    assert found.difference.tolist() == [1, 0, 0, 0, 1] + 7 * [0]
+    assert (found.others <= membership.MEMBERS).all()
+
+
+def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases() -> None:
+    """By the formula, and by trying the likelihood ratio on 200,000 draws of other noise."""
+    expected = norm.cdf(mu_at(1.0, 1e-5) / 2)
+    assert membership.best_attack(1.0) == pytest.approx(expected, abs=1e-6)
+    assert round(100 * expected) == 55 and round(100 * math.e / (1 + math.e)) == 73
+    noise, row = membership.noise_of(1.0), np.ones(membership.FILMS)
+    scores = np.random.default_rng(5).normal(0, noise, (200_000, membership.FILMS)) @ row
+    threshold = membership.FILMS / 2
+    tried = ((scores <= threshold).mean() + (scores + membership.FILMS > threshold).mean()) / 2
+    assert tried == pytest.approx(expected, abs=0.005)
+    assert membership.best_attack(1.0, 4) < expected
+
+
+def test_the_noise_on_the_sums_is_as_large_as_is_said() -> None:
+    drawn = np.array(
+        [membership.club((), membership.noise_of(1.0), draw).difference for draw in range(2_000)]
+    )
+    assert drawn.std() == pytest.approx(math.sqrt(12) / mu_at(1.0, 1e-5), rel=0.02)
+    assert not np.array_equal(drawn[0], drawn[1])
+
+
+# ---- noise ---------------------------------------------------------------------------------------
+
+
+def test_two_coins_cost_the_logarithm_of_three() -> None:
+    assert randomised_response.response_epsilon(0.75) == pytest.approx(math.log(3))
+    assert randomised_response.truth_probability(math.log(3)) == pytest.approx(0.75)
+    for truth in (0.6, 0.9):  # Google's accountant: a uniform answer with probability 2 (1 - p)
+        loss = privacy_loss_distribution.from_randomized_response(2 * (1 - truth), 2)
+        epsilon = randomised_response.response_epsilon(truth)
+        assert loss.get_delta_for_epsilon(epsilon * 1.001) == pytest.approx(0, abs=1e-6)
+        assert loss.get_delta_for_epsilon(epsilon * 0.9) > 0.01
+
+
+def test_a_survey_is_right_on_average_and_as_far_off_as_is_said() -> None:
+    """The distribution of all outcomes, against a simulation answer by answer."""
+    found = randomised_response.survey(0.3, 1_000, math.log(3))
+    mean = float(found.estimates @ found.chances)
+    spread = math.sqrt(float((found.estimates - mean) ** 2 @ found.chances))
+    assert found.chances.sum() == pytest.approx(1) and mean == pytest.approx(0.3)
+    assert spread == pytest.approx(found.error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
+    rng = np.random.default_rng(2)
+    would = np.arange(1_000) < 300
+    said = np.where(rng.random((4_000, 1_000)) < 0.75, would, ~would).mean(axis=1)
+    assert ((said - 0.25) / 0.5).std() == pytest.approx(found.error, rel=0.05)
+    assert randomised_response.response_error(2_000, math.log(3)) < 0.02  # the task
+    assert randomised_response.response_error(1_000, math.log(3)) > 0.02
+
+
+def test_without_a_curator_ten_thousand_people_pay_a_hundredfold() -> None:
+    scale = 4 / mu_at(1.0, 1e-5)
+    assert trust.central_error(10_000, 1.0) == pytest.approx(scale / 10_000, rel=1e-6)
+    assert trust.local_error(10_000, 1.0) == pytest.approx(scale / 100, rel=1e-6)
+    assert trust.local_error(10_000, 1.0) == pytest.approx(trust.central_error(100, 1.0))
+
+
+def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not() -> None:
+    noisy = trust.noisy_counts(0.2)
+    assert (noisy - np.array(trust.STARS)).std() == pytest.approx(1 / mu_at(0.2, 1e-5), rel=0.03)
+    clamped = trust.processed(noisy, frozenset({"nonnegative"}))
+    off = np.abs(clamped - trust.STARS) <= np.abs(noisy - trust.STARS)
+    assert off.all() and clamped.min() == 0
+    scaled = trust.processed(noisy, frozenset({"nonnegative", "rescaled"}))
+    large = noisy.sum(axis=1) > 1
+    assert np.allclose(scaled.sum(axis=1)[large], noisy.sum(axis=1)[large])
+    whole = trust.processed(noisy, frozenset(trust.STEPS))
+    assert (whole == np.round(whole)).all()
+    assert trust.count_error(np.asarray([trust.STARS], float)) == 0
+
+
+def test_two_answers_are_as_far_apart_as_epsilon_allows() -> None:
+    """A shift of 5 under that noise has exactly delta beyond epsilon; the curves are densities."""
+    for epsilon in (0.1, 1.0, 10.0):
+        answers = two_answers(epsilon)
+        assert delta_of(Gaussian(answers.noise / HIGH), epsilon) == pytest.approx(1e-5, rel=1e-3)
+        assert np.trapezoid(answers.without, answers.axis) == pytest.approx(1, abs=1e-3)
+        overlap = np.trapezoid(np.minimum(answers.without, answers.with_you), answers.axis)
+        assert overlap == pytest.approx(2 * norm.cdf(-HIGH / answers.noise / 2), abs=2e-3)
+    assert (
+        2 * norm.cdf(-HIGH / two_answers(0.1).noise / 2)
+        > 0.9
+        > 0.35
+        > 2 * norm.cdf(-HIGH / two_answers(10).noise / 2)
+    )
+
+
+def test_the_valley_of_clipping_lies_between() -> None:
+    lines = clipped(
+        open_ratings(DataSpec(id="cinema-small")), tuple(np.geomspace(0.5, 30, 25)), 1.0
+    )
+    best = min(lines, key=lambda line: line.both)
+    assert 0.02 < best.people_cut < 0.5
+    assert best.both < min(lines[0].both, lines[-1].both)
+    assert all(line.both == pytest.approx(math.hypot(line.cut, line.noise)) for line in lines)
+
+
+def test_a_hundred_steps_of_a_half_cost_about_seven() -> None:
+    assert added_up(0.5, 1)[0] == pytest.approx(0.5, abs=1e-6)
+    assert 6 < added_up(0.5, 100)[0] < 7.5
+    assert added_up(0.5, 100)[1] == 50
+    assert mu_at(added_up(0.5, 100)[0], 1e-5) == pytest.approx(10 * mu_at(0.5, 1e-5), rel=1e-5)
+
+
+def test_sixty_four_photographs_are_no_protection() -> None:
+    """mu of epsilon 1 at delta 1e-5 is 1 / 3.7306; of 64 photographs 64 times that, and its
+    delta at 219 is 1e-5.
+    """
+    found = dict(grouped(1.0, (1, 64)))
+    assert found[1] == pytest.approx(1.0, abs=1e-6) and found[64] == pytest.approx(219, abs=0.5)
+    mu = 64 / 3.7306
+    a, b = mu / 2 - found[64] / mu, -mu / 2 - found[64] / mu
+    assert norm.cdf(a) - math.exp(found[64] + norm.logcdf(b)) == pytest.approx(1e-5, rel=0.02)
+
+
+def test_odds_of_one_become_e() -> None:
+    assert (
+        belief(0.5, 1.0) == pytest.approx(math.e / (1 + math.e)) == pytest.approx(0.731, abs=1e-3)
+    )
+    assert belief(0.5, 5.0) == pytest.approx(0.993, abs=1e-3)
+    assert belief(0.3, 0.0) == pytest.approx(0.3)
+    assert belief(0.5, 2.0) < 0.9 < belief(0.5, 5.0)  # the task
+    alarms, missed = zip(*best_attacks(1.0), strict=True)
+    again = norm.cdf(norm.ppf(1 - np.array(alarms)) - mu_at(1.0, 1e-5))
+    assert np.allclose(missed, again, atol=1e-6)
+
+
+def test_busy_people_lose_most_to_the_noise() -> None:
+    def errors(algorithm: str, **more: object) -> list[float]:
+        asked = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, **more)
+        return [float(it["rmse"]) for it in run(asked).record.buckets["activity"]]
+
+    for epsilon in (0.5, 2.0, 10.0):
+        lost = np.subtract(
+            errors("dpals", budget={"epsilon": epsilon, "delta": 1e-5}), errors("als")
+        )
+        assert min(lost[2:]) > 1.3 * lost[0]
+    private = errors("dpals", budget={"epsilon": 10.0, "delta": 1e-5})
+    assert all(np.subtract(errors("user-mean"), private) > 0)  # the task has an answer
+
+
+# ---- the course ----------------------------------------------------------------------------------
+
+
+def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted() -> None:
+    plain, solved = (handout.written(list(LESSONS.values()), "en", it) for it in (False, True))
+    for taught in LESSONS.values():
+        assert taught.title in plain.replace("&#x27;", "'")
+    assert 'class="right"' in solved and 'class="right"' not in plain
+    assert "ln 3" in solved and "ln 3" not in plain
+    assert "<script" not in solved

@@ -1,0 +1,549 @@
+"""Search: what trials may see, that nothing is computed twice, that poor ones are stopped; and
+what choosing costs, against published figures.
+"""
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.cli import main
+from dpmf_core.data.splits import SplitSpec, split
+from dpmf_core.engine.executor import Engine
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import Gaussian, Laplace, Noise, Relation, Repeat, sequence
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choosing
+from dpmf_core.runs.data_access import open_ratings, open_split
+from dpmf_core.runs.execution import Progress, run
+from dpmf_core.runs.noisy_errors import noisy_error, score_event
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store
+from dpmf_core.tuning import line_search
+from dpmf_core.tuning.confirmation import outcome
+from dpmf_core.tuning.search import Search, price
+from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
+from tests.support.records import run_of
+
+# ---- what choosing costs -------------------------------------------------------------------------
+
+
+def test_a_price_stands_beside_one_trial_and_all() -> None:
+    found = price_of_choosing(Gaussian(5.0), 10, 1e-6)
+    assert found.all_shown == pytest.approx(2.92, abs=0.005)
+    assert found.single == epsilon(Gaussian(5.0), 1e-6) < min(found.best_of.values())
+
+
+def test_a_price_counts_everything_a_trial_releases() -> None:
+    twice, once = (
+        price_of_choosing(Repeat(Gaussian(5.0), 2), 10, 1e-6),
+        price_of_choosing(Gaussian(5.0 / math.sqrt(2)), 10, 1e-6),
+    )
+    assert twice.best_of["poisson"] == pytest.approx(once.best_of["poisson"], rel=1e-9)
+    replaced = price_of_choosing(Gaussian(5.0), 10, 1e-6, Relation.REPLACE_ONE)
+    assert replaced.best_of["geometric"] == pytest.approx(
+        price_of_choosing(Gaussian(2.5), 10, 1e-6).best_of["geometric"], rel=1e-9
+    )
+    assert (
+        price_of_choosing(sequence(Gaussian(5.0), Laplace(3.0)), 10, 1e-6).best_of["poisson"]
+        > price_of_choosing(Gaussian(5.0), 10, 1e-6).best_of["poisson"]
+    )
+
+
+def test_one_trial_is_no_choice() -> None:
+    assert price_of_choosing(Gaussian(5.0), 1, 1e-6).best_of == {}
+    with pytest.raises(ValueError, match="at least 1"):
+        price_of_choosing(Gaussian(5.0), 0.5, 1e-6)
+
+
+@pytest.mark.parametrize("distribution", list(SHAPES))
+def test_the_number_of_trials_has_its_mean_and_law(distribution: str) -> None:
+    rng = np.random.default_rng(0)
+    drawn = np.array([number_of_trials(distribution, 10, rng) for _ in range(20_000)])
+    assert drawn.mean() == pytest.approx(10, abs=4 * drawn.std() / math.sqrt(len(drawn)))
+    expected = {
+        "poisson": math.exp(-10),
+        "geometric": 0.0,
+        "logarithmic": 0.0,
+        "binomial": 2.0**-20,
+    }
+    assert (drawn == 0).mean() == pytest.approx(expected[distribution], abs=1e-3)
+    # of the logarithmic: far larger
+    variance = {"poisson": 10.0, "geometric": 90.0, "binomial": 5.0}
+    assert (
+        drawn.var() > 200
+        if distribution == "logarithmic"
+        else drawn.var() == pytest.approx(variance[distribution], rel=0.06)
+    )
+
+
+# ---- a world -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    made = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    yield made
+    made.close()
+    made.store.close()
+
+
+def tuned(**parts: Any) -> TuneSpec:
+    search = {
+        "rank": {"low": 1, "high": 24},
+        "regularisation": {"low": 0.01, "high": 10.0, "log": True},
+    }
+    return TuneSpec.parse(
+        **{
+            "data": {"id": "small"},
+            "algorithm": "als",
+            "search": search,
+            "fixed": {"steps": 3},
+            "draws": 1,
+            **parts,
+        }
+    )
+
+
+def ended(search: Search) -> Search:
+    give_up = time.monotonic() + 120
+    while search.advance():
+        assert time.monotonic() < give_up, "the search does not end"
+        for _, jobs in list(search._running.values())[:1]:
+            next((job for job in jobs if job.state in ("waiting", "running")), jobs[0]).wait(0.05)
+    return search
+
+
+def test_a_trial_sees_no_test_rating() -> None:
+    """Of its split: neither in training nor in judging. Fresh draws have seeds of their own, train
+    on the validation ratings too, and are judged by all test ratings."""
+    spec = tuned(draws=3)
+    trial, final = (
+        open_split(spec.trial({"rank": 2}, 2)),
+        open_split(spec.final({"rank": 2}).model_copy(update={"seed": 2})),
+    )
+    whole = split(open_ratings(spec.data), SplitSpec(validation_fraction=0.1), 0)
+    searched, fresh = (
+        {spec.trial({}, draw).seed for draw in range(3)},
+        {one.seed for one in spec.fresh({"rank": 2}).values()},
+    )
+    assert searched == {0, 1, 2} and fresh == {3, 4, 5, 6, 7}
+
+    def pairs(part: Any) -> set[tuple[int, int]]:
+        return set(zip(part.users.tolist(), part.items.tolist(), strict=True))
+
+    seen = pairs(trial.train) | pairs(trial.history) | pairs(trial.validation) | pairs(trial.test)
+    assert not seen & pairs(final.test)
+    assert pairs(trial.test) <= pairs(final.train)
+    assert (
+        len(pairs(final.train) | pairs(final.test))
+        == len(open_ratings(spec.data))
+        == len(whole.train) + len(whole.validation) + len(whole.test)
+    )
+
+
+def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
+    engine: Engine, tmp_path: Path
+) -> None:
+    spec = tuned(
+        search={"rank": {"low": 1, "high": 24}, "regularisation": {"low": 0.0, "high": 10.0}}
+    )
+    search = ended(Search(spec, 8, engine, folder=tmp_path / "t"))
+    assert [trial.number for trial in search.trials] == list(range(8))
+    start = search.trials[0].moved
+    usual = prepare(spec.trial({}), open_ratings(spec.data).shape).algorithm
+    assert start == {"rank": usual.rank, "regularisation": usual.regularisation}  # type: ignore[attr-defined]
+    assert search.best is not None and search.best.score is not None
+    assert all(
+        search.best.score <= trial.score for trial in search.trials if trial.score is not None
+    )
+    expected = run(search.spec.trial(search.best.moved)).record.metrics["rmse"]
+    assert search.best.score == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_trial_is_the_mean_of_its_draws_with_their_interval(
+    engine: Engine, tmp_path: Path
+) -> None:
+    search = ended(Search(tuned(draws=3, prune=False), 3, engine, folder=tmp_path / "t"))
+    for trial in search.trials:
+        scores = [
+            run(search.spec.trial(trial.moved, draw)).record.metrics["rmse"] for draw in range(3)
+        ]
+        assert trial.draws == pytest.approx(scores, abs=1e-12) and trial.score == pytest.approx(
+            np.mean(scores), abs=1e-12
+        )
+        assert trial.interval == pytest.approx(
+            stats.t.interval(0.95, 2, np.mean(scores), stats.sem(scores))
+        )
+    again = Search(search.spec, 3, Fake(), folder=tmp_path / "t")  # a journal keeps the draws
+    assert [trial.draws for trial in again.trials] == [trial.draws for trial in search.trials]
+    assert tuned().key != tuned(draws=3).key
+    one = Search(tuned(), 1, engine, folder=tmp_path / "t")
+    assert ended(one).trials[0].interval is None and len(one.trials[0].draws) == 1
+
+
+def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path: Path) -> None:
+    engine = Fake()
+    search = Search(tuned(draws=3), 2, engine, width=1, folder=tmp_path)
+    search.advance()
+    assert [job.spec.seed for job in engine.jobs] == [0, 1, 2]
+    for job, score in zip(engine.jobs[:2], (0.9, 1.1), strict=True):
+        job.score, job.state = score, "done"
+    assert search.advance() and len(engine.jobs) == 3 and search.best is None
+    engine.jobs[2].state = "cancelled"
+    search.advance()
+    assert [trial.state for trial in search.trials] == ["stopped", "running"]
+    engine.jobs[3].state = "cancelled"
+    search.advance()
+    assert {job.state for job in engine.jobs[3:6]} == {"cancelled"}
+
+
+def world(winner: list[float], default: list[float]) -> dict[str, Any]:
+    both = {"winner": winner, "default": default}
+    return {
+        f"{who} {n}": run_of(
+            spec={"data": {"id": "small"}, "algorithm": "als"}, metrics={"rmse": value}
+        )
+        for who, values in both.items()
+        for n, value in enumerate(values)
+    }
+
+
+USUAL = [0.90, 0.92, 0.91, 0.93, 0.89]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "verdict"),
+    [
+        ((-0.010, -0.011, -0.009, -0.012, -0.010), "better"),
+        ((0.010, 0.011, 0.009, 0.012, 0.010), "worse"),
+        ((0.0,) * 5, "no different"),
+        ((-0.010, -0.011, 0.001, -0.012, -0.010), "no different"),  # one draw has it the other way
+        # all the same way, but within chance
+        ((-0.050, -0.001, -0.001, -0.001, -0.001), "no different"),
+    ],
+)
+def test_the_winner_is_judged_by_paired_fresh_draws(gaps: tuple[float, ...], verdict: str) -> None:
+    winner = [usual + gap for usual, gap in zip(USUAL, gaps, strict=True)]
+    found = outcome(world(winner, USUAL), "rmse")
+    assert found is not None and found.verdict == verdict
+    if any(gaps):
+        assert found.gap.interval == pytest.approx(
+            tuple(stats.ttest_rel(winner, USUAL).confidence_interval())
+        )
+    assert (
+        f"is {verdict}" in found.words
+        and f"{np.mean(winner):.4f} with the winner, 0.9100 as recommended" in found.words
+    )
+
+
+def test_no_outcome_before_every_fresh_draw_has_finished() -> None:
+    done = world(USUAL, USUAL)
+    assert outcome({name: run for name, run in done.items() if name != "default 4"}, "rmse") is None
+
+
+def test_a_cut_search_goes_on_without_computing_anything_again(
+    engine: Engine, tmp_path: Path
+) -> None:
+    spec = tuned(prune=False)
+    first = [trial.moved for trial in ended(Search(spec, 4, engine, folder=tmp_path / "t")).trials]
+    asked: list[RunSpec] = []
+
+    class Counting:
+        def submit(self, wanted: RunSpec, priority: int = 0) -> Any:
+            asked.append(wanted)
+            return engine.submit(wanted, priority)
+
+    again = ended(Search(spec, 7, Counting(), folder=tmp_path / "t"))
+    assert len(asked) == 3
+    assert [trial.moved for trial in again.trials[:4]] == first
+    assert len(again.trials) == 7
+
+
+class Fake:
+    """Jobs that the test moves by hand."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Any] = []
+
+    def submit(self, spec: RunSpec, priority: int = 0) -> Any:
+        job = SimpleNamespace(
+            spec=spec, state="running", progress=None, bad_input=False, error=None
+        )
+        job.cancel = lambda: setattr(job, "state", "cancelled")
+        job.result = lambda timeout=None: SimpleNamespace(
+            key="k", record=SimpleNamespace(metric=lambda _: float(job.score))
+        )
+        self.jobs.append(job)
+        return job
+
+
+def test_what_was_running_when_a_search_was_cut_is_asked_for_first(tmp_path: Path) -> None:
+    engine, spec = Fake(), tuned(search={"rank": {"low": 1, "high": 40}})
+    search = Search(spec, 5, engine, width=2, folder=tmp_path)
+    search.advance()
+    lost = [job.spec.parameters for job in engine.jobs]
+    again = Fake()
+    Search(spec, 5, again, width=2, folder=tmp_path).advance()
+    assert [job.spec.parameters for job in again.jobs] == lost
+
+
+def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> None:
+    engine = Fake()
+    search = Search(tuned(), 8, engine, width=1, folder=tmp_path)
+    for place in range(5):
+        search.advance()
+        job = engine.jobs[place]
+        job.progress = Progress(
+            2, 3, 0.1, ({"step": 1.0, "test_rmse": 1.0}, {"step": 2.0, "test_rmse": 0.9})
+        )
+        search.advance()
+        job.score, job.state = 0.9, "done"
+    search.advance()
+    fair = engine.jobs[5]
+    fair.progress = Progress(1, 3, 0.1, ({"step": 1.0, "test_rmse": 0.8},))
+    search.advance()
+    assert fair.state == "running"
+    fair.score, fair.state = 0.7, "done"
+    search.advance()
+    poor = engine.jobs[6]
+    poor.progress = Progress(1, 3, 0.1, ({"step": 1.0, "test_rmse": 5.0},))
+    search.advance()
+    assert poor.state == "cancelled"
+    search.advance()
+    assert [trial.state for trial in search.trials][5:7] == ["done", "stopped"]
+
+
+def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Path) -> None:
+    engine = Fake()
+    search = Search(tuned(), 8, engine, folder=tmp_path)
+    search.advance()
+    for job in engine.jobs:
+        job.state, job.error, job.bad_input = "failed", "No such thing.", True
+    assert not search.advance()
+    assert search.failure == "No such thing." and search.best is None
+
+
+def test_a_grid_visits_every_place_once(engine: Engine, tmp_path: Path) -> None:
+    spec = tuned(
+        search={"rank": (1, 2, 3), "biases": ("off", "first")}, sampler="grid", prune=False
+    )
+    search = ended(Search(spec, 1, engine, folder=tmp_path / "t"))
+    assert sorted((trial.moved["rank"], trial.moved["biases"]) for trial in search.trials) == [
+        (r, b) for r in (1, 2, 3) for b in ("first", "off")
+    ]
+    assert sum(search.importance().values()) == pytest.approx(1.0)
+
+
+def test_a_line_search_finds_the_bottom_of_a_bowl() -> None:
+    """log^2(x / 0.03) + log^2(y / 2): coarse places are powers of ten, fine ones a third apart."""
+    ranges = {"x": Interval(low=1e-4, high=1.0), "y": Interval(low=1e-2, high=100.0)}
+    tried: list[tuple[dict[str, float], float]] = []
+    for number in range(5):
+        for place in line_search.stage(ranges, number, {"y": 1.0}, tried):
+            score = math.log10(place["x"] / 0.03) ** 2 + math.log10(place["y"] / 2) ** 2
+            tried.append((place, score))
+    xs = [place["x"] for place, _ in tried]
+    assert xs[:5] == pytest.approx([1e-4, 1e-3, 1e-2, 0.1, 1.0])
+    assert sorted(xs[5:9]) == pytest.approx([10 ** (p / 3 - 2) for p in (-2, -1, 1, 2)])
+    assert {place["y"] for place, _ in tried[:9]} == {1.0}
+    assert len(tried) == line_search.trials(ranges) == 18
+    best = min(tried, key=lambda it: it[1])[0]
+    assert best == pytest.approx({"x": 10 ** (1 / 3 - 2), "y": 10 ** (1 / 3)})
+    assert line_search.stage(ranges, 4, {}, tried) == []
+
+
+def test_a_line_search_visits_its_places_and_goes_on_where_it_was_cut(
+    engine: Engine, tmp_path: Path
+) -> None:
+    search = {"regularisation": {"low": 0.01, "high": 100.0, "log": True}}
+    spec = tuned(search=search, sampler="line", prune=False, fixed={"steps": 2, "rank": 2})
+    cut = Search(spec, 1, engine, width=1, folder=tmp_path / "t")
+    while len(cut.trials) < 3:
+        assert cut.advance()
+        next(iter(cut._running.values()))[1][0].wait(0.05)
+    made = ended(Search(spec, 1, engine, folder=tmp_path / "t"))
+    scores = {trial.moved["regularisation"]: trial.score for trial in made.trials}
+    coarse = [10.0**power for power in range(-2, 3)]
+    assert len(scores) == 9 and set(coarse) <= set(scores)
+    top = min(coarse, key=lambda at: scores[at] or math.inf)
+    assert all(max(top / 10, 0.01) < at < min(top * 10, 100) for at in set(scores) - set(coarse))
+    assert made.best is not None and made.best.score == min(filter(None, scores.values()))
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"sampler": "line"}, "logarithmic range for 'rank'"),
+        ({"search": {}}, "No parameter may move"),
+        ({"search": {"rnak": (1, 2)}}, "Did you mean 'rank'"),
+        ({"search": {"rank": {"low": 4, "high": 2}}}, "lower first"),
+        ({"sampler": "grid"}, "list of values for 'rank'"),
+        ({"search": {"regularisation": {"low": 0, "high": 1, "log": True}}}, "above 0"),
+        ({"split": {}}, "validation fraction"),
+        (
+            {
+                "search": {"rank": tuple(range(1, 60)), "steps": tuple(range(1, 60))},
+                "fixed": {},
+                "sampler": "grid",
+            },
+            "3,481 places",
+        ),
+    ],
+)
+def test_what_cannot_be_searched_is_a_sentence(parts: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        tuned(**parts)
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=REGISTRY)
+def test_default_ranges_lie_within_what_is_allowed(kind: type[Algorithm]) -> None:
+    made = kind()
+    for name in kind.model_fields:
+        values = default_range(kind, name, getattr(made, name))
+        ends = values if isinstance(values, tuple) else (values.low, values.high)
+        for end in ends:
+            kind(**{name: end})
+        assert (
+            isinstance(values, tuple)
+            or values.low <= getattr(made, name) <= values.high
+            or isinstance(values, Interval)
+        )
+
+
+# ---- private scores ------------------------------------------------------------------------------
+
+
+def test_a_noisy_score_is_the_clipped_error_and_noise() -> None:
+    made = run(tuned().trial({"rank": 2, "regularisation": 0.1}))
+    held = open_split(made.spec)
+    errors = held.test.values - made.model.predict(
+        made.model.personal(held.history), held.test.users, held.test.items
+    )
+    half = held.test.shape.half_range
+    each = [
+        min(float(np.mean(errors[held.test.users == u] ** 2)) / half**2, 1.0)
+        for u in np.unique(held.test.users)
+    ]
+    exact = half * math.sqrt(np.mean(each))
+    event = score_event(2.0)
+    found = [noisy_error(made, Noise(event, np.random.SeedSequence(seed))) for seed in range(300)]
+    scores = [it.value for it in found]
+    spread = (
+        2.0
+        * math.sqrt(2)
+        * half
+        / (2 * math.sqrt(np.mean(each)) * len(each))
+        * math.sqrt(1 + np.mean(each) ** 2)
+    )
+    assert np.mean(scores) == pytest.approx(exact, abs=5 * spread / math.sqrt(300) + 0.1 * spread)
+    assert np.std(scores) == pytest.approx(spread, rel=0.25)
+    assert np.mean([it.low <= exact <= it.high for it in found]) >= 0.95
+    assert np.median([it.high - it.low for it in found]) < 8 * spread
+
+
+def test_every_draw_of_a_trial_is_paid_for() -> None:
+    budget = RunSpec.parse(
+        data={"id": "small"}, algorithm="dpals", budget={"epsilon": 2.0, "delta": 1e-5}
+    ).budget
+    assert budget is not None
+    thrice = price(Gaussian(3.0), 5.0, 10, budget, 3)
+    mu = math.sqrt(3 * (1 / 9 + 1 / 25))
+    assert thrice.single == pytest.approx(epsilon(Gaussian(1 / mu), 1e-5))
+    assert thrice.all_shown == pytest.approx(epsilon(Gaussian(1 / (mu * math.sqrt(10))), 1e-5))
+    assert thrice.best_of["poisson"] > price(Gaussian(3.0), 5.0, 10, budget).best_of["poisson"]
+
+
+def test_a_score_is_paid_for() -> None:
+    budget = RunSpec.parse(
+        data={"id": "small"}, algorithm="dpals", budget={"epsilon": 2.0, "delta": 1e-5}
+    ).budget
+    assert budget is not None
+    free, scored = (price(Gaussian(3.0), noise, 10, budget) for noise in (None, 5.0))
+    assert scored.best_of["poisson"] > free.best_of["poisson"]
+    assert scored.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_ENGINE", "threads")
+    monkeypatch.delenv("DPMF_CATALOGUE")
+    command = [
+        "tune",
+        "--dataset",
+        "cinema-small",
+        "--algorithm",
+        "private-bias",
+        "--epsilon",
+        "2",
+        "--delta",
+        "1e-6",
+        "--grid",
+        "prior_deviation=.2,.5",
+    ]
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [
+        trial["prior_deviation"]
+        for trial in sorted(told["trials"], key=lambda it: it["prior_deviation"])
+    ] == [0.2, 0.5]
+    assert (
+        told["final"]["spec"]["split"]["validation_fraction"] == 0
+        and "judged" not in told["final"]["spec"]["split"]
+    )
+    mu = gaussian_mu(2.0, 1e-6) * math.sqrt(3)
+    # a trial is three trainings
+    assert told["price"]["single"] == pytest.approx(epsilon(Gaussian(1 / mu), 1e-6), rel=1e-4)
+    assert all(len(trial["draws"]) == 3 for trial in told["trials"]) and told["spec"]["draws"] == 3
+    assert len(told["fresh"]["winner"]) == 5 and told["fresh"]["verdict"] in (
+        "better",
+        "no different",
+        "worse",
+    )
+    assert told["versions"]["dpmf"] and told["created"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert (
+        "What choosing cost: nothing" in out
+        and "A trial is 3 trainings" in out
+        and "95% over 5 fresh draws of split and noise" in out
+    )
+    assert (
+        main(
+            [
+                *command[:-2],
+                "--vary",
+                "prior_deviation",
+                "--private-selection",
+                "poisson",
+                "--draws",
+                "3",
+            ]
+        )
+        == 2
+    )
+    assert "one training" in capsys.readouterr().err
+    assert main(["tune", "--dataset", "cinema-small", "--algorithm", "als"]) == 2
+    assert "--grid" in capsys.readouterr().err
+    assert (
+        main(["tune", "--dataset", "cinema-small", "--algorithm", "als", "--vary", "rank=8:2"]) == 2
+    )
+    assert "lower end" in capsys.readouterr().err
