@@ -168,6 +168,7 @@ def request(
     if jobs and new:  # once, so that a widget's answer does not wait for runs that go on
         _settle(list(jobs.values()), patience)
         jobs, _ = _jobs(page, through, begin, whole)
+        _hold(page, jobs, asked or bool(secret), whole)
     going = any(job.state in OPEN for job in jobs.values())
     if bought and not going:
         st.rerun()  # what was drawn stands in the sidebar, which was drawn before
@@ -226,14 +227,18 @@ def _hold(
     page: str, jobs: Mapping[str, Handle], asked: bool, whole: Collection[str] | None
 ) -> None:
     """Enter them as what this session has going on here; what a button asked for is asked for to
-    the end, also when another page is opened.
+    the end, also when another page is opened. A second handle that the work before it has on one
+    of them is let go.
     """
     st.session_state.setdefault("runs.drawn", set()).add(page)
+    before: Runs | None = st.session_state.get(f"{page}.work")
     held: Held = st.session_state[f"{page}.jobs"]
     rest = [name for name, (_, job) in held.items() if job is None]
     ask_rest = _submission(held, rest, whole) if asked and rest else None
     work = st.session_state[f"{page}.work"] = Runs(list(jobs.values()), ask_rest)
     sessions.registry.hold(sessions.this(), page, work, asked)
+    if before is not None:
+        before.end(but=work.jobs)
 
 
 def begin() -> None:
@@ -320,8 +325,7 @@ def _watch(page: str, seen: int, first_seen: bool, together: int) -> None:
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(*time_estimate.progress(jobs, open_jobs, _rest(page)))
     if button.button(say("Cancel"), key=f"{page}.cancel", width="stretch"):
-        for job in open_jobs:
-            job.cancel()
+        st.session_state[f"{page}.work"].end()
         st.rerun()
 
 

@@ -68,11 +68,17 @@ class Runs:
         with self._asking:
             self._ask_rest = None
 
-    def cancel(self) -> None:
-        self.called_off, self._ask_rest = True, None
+    def end(self, but: Sequence[Cancellable] = ()) -> None:
+        """Ask for nothing more, and cancel what goes on but these."""
+        self.leave_rest()
+        kept = {id(job) for job in but}
         for job in self.jobs:
-            if job.state in OPEN:
+            if job.state in OPEN and id(job) not in kept:
                 job.cancel()
+
+    def cancel(self) -> None:
+        self.called_off = True
+        self.end()
 
 
 class Filling:

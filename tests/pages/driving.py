@@ -120,9 +120,11 @@ def settled(app: AppTest) -> AppTest:
 
 
 def _waits(app: AppTest) -> bool:
-    """Whether runs went on when the page was drawn; a script alone leaves following them to the
-    app around it.
+    """Whether runs went on when the page was drawn, or when its sidebar was, which adds up what
+    they cost; a script alone leaves following them to the app around it.
     """
+    if any("Of what is running the whole plan counts." in it.value for it in app.caption):
+        return True
     seen = "runs.followed" in app.session_state  # which has no `get`
     followed = seen and app.session_state["runs.followed"]
     app.session_state["runs.followed"] = []
