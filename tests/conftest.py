@@ -23,6 +23,9 @@ from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world
 
 CATALOGUE = "tests.small_catalogue"
+# these wait for other processes on a machine that may be busy: a failure is looked at once more,
+# and the summary names every test that needed it
+ON_THE_CLOCK = {"browser", "engine", "pages"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,7 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the contract, the algorithms that were asked for."""
+    """Of the contract, the algorithms that were asked for; tests that wait for other processes may
+    be tried twice.
+    """
+    for item in items:
+        if ON_THE_CLOCK & set(item.path.relative_to(config.rootpath).parts):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     chosen = set(filter(None, config.getoption("contract_of").split(",")))
     if chosen:
         left = [

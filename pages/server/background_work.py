@@ -55,11 +55,12 @@ class Runs:
         return self.open > 0 or self._ask_rest is not None
 
     def advance(self) -> None:
-        """Ask for the rest as the page would, were it still looked at."""
+        """Ask for the rest as the page would, were it still looked at: not after a Cancel."""
         with self._asking:
             if self.open == 0 and self._ask_rest is not None:
                 ask, self._ask_rest = self._ask_rest, None
-                self.jobs += ask()
+                if all(job.state != "cancelled" for job in self.jobs):
+                    self.jobs += ask()
 
     def leave_rest(self) -> None:
         """The page asks for the rest itself; where it is just being asked for, that is waited for:

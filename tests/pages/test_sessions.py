@@ -124,7 +124,7 @@ def test_what_a_button_asked_for_is_asked_for_to_the_end_on_another_page() -> No
     sessions.hold("student", "trade-off", work, True)
     sessions.look()
     assert work.open == 1, "the rest waits for the first"
-    work.jobs[0].cancel()
+    work.jobs[0].state = "done"
     assert work.busy
     sessions.look()
     assert work.jobs[-1] is late[0] and work.open == 1
@@ -134,6 +134,13 @@ def test_what_a_button_asked_for_is_asked_for_to_the_end_on_another_page() -> No
     stopped.cancel()
     stopped.advance()
     assert len(stopped.jobs) == 1 and not stopped.busy
+    # the button cancels runs one by one; the page that is drawn next lists what is still wanted
+    cancelled = Runs([Job("cancelled")], lambda: late)
+    cancelled.advance()
+    assert len(cancelled.jobs) == 1 and not cancelled.busy
+    held_twice, kept = Job("running"), Job("running")
+    Runs([held_twice, kept]).end(but=[kept])
+    assert (held_twice.state, kept.state) == ("cancelled", "running")
 
 
 def test_a_page_that_asks_for_the_rest_itself_waits_for_who_is_asking_for_it() -> None:
