@@ -33,7 +33,7 @@ import psutil
 
 from benchmarks import hostile
 from benchmarks.report import save
-from benchmarks.student import Student
+from benchmarks.student import Student, rmse_in
 from dpmf_core.paths import data_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.execution import run
@@ -129,13 +129,11 @@ def witness(base: str, query: str, number: int, out: list[Any]) -> None:
             began = time.perf_counter()
             box.press("Enter")
             # the card, which needs no training
-            page.wait_for_selector(f"strong:has-text('ε = {epsilon:.2f} (')")
+            page.wait_for_selector(f"h2:has-text('ε = {epsilon:.2f} in total')")
             waits.append(time.perf_counter() - began)
             page.wait_for_selector(f"h1:has-text('At ε = {epsilon:g},')")
             page.wait_for_selector("[data-test-script-state=notRunning]")
-            said.append(
-                (epsilon, page.locator("p:has-text('Held-out RMSE') strong").first.inner_text())
-            )
+            said.append((epsilon, rmse_in(page.get_by_text("Held-out RMSE").first.inner_text())))
         faults = page.get_by_test_id("stException").count()
         browser.close()
     out.append((waits, said, faults))

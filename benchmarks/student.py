@@ -4,6 +4,7 @@ load of a class.
 
 import asyncio
 import contextlib
+import json
 import re
 import time
 from collections.abc import Callable
@@ -15,11 +16,10 @@ from websockets.asyncio.client import connect
 
 Value = float | str | list[str]
 PATIENCE = 600.0  # seconds for a result
-# of one draw, or of several with their range
-SENTENCE = re.compile(r"Held-out RMSE \*\*([\d.]+)\*\*(?: \([^)]*\))? with privacy")
+HERO = "dpmf.hero"  # Explore's first view, which holds the figures of all its epsilons
+SENTENCE = re.compile(r"Held-out RMSE ([\d.]*\d)")
 FOLLOWS = re.compile(r"\.\d+$")  # numbers the widgets that have stood for one value
 PLACE = re.compile(r"runs finished|your turn")  # what a page says of runs that are not finished
-TITLE = re.compile(r"At ε = ([\d.]+),")
 
 
 class Student:
@@ -39,6 +39,7 @@ class Student:
         # for
         self._states: dict[str, Value] = {}
         self._texts: dict[tuple[int, ...], str] = {}
+        self._story: dict[str, Any] = {}  # of the first view
         self._reruns: dict[str, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
         self._waiting = ""  # what the page says of its runs, since it was last drawn
@@ -99,14 +100,14 @@ class Student:
 
     async def touch(self, key: str, value: float | list[str], epsilon: float) -> None:
         """Move a widget, and wait until the page answers and has been drawn once."""
-        began, told = time.perf_counter(), f"ε = {epsilon:.2f} ("
+        began, card = time.perf_counter(), f"ε = {epsilon:.2f} ("
         await self._rerun(**{key: value})
         await self._until(
             lambda: (
-                any(told in text for text in self._texts.values())
+                any(card in text for text in self._texts.values())
                 and bool(self._waiting or self._figure(epsilon))
             ),
-            told,
+            card,
         )
         self.answers.append(time.perf_counter() - began)
         await self._until(self._idle.is_set, "the page's end")
@@ -185,6 +186,7 @@ class Student:
         self.whole += 1
         self._stop_reruns()
         self._texts.clear()
+        self._story = {}
         self._waiting = ""
 
     def _poll(self, fragment: str, interval: float) -> None:
@@ -205,6 +207,8 @@ class Student:
         elif kind == "progress":
             self.messages.append(body.text)
             self._waiting = body.text if PLACE.search(body.text) else ""
+        elif kind == "bidi_component" and body.component_name == HERO:
+            self._story = json.loads(body.json)
         elif kind == "code":
             self._code = body.code_text
         elif text := str(getattr(body, "body", "")):
@@ -268,7 +272,14 @@ class Student:
         return self._code
 
     def _figure(self, epsilon: float) -> str:
-        """The RMSE that the page says now, if it is for this epsilon; else ''."""
-        told = "\n".join(text for _, text in sorted(self._texts.items()))
-        title, sentence = TITLE.search(told), SENTENCE.search(told)
-        return sentence[1] if title and sentence and float(title[1]) == epsilon else ""
+        """The RMSE that the first view says now, if it is of this epsilon; else ''."""
+        if not self._story or self._story["stale"] or self._story["epsilon"] != epsilon:
+            return ""
+        points = [it for it in self._story["points"] if it["epsilon"] == epsilon]
+        return rmse_in(points[0]["sentence"]) if points else ""
+
+
+def rmse_in(sentence: str) -> str:
+    """The private error that a sentence of Explore's first view says."""
+    found = SENTENCE.search(sentence)
+    return found[1] if found else ""

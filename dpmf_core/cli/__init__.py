@@ -51,9 +51,17 @@ PLACES = {
         "dpmf_core.cli.choosing:choose",
         "Which proven private method, at which epsilon.",
     ),
+    "completion": Place(
+        "dpmf_core.cli.completion:completion",
+        "A script on standard output that lets SHELL complete what follows `dpmf`.",
+    ),
     "datasets": Place(
         "dpmf_core.cli.data:datasets",
         "The data sets: licence, size, and whether they are on this machine.",
+    ),
+    "doctor": Place(
+        "dpmf_core.cli.doctor:doctor",
+        "Versions, data folder, data sets, stored runs, workers and speed of this machine.",
     ),
     "fetch": Place(
         "dpmf_core.cli.data:fetch",
@@ -73,6 +81,10 @@ PLACES = {
     "papers": Place(
         "dpmf_core.cli.papers:papers",
         "Every claim of the source papers, with the last verdict.",
+    ),
+    "report": Place(
+        "dpmf_core.cli.report:report",
+        "Up to six stored runs as one HTML file: what differs, figures, curves, ledgers.",
     ),
     "runs": Place(
         "dpmf_core.cli.run_store:runs",

@@ -10,6 +10,7 @@ import click
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.cli.config_file import config_option
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
@@ -193,6 +194,7 @@ RUN_OPTIONS = (
     noise_option,
     param_option,
     ledger_option,
+    config_option,
     json_option,
 )
 

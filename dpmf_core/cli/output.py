@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import click
+
 from dpmf_core.algorithms import find
 from dpmf_core.cli import tables
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
@@ -10,6 +12,9 @@ from dpmf_core.runs.record import PrivacyRecord, ReleaseRecord, RunRecord
 
 if TYPE_CHECKING:
     from dpmf_core.runs.individual_losses import IndividualLosses
+
+# of a guarantee's status; `click.echo` leaves colours out where nobody looks at a terminal
+COLOURS = {"PROVEN": "green", "CONDITIONAL": "yellow", "UNPROVEN": "red"}
 
 
 def epsilon_words(record: PrivacyRecord) -> str:
@@ -31,7 +36,9 @@ def privacy(record: PrivacyRecord, *more: str) -> str:
     if record.ledger:
         head = ["released", "noise", "sensitivity", "noise multiplier", "count"]
         parts.append(tables.table(head, [_release(entry) for entry in record.ledger]))
-    parts.append(f"{record.guarantee.status}: {record.guarantee.words}")
+    status = record.guarantee.status
+    tint = COLOURS.get(status)
+    parts.append(f"{click.style(status, fg=tint, bold=True)}: {record.guarantee.words}")
     return "\n".join(parts)
 
 

@@ -18,7 +18,8 @@ def _key(store: Store, start: str) -> str:
     return str(found[0])
 
 
-def _stored(start: str) -> Run:
+def find_stored(start: str) -> Run:
+    """The stored run whose key begins so. Raises BadInput where there is none, or more."""
     store = Store()
     run = store.get(_key(store, start))
     if run is None:
@@ -31,7 +32,7 @@ def _stored(start: str) -> Run:
 @json_option
 def show(key: str, as_json: bool) -> None:
     """One run in full. The first characters of its KEY are enough."""
-    record = _stored(key).record
+    record = find_stored(key).record
     click.echo(to_json(record.to_dict()) if as_json else output.run(record))
 
 
@@ -43,7 +44,7 @@ def export(key: str, script: bool, as_json: bool) -> None:
     """A run as it may leave this machine: without what is computed from raw private rows."""
     if script == as_json:
         raise BadInput("Say what to export: --script or --json.")
-    run = _stored(key)
+    run = find_stored(key)
     click.echo(output.script(run.record) if script else to_json(run.export()))
 
 

@@ -5,6 +5,7 @@ own alone.
 """
 
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -34,6 +35,8 @@ VARIABLES = {
     "key": "DPMF_SCHEDULER_KEY",
 }
 
+ADDRESS = re.compile(r"(?:(?:tls|tcp|ucx|inproc)://)?\S+:\d+|inproc://\S+")  # Dask's own
+
 
 @dataclass(frozen=True, repr=False)  # a key is in no message
 class Scheduler:
@@ -50,17 +53,21 @@ class Scheduler:
     @classmethod
     def from_environment(cls) -> Self | None:
         """DPMF_SCHEDULER and, for TLS, the files that DPMF_SCHEDULER_CA, DPMF_SCHEDULER_CERT
-        and DPMF_SCHEDULER_KEY name; None where none is named.
+        and DPMF_SCHEDULER_KEY name; None where none is named. Raises BadInput on what is no
+        address.
         """
         address = os.environ.get("DPMF_SCHEDULER")
-        return (
-            cls(
-                address,
-                ours=bool(os.environ.get(OURS)),
-                **{part: os.environ.get(name, "") for part, name in VARIABLES.items()},
+        if not address:
+            return None
+        if not ADDRESS.fullmatch(address):
+            raise BadInput(
+                f"DPMF_SCHEDULER is an address as tls://host:8786 or tcp://host:8786. Got"
+                f" {address!r}."
             )
-            if address
-            else None
+        return cls(
+            address,
+            ours=bool(os.environ.get(OURS)),
+            **{part: os.environ.get(name, "") for part, name in VARIABLES.items()},
         )
 
     def client(self) -> Any:

@@ -1,0 +1,159 @@
+"""`doctor`: whether this machine has what dpmf needs, and how fast it is."""
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+import psutil
+
+import dpmf_core
+from dpmf_core.cli.tables import json_option, table
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.errors import BadInput, words_of
+from dpmf_core.paths import data_folder, usable
+from dpmf_core.runs.store import Store, to_json
+
+UNFIT = 1  # exit code where something is wrong
+LEAST_DISK, LEAST_MEMORY = 1.0, 1.0  # GB
+NEWEST = (3, 14)  # version of Python that was tried
+LIBRARIES = ("streamlit", "numpy", "scipy", "pandas", "plotly", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, what was found, and what to do about it; '' where all is well."""
+
+    what: str
+    found: str
+    advice: str = ""
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Measure no speed.")
+@json_option
+@click.pass_context
+def doctor(context: click.Context, quick: bool, as_json: bool) -> None:
+    """Versions, data folder, data sets, stored runs, workers and speed of this machine.
+
+    Exit code 1 where something is wrong.
+    """
+    looks = LOOKS if quick else (*LOOKS, ("speed", _speed))
+    findings = [_looked(what, look) for what, look in looks]
+    wrong = [it for it in findings if it.advice]
+    if as_json:
+        click.echo(to_json([asdict(it) for it in findings]))
+    else:
+        rows = [[it.what, it.found] for it in findings]
+        ends = [f"{it.what}: {it.advice}" for it in wrong] or ["Nothing is wrong."]
+        click.echo("\n".join([table(["looked at", "found"], rows), "", *ends]))
+    if wrong:
+        context.exit(UNFIT)
+
+
+def _looked(what: str, look: Callable[[], tuple[str, str]]) -> Finding:
+    try:
+        return Finding(what, *look())
+    except BadInput as error:
+        return Finding(what, "not usable", str(error))
+    except OSError as error:
+        return Finding(what, "not usable", words_of(error))
+
+
+def _python() -> tuple[str, str]:
+    found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    newer = tuple(map(int, platform.python_version_tuple()[:2])) > NEWEST
+    return found, "newer than what dpmf was tried on." if newer else ""
+
+
+def _libraries() -> tuple[str, str]:
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES]
+    return ", ".join([f"dpmf {dpmf_core.__version__}", *versions]), ""
+
+
+def _memory() -> tuple[str, str]:
+    memory = psutil.virtual_memory()
+    free = memory.available / 1e9
+    few = f"less than {LEAST_MEMORY:g} GB is free: close other programs."
+    return (
+        f"{os.cpu_count()} cores, {memory.total / 1e9:.1f} GB, of which {free:.1f} GB are free",
+        few if free < LEAST_MEMORY else "",
+    )
+
+
+def _folder() -> tuple[str, str]:
+    """Raises BadInput where it takes no files."""
+    folder = usable(data_folder())
+    free = shutil.disk_usage(folder).free / 1e9
+    few = f"less than {LEAST_DISK:g} GB is free there; DPMF_DATA names another folder."
+    return f"{folder}, {free:.1f} GB free", few if free < LEAST_DISK else ""
+
+
+def _data() -> tuple[str, str]:
+    return ", ".join(it.id for it in _present()), ""
+
+
+def _present() -> list[Any]:
+    """Entries of the catalogue that need no more than is here."""
+    return [it for it in catalogue().catalogue() if catalogue().present(it.id)]
+
+
+def _store() -> tuple[str, str]:
+    store = Store()
+    try:
+        lost = store.count() - len(store.rows())
+        return f"{store.count():,} runs", f"{lost:,} cannot be read: `runs check`." if lost else ""
+    finally:
+        store.close()
+
+
+def _workers() -> tuple[str, str]:
+    """Raises BadInput and OSError where a scheduler is named that cannot be reached."""
+    from dpmf_core.engine.scheduler_security import Scheduler
+
+    way = Scheduler.from_environment()
+    if way is None:
+        return "its own processes, started when they are needed", ""
+    from dpmf_core.engine.worker_conditions import conditions
+
+    found = conditions(way)
+    refusing = sum(isinstance(it, Exception) or bool(it.problem) for it in found.values())
+    advice = f"{refusing} of them would refuse: `workers check`." if refusing else ""
+    return f"{len(found)} at {way.address}", advice if found else "none is there: start some."
+
+
+def _speed() -> tuple[str, str]:
+    """A private run on the smallest ratings here, once to compile and once to measure."""
+    from dpmf_core.runs.execution import run
+    from dpmf_core.runs.specification import RunSpec
+
+    sizes = {it.id: it.n_ratings for it in _present() if hasattr(it, "n_ratings")}
+    smallest = min(sizes, key=sizes.__getitem__)
+    spec = RunSpec.parse(
+        data={"id": smallest},
+        algorithm="spectral",
+        budget={"epsilon": 1.0, "delta": 5e-5},
+    )
+    seconds = []
+    for _ in range(2):
+        began = time.perf_counter()
+        run(spec)
+        seconds.append(time.perf_counter() - began)
+    first, second = seconds
+    return f"a private run on {smallest} takes {second:.2f} s, the first {first:.1f} s", ""
+
+
+LOOKS: Sequence[tuple[str, Callable[[], tuple[str, str]]]] = (
+    ("Python", _python),
+    ("packages", _libraries),
+    ("machine", _memory),
+    ("data folder", _folder),
+    ("data sets here", _data),
+    ("stored runs", _store),
+    ("workers", _workers),
+)

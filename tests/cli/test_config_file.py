@@ -1,0 +1,73 @@
+"""`--config`: a run described by a file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpmf_core.cli import main
+
+RUN = """
+algorithm = "dpals"
+dataset = "small"
+epsilon = 5
+test-fraction = 0.2
+[param]
+rank = 2
+steps = 1
+"""
+
+
+def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    assert main(["fit", *arguments, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)["spec"]
+    return found
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "run.toml"
+    path.write_text(RUN)
+    return path
+
+
+def test_a_file_says_what_the_options_would(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = "--algorithm dpals --dataset small --epsilon 5 --test-fraction 0.2"
+    params = "--param rank=2 --param steps=1"
+    assert fitted(capsys, "--config", str(file)) == fitted(capsys, *f"{options} {params}".split())
+
+
+def test_the_command_line_goes_before_the_file(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = fitted(capsys, "--epsilon", "3", "--config", str(file))
+    assert spec["budget"]["epsilon"] == 3 and spec["parameters"] == {"rank": 2, "steps": 1}  # type: ignore[index]
+
+
+def test_a_sweep_has_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text(
+        'algorithms = "dpals"\ndataset = "small"\nepsilons = "5"\n[param]\nsteps = 1\n'
+        "[grid]\nrank = [1, 2]\n"
+    )
+    assert main(["sweep", "--config", str(path), "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)
+    ranks = [run["spec"]["parameters"]["rank"] for run in runs]
+    assert sorted(ranks) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('algorith = "dpals"', "fit has no option 'algorith'. Did you mean 'algorithm'?"),
+        ("algorithm: dpals", "is no TOML file"),
+        ('param = "rank=2"', "'param' is a table"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(text)
+    assert main(["fit", "--config", str(path)]) == 2
+    assert words in capsys.readouterr().err
