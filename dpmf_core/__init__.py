@@ -28,9 +28,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpmf_core.api import account, fit, load, sweep
     from dpmf_core.estimators import PrivateNMF
+    from dpmf_core.runs.publishing.released_model import (
+        load_model,
+        recommend,
+        score,
+        similar_items,
+    )
 
 __version__ = "0.1.0"
-__all__ = ["PrivateNMF", "account", "fit", "load", "sweep"]
+__all__ = [
+    "PrivateNMF",
+    "account",
+    "fit",
+    "load",
+    "load_model",
+    "recommend",
+    "score",
+    "similar_items",
+    "sweep",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -39,6 +55,10 @@ def __getattr__(name: str) -> Any:
         from dpmf_core.estimators import PrivateNMF
 
         return PrivateNMF
+    if name in ("load_model", "recommend", "score", "similar_items"):
+        from dpmf_core.runs.publishing import released_model
+
+        return getattr(released_model, name)
     if name in __all__:
         from dpmf_core import api
 

@@ -29,6 +29,8 @@ from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.lookup import stored
 from dpmf_core.runs.noisy_errors import release
+from dpmf_core.runs.publishing import saving
+from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import harmless_row
@@ -64,6 +66,22 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also what single users or samples lost, for your eyes; made anew and not kept.",
 )
+@click.option(
+    "--save",
+    "folder",
+    type=click.Path(path_type=Path),
+    help=(
+        "A new folder for the model as it can be published: items' factors, a card, a privacy"
+        " statement, a page that recommends in a browser."
+    ),
+)
+@click.option(
+    "--about",
+    "abouts",
+    multiple=True,
+    metavar="NAME=TEXT",
+    help=f"For --save, what only the publisher knows: {', '.join(ABOUT)}; repeatable.",
+)
 @run_options
 def fit(
     algorithm: str,
@@ -71,6 +89,8 @@ def fit(
     seed: int,
     curve_points: int,
     individual: bool,
+    folder: Path | None,
+    abouts: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -86,6 +106,7 @@ def fit(
         )
     kind = algorithms.find(algorithm)
     given = typed(kind, pairs(options["params"], "--param"))
+    about = _about_what_is_saved(algorithm, folder, abouts)
     parts = described(options)
     spec = RunSpec.parse(
         **parts,
@@ -104,10 +125,30 @@ def fit(
     run = execution.run(spec, individual=True) if individual else stored_or_run(spec, Store())
     record = run.record
     click.echo(to_json(record.to_dict()) if as_json else output.run(record))
+    if folder is not None:
+        saved = run.save(folder, about=about)
+        click.echo(f"The model is saved in {saved}; MODEL_CARD.md there says more.", err=True)
     if run.individual is not None:
         click.echo("\n" + output.individual_losses(run.individual))
     if not record.public:
         accounts.tell(spec.data.id)
+
+
+def _about_what_is_saved(
+    algorithm: str, folder: Path | None, texts: tuple[str, ...]
+) -> dict[str, str]:
+    """What the publisher states. Raises BadInput where the model could not be saved, before any
+    privacy is spent on it.
+    """
+    if folder is None:
+        if texts:
+            raise BadInput("--about goes with --save FOLDER, whose privacy statement holds it.")
+        return {}
+    saving.require_saveable(algorithm)
+    saving.require_free(folder)
+    about = pairs(texts, "--about")
+    check_about(about)
+    return about
 
 
 def stored_or_run(spec: RunSpec, store: Store) -> Run:

@@ -31,6 +31,7 @@ from dpmf_core.runs.individual_losses import (
     listening_curator,
     require_individual,
 )
+from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.memory import peak_mb
 from dpmf_core.runs.planning import Prepared, charge_before, first_release, prepared_for
 from dpmf_core.runs.public_shape import PublicShape
@@ -189,7 +190,12 @@ def run(
         peak_mb=peak_mb(),
         released_shape=released,
     )
-    return Run(record, model.arrays, losses)
+    return Run(record, model.arrays, losses, _names(given, judge.train))
+
+
+def _names(given: Data | None, train: Any) -> ItemNames | None:
+    """How the items of ratings are called that nobody can open again."""
+    return ItemNames.of(train) if given is not None and isinstance(train, Ratings) else None
 
 
 def _losses(curator: Curator, data: Any, plan: Event, spec: RunSpec) -> IndividualLosses | None:

@@ -12,6 +12,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypedDict
 
 import numpy.typing as npt
@@ -38,6 +39,7 @@ from dpmf_core.runs.specification import RunSpec, Value, file_of
 
 if TYPE_CHECKING:
     from dpmf_core.runs.individual_losses import IndividualLosses
+    from dpmf_core.runs.item_names import ItemNames
 
 Size = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
@@ -251,12 +253,14 @@ class RunRecord(PrivacyRecord):
 class Run:
     """A finished run: what is written down of it, and the arrays of the shared model.
 
-    individual: what single units lost, where that was asked for; never written down.
+    individual: what single units lost, where that was asked for; never written down. items: how
+    the items are called in data that a program held; others are opened again by their id.
     """
 
     record: RunRecord
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     individual: "IndividualLosses | None" = field(default=None, repr=False)
+    items: "ItemNames | None" = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"individual": None}
@@ -288,6 +292,17 @@ class Run:
     def export(self) -> dict[str, Any]:
         """The record's JSON as it may leave the machine."""
         return self.record.export()
+
+    def save(self, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
+        """Writes the model into a new folder that can be published: items' factors, offsets and
+        ids, a card, a privacy statement, a page that recommends in a browser. Returns the folder.
+
+        about: what only the publisher knows, such as intended_use. Where nothing is proved, every
+        file has a warning. Raises BadInput, also on a model that is more than the items' side.
+        """
+        from dpmf_core.runs.publishing.saving import save  # reads and writes what a run does not
+
+        return save(self, folder, about)
 
 
 class Provenance(TypedDict):

@@ -6,9 +6,10 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from dpmf_core import first_views
+from dpmf_core import first_views, load_model
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 
@@ -286,3 +287,37 @@ def test_warm_computes_the_first_page_and_with_all_every_page_once(
     for it in every:
         record = Store().record(it["key"])
         assert record is not None and it["value"] == record.metrics[it["metric"]]
+
+
+# ---- saving ------------------------------------------------------------------------------------
+
+
+def test_fit_saves_a_model_that_can_be_published(say: Any, tmp_path: Path) -> None:
+    about = ("--about", "name=Our films", "--about", "intended_use=to choose a film")
+    said = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "model"), *about, "--json")
+    assert said.code == 0 and said.json["spec"]["algorithm"] == "dpals"
+    assert f"The model is saved in {tmp_path / 'model'}" in said.err
+    card = (tmp_path / "model" / "MODEL_CARD.md").read_text("utf-8")
+    assert card.startswith("# Our films\n") and "Intended use: to choose a film." in card
+    model = load_model(tmp_path / "model")
+    assert model.privacy is not None and model.privacy["epsilon"] == pytest.approx(5.0)
+    again = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "again"))
+    assert again.code == 0  # from the store, with the same model
+    stored = load_model(tmp_path / "again")
+    for name, array in model.arrays.items():
+        np.testing.assert_array_equal(array, stored.arrays[name])
+
+
+def test_what_cannot_be_saved_is_said_before_the_run(say: Any, tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "letter").touch()
+    for options, words in (
+        (("--save", str(tmp_path / "taken")), "exists and is not empty"),
+        (("--save", str(tmp_path / "new"), "--about", "nmae=x"), "Did you mean 'name'"),
+        (("--about", "name=x"), "--about goes with --save"),
+    ):
+        said = say(*DPALS, "--epsilon", "5", *options)
+        assert said.code == 2 and words in said.err
+    said = say(*SMALL, "--algorithm", "slope-one", "--save", str(tmp_path / "new"))
+    assert said.code == 2 and "These can: " in said.err
+    assert list(Store().rows()) == []

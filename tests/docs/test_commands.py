@@ -102,7 +102,13 @@ def test_the_example_of_the_account(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_example_of_the_estimator(tmp_path: Path) -> None:
     assert _run(tmp_path, tmp_path, "-c", EXAMPLES[3]) == "(16, 64) PROVEN 2.0\n(3, 16)\n"
-    assert len(EXAMPLES) == 4
+
+
+@pytest.mark.slow
+def test_the_example_of_a_released_model(tmp_path: Path) -> None:
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[4]) == "5 200 2\n"
+    assert (tmp_path / "films" / "recommend.html").exists()
+    assert len(EXAMPLES) == 5
 
 
 def test_the_documents_name_every_algorithm_and_dependency() -> None:

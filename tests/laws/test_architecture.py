@@ -42,6 +42,7 @@ CORE_MAY: dict[str, set[str]] = {
     "evaluation": BASE,
     "serving": {"errors", "paths", "registry"},
     "runs": RUNS,
+    "runs.publishing.released_model": {"errors"},  # a copy of it lies beside every saved model
     "engine": {"errors", "paths", "kernels", "data", "serving", "runs"},
     "audit": RUNS,
     "tuning": RUNS,
@@ -56,7 +57,7 @@ CORE_MAY: dict[str, set[str]] = {
     "api": RUNS,
     "cli": {""},
     "__main__": {"cli", "errors", "interrupts"},
-    "": {"api", "estimators"},
+    "": {"api", "estimators", "runs.publishing.released_model"},
 }
 
 

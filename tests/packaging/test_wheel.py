@@ -30,9 +30,13 @@ def test_every_module_is_in_the_wheel_and_no_other(wheel: Path) -> None:
     assert {name for name in names(wheel) if name.endswith(".py")} == expected
 
 
-def test_scripts_and_styles_of_components_are_in_the_wheel(wheel: Path) -> None:
-    files = [it for it in (ROOT / "pages").rglob("*") if it.suffix in (".js", ".css")]
-    expected = {f"dpmf_app/{file.relative_to(ROOT).as_posix()}" for file in files}
+def test_scripts_and_styles_are_in_the_wheel(wheel: Path) -> None:
+    expected = {
+        f"{package}/{file.relative_to(ROOT / folder).as_posix()}"
+        for folder, package in INSTALLED_AS.items()
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in (".js", ".css")
+    }
     assert {name for name in names(wheel) if name.endswith((".js", ".css"))} == expected
 
 

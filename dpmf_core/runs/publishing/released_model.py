@@ -1,0 +1,357 @@
+"""A released recommender, read from its folder and applied to one person's own ratings. Needs numpy
+alone: a copy of this file lies beside every saved model as `recommend.py`.
+
+    from recommend import load_model, recommend
+    model = load_model(".")
+    print(recommend(model, {"an item's id": 5, "another": 2}))
+
+What is computed of a person is computed here, from her ratings and the released model, and is kept
+nowhere.
+"""
+
+import difflib
+import json
+import math
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+try:
+    from dpmf_core.errors import BadInput
+except ImportError:  # beside a model, where the package is not installed
+
+    class BadInput(ValueError):  # type: ignore[no-redef]
+        """Something a person gave cannot be used; the message says what to do."""
+
+
+Array = npt.NDArray[Any]
+FORMAT = 1
+ARRAYS_FILE, SETTINGS_FILE = "model.npz", "model.json"
+INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
+NEEDED = {"item_ids", "item_offsets", "item_factors", "local_columns"}
+FOR_ITEMS = {*NEEDED, "item_titles", "item_features", "probe", "directions"}  # a row an item
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedModel:
+    """The shared side of a recommender.
+
+    local_step: how a person finds her own side, one of LOCAL_STEPS. bounds: lowest and highest
+    rating. item_ids: one an item. settings: what the local step reads beside `arrays`, which hold
+    item_offsets (n_items,), item_factors (n_items, r), local_columns (n_items, c) and what some
+    local steps need. titles: of the items, where they are public. privacy: epsilon, delta, unit and
+    status as they were recorded. warning: '' where a proof limits what the model tells of a person.
+    """
+
+    local_step: str
+    bounds: tuple[float, float]
+    item_ids: tuple[str, ...]
+    settings: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+    titles: tuple[str, ...] = ()
+    privacy: Mapping[str, Any] | None = None
+    warning: str = ""
+
+    @property
+    def n_items(self) -> int:
+        return len(self.item_ids)
+
+    @property
+    def centre(self) -> float:
+        return float(self.settings["centre"])
+
+    @property
+    def item_sides(self) -> Array:
+        """Item factors and local columns side by side (n_items, r + c), float64."""
+        return np.hstack([self.arrays["item_factors"], self.arrays["local_columns"]]).astype(float)
+
+
+@dataclass(frozen=True)
+class OwnSide:
+    """What a person computes from her own ratings: her offset, and her factors (r + c,)."""
+
+    offset: float
+    factors: Array
+
+
+def load_model(folder: str | Path) -> ReleasedModel:
+    """The model that `save` wrote into a folder. No pickles are read.
+
+    Raises BadInput where there is none, or where its files do not fit together.
+    """
+    place = Path(folder).expanduser()
+    for name in (SETTINGS_FILE, ARRAYS_FILE):
+        if not (place / name).is_file():
+            raise BadInput(
+                f"There is no released model in the folder '{place}': it has no {name}. Name the"
+                " folder that run.save(folder) or `fit --save folder` wrote."
+            )
+    try:
+        said = json.loads((place / SETTINGS_FILE).read_text("utf-8"))
+        with np.load(place / ARRAYS_FILE, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return _checked(said, arrays)
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
+        raise BadInput(
+            f"The model in '{place}' cannot be read: {str(error) or type(error).__name__}. Save or"
+            " fetch it again."
+        ) from None
+
+
+def _checked(said: dict[str, Any], arrays: dict[str, Array]) -> ReleasedModel:
+    """Raises KeyError, TypeError or ValueError on files that do not fit together."""
+    if said["format"] != FORMAT:
+        raise ValueError(f"its format is {said['format']!r}, and this version reads {FORMAT}")
+    if said["local_step"] not in LOCAL_STEPS:
+        raise ValueError(f"its local step {said['local_step']!r} is unknown")
+    if missing := NEEDED - set(arrays):
+        raise ValueError(f"{ARRAYS_FILE} lacks {', '.join(sorted(missing))}")
+    rows = {name: len(arrays[name]) for name in FOR_ITEMS & set(arrays) if len(arrays[name])}
+    if len(set(rows.values())) != 1:
+        raise ValueError(f"its arrays are of different numbers of items: {rows}")
+    ids = tuple(map(str, arrays["item_ids"].tolist()))
+    if len(set(ids)) < len(ids):
+        raise ValueError("two items have the same id")
+    low, high = map(float, said["bounds"])
+    if not low < high:
+        raise ValueError(f"its bounds are {low} and {high}")
+    return ReleasedModel(
+        said["local_step"],
+        (low, high),
+        ids,
+        dict(said["settings"]),
+        arrays,
+        tuple(map(str, arrays.get("item_titles", np.array([])).tolist())),
+        said.get("privacy"),
+        str(said.get("warning", "")),
+    )
+
+
+def recommend(
+    model: ReleasedModel, my_ratings: Mapping[Any, float], k: int = 10
+) -> list[tuple[str, float]]:
+    """The k best items that a person has not rated, best first, each with its predicted rating,
+    within the bounds.
+
+    my_ratings: from item ids to ratings within the bounds; none gives everybody's list. Equal
+    scores keep the order of the items. Raises BadInput on an unknown item or a rating out of range.
+    """
+    if not (isinstance(k, int) and k >= 1):
+        raise BadInput(f"k, how many items to recommend, is a whole number from 1. Got {k!r}.")
+    items, values = _own_ratings(model, my_ratings)
+    own = own_side(model, items, values)
+    scores = model.arrays["item_offsets"] + model.item_sides @ own.factors
+    order = np.argsort(-scores.astype(np.float32), kind="stable")
+    best = order[~np.isin(order, items)][:k]
+    ratings = _predicted(model, own, best)
+    return [(model.item_ids[j], float(rating)) for j, rating in zip(best, ratings, strict=True)]
+
+
+def score(
+    model: ReleasedModel, my_ratings: Mapping[Any, float], items: Iterable[Any] | None = None
+) -> dict[str, float]:
+    """The predicted rating of each of these items, by id; of all where None. Raises BadInput."""
+    own = own_side(model, *_own_ratings(model, my_ratings))
+    asked = range(model.n_items) if items is None else _places(model, items)
+    places = np.array(list(asked), int)
+    ratings = _predicted(model, own, places)
+    return {model.item_ids[j]: float(it) for j, it in zip(places, ratings, strict=True)}
+
+
+def similar_items(model: ReleasedModel, item: Any, k: int = 10) -> list[tuple[str, float]]:
+    """The k items whose factors point most nearly the same way, each with the cosine, in [-1, 1],
+    nearest first; without items whose factors are 0. Raises BadInput.
+    """
+    (place,) = _places(model, [item])
+    V = model.arrays["item_factors"].astype(float)
+    norms = np.linalg.norm(V, axis=1)
+    if not norms[place] > 0:
+        raise BadInput(
+            f"The model has no factors for the item '{model.item_ids[place]}', so it is like no"
+            " other. Ask for an item that has some: recommend(model, ...) uses them."
+        )
+    cosines = V @ V[place] / np.where(norms > 0, norms * norms[place], 1.0)
+    order = np.argsort(-cosines, kind="stable")
+    kept = order[(order != place) & (norms[order] > 0)][:k]
+    return [(model.item_ids[j], float(cosines[j])) for j in kept]
+
+
+# ---- one person's own side -----------------------------------------------------------------------
+
+
+def own_side(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
+    """From her own ratings: items (n,) by place, values (n,)."""
+    return LOCAL_STEPS[model.local_step](model, items, values.astype(float))
+
+
+def _predicted(model: ReleasedModel, own: OwnSide, items: Array) -> Array:
+    """Ratings (len(items),) within the bounds."""
+    raw = model.centre + own.offset + model.arrays["item_offsets"][items]
+    return np.asarray(np.clip(raw + model.item_sides[items] @ own.factors, *model.bounds))
+
+
+def _residuals(model: ReleasedModel, items: Array, values: Array) -> tuple[float, Array]:
+    """Her offset, and her ratings less centre and offsets (n,)."""
+    left = values - model.centre - model.arrays["item_offsets"][items]
+    damping = model.settings.get("user_damping")
+    if damping is None or not len(items):
+        return 0.0, left
+    mean = float(left.sum() / max(len(items) + damping, 1e-9))
+    return mean, left - mean
+
+
+def _unit(model: ReleasedModel) -> float:
+    """A quarter of the range of ratings: the scale of an offset that is fitted with factors."""
+    return (model.bounds[1] - model.bounds[0]) / 4
+
+
+def _with_unit(model: ReleasedModel, columns: Array) -> Array:
+    return np.column_stack([columns, np.full(len(columns), _unit(model))])
+
+
+def _solve(columns: Array, items: Array, left: Array, ridge: float, weight: float = 0.0) -> Array:
+    """Her regression on the columns (n_items, k); weight: of the cells that she has not rated."""
+    F = columns[items]
+    system = F.T @ F + ridge * np.eye(F.shape[1])
+    if weight:
+        system += weight * (columns.T @ columns)
+    return np.asarray(np.linalg.solve(system, F.T @ left))
+
+
+def _regress(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
+    """Ridge regression on item factors and local columns."""
+    offset, left = _residuals(model, items, values)
+    V, said = model.item_sides, model.settings
+    if not V.shape[1] or not len(items):
+        return OwnSide(offset, np.zeros(V.shape[1]))
+    ridge = said["ridge"] * max(len(items), 1) ** said["ridge_exponent"]
+    if not said["mended"]:
+        return OwnSide(offset, _solve(V, items, left, ridge, said["unobserved_weight"]))
+    found = _solve(_with_unit(model, V), items, left, ridge, said["unobserved_weight"])
+    return OwnSide(offset + _unit(model) * float(found[-1]), found[:-1])
+
+
+def _with_loadings(
+    model: ReleasedModel, items: Array, values: Array, offset: float, factors: Array
+) -> OwnSide:
+    """Besides, what her regression on the local columns finds in what these leave over."""
+    L = model.arrays["local_columns"].astype(float)
+    if not L.shape[1] or not len(items):
+        return OwnSide(offset, np.concatenate([factors, np.zeros(L.shape[1])]))
+    explained = model.arrays["item_factors"][items].astype(float) @ factors
+    left = values - model.centre - offset - model.arrays["item_offsets"][items] - explained
+    found = _solve(_with_unit(model, L), items, left, model.settings["ridge"])
+    return OwnSide(offset + _unit(model) * float(found[-1]), np.append(factors, found[:-1]))
+
+
+def _project(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
+    """Her residuals on orthonormal item factors, over her share of the items."""
+    offset, left = _residuals(model, items, values)
+    V = model.arrays["item_factors"].astype(float)
+    factors = left @ V[items] * (model.n_items / max(len(items), 1))
+    return _with_loadings(model, items, values, offset, factors)
+
+
+def _add_probes(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
+    """The sum of what a probe holds for her items."""
+    found = values @ model.arrays["probe"][items].astype(float)
+    return OwnSide(0.0, np.append(found, np.zeros(model.arrays["local_columns"].shape[1])))
+
+
+def _take_frank_wolfe_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
+    """The path of her row through all steps of Frank-Wolfe."""
+    said, V = model.settings, model.arrays["item_factors"].astype(float)
+    offset, left = _residuals(model, items, values)
+    stepped = (V != 0).any(axis=1)[items] if said["partial"] else np.ones(len(items), bool)
+    bound = math.inf if said["row_bound"] is None else float(said["row_bound"])
+    target, rows = left[stepped], V[items[stepped]]
+    y, coefficients = np.zeros(len(target)), np.zeros(V.shape[1])
+    steps = zip(model.arrays["rates"], model.arrays["inverse_singular"], strict=True)
+    for t, (rate, inverse) in enumerate(steps):
+        gap = y - target
+        scale = min(1.0, bound * INSIDE / max(float(np.linalg.norm(gap)), 1e-300))
+        step = -rate * said["kappa"] * scale * float(gap @ rows[:, t]) * inverse
+        y = (1 - rate) * y + step * rows[:, t]
+        shrink = min(1.0, bound / max(float(np.linalg.norm(y)), 1e-300))
+        y *= shrink
+        coefficients[:t] *= (1 - rate) * shrink
+        coefficients[t] = step * shrink
+    return _with_loadings(model, items, values, offset, coefficients)
+
+
+def _take_gradient_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
+    """The path of her row through all steps of projected gradient descent."""
+    said, arrays = model.settings, model.arrays
+    offset, left = _residuals(model, items, values)
+    C, Q = np.zeros(0), np.zeros((model.n_items, 0))
+    stops = np.cumsum(arrays["ranks"])
+    for start, stop in zip(stops - arrays["ranks"], stops, strict=True):
+        S = said["rate"] * (left - Q[items] @ C)
+        if said["row_bound"] is not None:
+            square = float(C @ (C + 2 * (S @ Q[items])) + S @ S)
+            shrink = min(1.0, said["row_bound"] * INSIDE / math.sqrt(max(square, 1e-300)))
+            C, S = C * shrink, S * shrink
+        D = arrays["directions"][:, start:stop].astype(float)
+        C, Q = (C @ (Q.T @ D) + S @ D[items]) * arrays["shrinkages"][start:stop], D
+    return _with_loadings(model, items, values, offset, C)
+
+
+LOCAL_STEPS: dict[str, Callable[[ReleasedModel, Array, Array], OwnSide]] = {
+    "regression": _regress,
+    "projection": _project,
+    "probe": _add_probes,
+    "frank-wolfe": _take_frank_wolfe_steps,
+    "gradient": _take_gradient_steps,
+}
+
+
+# ---- what a person gives -------------------------------------------------------------------------
+
+
+def _own_ratings(model: ReleasedModel, given: Mapping[Any, float]) -> tuple[Array, Array]:
+    """Places (n,) and ratings (n,) of what she rated, in the order of the items."""
+    if not isinstance(given, Mapping):
+        raise BadInput(
+            "my_ratings go from item ids to ratings, e.g. {'"
+            f"{model.item_ids[0]}': {model.bounds[1]:g}}}. Got {type(given).__name__}."
+        )
+    places = np.array(_places(model, given), int)
+    low, high = model.bounds
+    values = []
+    for item, value in given.items():
+        try:
+            rating = float(value)
+        except (TypeError, ValueError):
+            rating = math.nan
+        if not low <= rating <= high:
+            raise BadInput(
+                f"A rating lies between {low:g} and {high:g}. Got {value!r} for the item"
+                f" '{str(item)[:60]}'."
+            )
+        values.append(rating)
+    order = np.argsort(places, kind="stable")
+    return places[order], np.array(values, float)[order]
+
+
+def _places(model: ReleasedModel, items: Iterable[Any]) -> list[int]:
+    """Places of items by id. Raises BadInput on an unknown or repeated one."""
+    known = {name: place for place, name in enumerate(model.item_ids)}
+    found: list[int] = []
+    for item in items:
+        name = str(item)
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise BadInput(
+                f"The model knows no item '{name[:60]}'.{hint} Its {model.n_items:,} ids are"
+                f" model.item_ids: {', '.join(model.item_ids[:5])}, ..."
+            )
+        found.append(known[name])
+    if len(set(found)) < len(found):
+        raise BadInput("Each item is given once, by its id as text or as a number, not by both.")
+    return found

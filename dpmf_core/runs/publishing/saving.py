@@ -1,0 +1,183 @@
+"""A run's model as a folder that can be published: only what its ledger paid for and public facts,
+or, where nothing is proved, with a warning in every file.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.frank_wolfe import FrankWolfeModel
+from dpmf_core.algorithms.item_lists import Projection
+from dpmf_core.algorithms.iterates import GradientModel
+from dpmf_core.algorithms.sgd import LearntUsers
+from dpmf_core.algorithms.svd import Subspace
+from dpmf_core.errors import BadInput
+from dpmf_core.runs import data_access
+from dpmf_core.runs.artefacts import to_json
+from dpmf_core.runs.item_names import ItemNames
+from dpmf_core.runs.publishing import released_model
+from dpmf_core.runs.publishing.browser_page import page
+from dpmf_core.runs.publishing.model_card import card
+from dpmf_core.runs.publishing.privacy_statement import (
+    as_html,
+    as_yaml,
+    check_about,
+    statement,
+    warning_of,
+)
+from dpmf_core.runs.publishing.released_model import ARRAYS_FILE, FORMAT, SETTINGS_FILE
+from dpmf_core.runs.record import Run
+
+PEOPLE = {"user_factors", "user_offsets"}  # what some models without a promise hold of users
+SAVED = (Recommender, Subspace, Projection, FrankWolfeModel, GradientModel, LearntUsers)
+ALWAYS = ("item_offsets", "item_factors", "local_columns")
+
+
+def require_saveable(algorithm: str) -> None:
+    """Raises BadInput where the algorithm's model is more than items' factors and offsets."""
+    if algorithms.find(algorithm).fitted not in SAVED:
+        usable = [name for name, kind in algorithms.REGISTRY.items() if kind.fitted in SAVED]
+        raise BadInput(
+            f"{algorithms.find(algorithm).title} cannot be saved as a released model, which is"
+            f" items' factors and offsets. These can: {', '.join(usable)}."
+        )
+
+
+def require_free(folder: str | Path) -> Path:
+    """The folder, which does not exist or is empty, in one that exists. Raises BadInput."""
+    place = Path(folder).expanduser().absolute()
+    try:
+        taken = place.exists() and (not place.is_dir() or any(place.iterdir()))
+        inside = place.parent.is_dir()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"The model cannot be saved in '{folder}' ({error}).") from None
+    if taken:
+        raise BadInput(
+            f"The model is saved in a folder of its own. '{folder}' exists and is not empty: name"
+            " another, or remove it first."
+        )
+    if not inside:
+        raise BadInput(
+            f"The model cannot be saved in '{folder}': there is no folder {place.parent}. Make it"
+            " first."
+        )
+    return place
+
+
+def save(run: Run, folder: str | Path, about: Mapping[str, str] | None = None) -> Path:
+    """Writes a run's model into a new folder, all of its files or none, and returns the folder.
+
+    about: what only the publisher knows (`privacy_statement.ABOUT`). Raises BadInput where the
+    folder is taken or cannot be written, or the run has no model of items.
+    """
+    require_saveable(run.spec.algorithm)
+    if not run.arrays:
+        raise BadInput(
+            "This run came as a file, which holds what was written down of it and no model. Make"
+            " the run here, by the same command, and save that."
+        )
+    check_about(about or {})
+    place = require_free(folder)
+    items = run.items or ItemNames.of(data_access.ratings_of(run))
+    files = _files(run, items, about)
+    try:
+        aside = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+        try:
+            for name, content in files.items():
+                (aside / name).write_bytes(content)
+            np.savez(aside / ARRAYS_FILE, **_arrays(run, items))
+            aside.chmod(0o755)
+            if place.exists():
+                place.rmdir()  # empty: looked at above
+            aside.rename(place)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)  # gone where it was renamed
+    except OSError as error:
+        raise BadInput(
+            f"The model cannot be saved in '{folder}' ({error.strerror}). Name a folder that can"
+            " be written."
+        ) from error
+    return place
+
+
+def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[str, bytes]:
+    """All but the arrays, by name."""
+    said = statement(run.record, about)
+    warning = warning_of(run.record)
+    reader = Path(released_model.__file__).read_text("utf-8")
+    settings = _settings(run)
+    texts = {
+        SETTINGS_FILE: to_json(settings, indent=1),
+        "MODEL_CARD.md": card(run.record, said, len(items.ids)),
+        "privacy.yaml": as_yaml(said),
+        "privacy.html": as_html(said),
+        "recommend.html": page(settings, _arrays(run, items), said["product"]["name"]),
+        "recommend.py": f"# {warning}\n{reader}" if warning else reader,
+    }
+    return {name: content.encode() for name, content in texts.items()}
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    record = run.record.exported()
+    model = run.model
+    settings = {name: it for name, it in model.settings.items() if name != "bounds"}
+    return {
+        "format": FORMAT,
+        "warning": warning_of(record),
+        "local_step": _local_step(model),
+        "bounds": list(model.bounds),
+        "settings": settings,
+        "privacy": {
+            "status": str(record.guarantee.status),
+            "words": record.guarantee.words,
+            "epsilon": record.epsilon.exact,
+            "delta": record.delta,
+            "unit": record.guarantee.unit,
+            "relation": str(record.relation),
+            "rule": record.rule,
+            "noise": record.noise,
+        },
+        "algorithm": record.spec.algorithm,
+        "parameters": record.parameters,
+        "versions": record.versions,
+    }
+
+
+def _local_step(model: Recommender) -> str:
+    """How a person finds her own side of it, as `released_model.LOCAL_STEPS` has it."""
+    if isinstance(model, FrankWolfeModel) and not model.refit:
+        return "frank-wolfe"
+    if isinstance(model, GradientModel):
+        return "gradient"
+    if isinstance(model, Subspace) and model.projection and model.item_factors.shape[1]:
+        return "projection"
+    if isinstance(model, Projection) and model.probe.size:
+        return "probe"
+    return "regression"
+
+
+def _arrays(run: Run, items: ItemNames) -> dict[str, Any]:
+    """What of the items is public or released, and nothing of people."""
+    model = run.model
+    found = {
+        name: array
+        for name, array in model.arrays.items()
+        if name not in PEOPLE and (name in ALWAYS or array.size)
+    }
+    if not found["local_columns"].size:
+        found["local_columns"] = np.zeros((len(items.ids), 0), np.float32)
+    found["item_ids"] = np.array(items.ids)
+    if items.titles:
+        found["item_titles"] = np.array(items.titles)
+    if run.spec.data.item_features == "public" and items.features is not None:
+        found["item_feature_names"] = np.array(items.features.names)
+        found["item_features"] = items.features.values
+    if warning_of(run.record):
+        found["warning"] = np.array(warning_of(run.record))
+    return found

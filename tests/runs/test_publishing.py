@@ -1,0 +1,311 @@
+"""A model that is saved can be read with numpy alone, recommends as the run does, and tells nothing
+of people.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import dpmf_core
+from dpmf_core import fit, load_model, recommend, score, similar_items
+from dpmf_core.data.frames import with_item_table
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.metrics import top_items
+from dpmf_core.runs.publishing.privacy_statement import ABOUT, WARNING
+from dpmf_core.runs.record import Run
+from dpmf_core.testing.worlds import low_rank
+
+FILES = {
+    "MODEL_CARD.md",
+    "model.json",
+    "model.npz",
+    "privacy.html",
+    "privacy.yaml",
+    "recommend.html",
+    "recommend.py",
+}
+# the OpenDP registry of deployments: its sections and their fields
+REGISTRY_FIELDS = {
+    "product": "name data_curators intended_use data_product_type data_product_region description"
+    " publication_date data_product_sector",
+    "dp_flavor": "name input_metric bound_on_input_distance output_measure"
+    " bound_on_output_distance data_domain unprotected_quantities",
+    "privacy_loss": "privacy_unit privacy_unit_description privacy_parameters"
+    " privacy_parameters_description",
+    "model": "model_name actors release_type data_source_type access_type",
+    "accounting": "post_processing composition",
+    "implementation": "pre_processing_eda_hyperparameter_tuning mechanisms justification",
+}
+# every local step, with and without its options
+MODELS: list[tuple[str, dict[str, Any]]] = [
+    ("private-bias", {"epsilon": 3.0}),
+    ("spectral", {"epsilon": 3.0}),
+    ("spectral", {"epsilon": 3.0, "implicit": True}),
+    ("dpals", {"epsilon": 3.0, "rank": 3}),
+    ("dpals", {"epsilon": 3.0, "rank": 3, "unobserved_weight": 0.1}),
+    ("dpfw", {"epsilon": 9.0, "user_step": "steps"}),
+    ("dpfw", {"epsilon": 9.0, "user_step": "ridge"}),
+    ("private-svd", {"epsilon": 9.0}),
+    ("private-pgd", {"epsilon": 9.0}),
+    ("sgd-mf", {}),
+    ("als", {"rank": 3}),
+    ("fw", {}),
+    ("pgd", {}),
+    ("user-mean", {}),
+]
+
+
+def private(n_users: int = 211) -> Ratings:
+    """Ratings that are not public, whose items have ids of their own."""
+    made = low_rank(n_users=n_users)
+    return replace(made, public=False, labels=tuple(f"film-{j}" for j in range(made.n_items)))
+
+
+def mine_of(ids: tuple[str, ...]) -> dict[str, float]:
+    return {ids[j]: 1.0 + (3 * j) % 5 for j in (5, 1, 9, 14, 3)}
+
+
+def as_ours(run: Run, mine: dict[str, float], ids: tuple[str, ...]) -> tuple[Any, Any]:
+    """The predicted ratings of all items (n_items,) and the list of ten, by the run's own model."""
+    model, places = run.model, [ids.index(item) for item in mine]
+    if hasattr(model, "user_factors"):  # of the people who trained it
+        model = replace(model, user_factors=np.zeros((0, 0)), user_offsets=np.zeros((0, 0)))
+    one = Ratings.of(
+        [0] * len(mine),
+        places,
+        list(mine.values()),
+        n_users=1,
+        n_items=len(ids),
+        bounds=tuple(model.bounds),
+    )
+    own = model.personal(one)
+    everything = np.arange(len(ids))
+    return (
+        model.predict(own, np.zeros(len(ids), int), everything),
+        top_items(model, own, one, np.array([0]), 10)[0],
+    )
+
+
+@pytest.mark.parametrize(("algorithm", "options"), MODELS, ids=str)
+def test_a_saved_model_predicts_and_recommends_as_the_run_does(
+    tmp_path: Path, algorithm: str, options: dict[str, Any]
+) -> None:
+    run = fit(private(), algorithm, **options)
+    model = load_model(run.save(tmp_path / "model"))
+    for mine in (mine_of(model.item_ids), {}):
+        ratings, best = as_ours(run, mine, model.item_ids)
+        np.testing.assert_allclose(list(score(model, mine).values()), ratings, atol=2e-5)
+        found = recommend(model, mine)
+        assert [item for item, _ in found] == [model.item_ids[j] for j in best if j >= 0]
+        np.testing.assert_allclose([it for _, it in found], ratings[best[best >= 0]], atol=2e-5)
+
+
+def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> None:
+    run = fit(private(), "spectral", epsilon=3.0)
+    folder = run.save(tmp_path / "model")
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    site = Path(np.__file__).parents[1]
+    for name in ("numpy", "numpy.libs"):
+        if (site / name).exists():
+            (libraries / name).symlink_to(site / name)
+    mine = mine_of(load_model(folder).item_ids)
+    code = (
+        "import json, sys; from recommend import load_model, recommend\n"
+        f"found = recommend(load_model('.'), {mine!r})\n"
+        "import importlib.util as seek\n"
+        "others = [it for it in ('dpmf_core', 'scipy', 'pandas', 'yaml') if seek.find_spec(it)]\n"
+        "print(json.dumps([found, others]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(libraries)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found, others = json.loads(done.stdout)
+    ratings, best = as_ours(run, mine, load_model(folder).item_ids)
+    assert others == []
+    assert [item for item, _ in found] == [f"film-{j}" for j in best]
+    np.testing.assert_allclose([it for _, it in found], ratings[best], atol=2e-5)
+
+
+def test_no_file_tells_of_people(tmp_path: Path) -> None:
+    """Neither a row for each of them, nor who they are, nor how many ratings there were."""
+    data = private()
+    for algorithm, options in (("dpals", {"epsilon": 3.0}), ("sgd-mf", {"model": "centred"})):
+        run = fit(data, algorithm, **options)
+        folder = run.save(tmp_path / algorithm)
+        assert {path.name for path in folder.iterdir()} == FILES
+        with np.load(folder / "model.npz", allow_pickle=False) as arrays:
+            assert all(data.n_users not in arrays[name].shape for name in arrays.files)
+        secret = [run.key, data.fingerprint, data.account, str(len(data))]
+        figures = [f"{run.record.metrics[name]:.4f}" for name in ("rmse", "mae")]
+        for path in folder.iterdir():
+            said = path.read_bytes().decode("latin-1")
+            if path.name != "model.npz":  # compressed bytes of numbers hold any short text
+                assert not [it for it in (*secret, *figures) if it in said], path.name
+                assert not re.search(rf"\b{data.n_users}\b", said), path.name
+
+
+@pytest.mark.parametrize(("algorithm", "options"), [("als", {}), ("private-bias", {"epsilon": 1})])
+def test_every_file_of_a_model_without_a_promise_has_a_warning(
+    tmp_path: Path, algorithm: str, options: dict[str, Any]
+) -> None:
+    folder = fit(private(), algorithm, **options).save(tmp_path / "model")
+    texts = {
+        path.name: path.read_text("utf-8") for path in folder.iterdir() if path.suffix != ".npz"
+    }
+    with np.load(folder / "model.npz", allow_pickle=False) as arrays:
+        texts["model.npz"] = str(arrays["warning"]) if "warning" in arrays else ""
+    warned = {name for name, text in texts.items() if WARNING in " ".join(text.split())}
+    assert warned == (FILES if algorithm == "als" else set())
+
+
+def test_the_statement_has_the_fields_of_the_registry(tmp_path: Path) -> None:
+    about = {name: f"our {name}" for name in ABOUT}
+    run = fit(private(), "private-svd", epsilon=2.5, delta=1e-6, noise="discrete")
+    folder = run.save(tmp_path / "model", about=about)
+    found = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
+    assert list(found) == [*REGISTRY_FIELDS, "resources", "nist_sp_800_226", "software"]
+    for section, names in REGISTRY_FIELDS.items():
+        assert list(found[section]) == names.split()
+    loss = found["dp_flavor"]["bound_on_output_distance"]
+    assert loss == found["privacy_loss"]["privacy_parameters"]
+    assert loss["epsilon"] == pytest.approx(2.5) and loss["delta"] == 1e-6
+    assert found["product"]["intended_use"] == "our intended_use"
+    assert found["resources"] == ["our", "resources"]
+    (row,) = (it for it in found["implementation"]["mechanisms"])
+    assert row["noise"] == "discrete Gaussian" and row["count"] == 1
+    assert "grid" in found["software"]["floating_point"]
+    assert "AES-128" in found["software"]["random_source"]
+    assert found["dp_flavor"]["unprotected_quantities"] == list(
+        run.record.guarantee.taken_as_public
+    ) + list(run.record.guarantee.assumptions)
+    assert len(found["nist_sp_800_226"]) >= 10
+    page = (folder / "privacy.html").read_text("utf-8")
+    assert all(row["question"] in page for row in found["nist_sp_800_226"])
+
+
+def test_without_a_proof_no_epsilon_is_stated(tmp_path: Path) -> None:
+    found = fit("cinema-small", "sketch", keep=False)
+    with pytest.raises(BadInput, match=r"Count sketch cannot be saved .*These can: .*dpals"):
+        found.save(tmp_path / "no")
+    folder = fit("cinema-small", "als", keep=False).save(tmp_path / "model")
+    said = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
+    assert said["warning"] == WARNING
+    assert set(said["privacy_loss"]["privacy_parameters"].values()) == {None}
+    assert not re.search(r"(ε|epsilon) ?= ?\d", (folder / "recommend.html").read_text("utf-8"))
+
+
+def test_what_others_wrote_is_text(tmp_path: Path) -> None:
+    nasty = "</script><script>alert(1)</script> | # *b*"
+    data = replace(private(), labels=(nasty, *(f"x{j}" for j in range(16))))
+    folder = fit(data, "private-bias", epsilon=1.0).save(tmp_path / "m", about={"name": nasty})
+    for name in ("recommend.html", "privacy.html"):
+        assert "<script>alert" not in (folder / name).read_text("utf-8")
+    assert load_model(folder).item_ids[0] == nasty
+    assert yaml.safe_load((folder / "privacy.yaml").read_text())["product"]["name"] == nasty
+
+
+def test_public_features_and_titles_are_released(tmp_path: Path) -> None:
+    import pandas as pd
+
+    ratings = private()
+    table = pd.DataFrame({"item": ratings.labels, "year": np.arange(1980.0, 1997.0)})
+    given = with_item_table(ratings, table)
+    run = fit(given, "spectral", epsilon=3.0, item_features="public")
+    arrays = load_model(run.save(tmp_path / "with")).arrays
+    assert arrays["item_feature_names"].tolist() == ["year"]
+    np.testing.assert_allclose(np.diff(arrays["item_features"][:, 0], 2), 0, atol=1e-6)
+    without = load_model(fit(given, "spectral", epsilon=3.0).save(tmp_path / "without"))
+    assert "item_features" not in without.arrays
+    stored = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
+    titles = load_model(stored.save(tmp_path / "films")).item_ids
+    assert titles == dpmf_core.load("cinema-small").titles
+
+
+def test_similar_items_are_those_of_the_nearest_direction(tmp_path: Path) -> None:
+    run = fit(private(), "als", rank=3)
+    model = load_model(run.save(tmp_path / "model"))
+    V = run.model.item_factors.astype(float)
+    V /= np.linalg.norm(V, axis=1)[:, None]
+    order = [j for j in np.argsort(-(V @ V[4]), kind="stable") if j != 4][:5]
+    found = similar_items(model, "film-4", 5)
+    assert [item for item, _ in found] == [f"film-{j}" for j in order]
+    np.testing.assert_allclose([it for _, it in found], (V @ V[4])[order], atol=1e-6)
+    plain = fit(private(), "private-bias", epsilon=2.0).save(tmp_path / "plain")
+    with pytest.raises(BadInput, match="no factors for the item 'film-4'"):
+        similar_items(load_model(plain), "film-4")
+
+
+def test_what_a_person_gives_is_checked(tmp_path: Path) -> None:
+    model = load_model(fit(private(), "private-bias", epsilon=2.0).save(tmp_path / "model"))
+    for given, words in (
+        ({"film-33": 3}, r"knows no item 'film-33'\. Did you mean 'film-3'"),
+        ({"film-3": 9}, "lies between 0.5 and 5. Got 9 for the item 'film-3'"),
+        ({"film-3": "good"}, "Got 'good'"),
+        ([("film-3", 4)], "go from item ids to ratings"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            recommend(model, given)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=r"whole number from 1\. Got 0"):
+        recommend(model, {}, k=0)
+    assert len(recommend(model, {}, k=99)) == 17
+
+
+def test_a_folder_is_never_written_over(tmp_path: Path) -> None:
+    run = fit(private(), "private-bias", epsilon=2.0)
+    (tmp_path / "mine").mkdir()
+    assert run.save(tmp_path / "mine") == tmp_path / "mine"  # it was empty
+    for place, words in (
+        (tmp_path / "mine", "exists and is not empty"),
+        (tmp_path / "mine" / "model.json", "exists and is not empty"),
+        (tmp_path / "no" / "way", "there is no folder"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            run.save(place)
+    with pytest.raises(BadInput, match=r"Got 'intended'\. Did you mean 'intended_use'"):
+        run.save(tmp_path / "new", about={"intended": "x"})
+    assert {path.name for path in tmp_path.iterdir()} == {"mine"}
+    with pytest.raises(BadInput, match="came as a file"):
+        Run(run.record).save(tmp_path / "new")
+
+
+def test_damaged_models_are_refused(tmp_path: Path) -> None:
+    folder = fit(private(), "dpals", epsilon=2.0).save(tmp_path / "model")
+    with pytest.raises(BadInput, match="no released model"):
+        load_model(tmp_path)
+    sound, said = (
+        (folder / "model.npz").read_bytes(),
+        json.loads((folder / "model.json").read_text()),
+    )
+    (folder / "model.npz").write_bytes(sound[: len(sound) // 2])
+    with pytest.raises(BadInput, match="cannot be read"):
+        load_model(folder)
+    np.savez(folder / "model.npz", item_ids=np.array([object()], object))
+    with pytest.raises(BadInput, match="cannot be read"):
+        load_model(folder)
+    (folder / "model.npz").write_bytes(sound)
+    with np.load(folder / "model.npz") as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(folder / "model.npz", **{**arrays, "item_offsets": arrays["item_offsets"][1:]})
+    with pytest.raises(BadInput, match="different numbers of items"):
+        load_model(folder)
+    (folder / "model.npz").write_bytes(sound)
+    for change in ({"format": 2}, {"local_step": "exec"}, {"bounds": [5, 1]}):
+        (folder / "model.json").write_text(json.dumps(said | change))
+        with pytest.raises(BadInput, match="cannot be read"):
+            load_model(folder)
