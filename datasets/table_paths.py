@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, cast, get_args
 from urllib.parse import parse_qsl
 
+from dpmf_core.data.column_names import KNOWN
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
@@ -16,7 +17,7 @@ from dpmf_datasets import (
     session_files,
 )
 from dpmf_datasets.readers.archives import opened
-from dpmf_datasets.readers.columns import KNOWN, in_path
+from dpmf_datasets.readers.columns import in_path
 from dpmf_datasets.readers.dates import declared
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables

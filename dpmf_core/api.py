@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
+import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import sparray, spmatrix
 
@@ -13,7 +14,7 @@ from dpmf_core.data import Data, frames
 from dpmf_core.data.catalogue import catalogue, is_own
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples
+from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import accounts, default_delta
@@ -27,7 +28,17 @@ from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 
 ItemTable = Literal["none", "public"] | pd.DataFrame
-Source = str | Ratings | Samples | pd.DataFrame | sparray | spmatrix
+Arrays = tuple[npt.ArrayLike, ...] | npt.NDArray[Any]
+
+
+@runtime_checkable
+class ArrowTable(Protocol):
+    """A data frame of another library, such as polars or pyarrow, which it hands over as Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Source = str | Ratings | Samples | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
 NO_DEFAULT_DELTA = (
     'The default of delta, 1/(10 n), says how many rows there are, which row_count="private"'
     " releases with noise: give delta, e.g. 1e-6."
@@ -38,29 +49,30 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     """The ratings, documents or images of a catalogue id (`python -m dpmf_core datasets`), at a
     path, or of what a program holds.
 
-    A data frame holds a rating a row in the columns user, item, rating and, optionally, time. A
-    sparse matrix holds ratings, users x items, where bounds are given, and else counts, documents x
-    words.
+    A data frame (pandas, polars, pyarrow) holds a rating a row; its columns are found by their
+    names (`Ratings.from_frame` names them). Arrays are (users, items, ratings), perhaps with
+    times, or one with these as columns. A sparse matrix holds ratings, users x items, where bounds
+    are given, and else counts, documents x words.
     bounds: the lowest and highest rating that can be given; declared, as reading them off private
     data would tell something about it.
     public: published or simulated data. Others have an account (`account`), found by what they
     hold: the same ratings are the same data, whichever way they are brought. Raises BadInput.
     """
     if frames.is_table(data):
-        if bounds is None and not isinstance(data, pd.DataFrame):
+        if bounds is None and is_sparse(data):
             return frames.documents_of(data, public=public)
         return frames.ratings_of(data, bounds, public=public)
     if bounds is not None or public:
         raise BadInput(
-            "bounds and public are for a data frame or a sparse matrix. Of a file declare the"
-            " bounds after its path: 'ratings.csv?bounds=1,5'."
+            "bounds and public are for a data frame, arrays or a sparse matrix. Of a file declare"
+            " the bounds after its path: 'ratings.csv?bounds=1,5'."
         )
     if isinstance(data, Ratings | Samples):
         return data
     if not isinstance(data, str):
         raise BadInput(
-            "Data are a catalogue id, a path, a pandas data frame, a scipy sparse matrix, Ratings"
-            f" or Samples. Got {type(data).__name__}."
+            "Data are a catalogue id, a path, a data frame, arrays (users, items, ratings), a scipy"
+            f" sparse matrix, Ratings or Samples. Got {type(data).__name__}."
         )
     found: Ratings | Samples = catalogue().load(data)
     return found

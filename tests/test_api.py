@@ -174,5 +174,5 @@ def test_data_in_memory_that_do_not_fit_are_one_sentence() -> None:
         sweep(csr_array(np.eye(3)), ["dpals"], epsilons=[1])
     with pytest.raises(BadInput, match="bounds and public are for"):
         fit("cinema-small", "dpals", epsilon=1, bounds=(1, 5))
-    with pytest.raises(BadInput, match="Got ndarray"):
-        fit(np.eye(3), "dpals", epsilon=1)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="Got list"):
+        fit([(1, 2, 3)], "dpals", epsilon=1)  # type: ignore[arg-type]

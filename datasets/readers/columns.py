@@ -2,127 +2,18 @@
 never a column of times as the rating.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from dpmf_core.data.column_names import KNOWN, NEEDED, ROLES, by_name
 from dpmf_core.errors import BadInput, closest
 from dpmf_datasets.readers.dates import looks_like_times
 from dpmf_datasets.readers.tables import Table
 from dpmf_datasets.readers.text_layout import is_number
 
-# Names of columns, without case and punctuation, as ratings files use them in English and German;
-# the earlier the surer.
-KNOWN = {
-    "user": (
-        "user userid uid users username customer customerid member memberid reviewer reviewerid"
-        " viewer viewerid person personid student account accountid profile profileid u nutzer"
-        " nutzerid benutzer benutzerid kunde kundenid kundennummer kundennr mitglied mitgliedid"
-    ),
-    "item": (
-        "item itemid iid movie movieid film filmid product productid asin book bookid isbn song"
-        " songid track trackid artist artistid anime animeid game gameid business businessid joke"
-        " jokeid article articleid title movietitle name i artikel artikelid artikelnummer"
-        " artikelnr produkt produktid buch buchid spiel lied titel filmtitel"
-    ),
-    "rating": (
-        "rating ratings score scores stars star value overall grade vote rate bookrating r"
-        " bewertung bewertungen wertung note sterne punkte"
-    ),
-    "time": (
-        "timestamp time unixtime unixreviewtime datetime date rank order position ts zeitstempel"
-        " datum zeitpunkt zeit bewertungsdatum"
-    ),
-    "title": (
-        "title movietitle filmtitle booktitle itemtitle itemname productname name titel filmtitel"
-        " buchtitel artikelname produktname"
-    ),
-}
-ROLES = ("user", "item", "rating", "time")
-NEEDED = ROLES[:3]
 # what a page calls them
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
-BEGINNINGS: dict[str, tuple[str, ...]] = {
-    "user": (
-        "client",
-        "buyer",
-        "subject",
-        "visitor",
-        "guest",
-        "patron",
-        "subscriber",
-        "participant",
-        "listener",
-        "rater",
-    ),
-    "item": ("programme", "show", "series", "course", "recipe", "restaurant", "hotel"),
-    "rating": ("points", "mark"),
-    "time": ("when",),
-    "title": (),
-}
-# how the name of a column of times ends
-WHEN = ("time", "timestamp", "date", "datetime", "day", "ts", "epoch")
-# before one of BEFORE_WHEN
-DONE = (
-    "rated",
-    "reviewed",
-    "created",
-    "watched",
-    "added",
-    "submitted",
-    "posted",
-    "voted",
-    "listened",
-    "seen",
-    "read",
-    "viewed",
-    "played",
-    "visited",
-    "bought",
-    "ordered",
-    "purchased",
-    "updated",
-    "bewertet",
-    "gesehen",
-    "gekauft",
-    "erstellt",
-)
-BEFORE_WHEN = ("at", "on", "am")
-OF_RATING = ("rating", "rated", "review", "reviewed", "vote", "voted", "unix")
-NOT_OF_RATING = (
-    "release",
-    "released",
-    "birth",
-    "born",
-    "publication",
-    "published",
-    "join",
-    "joined",
-    "signup",
-    "member",
-    "registration",
-    "registered",
-)
-# as the last word
-NO_RATING = (
-    *WHEN,
-    "at",
-    "on",
-    "id",
-    "ids",
-    "count",
-    "counts",
-    "number",
-    "num",
-    "no",
-    "name",
-    "text",
-    "title",
-    "type",
-    "user",
-    "item",
-)
 
 
 @dataclass(frozen=True)
@@ -174,90 +65,6 @@ IMPORT = Way(
     "",
     "Take the file by its path, e.g. --dataset 'ratings.csv?bounds=0,10'.",
 )
-
-
-def split_name(name: str) -> list[str]:
-    """The words of a column's name, in lower case: `ReviewDate`, `rating_time`, `user-id`."""
-    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
-
-
-def is_when(name: str) -> bool:
-    """Whether a column's name says that it holds times."""
-    words = split_name(name)
-    if not words:
-        return False
-    return (
-        words[-1] in WHEN
-        or (len(words) > 1 and words[-1] in BEFORE_WHEN and words[-2] in DONE)
-        or bool(re.fullmatch(_JOINED, "".join(words)))
-    )
-
-
-_JOINED = rf"(unix)?({'|'.join((*OF_RATING, *DONE))})({'|'.join(WHEN)}|at|on)"
-
-
-def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
-    """The place of each role's column as far as its whole name tells; loosely: or how it
-    begins, for somebody to look at.
-    """
-    plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
-    chosen: dict[str, int] = {}
-    for role, known in KNOWN.items():
-        free = [
-            plain.index(word)
-            for word in known.split()
-            if word in plain and plain.index(word) not in chosen.values()
-        ]
-        if free:
-            chosen[role] = free[0]
-    if "time" not in chosen and (times := _times(names, chosen)):
-        chosen["time"] = times[0]
-    for role in (role for role in KNOWN if loosely and role not in chosen):
-        known_words = [word for word in (*KNOWN[role].split(), *BEGINNINGS[role]) if len(word) > 3]
-        fits = [
-            place
-            for word in known_words
-            for place, text in enumerate(plain)
-            if _begins(role, word, text, names[place])
-        ]
-        if free := [place for place in fits if place not in chosen.values()]:
-            chosen[role] = free[0]
-    if "title" in chosen:
-        chosen.setdefault("item", chosen["title"])  # an item may be called by its own name
-    return chosen
-
-
-def _begins(role: str, word: str, plain: str, name: str) -> bool:
-    """Whether a column's name begins with a word of a role; a rating's may end with it."""
-    return (
-        plain.startswith(word) or (role == "rating" and split_name(name)[-1:] == [word])
-    ) and _may_be(role, name)
-
-
-def _times(names: Sequence[str], chosen: Mapping[str, int]) -> list[int]:
-    """Columns of times, the likeliest first; when something was released or somebody was born
-    is no time of a rating.
-    """
-    found = [
-        (not set(words) & set(OF_RATING), place)
-        for place, words in enumerate(map(split_name, names))
-        if place not in chosen.values()
-        and is_when(names[place])
-        and not set(words) & set(NOT_OF_RATING)
-    ]
-    return [place for _, place in sorted(found)]
-
-
-def _may_be(role: str, name: str) -> bool:
-    """Whether a column whose name begins like a role's may play it: what ends in time, count or
-    id is no rating; what ends in rating is no item.
-    """
-    if role == "time":
-        return not set(split_name(name)) & set(NOT_OF_RATING)
-    last = (split_name(name) or [""])[-1]
-    if role == "rating":
-        return not is_when(name) and last not in NO_RATING
-    return not is_when(name) and last not in KNOWN["rating"].split()
 
 
 def names_of(table: Table) -> tuple[str, ...]:

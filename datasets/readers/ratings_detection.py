@@ -3,9 +3,9 @@
 import gzip
 from pathlib import Path, PurePosixPath
 
+from dpmf_core.data.column_names import NEEDED, by_name
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import Members, opened
-from dpmf_datasets.readers.columns import NEEDED, by_name
 from dpmf_datasets.readers.tables import DAMAGE, open_table
 from dpmf_datasets.readers.text_layout import HEAD
 

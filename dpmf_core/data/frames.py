@@ -1,4 +1,5 @@
-"""Ratings and documents that a Python program holds: a pandas data frame, a scipy sparse matrix.
+"""Ratings and documents that a Python program holds: a data frame of any library, numpy arrays, a
+scipy sparse matrix.
 
 What is wrong with them is an error. Nothing is repaired in silence, as it would be for a file that
 comes with a report.
@@ -6,6 +7,7 @@ comes with a report.
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,32 +15,60 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
+from dpmf_core.data.column_names import NEEDED, ROLES, by_name
 from dpmf_core.data.item_tables import SEVERAL, encode
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
-from dpmf_core.errors import BadInput
+from dpmf_core.errors import BadInput, closest
 
-NEEDED, TIME = ("user", "item", "rating"), "time"
+TIME = "time"
 Bounds = tuple[float, float]
+INTERACTIONS = (0.0, 1.0)  # the bounds where what is known is who used what
 
 
 def is_table(data: Any) -> bool:
-    """Whether it is a data frame or a sparse matrix."""
-    return isinstance(data, pd.DataFrame) or is_sparse(data)
+    """Whether it is a data frame, numpy arrays or a sparse matrix."""
+    return is_frame(data) or is_sparse(data) or isinstance(data, tuple | np.ndarray)
 
 
-def ratings_of(data: Any, bounds: Bounds | None, *, public: bool = False) -> Ratings:
-    """The ratings of a data frame or of a sparse matrix (n_users, n_items), of which every stored
-    entry is a rating.
+def is_frame(data: Any) -> bool:
+    """Whether it is a table of pandas, or one that another library hands over (polars, pyarrow)."""
+    return isinstance(data, pd.DataFrame) or any(
+        hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__")
+    )
 
-    A frame has the columns user, item, rating and, if there are times, time (whole numbers or
-    dates). A pair that is rated twice has the mean of both in a frame, as in a file, and the sum in
-    a matrix, as for scipy. bounds: the lowest and the highest rating that can be given, declared.
-    public: published or simulated data, which need no account. Raises BadInput.
+
+def ratings_of(
+    data: Any,
+    bounds: Bounds | None,
+    *,
+    public: bool = False,
+    columns: Mapping[str, str] | None = None,
+) -> Ratings:
+    """The ratings of a data frame, of arrays (users, items, ratings[, times]) or one array with
+    these as columns, or of a sparse matrix (n_users, n_items), of which every stored entry is a
+    rating.
+
+    The columns of a frame are found by their names: user, item, rating and, if there are times,
+    time (whole numbers or dates), or what such columns are often called. columns: by role, where
+    they are called otherwise; "" for none: without ratings each row says that a user had an item,
+    which counts as 1 of 0 to 1, and no bounds are declared. A pair that is rated twice has the
+    mean of both in a frame, as in a file, and the sum in a matrix, as for scipy. bounds: the lowest
+    and the highest rating that can be given, declared. public: published or simulated data, which
+    need no account. Raises BadInput.
     """
+    if not is_sparse(data):
+        frame = _frame_of(data)
+        chosen = _chosen_columns(frame, dict(columns or {}))
+        named = pd.DataFrame({role: frame[column] for role, column in chosen.items()})
+        if "rating" not in chosen:
+            bounds = _of_interactions(bounds)
+            named["rating"] = 1.0
+        called = {role: str(column) for role, column in chosen.items()}
+        return _of_frame(named, called, _declared(bounds), public)
     low, high = _declared(bounds)
-    if isinstance(data, pd.DataFrame):
-        return _of_frame(data, (low, high), public)
+    if columns:
+        raise BadInput("Columns are named of a data frame; a sparse matrix has users and items.")
     rows = _counts(data)
     if min(rows.shape) < 1 or not rows.nnz:
         raise BadInput(f"A sparse matrix of ratings stores each rating. Got none in {rows.shape}.")
@@ -99,26 +129,136 @@ def _cell(value: Any) -> str:
     return "" if pd.isna(value) else str(value)
 
 
-def _of_frame(frame: pd.DataFrame, bounds: Bounds, public: bool) -> Ratings:
-    missing = [name for name in NEEDED if list(frame.columns).count(name) != 1]
-    if missing:
+def _frame_of(data: Any) -> pd.DataFrame:
+    """A table of any library, or numpy arrays, as pandas has it. Raises BadInput."""
+    if isinstance(data, pd.DataFrame):
+        return data
+    if isinstance(data, tuple | np.ndarray):
+        return _frame_of_arrays(data)
+    import pyarrow as pa  # which pandas' own frames do without
+
+    try:
+        if hasattr(data, "__arrow_c_stream__"):
+            table = pa.RecordBatchReader.from_stream(data).read_all()
+        else:
+            from pyarrow.interchange import from_dataframe
+
+            table = from_dataframe(data)
+        frame: pd.DataFrame = table.to_pandas()
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         raise BadInput(
-            "A data frame of ratings has one column each called user, item and rating (and time,"
-            f" if there are times). '{missing[0]}' is not there once; the columns are"
-            f" {', '.join(map(str, frame.columns[:12]))}. Rename yours, e.g."
-            " frame.rename(columns={'userId': 'user'})."
+            f"The table ({type(data).__name__}) cannot be read: {error}. Hand over a data frame"
+            " with a rating a row, e.g. of pandas or polars."
+        ) from None
+    return frame
+
+
+def _frame_of_arrays(data: Any) -> pd.DataFrame:
+    """Arrays of users, items, ratings and, perhaps, times; or one with these as columns."""
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        return pd.DataFrame(data)
+    parts = [np.asarray(part) for part in (data.T if isinstance(data, np.ndarray) else data)]
+    lengths = {part.shape for part in parts}
+    if len(parts) not in (3, 4) or len(lengths) != 1 or parts[0].ndim != 1:
+        shapes = " and ".join(str(part.shape) for part in parts[:4])
+        raise BadInput(
+            "Arrays of ratings are (users, items, ratings) or (users, items, ratings, times), all"
+            f" of one length, or one array with these as columns. Got {len(parts)} of the shape"
+            f" {shapes}. A whole table of users by items goes as scipy.sparse.csr_array."
         )
-    if frame["user"].nunique() < 2:
+    parts = [_whole(part) if place != 2 else part for place, part in enumerate(parts)]
+    return pd.DataFrame(dict(zip(ROLES, parts, strict=False)))
+
+
+def _whole(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Ids or times that became fractions beside the ratings as whole numbers again."""
+    if ids.dtype.kind == "f" and np.isfinite(ids).all() and (ids == np.floor(ids)).all():
+        return ids.astype(np.int64)
+    return ids
+
+
+def _chosen_columns(frame: pd.DataFrame, asked: dict[str, str]) -> dict[str, Any]:
+    """The frame's column of each role, as asked for ("": none) or by its name; without a rating
+    where none is asked for. Raises BadInput.
+    """
+    names = list(frame.columns)
+    texts = [str(name) for name in names]
+    if unknown := set(asked) - set(ROLES):
+        raise BadInput(f"Columns play the roles {', '.join(ROLES)}. Got {', '.join(unknown)}.")
+    for role, column in asked.items():
+        if column and column not in texts:
+            raise BadInput(
+                f"There is no column '{column}' for the {role}.{closest(column, texts)} The columns"
+                f" are {', '.join(texts[:12])}."
+            )
+    exact = {role: role for role in ROLES if role in texts and role not in asked}
+    given = {role: column for role, column in asked.items() if column}
+    taken = {**exact, **given}
+    rest = by_name([it if it not in taken.values() else "" for it in texts], loosely=False)
+    found = {
+        role: taken.get(role) or texts[rest[role]]
+        for role in ROLES
+        if role in taken or (role in rest and role not in asked)
+    }
+    _check_columns(texts, found, needs_rating=asked.get("rating") != "")
+    return {role: names[texts.index(column)] for role, column in found.items()}
+
+
+def _check_columns(texts: list[str], found: Mapping[str, str], *, needs_rating: bool) -> None:
+    """Raises BadInput where a role has no column, or two have one, or one is there twice."""
+    spare = [it for it in texts if it not in found.values()] or texts or ["my_column"]
+    missing = [role for role in NEEDED if role not in found and (needs_rating or role != "rating")]
+    if missing:
+        renamed = dict(zip((spare * len(missing))[: len(missing)], missing, strict=True))
+        without = (
+            " Where no column holds ratings: Ratings.from_frame(frame, rating='')."
+            if missing == ["rating"]
+            else ""
+        )
+        raise BadInput(
+            "A data frame of ratings has a column each for user, item and rating (and time, if"
+            f" there are times). None is recognised as the {' or the '.join(missing)}; the columns"
+            f" are {', '.join(texts[:12])}. Rename yours, e.g. frame.rename(columns={renamed})."
+            f"{without}"
+        )
+    for role, column in found.items():
+        if texts.count(column) != 1 or list(found.values()).count(column) != 1:
+            raise BadInput(
+                f"The {role} has a column of its own, and there is one of its name. '{column}' is"
+                f" there {texts.count(column)} times, for"
+                f" {', '.join(it for it in found if found[it] == column)}. Rename one of them."
+            )
+
+
+def _of_interactions(bounds: Bounds | None) -> Bounds:
+    if bounds is not None and tuple(bounds) != INTERACTIONS:
+        raise BadInput(
+            "Without a column of ratings each row counts as 1, of 0 to 1: leave bounds out. Got"
+            f" {bounds!r}."
+        )
+    return INTERACTIONS
+
+
+def _of_frame(
+    frame: pd.DataFrame, called: Mapping[str, str], bounds: Bounds, public: bool
+) -> Ratings:
+    """Of a frame whose columns are called by their roles. called: their names as they were given,
+    for messages.
+    """
+    frame = frame.rename(columns=dict(called))
+    user, item = frame[called["user"]], frame[called["item"]]
+    if user.nunique() < 2:
         raise BadInput(
             f"A data frame of ratings needs ratings of two users at least. Got {len(frame):,} rows"
-            f" of {frame['user'].nunique()}."
+            f" of {user.nunique()}."
         )
-    for name in NEEDED:
-        _refuse(frame[name].isna().to_numpy(), frame[name], "a value")
-    values = _numbers(frame["rating"])
+    rating = frame[called.get("rating", "rating")]
+    for column in (user, item, rating):
+        _refuse(column.isna().to_numpy(), column, "a value")
+    values = _numbers(rating)
     _within(values, bounds, "data frame")
-    users, who = pd.factorize(_labels(frame["user"]), sort=True)
-    items, what = pd.factorize(_labels(frame["item"]), sort=True)
+    users, who = pd.factorize(_labels(user), sort=True)
+    items, what = pd.factorize(_labels(item), sort=True)
     labels = tuple(map(str, what))
     return Ratings.of(
         users,
@@ -127,7 +267,7 @@ def _of_frame(frame: pd.DataFrame, bounds: Bounds, public: bool) -> Ratings:
         n_users=len(who),
         n_items=len(what),
         bounds=bounds,
-        order=_times(frame[TIME]) if TIME in frame else None,
+        order=_times(frame[called[TIME]]) if TIME in called else None,
         titles=labels,
         labels=labels,
         **_facts("data frame", public),
@@ -184,8 +324,8 @@ def _times(column: "pd.Series[Any]") -> npt.NDArray[np.int64]:
         pd.api.types.is_integer_dtype(column) or pd.api.types.is_datetime64_any_dtype(column.dtype)
     ):
         raise BadInput(
-            f"The column 'time' holds whole numbers or dates. Got {column.dtype}: convert it, e.g."
-            " with pandas.to_datetime, or leave it out."
+            f"The column '{column.name}' holds whole numbers or dates. Got {column.dtype}: convert"
+            " it, e.g. with pandas.to_datetime, or leave it out."
         )
     _refuse(column.isna().to_numpy(), column, "a time")
     return np.asarray(column.astype("int64"), np.int64)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from dpmf_core.data.column_names import NEEDED
 from dpmf_datasets import session_files
-from dpmf_datasets.readers.columns import LABELS, NEEDED
+from dpmf_datasets.readers.columns import LABELS
 from dpmf_datasets.readers.dates import ORDERS, Order, declared, has_numbered, is_told
 from dpmf_datasets.readers.rating_scales import USUAL, Scale, named
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates

@@ -1,9 +1,11 @@
 """Data frames and sparse matrices as data."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
@@ -77,9 +79,14 @@ def test_counts_are_documents() -> None:
     ("frame", "words"),
     [
         (
-            FRAME.rename(columns={"user": "userId"}),
-            "'user' is not there once; the columns are userId",
+            FRAME.rename(columns={"user": "whom"}),
+            r"as the user; the columns are whom, item, .*rename\(columns=\{'whom': 'user'\}\)",
         ),
+        (
+            FRAME[["user", "item", "comment"]],
+            r"as the rating; .*columns=\{'comment': 'rating'\}\).*rating=''\)",
+        ),
+        (pd.concat([FRAME, FRAME[["item"]]], axis=1), "'item' is there 2 times"),
         (FRAME.assign(rating="good"), r"holds a finite number. Got 'good' in row 1 \(5 of 5"),
         (FRAME.assign(rating=[4, np.inf, 1, 3, 2]), "Got 'inf' in row 2"),
         (FRAME.assign(item=[30, 10, None, 20, 10]), "'item' holds a value. Got 'nan' in row 3"),
@@ -92,6 +99,78 @@ def test_counts_are_documents() -> None:
 def test_a_frame_that_cannot_be_read_is_one_sentence(frame: pd.DataFrame, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         frames.ratings_of(frame, BOUNDS)
+
+
+class Handed:
+    """A table of another library, which can be had by one protocol alone."""
+
+    def __init__(self, frame: pd.DataFrame, protocol: str) -> None:
+        setattr(type(self), protocol, lambda self, *given, **named: getattr(frame, protocol)())
+
+
+@pytest.mark.filterwarnings("ignore:The Dataframe Interchange Protocol is deprecated")
+@pytest.mark.parametrize("protocol", ["__arrow_c_stream__", "__dataframe__"])
+def test_a_table_of_another_library_is_the_same_ratings(protocol: str) -> None:
+    kind = type("Other", (Handed,), {})
+    plain = FRAME.drop(columns="comment")
+    found = frames.ratings_of(kind(plain, protocol), BOUNDS)
+    assert found.account == frames.ratings_of(FRAME, BOUNDS).account
+    assert frames.ratings_of(pyarrow.Table.from_pandas(FRAME), BOUNDS).account == found.account
+
+
+def test_polars_is_read_as_pandas_is() -> None:
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({name: FRAME[name].tolist() for name in ("user", "item", "rating")})
+    found = frames.ratings_of(table, BOUNDS)
+    assert found.account == frames.ratings_of(FRAME, BOUNDS).account
+    with pytest.raises(BadInput, match="as the rating"):
+        frames.ratings_of(table.drop("rating"), BOUNDS)
+
+
+def test_columns_are_found_by_what_they_are_often_called() -> None:
+    names = {"user": "userId", "item": "movie_id", "rating": "stars", "time": "timestamp"}
+    expected = frames.ratings_of(FRAME, BOUNDS)
+    renamed = FRAME.rename(columns=names)
+    found = Ratings.from_frame(renamed, bounds=BOUNDS)
+    assert found.account == expected.account and found.order is not None
+    odd = FRAME.rename(columns={"user": "a", "item": "b", "rating": "c", "time": "d"})
+    named = Ratings.from_frame(odd, user="a", item="b", rating="c", time="d", bounds=BOUNDS)
+    assert named.account == expected.account and named.order is not None
+    assert Ratings.from_frame(FRAME, time="", bounds=BOUNDS).order is None
+    with pytest.raises(BadInput, match=r"no column 'item_id' for the item\. .*The columns are"):
+        Ratings.from_frame(FRAME, item="item_id", bounds=BOUNDS)
+
+
+def test_the_advice_of_a_refusal_works_as_it_stands() -> None:
+    frame = FRAME.rename(columns={"user": "whom", "rating": "liking"})
+    with pytest.raises(BadInput) as refused:
+        frames.ratings_of(frame, BOUNDS)
+    advice = re.search(r"frame\.rename\(columns=\{.*?\}\)", str(refused.value))
+    assert advice is not None
+    assert eval(advice[0]).columns.tolist() == FRAME.columns.tolist()
+
+
+def test_interactions_count_as_one() -> None:
+    found = Ratings.from_frame(FRAME, rating="")
+    assert found.bounds == (0.0, 1.0) and set(found.values.tolist()) == {1.0} and len(found) == 5
+    with pytest.raises(BadInput, match="leave bounds out"):
+        Ratings.from_frame(FRAME, rating="", bounds=BOUNDS)
+
+
+def test_arrays_are_a_frame() -> None:
+    expected = frames.ratings_of(FRAME, BOUNDS)
+    users, items = pd.factorize(FRAME["user"], sort=True)[0], FRAME["item"].to_numpy()
+    ratings = FRAME["rating"].to_numpy()
+    both = np.column_stack([users, items, ratings])
+    records = np.rec.fromarrays([users, items, ratings], names=["user", "item", "rating"])
+    for data in ((users, items, ratings), both, records):
+        found = frames.ratings_of(data, BOUNDS)
+        assert found.account == expected.account and found.labels == expected.labels
+    timed = frames.ratings_of((users, items, ratings, np.arange(5)), BOUNDS)
+    assert timed.order is not None and sorted(timed.order.tolist()) == [0, 1, 2, 3, 4]
+    for data in (np.eye(7), (users, items), (users, items, ratings[:3]), np.ones(3)):
+        with pytest.raises(BadInput, match="all of one length"):
+            frames.ratings_of(data, BOUNDS)
 
 
 @pytest.mark.parametrize("bounds", [(5, 1), (1, float("nan")), (1,), "15x", 3])
