@@ -1,13 +1,11 @@
-"""An answer as a Jupyter notebook (nbformat 4.5) that finds it again, and then trains it.
+"""An answer as a Jupyter notebook that finds it again, and then trains it.
 
 It holds the question, what was answered, and code: no figure of private rows.
 """
 
-import json
-from typing import Any
-
 from dpmf_core.choosing import wording
 from dpmf_core.choosing.finding import Finding
+from dpmf_core.runs.notebooks import INSTALL, as_json, code, words
 
 TABLE = """import pandas as pd
 
@@ -28,33 +26,21 @@ def notebook(found: Finding) -> str:
     """The notebook as JSON. Its cells run as they are, where the package is installed."""
     said = [f"# {found.headline}", *wording.sentences(found.answer)]
     cells = [
-        _words("\n\n".join([*said, found.cost])),
-        _code(_question(found)),
-        _code(
+        words("\n\n".join([*said, found.cost])),
+        code(INSTALL),
+        code(_question(found)),
+        code(
             "from dpmf_core.choosing import wording\n"
             "from dpmf_core.choosing.asking import ask\n\n"
             "answer = ask(question)\n"
             "print(wording.headline(answer))\n"
             'print("\\n".join(wording.sentences(answer)))'
         ),
-        _code(TABLE),
+        code(TABLE),
     ]
     if found.train:
-        cells += [_words(f"## Train it\n\n{found.training}"), _code(_training(found))]
-    numbered = [{**cell, "id": f"cell-{place}"} for place, cell in enumerate(cells)]
-    return json.dumps(
-        {
-            "cells": numbered,
-            "metadata": {
-                "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-                "language_info": {"name": "python"},
-            },
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        },
-        ensure_ascii=False,
-        indent=1,
-    )
+        cells += [words(f"## Train it\n\n{found.training}"), code(_training(found))]
+    return as_json(cells)
 
 
 def _question(found: Finding) -> str:
@@ -85,17 +71,3 @@ def _training(found: Finding) -> str:
         f"    {call}\nelse:\n"
         '    print("Put the file there, then run this cell: training enters its account.")'
     )
-
-
-def _words(text: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
-
-
-def _code(text: str) -> dict[str, Any]:
-    return {
-        "cell_type": "code",
-        "execution_count": None,
-        "metadata": {},
-        "outputs": [],
-        "source": text.splitlines(keepends=True),
-    }

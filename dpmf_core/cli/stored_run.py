@@ -5,6 +5,7 @@ import click
 from dpmf_core.cli import output
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
+from dpmf_core.runs import notebooks
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store, to_json
 
@@ -39,13 +40,17 @@ def show(key: str, as_json: bool) -> None:
 @click.command()
 @click.argument("key")
 @click.option("--script", is_flag=True, help="A Python script that does the run again.")
+@click.option("--notebook", is_flag=True, help="A Jupyter notebook that does the run again.")
 @json_option
-def export(key: str, script: bool, as_json: bool) -> None:
+def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
     """A run as it may leave this machine: without what is computed from raw private rows."""
-    if script == as_json:
-        raise BadInput("Say what to export: --script or --json.")
+    if script + notebook + as_json != 1:
+        raise BadInput("Say what to export: --script, --notebook or --json.")
     run = find_stored(key)
-    click.echo(output.script(run.record) if script else to_json(run.export()))
+    if notebook:
+        click.echo(notebooks.of_run(run.record))
+    else:
+        click.echo(output.script(run.record) if script else to_json(run.export()))
 
 
 @click.command()

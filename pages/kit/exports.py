@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpmf_core.cli import output as words
+from dpmf_core.runs import notebooks
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import to_json
 from pages.kit.language import say
@@ -16,21 +17,28 @@ def address() -> str:
 
 
 def draw(main: Run) -> None:
-    """One run's downloads, its script, the share link."""
+    """One run's downloads, its script and notebook, the share link."""
     st.header(say("Take it away"), anchor="take-it-away")
     again = words.script(main.record.exported())
-    left, middle, right = st.columns(3)
-    left.download_button(
+    first, second, third, fourth = st.columns(4)
+    first.download_button(
         say("The run as JSON"),
         to_json(main.export(), indent=1),
         f"{main.name}.json",
         "application/json",
         width="stretch",
     )
-    middle.download_button(
+    second.download_button(
         say("The script"), again, f"{main.name}.py", "text/x-python", width="stretch"
     )
-    with right.popover(say("Share link"), width="stretch"):
+    third.download_button(
+        say("A notebook"),
+        notebooks.of_run(main.record.exported()),
+        f"{main.name}.ipynb",
+        "application/x-ipynb+json",
+        width="stretch",
+    )
+    with fourth.popover(say("Share link"), width="stretch"):
         st.code(address(), language=None, wrap_lines=True)
         st.caption(
             say("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")

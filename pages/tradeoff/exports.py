@@ -8,7 +8,7 @@ import streamlit as st
 from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
-from dpmf_core.runs import noisy_errors
+from dpmf_core.runs import noisy_errors, notebooks
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.spending import account_of
 from dpmf_core.runs.store import to_json
@@ -35,9 +35,8 @@ AGAIN = '''"""{title}, again: a line of CSV for every run."""
 import pandas as pd
 
 from dpmf_core.runs.execution import run
-{imports}
-
 {points}
+
 runs = {{}}
 for point in points:
     if point.key not in runs:
@@ -48,21 +47,30 @@ print(pd.DataFrame(rows(points, runs)).to_csv(index=False))
 
 def script(question: Question) -> str:
     """A Python program that makes every run of the question once more."""
+    return AGAIN.format(title=_title(question), points=_points(question))
+
+
+def notebook(question: Question) -> str:
+    """As `script`, with a table and a chart."""
+    return notebooks.of_points(_title(question), _points(question), question.metric)
+
+
+def _title(question: Question) -> str:
+    return question.figure.source if question.figure else "A trade-off"
+
+
+def _points(question: Question) -> str:
+    """Code that leaves the question's points, and the function that makes rows of them."""
     if question.figure:
-        imports = (
-            "from dpmf_core.papers.registry import FIGURES\nfrom dpmf_core.runs.sweep import rows"
-        )
-        return AGAIN.format(
-            title=question.figure.source,
-            imports=imports,
-            points=f'points = FIGURES["{question.figure.id}"].points()',
+        return (
+            "from dpmf_core.papers.registry import FIGURES\n"
+            "from dpmf_core.runs.sweep import rows\n\n"
+            f'points = FIGURES["{question.figure.id}"].points()'
         )
     fields = question.sweep.model_dump(mode="json") if question.sweep else {}
-    imports = "from dpmf_core.runs.sweep import Sweep, rows"
-    return AGAIN.format(
-        title="A trade-off",
-        imports=imports,
-        points=f"points = Sweep.model_validate({fields!r}).points()",
+    return (
+        "from dpmf_core.runs.sweep import Sweep, rows\n\n"
+        f"points = Sweep.model_validate({fields!r}).points()"
     )
 
 
@@ -134,7 +142,7 @@ def _release(runs: Mapping[str, Run], epsilon: float) -> None:
 def draw(question: Question, finished: Finished) -> None:
     """Downloads, the script, the share link."""
     st.header(say("Take it away"), anchor=False)
-    first, second, third, fourth = st.columns(4)
+    first, second, third, fourth, fifth = st.columns(5)
     done = [point for point in question.points if point.key in finished]
     private = {
         point.key: finished[point.key] for point in done if not finished[point.key].record.public
@@ -164,7 +172,15 @@ def draw(question: Question, finished: Finished) -> None:
     third.download_button(
         say("Script"), text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script"
     )
-    with fourth.popover(say("Share link"), width="stretch"):
+    fourth.download_button(
+        say("Notebook"),
+        notebook(question),
+        "trade-off.ipynb",
+        "application/x-ipynb+json",
+        width="stretch",
+        key="tradeoff.notebook",
+    )
+    with fifth.popover(say("Share link"), width="stretch"):
         st.code(address(), language=None, wrap_lines=True)
         st.caption(say("Holds the data set, δ, the seed and everything that is compared."))
     if question.figure:

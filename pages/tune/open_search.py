@@ -13,6 +13,7 @@ import streamlit as st
 from dpmf_core.cli import output as words
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from dpmf_core.runs import notebooks
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import to_json
@@ -328,7 +329,7 @@ def take_away(winner: Run) -> None:
         )
         return
     spec = winner.spec
-    left, middle, right = st.columns(3)
+    left, middle, right, last = st.columns(4)
     left.download_button(
         "The winner as JSON",
         to_json(winner.export(), indent=1),
@@ -343,8 +344,15 @@ def take_away(winner: Run) -> None:
         "text/x-python",
         width="stretch",
     )
+    right.download_button(
+        "A notebook that makes it",
+        notebooks.of_run(winner.record.exported()),
+        f"{winner.name}.ipynb",
+        "application/x-ipynb+json",
+        width="stretch",
+    )
     link = {
         name: st.query_params[name] for name in st.query_params if not name.startswith("p.")
     } | {f"p.{n}": str(v) for n, v in spec.parameters.items()}
-    with right:
+    with last:
         links.to("explore", "The winner in Explore", link)
