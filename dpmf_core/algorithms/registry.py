@@ -57,6 +57,7 @@ class Registry(Mapping[str, type[Algorithm]]):
         self._lock = threading.RLock()
         self._brought: dict[str, type[Algorithm]] | None = None
         self._refused: dict[str, str] = {}
+        self._added: set[str] = set()  # ids of those that came by `add`
 
     def __getitem__(self, name: str) -> type[Algorithm]:
         place = self._own.get(name)
@@ -88,6 +89,24 @@ class Registry(Mapping[str, type[Algorithm]]):
         raise BadInput(
             f"There is no algorithm {name!r}.{closest(name, self)} Known: {', '.join(self)}."
         )
+
+    def add(self, kind: type[Algorithm]) -> None:
+        """Register an algorithm in this process alone, as from a notebook; one that was added
+        before under its id is replaced.
+
+        Worker processes do not have it, and a stored run is found by id and version: give data in
+        memory, which are not stored. Raises BadInput where it is no algorithm or its id is taken.
+        """
+        if problem := _problem(kind, getattr(kind, "id", "")):
+            raise BadInput(f"{kind!r} cannot be registered: {problem}.")
+        with self._lock:
+            known = self._from_packages()
+            if kind.id in self._own or (kind.id in known and kind.id not in self._added):
+                raise BadInput(
+                    f"Another algorithm has the id {kind.id!r}. Give yours an id of its own."
+                )
+            self._added.add(kind.id)
+            self._brought = {**known, kind.id: kind}
 
     def _from_packages(self) -> Mapping[str, type[Algorithm]]:
         with self._lock:

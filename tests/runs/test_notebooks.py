@@ -1,0 +1,79 @@
+"""Notebooks that do runs again."""
+
+import base64
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpmf_core.runs import notebooks
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.specification import RunSpec
+from tests.support.notebooks import check_format, execute
+
+SPEC = RunSpec.parse(
+    data={"id": "cinema-small"},
+    algorithm="dpals",
+    parameters={"rank": 2, "steps": 2},
+    budget={"epsilon": 5, "delta": 5e-5},
+    seed=3,
+)
+
+
+def numbers(axis: dict[str, str]) -> list[float]:
+    """Of an axis as Plotly packs it."""
+    found: list[float] = np.frombuffer(base64.b64decode(axis["bdata"]), axis["dtype"]).tolist()
+    return found
+
+
+@pytest.mark.slow
+def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
+    record = run(SPEC).record
+    text = notebooks.of_run(record)
+    check_format(text)
+    found = execute(text, tmp_path)
+    said = found.printed
+    assert f"held-out RMSE {record.metrics['rmse']:.3f}." in said
+    assert "epsilon = 5.00 (delta = 5e-5, per user, add/remove, exact)" in said
+    ((curve, *_),) = (figure["data"] for figure in found.figures)
+    assert numbers(curve["x"]) == [point["step"] for point in record.curves]
+
+
+@pytest.mark.slow
+def test_a_sweep_comes_again_as_a_table_and_a_chart(tmp_path: Path) -> None:
+    points = (
+        "from dpmf_core.runs.sweep import Sweep, rows\n\n"
+        "points = Sweep.model_validate(dict(data={'id': 'cinema-small'}, "
+        " methods=[{'algorithm': 'private-bias'}], epsilons=[1, 5], delta=5e-5, seeds=[0])).points()"
+    )
+    (chart,) = execute(notebooks.of_points("A trade-off", points, "rmse"), tmp_path).figures
+    ((line,), errors) = (chart["data"], {})
+    for epsilon in (1.0, 5.0):
+        budget = {"epsilon": epsilon, "delta": 5e-5}
+        again = RunSpec.parse(data={"id": "cinema-small"}, algorithm="private-bias", budget=budget)
+        errors[epsilon] = run(again).record.metrics["rmse"]
+    assert line["name"] == "Private biases"
+    drawn = dict(zip(numbers(line["x"]), numbers(line["y"]), strict=True))
+    assert drawn == pytest.approx(errors)
+
+
+def test_what_a_reader_must_know_stands_above_the_code() -> None:
+    record = run(SPEC).record
+    for changed, said in (
+        (record, "the figures come again"),
+        (record.model_copy(update={"public": False}), "figures differ from run to run"),
+        (record.model_copy(update={"from_file": True}), "its figures were not checked"),
+    ):
+        (title, *_) = json.loads(notebooks.of_run(changed))["cells"]
+        assert said in "".join(title["source"])
+
+
+def test_hostile_words_stay_literals() -> None:
+    """What a record names enters the code as a literal: no line of its own, no closed string."""
+    nasty = SPEC.model_copy(
+        update={"data": SPEC.data.model_copy(update={"id": "x'\n)\nimport os\n#"})}
+    )
+    record = run(SPEC).record.model_copy(update={"spec": nasty})
+    cells = json.loads(notebooks.of_run(record))["cells"]
+    assert not any("\nimport os\n" in "".join(cell["source"]) for cell in cells)

@@ -1,0 +1,37 @@
+"""Running a notebook as a person would: in Jupyter's kernel, from top to bottom."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What the cells printed, and the figures that they drew, as Plotly's JSON."""
+
+    printed: str
+    figures: list[Any]
+
+
+def check_format(text: str) -> None:
+    """Raises nbformat.ValidationError where it is no notebook of version 4.5."""
+    nbformat.validate(nbformat.reads(text, as_version=4))
+
+
+def execute(text: str, folder: Path) -> Executed:
+    """Run all cells with `folder` as working folder and data folder; a cell that fails raises."""
+    book = nbformat.reads(text, as_version=4)
+    ours = {"DPMF_DATA": str(folder / "data"), "PYTHONPATH": str(ROOT)}
+    client = NotebookClient(book, timeout=300, resources={"metadata": {"path": str(folder)}})
+    client.execute(env={**os.environ, **ours, "PLOTLY_RENDERER": "plotly_mimetype"})
+    outputs = [it for cell in book.cells for it in cell.get("outputs", [])]
+    printed = "".join(it.text for it in outputs if it.output_type == "stream")
+    data = [it.data for it in outputs if "data" in it]
+    kind = "application/vnd.plotly.v1+json"
+    return Executed(printed, [it[kind] for it in data if kind in it])
