@@ -10,11 +10,10 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import Entry, Listed, SampleEntry
-from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_datasets import download, fingerprint, npz_folder
+from dpmf_datasets import download, fingerprint, npz_folder, parts_folder, parts_import
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.tables import called
@@ -34,6 +33,8 @@ __all__ = [
     "described",
     "fetch",
     "import_",
+    "import_parts",
+    "in_parts",
     "is_own",
     "load",
     "present",
@@ -44,8 +45,13 @@ __all__ = [
 
 
 def catalogue() -> tuple[Listed, ...]:
-    """Every data set that has a name."""
+    """Every data set that has a name, and fits in one memory."""
     return tuple(source.entry for source in SOURCES.values())
+
+
+def in_parts() -> tuple[Entry, ...]:
+    """Every set of ratings that is kept in parts, under a name of its owner's."""
+    return tuple(parts_folder.entry_of(name) for name in parts_folder.names())
 
 
 def ratings() -> tuple[Entry, ...]:
@@ -72,6 +78,8 @@ def described(id: str) -> Entry | SampleEntry:  # noqa: A002
     """What is said of one set of the catalogue, or of a simulated shape. Raises BadInput."""
     if twins.is_twin(id):
         return twins.described(id)
+    if _is_own_parts(id):
+        return parts_folder.entry_of(id)
     return npz_folder.known(source_of(id).entry)
 
 
@@ -79,7 +87,13 @@ def present(id: str) -> bool:  # noqa: A002
     """Whether `load` can give the data set without a download."""
     if twins.is_twin(id):
         return True
+    if _is_own_parts(id):
+        return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
+
+
+def _is_own_parts(id: str) -> bool:  # noqa: A002
+    return id not in SOURCES and parts_folder.is_there(id)
 
 
 def stamp(id_or_path: str) -> float:
@@ -88,11 +102,13 @@ def stamp(id_or_path: str) -> float:
     """
     if twins.is_twin(id_or_path):
         return 0.0
+    if _is_own_parts(id_or_path):
+        return (parts_folder.folder_of(id_or_path) / parts_folder.MANIFEST).stat().st_mtime
     files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
     return sum(file.stat().st_mtime for file in files if file.exists())
 
 
-def load(id_or_path: str, seed: int = 0) -> Ratings | Samples:
+def load(id_or_path: str, seed: int = 0) -> AnyData:
     """The ratings or samples of a catalogue id, or at a path:
     `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items: optional), or `sample_paths.at`.
 
@@ -101,12 +117,15 @@ def load(id_or_path: str, seed: int = 0) -> Ratings | Samples:
     and the encoding of a text that is not UTF-8 (`encoding=koi8-r`), where they are not to be found
     in the file. `item_table=films.csv` names a public table of the items
     (`readers.item_tables`).
+    What `import_parts` keeps under a name is read part by part.
     `cinema?users=2000&items=200&density=0.05&bounds=1,5` is the invented cinema in that shape.
     seed: which draw of a simulated set; others have one only. Raises BadInput when the set is
     unknown or not on this machine.
     """
     if twins.is_twin(id_or_path):
         return twins.load(id_or_path, seed)
+    if _is_own_parts(id_or_path):
+        return parts_folder.read(id_or_path)
     if id_or_path not in SOURCES:
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]
@@ -181,3 +200,21 @@ def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # n
         ),
     )
     return report
+
+
+def import_parts(
+    name: str,
+    path_and_facts: str,
+    *,
+    parts: int | None = None,
+    replace: bool = False,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+) -> Report:
+    """Keeps tables of ratings of any size in parts, as `parts_import.import_parts`."""
+    if name in SOURCES:
+        raise BadInput(
+            f"{name} is a data set of the catalogue. Take a name of your own for ratings in parts."
+        )
+    return parts_import.import_parts(
+        name, path_and_facts, parts=parts, replace=replace, progress=progress
+    )

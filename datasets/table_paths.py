@@ -3,8 +3,9 @@
 import dataclasses
 import io
 import logging
+from collections.abc import Collection
 from pathlib import Path
-from typing import BinaryIO, cast, get_args
+from typing import Any, BinaryIO, cast, get_args
 from urllib.parse import parse_qsl
 
 from dpmf_core.data.column_names import KNOWN
@@ -93,12 +94,7 @@ def _table(path_and_facts: str) -> Ratings | Samples:
             f"There is no file {called(path)}. Give the path of a ratings table, or one of"
             f" {', '.join(SOURCES)}."
         )
-    facts = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := set(facts) - set(FACTS):
-        raise BadInput(
-            f"After the '?' of a path {', '.join(FACTS)} are known. Got"
-            f" {', '.join(sorted(unknown))}."
-        )
+    facts = facts_in(query)
     # what is wrong with a file of one's own is said on the page, and to nobody else
     told = (lambda report: None) if is_own(path) else _tell
     data, report = (
@@ -167,20 +163,34 @@ def _ratings(
     path: Path, facts: dict[str, str], source: BinaryIO | None = None
 ) -> tuple[Ratings, Report]:
     """The ratings table at a path, with what is said of it after that; source: the table within."""
-    columns = {role: facts[role] for role in KNOWN if role in facts}
     ratings, report, _ = read_labelled(
-        source or path,
-        name=path.name,
-        bounds=_pair(facts.get("bounds")),
-        columns=columns,
-        n_users=_count(facts, "users"),
-        n_items=_count(facts, "items"),
-        dates=declared(facts.get("dates")),
-        encoding=facts.get("encoding"),
-        outside=_outside(facts.get("outside", "clamp")),
-        way=in_path(str(path), facts),
+        source or path, name=path.name, way=in_path(str(path), facts), **ways(facts)
     )
     return ratings, report
+
+
+def ways(facts: dict[str, str]) -> dict[str, Any]:
+    """How a table of ratings is read, by what was said after its path. Raises BadInput."""
+    return {
+        "bounds": _pair(facts.get("bounds")),
+        "columns": {role: facts[role] for role in KNOWN if role in facts},
+        "n_users": _count(facts, "users"),
+        "n_items": _count(facts, "items"),
+        "dates": declared(facts.get("dates")),
+        "encoding": facts.get("encoding"),
+        "outside": _outside(facts.get("outside", "clamp")),
+    }
+
+
+def facts_in(query: str, known: Collection[str] = FACTS) -> dict[str, str]:
+    """What was said after the '?' of a path. Raises BadInput on what is not known."""
+    facts = dict(parse_qsl(query, keep_blank_values=True))
+    if unknown := set(facts) - set(known):
+        raise BadInput(
+            f"After the '?' of a path {', '.join(known)} are known. Got"
+            f" {', '.join(sorted(unknown))}."
+        )
+    return facts
 
 
 def _tell(report: Report) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.sparse import sparray, spmatrix
 
 from dpmf_core import algorithms
-from dpmf_core.data import Data, frames
+from dpmf_core.data import AnyData, PartitionedRatings, frames
 from dpmf_core.data.catalogue import catalogue, is_own
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
@@ -20,7 +20,7 @@ from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import accounts, default_delta
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs import data_access, execution, specification
-from dpmf_core.runs.filters import filtered
+from dpmf_core.runs.filters import filtered_anywhere
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
@@ -38,14 +38,14 @@ class ArrowTable(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-Source = str | Ratings | Samples | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
+Source = str | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
 NO_DEFAULT_DELTA = (
     'The default of delta, 1/(10 n), says how many rows there are, which row_count="private"'
     " releases with noise: give delta, e.g. 1e-6."
 )
 
 
-def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> Ratings | Samples:
+def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> AnyData:
     """The ratings, documents or images of a catalogue id (`python -m dpmf_core datasets`), at a
     path, or of what a program holds.
 
@@ -67,15 +67,14 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
             "bounds and public are for a data frame, arrays or a sparse matrix. Of a file declare"
             " the bounds after its path: 'ratings.csv?bounds=1,5'."
         )
-    if isinstance(data, Ratings | Samples):
+    if isinstance(data, Ratings | Samples | PartitionedRatings):
         return data
     if not isinstance(data, str):
         raise BadInput(
             "Data are a catalogue id, a path, a data frame, arrays (users, items, ratings), a scipy"
             f" sparse matrix, Ratings or Samples. Got {type(data).__name__}."
         )
-    found: Ratings | Samples = catalogue().load(data)
-    return found
+    return catalogue().load(data)
 
 
 def fit(
@@ -157,7 +156,7 @@ def fit(
     return execution.run(spec, ledger=ledger, individual=individual)
 
 
-def _held(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> Ratings | Samples:
+def _held(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:
     """As `load`. Raises BadInput where ratings are needed and no bounds are declared."""
     tables = frames.is_table(data) and bounds is None
     if tables and any(algorithms.find(name).task == "ratings" for name in ids):
@@ -166,15 +165,15 @@ def _held(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> Ratings | 
 
 
 def _with_items(
-    data: Source, held: Ratings | Samples, given: ItemTable
-) -> tuple[Ratings | Samples, Literal["none", "public"]]:
+    data: Source, held: AnyData, given: ItemTable
+) -> tuple[AnyData, Literal["none", "public"]]:
     """The data with a table of items that was given, and what a specification says of it."""
     if not isinstance(given, pd.DataFrame):
         return held, given
     return frames.with_item_table(data if isinstance(data, str) else held, given), "public"
 
 
-def _delta(given: float | None, data: Ratings | Samples, counted_with_noise: bool) -> float:
+def _delta(given: float | None, data: AnyData, counted_with_noise: bool) -> float:
     """The delta given, or 1/(10 n). Raises BadInput where n is released with noise."""
     if given is None and counted_with_noise:
         raise BadInput(NO_DEFAULT_DELTA)
@@ -199,7 +198,7 @@ def account(
 
 def _kept(spec: RunSpec, ledger: str | Path | None) -> Run:
     store = Store()
-    stored = store.get(specification.run_key(spec, data_access.open_data(spec.data)))
+    stored = store.get(specification.run_key(spec, data_access.open_anywhere(spec.data)))
     if stored is not None:
         return stored
     made = execution.run(spec, ledger=ledger)
@@ -315,13 +314,13 @@ def sweep(
     return Swept(points, runs, noisy, noisy_errors)
 
 
-def _opened(spec: DataSpec, given: Ratings | Samples | None) -> Data:
+def _opened(spec: DataSpec, given: AnyData | None) -> AnyData:
     """What a specification leaves of the catalogue's data, or of those given."""
-    return data_access.open_data(spec) if given is None else filtered(given, spec)
+    return data_access.open_anywhere(spec) if given is None else filtered_anywhere(given, spec)
 
 
 def _made(
-    distinct: Mapping[str, RunSpec], given: Ratings | Samples | None, ledger: str | Path | None
+    distinct: Mapping[str, RunSpec], given: AnyData | None, ledger: str | Path | None
 ) -> dict[str, Run]:
     if given is None:
         return {key: _kept(spec, ledger) for key, spec in distinct.items()}

@@ -123,6 +123,18 @@ def _locked(path: Path) -> Iterator[None]:
             os.close(handle)
 
 
+@contextlib.contextmanager
+def held_alone(path: Path, what: str) -> Iterator[None]:
+    """No other process is in here with the same file. Raises BadInput where one is."""
+    handle = _lock(path, wait=False)
+    if handle is None:
+        raise BadInput(f"Another process is at {what}. Wait until it has finished.")
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
 def _left(pid: int, folder: Path) -> None:
     if pid == os.getpid():
         shutil.rmtree(folder, ignore_errors=True)

@@ -2,7 +2,7 @@
 counted with its place.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +95,74 @@ def collect(
         named = dict(zip(chosen, batch, strict=True))
         _take(got, named, bounds, outside, decimal_comma=table.decimal_comma)
     return _finish(got, table)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The usable rows of some of a table (n_rows,). users, items: their ids, of which the
+    dictionaries hold those of unusable rows too; order: times, None where they are not used.
+    """
+
+    users: pa.DictionaryArray
+    items: pa.DictionaryArray
+    values: npt.NDArray[np.float32]
+    order: npt.NDArray[np.int64] | None
+
+
+class Batches:
+    """A table read as by `collect`, some rows at a time, none of which is kept; afterwards, what
+    was wrong with the others. Each batch's times are read by themselves, as `words` say.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        chosen: Mapping[str, int],
+        bounds: tuple[float, float],
+        order: dates.Order | None = None,
+        outside: Outside = "clamp",
+    ) -> None:
+        self._table, self._chosen, self._bounds = table, chosen, bounds
+        self._dates, self._outside = order, outside
+        self._got = _Gathered()
+        self.words: set[str] = set()  # how times were read
+        self.dates_are_ambiguous = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        got = self._got
+        for batch in self._table.batches(list(self._chosen.values())):
+            got.times = dates.Column(self._dates) if "time" in self._chosen else None
+            named = dict(zip(self._chosen, batch, strict=True))
+            decimal_comma = self._table.decimal_comma
+            _take(got, named, self._bounds, self._outside, decimal_comma=decimal_comma)
+            found = _order(got, got.rows.pop())
+            self.words |= {found.words} - {""}
+            self.dates_are_ambiguous |= found.ambiguous or bool(found.assumption)
+            yield Batch(got.users.pop(), got.items.pop(), got.values.pop(), found.order)
+
+    @property
+    def read(self) -> int:
+        """Rows that are not blank, so far."""
+        return self._got.read + len(self._ragged)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What was wrong, so far."""
+        return _problems(self._got, self._table, self._ragged)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Of items by their ids, where the table has them."""
+        return self._got.titles
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """How what can be read in two ways was read, in sentences."""
+        return (*self._table.read_as(), *_signs(self._got), *sorted(self.words))
+
+    @property
+    def _ragged(self) -> list[tuple[int, str]]:
+        return [(number, text) for number, text in self._table.ragged if text]
 
 
 def _take(

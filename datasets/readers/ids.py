@@ -30,6 +30,10 @@ class Labels:
         self._parts.append(part)
         return part
 
+    def pop(self) -> pa.DictionaryArray:
+        """The batch that was taken last, which is then forgotten."""
+        return self._parts.pop()
+
     def numbered(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
         """The labels, whole numbers by size, others by alphabet; and each used row's place among
         them (n_rows,).
@@ -41,7 +45,7 @@ class Labels:
         parts = pa.chunked_array(self._parts).unify_dictionaries().chunks
         self._parts.clear()
         labels = parts[0].dictionary
-        order = _by_label(labels)
+        order = by_label(labels)
         place = np.empty(len(labels), np.int32)
         place[order] = np.arange(len(labels))
         codes = [place[part.indices.to_numpy(zero_copy_only=False)] for part in parts]
@@ -52,8 +56,8 @@ def _as_text(part: pa.DictionaryArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(part.indices, part.dictionary.cast(pa.string()))
 
 
-def _by_label(labels: pa.Array) -> npt.NDArray[np.int64]:
-    """The order of some different labels."""
+def by_label(labels: pa.Array) -> npt.NDArray[np.int64]:
+    """The order of some different labels: whole numbers by size, others by alphabet."""
     if pa.types.is_integer(labels.type) and len(str(pc.max(labels))) < LONGEST_WHOLE:
         return np.argsort(labels.to_numpy())
     texts = labels.cast(pa.string()).to_pylist()

@@ -96,22 +96,25 @@ def read_labelled(
     """As `read_table`, and the id that each item has in the file. way: how whoever reads it
     here can say more.
     """
-    low, high = _declared(bounds, name, way)
+    low, high = require_bounds(bounds, name, way)
     with damage_told(name):
         table = open_table(source, name, encoding)
         chosen = chosen_columns(table, dict(columns or {}), name, way)
-        values = tuple(_first(table.sample(j, PREVIEWED)) for j in chosen.values())
+        values = tuple(first_values(table.sample(j, PREVIEWED)) for j in chosen.values())
         rows = collect(table, chosen, (low, high), dates, outside)
-    _usable(rows, table, chosen, name)
+    require_usable(rows.read, rows.problems, table, chosen, name)
     if rows.dates_are_ambiguous and way.dates:
         raise AmbiguousDates(
             f"Every date in the column '{names_of(table)[chosen['time']]}' of {name} can be read in"
             f" two ways, as 03/04/2021 can. {way.dates}"
         )
-    _within(rows, table, chosen, (low, high), name, way)
+    require_within(len(rows.values), rows.problems, table, chosen, (low, high), name, way)
     _of_several(rows, name)
     users, items = len(rows.user_labels), len(rows.item_labels)
-    size = (_size(n_users, users, "users", name), _size(n_items, items, "items", name))
+    size = (
+        declared_size(n_users, users, "users", name),
+        declared_size(n_items, items, "items", name),
+    )
     empty = np.bincount(rows.users, minlength=users) == 0
     titles, labels = (
         (*names, *(f"item {j}" for j in range(items, size[1])))
@@ -128,7 +131,7 @@ def read_labelled(
         titles=titles,
         labels=labels,
         name=name,
-        assumptions=(*_assumptions(n_users, n_items), *rows.assumptions),
+        assumptions=(*assumed_sizes(n_users, n_items), *rows.assumptions),
     )
     problems = rows.problems + ((Problem(EMPTY_USER, int(empty.sum())),) if empty.any() else ())
     report = Report(
@@ -148,7 +151,8 @@ def read_labelled(
     return ratings, report, rows.item_labels
 
 
-def _declared(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[float, float]:
+def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[float, float]:
+    """The declared bounds. Raises BadInput where they are none."""
     if bounds is None:
         raise BadInput(
             f"The lowest and highest rating of {name} are not declared, and reading them off"
@@ -164,24 +168,26 @@ def _declared(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[
     return float(bounds[0]), float(bounds[1])
 
 
-def _first(values: Sequence[str]) -> tuple[str, ...]:
+def first_values(values: Sequence[str]) -> tuple[str, ...]:
     """Some different values, shortened."""
     return tuple(dict.fromkeys(value.strip()[:40] for value in values if value.strip()))[:SHOWN]
 
 
-def _usable(rows: Rows, table: Table, chosen: dict[str, int], name: str) -> None:
-    """Refuses what no algorithm could use."""
-    if not rows.read:
+def require_usable(
+    read: int, problems: Sequence[Problem], table: Table, chosen: dict[str, int], name: str
+) -> None:
+    """Raises BadInput on what no algorithm could use. read: rows that are not blank."""
+    if not read:
         raise BadInput(
             f"{name} has no rows below its header. A ratings table has a row per rating: user,"
             " item, rating."
         )
-    lost = [problem for problem in rows.problems if problem.kind in UNUSABLE]
+    lost = [problem for problem in problems if problem.kind in UNUSABLE]
     count = sum(problem.count for problem in lost)
-    if 2 * count > rows.read:
+    if 2 * count > read:
         worst = max(lost, key=lambda problem: problem.count)
         raise BadInput(
-            f"{count:,} of the {rows.read:,} rows of {name} cannot be used, more than half. The"
+            f"{count:,} of the {read:,} rows of {name} cannot be used, more than half. The"
             f" first with '{worst.kind}' is {table.unit} {worst.lines[0]:,}: '{worst.example}' (the"
             f" rating is read from the column '{names_of(table)[chosen['rating']]}'). Every row"
             " needs a user, an item and a number."
@@ -197,21 +203,22 @@ def _of_several(rows: Rows, name: str) -> None:
         )
 
 
-def _within(
-    rows: Rows,
+def require_within(
+    kept: int,
+    problems: Sequence[Problem],
     table: Table,
     chosen: dict[str, int],
     bounds: tuple[float, float],
     name: str,
     way: Way,
 ) -> None:
-    """Refuses ratings many of which would be left out, or become the lowest or the highest: that
-    is another column, or other bounds.
+    """Raises BadInput on ratings many of which would be left out, or become the lowest or the
+    highest: that is another column, or other bounds. kept: usable ratings.
     """
-    beyond = outside_of(rows.problems)
+    beyond = outside_of(problems)
     if beyond is None:
         return
-    found = len(rows.values) + (beyond.count if beyond.kind == OUTSIDE else 0)
+    found = kept + (beyond.count if beyond.kind == OUTSIDE else 0)
     if MOST_OUTSIDE * beyond.count <= found:
         return
     rating = names_of(table)[chosen["rating"]]
@@ -235,7 +242,8 @@ def _inside(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:]
 
 
-def _size(declared: int | None, found: int, what: str, name: str) -> int:
+def declared_size(declared: int | None, found: int, what: str, name: str) -> int:
+    """The declared number of users or items, or the one found. Raises BadInput."""
     if declared is not None and declared < found:
         raise BadInput(
             f"{name} was declared to have {declared:,} {what}. It has {found:,}: declare at least"
@@ -249,5 +257,6 @@ def _size(declared: int | None, found: int, what: str, name: str) -> int:
     return found if declared is None else declared
 
 
-def _assumptions(n_users: int | None, n_items: int | None) -> tuple[str, ...]:
+def assumed_sizes(n_users: int | None, n_items: int | None) -> tuple[str, ...]:
+    """What is taken as public where a number is not declared."""
     return (USERS_ARE_PUBLIC,) * (n_users is None) + (ITEMS_ARE_PUBLIC,) * (n_items is None)

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.registry import Place, Registry
-from dpmf_core.curator import Curator, open_curator
+from dpmf_core.curator import CELLS_ARE_PUBLIC, Curator, open_curator
+from dpmf_core.data import PartitionedRatings
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Gaussian, Noise, NoiseKind, normal_form
@@ -134,6 +135,19 @@ def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) 
     )
 
 
+def require_sums_alone(algorithm: Algorithm, ratings: PartitionedRatings) -> None:
+    """Raises BadInput where an algorithm needs all ratings in one memory."""
+    promise = algorithm.guarantee()
+    alone = promise.has_epsilon and CELLS_ARE_PUBLIC not in promise.assumptions
+    if algorithm.task == "ratings" and alone:
+        return
+    raise BadInput(
+        f"{algorithm.title} needs all ratings in one memory, and {ratings.name} is kept in parts."
+        " Take an algorithm that asks for sums alone, such as private-bias, spectral, ada-dpals or"
+        " dp-sgd; or, where the ratings fit, their file itself."
+    )
+
+
 def train(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Any:
     """The fitted model (`Recommender` or `Parts`)."""
     *_, model = algorithm.fit(curator_for(algorithm, data, noise), rng)
@@ -153,5 +167,6 @@ __all__ = [
     "find",
     "of_task",
     "planned",
+    "require_sums_alone",
     "train",
 ]

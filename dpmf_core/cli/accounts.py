@@ -67,7 +67,7 @@ def spent(
         account.set_budget(
             budget,
             (
-                default_delta(data_access.open_data(DataSpec(id=data)).shape.n_units)
+                default_delta(data_access.open_anywhere(DataSpec(id=data)).shape.n_units)
                 if delta is None
                 else delta
             ),

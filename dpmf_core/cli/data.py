@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from tqdm import tqdm
 
 from dpmf_core import algorithms as registry
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.cli import tables
 from dpmf_core.cli.tables import json_option
-from dpmf_core.data.catalogue import catalogue
+from dpmf_core.data.catalogue import Repairs, catalogue
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.runs.store import to_json
 
@@ -23,7 +24,7 @@ def datasets(as_json: bool) -> None:
     """The data sets: licence, size, and whether they are on this machine."""
     rows = [
         {**dataclasses.asdict(entry), "present": catalogue().present(entry.id)}
-        for entry in catalogue().catalogue()
+        for entry in (*catalogue().catalogue(), *catalogue().in_parts())
     ]
     if as_json:
         click.echo(to_json(rows))
@@ -82,17 +83,38 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
 
 @click.command("import")
 @click.argument("data_id", metavar="ID")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path")
+@click.option("--replace", is_flag=True, help="Even where it takes the place of another set.")
 @click.option(
-    "--replace", is_flag=True, help="Even where another set takes the place of the published one."
+    "--partitioned",
+    is_flag=True,
+    help=(
+        "Ratings of any size, under a new name: PATH is a table, a folder of tables or a pattern,"
+        " with what is said after it ('BIG.csv?bounds=1,5'). They are kept in parts, of which one"
+        " is in memory at a time."
+    ),
+)
+@click.option(
+    "--parts",
+    type=int,
+    help="With --partitioned: how many parts; one for every 32,768 users unless given.",
 )
 @json_option
-def import_(data_id: str, path: Path, replace: bool, as_json: bool) -> None:
+def import_(
+    data_id: str, path: str, replace: bool, partitioned: bool, parts: int | None, as_json: bool
+) -> None:
     """Take a file or folder that you have: the official archive or folder, or a table with a
     header.
+
+    With --partitioned, ratings that need not fit in memory.
     """
-    _entry(data_id)
-    report = catalogue().import_(data_id, path, replace=replace)
+    if parts is not None and not partitioned:
+        raise BadInput("--parts is for ratings in parts: add --partitioned.")
+    if partitioned:
+        report = _import_parts(data_id, path, parts, replace)
+    else:
+        _entry(data_id)
+        report = catalogue().import_(data_id, Path(path), replace=replace)
     _told(
         {
             "id": data_id,
@@ -103,6 +125,24 @@ def import_(data_id: str, path: Path, replace: bool, as_json: bool) -> None:
         report.on_screen,
         as_json,
     )
+
+
+def _import_parts(name: str, path: str, parts: int | None, replace: bool) -> Repairs:
+    """With a bar for each stage."""
+    bars: dict[str, tqdm[Any]] = {}
+
+    def tell(stage: str, done: int, total: int) -> None:
+        if stage not in bars:
+            for bar in bars.values():
+                bar.close()
+            bars[stage] = tqdm(desc=stage, total=total, file=sys.stderr, disable=None)
+        bars[stage].update(done - bars[stage].n)
+
+    try:
+        return catalogue().import_parts(name, path, parts=parts, replace=replace, progress=tell)
+    finally:
+        for bar in bars.values():
+            bar.close()
 
 
 def _told(value: dict[str, Any], words: str, as_json: bool) -> None:

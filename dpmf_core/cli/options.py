@@ -253,7 +253,7 @@ def shape_of(parts: Parameters) -> Any:
     checked = RunSpec.parse(**parts, algorithm=next(iter(algorithms.REGISTRY)))
     from dpmf_core.runs import data_access  # all that reads and judges, which few options ask
 
-    return data_access.open_data(checked.data).shape
+    return data_access.open_anywhere(checked.data).shape
 
 
 def pairs(texts: Iterable[str], option: str) -> dict[str, str]:

@@ -162,11 +162,14 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
             bar.set_postfix(
                 {
                     name: f"{value:.3f}"
-                    for name, value in progress.curves[-1].items()
+                    for curve in progress.curves[-1:]
+                    for name, value in curve.items()
                     if name in ("test_rmse", "objective")
                 },
                 refresh=False,
             )
+            if progress.part is not None:
+                bar.set_description("{}, part {} of {}".format(spec.algorithm, *progress.part))
             bar.update(progress.step - bar.n)
 
         run = execution.run(spec, report=tell)

@@ -11,7 +11,16 @@ from dpmf_core.curator.curator import (
 )
 from dpmf_core.curator.grid import grid_step, on_grid
 from dpmf_core.curator.groups import on_disjoint_groups, on_groups
-from dpmf_core.curator.people import Blocks, Cells, Held, People, Step, in_memory, on_disk
+from dpmf_core.curator.people import (
+    Blocks,
+    Cells,
+    Held,
+    People,
+    Step,
+    in_memory,
+    in_parts,
+    on_disk,
+)
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
 
 __all__ = [
@@ -30,6 +39,7 @@ __all__ = [
     "Totals",
     "grid_step",
     "in_memory",
+    "in_parts",
     "on_disjoint_groups",
     "on_disk",
     "on_grid",

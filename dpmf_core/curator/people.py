@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
+from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 
@@ -235,3 +236,27 @@ def on_disk(shape: Any, blocks: Iterable[Block], folder: Path) -> Blocks:
         paths.append(folder / f"{place}.block")
         paths[-1].write_bytes(pickle.dumps(block, protocol=5))
     return Blocks(shape, Files(tuple(paths)), FileStates(folder))
+
+
+# ---- in parts ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PartBlocks(Sequence[Block]):
+    """A block of each part of some ratings, read when asked for and not kept."""
+
+    ratings: PartitionedRatings
+
+    def __len__(self) -> int:
+        return len(self.ratings.parts)
+
+    def __getitem__(self, place: Any) -> Any:
+        part = self.ratings.parts[place]
+        return Block(part.ids, {"train": part.rows}, self.ratings.n_users)
+
+
+def in_parts(ratings: PartitionedRatings, folder: Path) -> Blocks:
+    """Ratings that are kept in parts, one of which is in memory at a time. folder: for states, of
+    one's own.
+    """
+    return Blocks(ratings.shape, PartBlocks(ratings), FileStates(folder))

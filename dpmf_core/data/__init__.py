@@ -1,10 +1,10 @@
-"""Private data in memory: ratings, samples, and what may be done to them before an algorithm
-sees them.
-"""
+"""Private data: ratings, samples, and what may be done to them before an algorithm sees them."""
 
+from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 
-Data = Ratings | Samples
+Data = Ratings | Samples  # in memory
+AnyData = Data | PartitionedRatings
 
-__all__ = ["Data", "Ratings", "Samples"]
+__all__ = ["AnyData", "Data", "PartitionedRatings", "Ratings", "Samples"]

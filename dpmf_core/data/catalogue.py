@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast, get_args
 
-from dpmf_core.data import Data
+from dpmf_core.data import AnyData
 
 Kind = Literal["simulated", "download", "file"]
 
@@ -96,12 +96,15 @@ class Catalogue(Protocol):
     """All data sets, by id. A path with facts stands for an id where a file is loaded."""
 
     def catalogue(self) -> tuple[Listed, ...]:
-        """Every entry, in the order in which they are shown."""
+        """Every entry that fits in one memory, in the order in which they are shown."""
+
+    def in_parts(self) -> tuple[Entry, ...]:
+        """Every entry of ratings in parts."""
 
     def ratings(self) -> tuple[Entry, ...]:
         """The entries that hold ratings."""
 
-    def load(self, id_or_path: str) -> Data:
+    def load(self, id_or_path: str) -> AnyData:
         """The data. Raises BadInput where they are not there or cannot be read."""
 
     def twin_id(
@@ -122,6 +125,19 @@ class Catalogue(Protocol):
 
     def import_(self, id: str, path: str | Path, *, replace: bool) -> Repairs:  # noqa: A002
         """Take a file or folder as the data. Raises BadInput."""
+
+    def import_parts(
+        self,
+        name: str,
+        path_and_facts: str,
+        *,
+        parts: int | None,
+        replace: bool,
+        progress: Callable[[str, int, int], None],
+    ) -> Repairs:
+        """Keep tables of ratings in parts under a new name. progress: of (stage, done, in all).
+        Raises BadInput.
+        """
 
     def is_own(self, id_or_path: str) -> bool:
         """Whether the data are a file that somebody brought to the page."""

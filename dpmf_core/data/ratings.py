@@ -250,25 +250,22 @@ class Ratings:
             raise BadInput(f"The number of top items must be at least 1. Got {count}.")
         if count >= self.n_items:
             return self
-        popularity = np.bincount(self.items, minlength=self.n_items)
-        return self._items(np.argsort(-popularity, kind="stable")[:count])
+        return self._items(most_rated(np.bincount(self.items, minlength=self.n_items), count))
 
-    def most_per_user(self, count: int) -> Self:
+    def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item: a function
-        of her row alone.
+        of her row alone. ids: (n_users,) the users' numbers, where these are some of more.
         """
-        return self.only(rank_within_user(self, keyed_uniform(0, self.users, self.items)) < count)
+        key = keyed_uniform(0, numbers_of(self.users, ids), self.items)
+        return self.only(rank_within_user(self, key) < count)
 
     def min_item_count(self, count: int) -> Self:
         """Items with at least `count` ratings. The choice is an assumption."""
-        kept = np.flatnonzero(np.bincount(self.items, minlength=self.n_items) >= count)
-        if not kept.size:
-            raise BadInput(f"No item has {count} ratings or more. Choose a smaller minimum.")
-        return self._items(kept)
+        return self._items(often_rated(np.bincount(self.items, minlength=self.n_items), count))
 
     def _items(self, kept: npt.NDArray[np.int64]) -> Self:
         """As `keeping`, by a choice made on exact counts."""
-        assumptions = tuple(dict.fromkeys((*self.assumptions, ITEM_SET_IS_PUBLIC)))
+        assumptions = assuming_the_item_set(self.assumptions)
         return replace(self.keeping(kept), assumptions=assumptions)
 
     def keeping(self, kept: npt.NDArray[np.int64]) -> Self:
@@ -312,6 +309,33 @@ class Ratings:
         """
         liked = self.only(self.values > above)
         return replace(liked, values=np.ones(len(liked), np.float32), bounds=(0.0, 1.0))
+
+
+def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
+    """The items with the largest counts (n_items,), at most so many, the largest first (ties by
+    number).
+    """
+    return np.argsort(-counts, kind="stable")[:most]
+
+
+def often_rated(counts: npt.NDArray[Any], least: int) -> npt.NDArray[np.int64]:
+    """The items with at least so large a count. Raises BadInput where there is none."""
+    kept = np.flatnonzero(counts >= least)
+    if not kept.size:
+        raise BadInput(f"No item has {least} ratings or more. Choose a smaller minimum.")
+    return kept
+
+
+def assuming_the_item_set(assumptions: tuple[str, ...]) -> tuple[str, ...]:
+    """The same, of items that exact counts chose."""
+    return tuple(dict.fromkeys((*assumptions, ITEM_SET_IS_PUBLIC)))
+
+
+def numbers_of(users: Ints, ids: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    """The users as they are numbered among all. ids: (n_users,) those numbers; None where these are
+    all.
+    """
+    return users if ids is None else ids[users]
 
 
 def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
 from dpmf_core.data.hashing import keyed_uniform
-from dpmf_core.data.ratings import Ratings, rank_within_user
+from dpmf_core.data.ratings import Ratings, numbers_of, rank_within_user
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
 
@@ -19,6 +19,7 @@ JUDGED_ITEMS_ARE_PUBLIC = phrase("which items have enough ratings to be judged i
 # orders that reach beyond this are times (seconds since 1970, days since year 1), below it places
 # in a user's own row
 STAMPS = 100_000
+Ids = npt.NDArray[Any] | None  # of users among all
 
 
 def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
@@ -139,20 +140,27 @@ class SplitSpec(BaseModel):
         }
 
 
-def split(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Split:
     """Train, history, validation and test ratings.
 
-    Raises BadInput where a kind needs what the data lack.
+    ids: (n_users,) the users' numbers, where these are some of more (not for windows, nor where
+    rare items are left out: these look at all). Raises BadInput where a kind needs what the data
+    lack.
     """
     if spec.judged == "validation":
-        return _by_validation(split(ratings, spec.model_copy(update={"judged": "test"}), seed))
+        if not spec.validation_fraction or spec.kind == "window":
+            raise BadInput(
+                "There are no validation ratings to judge by: give a validation fraction above 0"
+                " (and no windows)."
+            )
+        return _by_validation(split(ratings, spec.model_copy(update={"judged": "test"}), seed, ids))
     if spec.test_fraction + spec.validation_fraction >= 1:
         raise BadInput(
             "The test and validation fractions must leave ratings to train on: their sum must be"
             " below 1."
         )
     how = {"users": _by_users, "window": _by_window}.get(spec.kind, _by_rating)
-    parts = how(ratings, spec, seed)
+    parts = how(ratings, spec, seed, ids)
     return _without_rare(parts, ratings, spec.least_judged) if spec.least_judged else parts
 
 
@@ -168,8 +176,8 @@ def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
     return replace(parts, validation=often(parts.validation), test=often(parts.test), words=words)
 
 
-def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
-    place = _place(ratings, spec.kind, seed)
+def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
+    place = _place(ratings, spec.kind, seed, ids)
     test = place < spec.test_fraction
     validation = ~test & (place < spec.test_fraction + spec.validation_fraction)
     train = ratings.only(~test & ~validation)
@@ -189,11 +197,6 @@ def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
 
 def _by_validation(parts: Split) -> Split:
     """The validation ratings in the place of the test ratings, which nothing sees."""
-    if not len(parts.validation):
-        raise BadInput(
-            "There are no validation ratings to judge by: give a validation fraction above 0 (and"
-            " no windows)."
-        )
     none = parts.validation.only(np.zeros(len(parts.validation), bool))
     return Split(
         parts.train,
@@ -204,9 +207,9 @@ def _by_validation(parts: Split) -> Split:
     )
 
 
-def _place(ratings: Ratings, kind: str, seed: int) -> npt.NDArray[np.float64]:
+def _place(ratings: Ratings, kind: str, seed: int, ids: Ids) -> npt.NDArray[np.float64]:
     """A number in [0, 1) for every rating; the lowest are held out."""
-    key = keyed_uniform(seed, ratings.users, ratings.items)
+    key = keyed_uniform(seed, numbers_of(ratings.users, ids), ratings.items)
     if kind == "random":
         return key
     if kind == "time":
@@ -220,7 +223,7 @@ def _place(ratings: Ratings, kind: str, seed: int) -> npt.NDArray[np.float64]:
     return np.asarray((rank_within_user(ratings, key) + 0.5) / count, np.float64)
 
 
-def _by_window(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
+def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: Ids) -> Split:
     if not spec.window < spec.windows:
         raise BadInput(
             f"The window must be one of the {spec.windows}, counted from 0: at most"
@@ -238,12 +241,15 @@ def _by_window(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
     )
 
 
-def _by_users(ratings: Ratings, spec: SplitSpec, seed: int) -> Split:
-    draw = keyed_uniform(seed, np.arange(ratings.n_users))[ratings.users]
+def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
+    draw = keyed_uniform(seed, numbers_of(np.arange(ratings.n_users, dtype=np.int32), ids))[
+        ratings.users
+    ]
     test_user = draw < spec.test_fraction
     validation_user = ~test_user & (draw < spec.test_fraction + spec.validation_fraction)
     count = np.diff(ratings.by_user)[ratings.users]
-    place = rank_within_user(ratings, keyed_uniform(seed + 1, ratings.users, ratings.items))
+    key = keyed_uniform(seed + 1, numbers_of(ratings.users, ids), ratings.items)
+    place = rank_within_user(ratings, key)
     asked = place >= spec.fold_in * count
     held = test_user | validation_user
     return Split(

@@ -57,7 +57,7 @@ def _differs(asked: RunSpec, wanted: Expected) -> str:
     try:
         if source_of(asked.algorithm) != wanted.algorithm:
             return f"its code of {asked.algorithm} differs from the code that asks"
-        found = run_key(asked, data_access.open_data(asked.data))
+        found = run_key(asked, data_access.open_anywhere(asked.data))
     except BadInput as error:  # it has no such algorithm or data
         return str(error).rstrip(".")
     if found == wanted.key:

@@ -26,7 +26,7 @@ class Condition:
 
 def condition() -> Condition:
     """Of this process."""
-    listed = (it.id for it in catalogue().catalogue())
+    listed = (it.id for it in (*catalogue().catalogue(), *catalogue().in_parts()))
     return Condition(installed(), resident(), tuple(it for it in listed if catalogue().present(it)))
 
 

@@ -4,6 +4,8 @@ Pure functions of predictions and held-out ratings; computed on raw data, never 
 """
 
 import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,14 +39,21 @@ def divergence(train: Array, test: Array) -> float:
     """KL(N(m, s^2) of the train errors || of the test errors), in nats [Balu & Furon 2016, eq.
     19]; NaN where either has no spread.
     """
-    if len(train) < 2 or len(test) < 2 or not (train.std() > 0 and test.std() > 0):
+    if len(train) < 2 or len(test) < 2:
         return float("nan")
-    s, t = train.std(dtype=float), test.std(dtype=float)
-    return float(
-        np.log(t / s)
-        + (s**2 + (train.mean(dtype=float) - test.mean(dtype=float)) ** 2) / (2 * t**2)
-        - 0.5
+    return divergence_of_normals(
+        *((left.mean(dtype=float), left.std(dtype=float)) for left in (train, test))
     )
+
+
+def divergence_of_normals(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """KL(N(m, s^2) || N(l, t^2)), in nats, of (mean, standard deviation) each; NaN where either has
+    no spread.
+    """
+    (m, s), (other_mean, t) = one, other
+    if not (s > 0 and t > 0):
+        return float("nan")
+    return float(np.log(t / s) + (s**2 + (m - other_mean) ** 2) / (2 * t**2) - 0.5)
 
 
 def divergences(train: Ratings, test: Ratings, errors: tuple[Array, Array]) -> dict[str, float]:
@@ -112,28 +121,76 @@ def ranking(
     """
     liked = test.only(relevant(test))
     users = ranked_users(liked, seed, MAX_RANKED_USERS)
+    rare = rare_items(np.bincount(history.items, minlength=history.n_items))
+    return figures_of_lists([ranked_lists(model, personal, history, liked, users, rare, k)])
+
+
+@dataclass(frozen=True)
+class RankedLists:
+    """How good the lists of `k` of some users are: recall, ndcg (n,); rare_recall of those who like
+    a rare item; listed: which items are in any of them (n_items,).
+    """
+
+    k: int
+    recall: Array
+    ndcg: Array
+    rare_recall: Array
+    listed: npt.NDArray[np.bool_]
+
+
+def ranked_lists(
+    model: Recommender,
+    personal: Personal,
+    history: Ratings,
+    liked: Ratings,
+    users: Array,
+    rare: npt.NDArray[np.bool_],
+    k: int = 20,
+) -> RankedLists:
+    """The lists of some users, each of whom has `liked` an item. rare: which items are rare
+    (n_items,).
+    """
+    n_items, k = liked.n_items, min(k, liked.n_items)
+    listed = np.zeros(n_items, np.bool_)
     if not len(users):
-        return {}
-    k = min(k, test.n_items)
+        return RankedLists(k, *(np.empty(0),) * 3, listed)
     lists = np.concatenate(
         [
             top_items(model, personal, history, chunk, k)
-            for chunk in np.array_split(users, max(1, len(users) * test.n_items // 4_000_000))
+            for chunk in np.array_split(users, max(1, len(users) * n_items // 4_000_000))
         ]
     )
-    hits, rare = _are_among(liked, users, lists), rare_items(history)
+    hits = _are_among(liked, users, lists)
     reachable = np.minimum(np.diff(liked.by_user)[users], k)
     rare_liked = np.bincount(liked.users[rare[liked.items]], minlength=liked.n_users)
     rarely = np.minimum(rare_liked[users], k)
     discounts = np.log2(np.arange(2, k + 2))
     ideal = np.concatenate([[0.0], np.cumsum(1 / discounts)])
+    listed[lists[lists >= 0]] = True
+    return RankedLists(
+        k,
+        hits.sum(1) / reachable,
+        (hits / discounts).sum(1) / ideal[reachable],
+        (hits & rare[lists]).sum(1)[rarely > 0] / rarely[rarely > 0],
+        listed,
+    )
+
+
+def figures_of_lists(parts: Sequence[RankedLists]) -> dict[str, float]:
+    """The means over all users of these parts; empty where there is nobody."""
+    recall, ndcg, rare = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("recall", "ndcg", "rare_recall")
+    )
+    if not recall.size:
+        return {}
+    k, listed = parts[0].k, np.logical_or.reduce([part.listed for part in parts])
     figures = {
-        f"recall_at_{k}": float((hits.sum(1) / reachable).mean()),
-        f"ndcg_at_{k}": float(((hits / discounts).sum(1) / ideal[reachable]).mean()),
-        "coverage": len(np.unique(lists[lists >= 0])) / test.n_items,
+        f"recall_at_{k}": float(recall.mean()),
+        f"ndcg_at_{k}": float(ndcg.mean()),
+        "coverage": int(listed.sum()) / len(listed),
     }
-    of_rare = (hits & rare[lists]).sum(1)[rarely > 0] / rarely[rarely > 0]
-    return figures | ({f"rare_recall_at_{k}": float(of_rare.mean())} if of_rare.size else {})
+    return figures | ({f"rare_recall_at_{k}": float(rare.mean())} if rare.size else {})
 
 
 def _are_among(liked: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
@@ -144,11 +201,12 @@ def _are_among(liked: Ratings, users: Array, lists: Array) -> npt.NDArray[np.boo
     return np.asarray((known[place] == asked) & (lists >= 0))
 
 
-def rare_items(history: Ratings) -> npt.NDArray[np.bool_]:
-    """Which items are in the half with the fewest ratings (n_items,), by number where equal."""
-    counts = np.bincount(history.items, minlength=history.n_items)
-    rare = np.zeros(history.n_items, bool)
-    rare[np.argsort(counts, kind="stable")[: history.n_items // 2]] = True
+def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
+    """Which items are in the half with the fewest ratings, by number where equal. counts:
+    (n_items,).
+    """
+    rare = np.zeros(len(counts), bool)
+    rare[np.argsort(counts, kind="stable")[: len(counts) // 2]] = True
     return rare
 
 
@@ -162,16 +220,9 @@ def buckets(
     popularity = np.bincount(history.items, minlength=history.n_items)[test.items]
     out: dict[str, list[dict[str, float]]] = {}
     for name, size in (("activity", activity), ("popularity", popularity)):
-        edges = (
-            np.unique(np.quantile(size, np.linspace(0, 1, count + 1)))
-            if len(size)
-            else np.array([])
-        )
-        if len(edges) == 1:  # everybody alike
-            edges = np.repeat(edges, 2)
+        quantiles = np.quantile(size, np.linspace(0, 1, count + 1)) if len(size) else np.array([])
         rows = []
-        for low, high in itertools.pairwise(edges):
-            inside = (size >= low) & ((size < high) | (high == edges[-1]))
+        for low, high, inside in groups_between(quantiles, size):
             rows.append(
                 {
                     "from": float(low),
@@ -182,3 +233,14 @@ def buckets(
             )
         out[name] = rows
     return out
+
+
+def groups_between(
+    quantiles: Array, sizes: Array
+) -> Iterator[tuple[float, float, npt.NDArray[np.bool_]]]:
+    """From, to, and which `sizes` (n,) lie between, for neighbouring different quantiles."""
+    edges = np.unique(quantiles)
+    if len(edges) == 1:  # everybody alike
+        edges = np.repeat(edges, 2)
+    for low, high in itertools.pairwise(edges):
+        yield low, high, (sizes >= low) & ((sizes < high) | (high == edges[-1]))

@@ -5,13 +5,13 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data import Data
+from dpmf_core.data import AnyData, Data, PartitionedRatings
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
-from dpmf_core.runs.filters import by_exact_counts, filtered
+from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere
 from dpmf_core.runs.public_shape import slots
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
@@ -19,20 +19,31 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 
 
 @functools.lru_cache(2)
-def _raw(data_id: str, stamp: float) -> Data:
+def _raw(data_id: str, stamp: float) -> AnyData:
     return catalogue().load(data_id)
 
 
 @functools.lru_cache(3)
-def _prepared(spec: DataSpec, stamp: float) -> Data:
-    return filtered(_raw(spec.id, stamp), spec)
+def _prepared(spec: DataSpec, stamp: float) -> AnyData:
+    return filtered_anywhere(_raw(spec.id, stamp), spec)
+
+
+def open_anywhere(spec: DataSpec) -> AnyData:
+    """The ratings or samples of a data specification, kept in memory while they are in use and
+    while their file does not change; or ratings in parts, of which nothing is kept.
+    """
+    return _prepared(spec, catalogue().stamp(spec.id))
 
 
 def open_data(spec: DataSpec) -> Data:
-    """The ratings or samples of a data specification, kept in memory while they are in use and
-    while their file does not change.
-    """
-    return _prepared(spec, catalogue().stamp(spec.id))
+    """The same where they are in memory. Raises BadInput where they are kept in parts."""
+    found = open_anywhere(spec)
+    if isinstance(found, PartitionedRatings):
+        raise BadInput(
+            f"{spec.id} is kept in parts, of which one is in memory at a time: it can be fitted"
+            " (`fit`, `sweep`), and nothing else. Take a data set in one memory for this."
+        )
+    return found
 
 
 def forget() -> None:
@@ -52,7 +63,9 @@ def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: float) -> Split:
     return split_ratings(as_ratings(_prepared(spec, stamp)), how, seed)
 
 
-def as_ratings(data: Data) -> Ratings:
+def as_ratings(data: AnyData) -> Ratings:
+    if isinstance(data, PartitionedRatings):
+        raise BadInput(f"{data.name} is kept in parts. Take a data set in one memory for this.")
     if not isinstance(data, Ratings):
         raise BadInput(f"Only ratings are split; {data.name} holds {data.unit}s.")
     return data
@@ -87,6 +100,12 @@ def data_of(run: Run) -> Data:
 def ratings_of(run: Run) -> Ratings:
     """As `data_of`. Raises BadInput where the data are no ratings."""
     return as_ratings(data_of(run))
+
+
+def ratings_anywhere(run: Run) -> Ratings | PartitionedRatings:
+    """As `ratings_of`, in memory or in parts."""
+    found = open_anywhere(run.spec.data)
+    return found if isinstance(found, PartitionedRatings) else ratings_of(run)
 
 
 def rows_of(run: Run) -> npt.NDArray[np.int64]:

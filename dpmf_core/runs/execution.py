@@ -2,29 +2,32 @@
 
 import contextlib
 import secrets
+import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpmf_core import algorithms, kernels
-from dpmf_core.algorithms import Streams, curator_for
-from dpmf_core.curator import Curator
+from dpmf_core.algorithms import Algorithm, Streams, curator_for, require_sums_alone
+from dpmf_core.curator import Curator, NoisyCurator, in_parts
 from dpmf_core.curator.questions import ListeningCurator
-from dpmf_core.data import Data
+from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import Cancelled
+from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation import judges
-from dpmf_core.privacy import Event, PlanViolation, accounts, noise_words, normal_form
+from dpmf_core.evaluation.by_parts import ByParts, require_splittable
+from dpmf_core.paths import workplace
+from dpmf_core.privacy import Event, Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import Paid
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.runs import partition_selection
-from dpmf_core.runs.data_access import open_data, open_split, split_ratings
-from dpmf_core.runs.filters import by_exact_counts, filtered
+from dpmf_core.runs.data_access import open_anywhere, open_split, split_ratings
+from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere
 from dpmf_core.runs.individual_losses import (
     IndividualLosses,
     individual_losses,
@@ -43,13 +46,14 @@ from dpmf_core.runs.specification import RunSpec, run_key
 @dataclass(frozen=True)
 class Progress:
     """Where a run is: steps done and to do, seconds so far, and the per-step curves (raw data,
-    not released).
+    not released). part: of ratings in parts, which one is being read and how many there are.
     """
 
     step: int
     steps: int
     seconds: float
     curves: tuple[dict[str, float], ...]
+    part: tuple[int, int] | None = None
 
 
 Report = Callable[[Progress], None]
@@ -109,6 +113,24 @@ class _Watcher:
             raise Cancelled
 
 
+class _Reader:
+    """Is called before each part is read: stops a cancelled run there, and says which it is."""
+
+    def __init__(self, report: Report, stopped: Callable[[], bool]) -> None:
+        self._report, self._stopped = report, stopped
+        self._last = Progress(0, 0, 0.0, ())
+
+    def report(self, progress: Progress) -> None:
+        """Of a step; also said with the parts that are read next."""
+        self._last = progress
+        self._report(progress)
+
+    def __call__(self, place: int, count: int) -> None:
+        if self._stopped():
+            raise Cancelled
+        self._report(replace(self._last, part=(place + 1, count)))
+
+
 def spread_out(steps: int, points: int) -> frozenset[int]:
     """At most so many (two or more) of the steps from 1 on, evenly spread, with the first and the
     last.
@@ -123,7 +145,7 @@ def run(
     *,
     report: Report = ignore,
     stopped: Callable[[], bool] = lambda: False,
-    given: Data | None = None,
+    given: AnyData | None = None,
     ledger: str | Path | None = None,
     paid: Paid | None = None,
     individual: bool = False,
@@ -136,10 +158,13 @@ def run(
     budget does not allow, Cancelled when `stopped` turns true.
     """
     began = time.perf_counter()
-    unshaped = open_data(spec.data) if given is None else filtered(given, spec.data)
+    unshaped = open_anywhere(spec.data) if given is None else filtered_anywhere(given, spec.data)
+    if isinstance(unshaped, PartitionedRatings):
+        reader = _Reader(report, stopped)
+        report = reader.report
+        unshaped = _checked(unshaped, spec, individual).watched(reader)
     if individual:
         require_individual(spec, unshaped)
-    opened = listening_curator if individual else curator_for
     key = run_key(spec, unshaped)
     paying: Any = contextlib.nullcontext(paid)
     if paid is None:
@@ -154,8 +179,8 @@ def run(
         noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in the same order, whatever the number of threads; kernels share out rows
-        with kernels.single_threaded_blas:
-            curator = opened(ready.algorithm, judge.train, noise)
+        opened = _curator(ready.algorithm, judge.train, noise, individual)
+        with kernels.single_threaded_blas, opened as curator:
             rng = Streams(np.random.default_rng(streams.init), streams.sampling)
             model = watcher.last(ready.algorithm.fit(curator, rng))
             _must_be_as_planned(ready, first, noise.spent)
@@ -193,9 +218,38 @@ def run(
     return Run(record, model.arrays, losses, _names(given, judge.train))
 
 
-def _names(given: Data | None, train: Any) -> ItemNames | None:
+def _names(given: AnyData | None, train: Any) -> ItemNames | None:
     """How the items of ratings are called that nobody can open again."""
-    return ItemNames.of(train) if given is not None and isinstance(train, Ratings) else None
+    known = given is not None and isinstance(train, Ratings | PartitionedRatings)
+    return ItemNames.of(train) if known else None
+
+
+def _checked(data: PartitionedRatings, spec: RunSpec, individual: bool) -> PartitionedRatings:
+    """Raises BadInput on what cannot be done with ratings in parts, before anything is charged."""
+    require_sums_alone(prepared_for(spec, data).algorithm, data)
+    require_splittable(spec.split, data.name)
+    if individual:
+        raise BadInput(
+            f"What single users lost is found in one memory, and {data.name} is kept in parts."
+            " Leave out --individual."
+        )
+    return data
+
+
+@contextlib.contextmanager
+def _curator(algorithm: Algorithm, data: Any, noise: Noise, individual: bool) -> Iterator[Curator]:
+    """A curator of the data for one fit. What it holds beside ratings in parts is on disk until
+    then.
+    """
+    if individual:
+        yield listening_curator(algorithm, data, noise)
+    elif not isinstance(data, PartitionedRatings):
+        yield curator_for(algorithm, data, noise)
+    else:
+        with tempfile.TemporaryDirectory(dir=workplace()) as folder:
+            yield NoisyCurator(
+                in_parts(data, Path(folder)), noise, algorithm.guarantee().assumptions
+            )
 
 
 def _losses(curator: Curator, data: Any, plan: Event, spec: RunSpec) -> IndividualLosses | None:
@@ -218,14 +272,14 @@ def _figures_of(shape: Any) -> dict[str, Any]:
 
 
 def _in_released_shape(
-    spec: RunSpec, data: Data, paid: Paid
-) -> tuple[Data, Ledger, PublicShape | None]:
+    spec: RunSpec, data: AnyData, paid: Paid
+) -> tuple[AnyData, Ledger, PublicShape | None]:
     """The data as the algorithm sees them, what was spent on their shape, and that shape; as they
     are where it is given.
 
     A run without a budget releases nothing: its items are chosen by exact counts.
     """
-    if not spec.data.releases_shape:
+    if isinstance(data, PartitionedRatings) or not spec.data.releases_shape:
         return data, (), None
     first, budget = first_release(spec), spec.canonical().budget
     if budget is None or not normal_form(first):
@@ -244,9 +298,11 @@ def _in_released_shape(
     return filtered(data, spec.data, released), noise.spent, released
 
 
-def _judge(spec: RunSpec, data: Data, given: bool) -> judges.Judge:
+def _judge(spec: RunSpec, data: AnyData, given: bool) -> judges.Judge:
     """What the run is judged by. Split ratings of the catalogue are kept in memory."""
     kind = algorithms.find(spec.algorithm)
+    if isinstance(data, PartitionedRatings):
+        return ByParts(data, spec.split, seeds(spec.seed).split)
     if not isinstance(data, Ratings):
         judges.suits(kind, data, spec.data.id)
         return judges.BySamples(data)

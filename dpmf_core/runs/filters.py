@@ -1,10 +1,20 @@
 """What a specification leaves of the data, before they are split or factorised."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from dpmf_core.data import Data
+import numpy as np
+
+from dpmf_core.data import AnyData, Data, PartitionedRatings
+from dpmf_core.data.partitioned import Change
 from dpmf_core.data.preparation import prepared
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.ratings import (
+    Ratings,
+    assuming_the_item_set,
+    most_rated,
+    often_rated,
+)
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.public_shape import PublicShape, reshaped
@@ -38,6 +48,73 @@ def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) ->
             )
     left: Data = _fewer(data, spec) if isinstance(data, Ratings) else prepared(data, spec)
     return left if data.public else replace(left, origin=account)
+
+
+def filtered_anywhere(data: AnyData, spec: DataSpec) -> AnyData:
+    """As `filtered`, of data in memory or in parts."""
+    return (
+        filtered_parts(data, spec) if isinstance(data, PartitionedRatings) else filtered(data, spec)
+    )
+
+
+def filtered_parts(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
+    """As `filtered`, of ratings in parts: each is filtered as it is read. Raises BadInput also
+    where a choice needs all ratings together.
+    """
+    if wrong := spec.set_for("samples"):
+        raise BadInput(f"'{wrong[0]}' is for samples; {spec.id} holds ratings. Leave it out.")
+    if spec.releases_shape:
+        raise BadInput(
+            f"{spec.id} is kept in parts, whose shape is declared: item_choice=private and"
+            " row_count=private need all ratings in one memory. Leave them out."
+        )
+    if spec.item_features == "public" and data.item_features is None:
+        raise BadInput(
+            f"{spec.id} has no public item table here, so item_features=public does not go with it."
+            " Leave it out, or import it with a table (?item_table=FILE)."
+        )
+    if spec.item_features == "none":
+        data = _changed(data, lambda rows, _: replace(rows, item_features=None))
+        data = replace(data, item_features=None)
+    if spec.top_items or spec.min_item_count:
+        data = _of_items(data, spec)
+    if least := spec.min_user_count:
+        data = _changed(data, lambda rows, _: rows.min_user_count(least))
+    if most := spec.most_per_user:
+        data = _changed(data, lambda rows, ids: rows.most_per_user(most, ids))
+    if (above := spec.positives_above) is not None:
+        data = _changed(data, lambda rows, _: rows.positives(above))
+        data = replace(data, bounds=(0.0, 1.0))
+    return data
+
+
+def _changed(data: PartitionedRatings, of: Callable[[Ratings, Any], Ratings]) -> PartitionedRatings:
+    change: Change = lambda part: replace(part, rows=of(part.rows, part.ids))  # noqa: E731
+    return data.changed(change)
+
+
+def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
+    """Only the items that exact counts over all parts choose."""
+    counts, kept = data.item_counts(), np.arange(data.n_items)
+    if spec.top_items and spec.top_items < data.n_items:
+        kept = most_rated(counts, spec.top_items)
+    elif not spec.min_item_count:
+        return data  # it has no more items
+    if spec.min_item_count:
+        kept = kept[often_rated(counts[kept], spec.min_item_count)]
+    titles, labels = (
+        None if names is None else tuple(names[j] for j in kept)
+        for names in (data.titles, data.labels)
+    )
+    features = data.item_features
+    return replace(
+        _changed(data, lambda rows, _: rows.keeping(kept)),
+        n_items=len(kept),
+        titles=titles,
+        labels=labels,
+        assumptions=assuming_the_item_set(data.assumptions),
+        item_features=None if features is None else features.keeping(kept),
+    )
 
 
 def by_exact_counts(spec: DataSpec, data: Data) -> DataSpec:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 
 
@@ -18,7 +19,7 @@ class ItemNames:
     features: ItemFeatures | None = None
 
     @classmethod
-    def of(cls, ratings: Ratings) -> Self:
+    def of(cls, ratings: Ratings | PartitionedRatings) -> Self:
         """Ids as they are in the data; of public data without ids their titles, else numbers from
         0. A title in private data is what one person's row says, so none is told.
         """

@@ -5,9 +5,9 @@ from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.data import Data
+from dpmf_core.data import AnyData, Samples
 from dpmf_core.data.catalogue import offered_item_features
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings, Shape
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Shape
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
@@ -155,7 +155,7 @@ def first_release(spec: RunSpec) -> Event:
     )
 
 
-def charge_before(spec: RunSpec, data: Data) -> Charge:
+def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     """What a run enters before anything is drawn. Where it releases the shape, nothing may follow
     from the true one: the shape's releases, and one that takes all that is left of the budget."""
     budget = spec.canonical().budget
@@ -170,7 +170,7 @@ def charge_before(spec: RunSpec, data: Data) -> Charge:
         kind.title,
         ledger,
         Status.PROVEN,
-        "user" if isinstance(data, Ratings) else data.protected,
+        data.protected if isinstance(data, Samples) else "user",
         budget.delta,
         budget.relation,
     )
@@ -190,8 +190,8 @@ def charge_of(spec: RunSpec, ready: Prepared) -> Charge:
     return made if budget is None else replace(made, delta=budget.delta, relation=budget.relation)
 
 
-def prepared_for(spec: RunSpec, data: Data) -> Prepared:
+def prepared_for(spec: RunSpec, data: AnyData) -> Prepared:
     """As `prepare`, for data that are open."""
     return prepare(
-        spec, data.shape, data.assumptions, "user" if isinstance(data, Ratings) else data.protected
+        spec, data.shape, data.assumptions, data.protected if isinstance(data, Samples) else "user"
     )

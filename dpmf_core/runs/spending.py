@@ -30,7 +30,7 @@ def account_of(data_id: str) -> Account | None:
     That of what somebody brought goes with it. Raises BadInput.
     """
     return accounts.account_of(
-        data_access.open_data(DataSpec(id=data_id)), lasting=not is_own(data_id)
+        data_access.open_anywhere(DataSpec(id=data_id)), lasting=not is_own(data_id)
     )
 
 
@@ -38,7 +38,7 @@ def charge_of(asked: Any) -> Charge:
     """What a run (`RunSpec`) or other work on private data would enter, whole. Raises BadInput."""
     if isinstance(asked, RunSpec):
         return planning.charge_of(
-            asked, planning.prepared_for(asked, data_access.open_data(asked.data))
+            asked, planning.prepared_for(asked, data_access.open_anywhere(asked.data))
         )
     found: Charge = asked.charge
     return found

@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
-from dpmf_core.curator import Block, Blocks, NoisyCurator, Statistic, in_memory, on_disk
-from dpmf_core.curator.people import split_units
+from dpmf_core.curator import (
+    Block,
+    Blocks,
+    NoisyCurator,
+    Statistic,
+    in_memory,
+    in_parts,
+    on_disk,
+)
+from dpmf_core.curator.people import rows_of, split_units
+from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Event, Noise, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
@@ -137,6 +147,18 @@ PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
         data.shape, permuted(data, 64), folder
     ),
 }
+OF_RATINGS: dict[str, Callable[[Ratings, Path], Blocks]] = {
+    "7 parts": lambda data, folder: in_parts(_parted(data, 7), folder),
+}
+
+
+def _parted(ratings: Ratings, n_parts: int) -> PartitionedRatings:
+    """The same ratings, in parts by the hash of their users."""
+    members = Members(ratings.n_users, n_parts)
+    units = [members.of_part(place) for place in range(n_parts)]
+    parts = [Part(ids, rows_of(ratings, ids)) for ids in units]
+    facts = {name: getattr(ratings, name) for name in FACTS}
+    return PartitionedRatings(parts, fingerprint=ratings.fingerprint, **facts)
 
 
 def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
@@ -145,7 +167,8 @@ def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
         patch.setenv("DPMF_THREADS", "1")
         expected = _bits_of_a_fit(algorithm, in_memory(data), 1)
         patch.setenv("DPMF_THREADS", "2")
-        for place, (how, people) in enumerate(PEOPLE.items()):
+        places = PEOPLE | (OF_RATINGS if isinstance(data, Ratings) else {})
+        for place, (how, people) in enumerate(places.items()):
             (folder / str(place)).mkdir()
             found = _bits_of_a_fit(algorithm, people(data, folder / str(place)), 2)
             assert found == expected, f"another model from {how}"

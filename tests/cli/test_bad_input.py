@@ -144,6 +144,6 @@ def test_what_should_not_happen_is_exit_code_1(say: Any, monkeypatch: pytest.Mon
     def fails(*_: Any) -> None:
         raise ZeroDivisionError("seventh")
 
-    monkeypatch.setattr("dpmf_core.runs.data_access.open_data", fails)
+    monkeypatch.setattr("dpmf_core.runs.data_access.open_anywhere", fails)
     said = say(*DPALS, *BUDGET)
     assert said.code == 1 and "seventh" in said.err and "Traceback" not in said.err

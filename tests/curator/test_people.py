@@ -20,6 +20,7 @@ from dpmf_core.curator import (
     Statistic,
     Totals,
     in_memory,
+    in_parts,
     on_disk,
 )
 from dpmf_core.curator.people import rows_of, split_units
@@ -27,6 +28,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Laplace, Noise, PlanViolation
 from dpmf_core.testing import sample_worlds
 from dpmf_core.testing.worlds import world
+from tests.support.parts import in_files
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def numbers(block: Block, *before: Any) -> Any:
 PLACES: dict[str, Callable[[Any, Path], Blocks]] = {
     "memory": lambda data, folder: in_memory(data, 5),
     "disk": lambda data, folder: on_disk(data.shape, in_memory(data, 5).blocks, folder),
+    "parts": lambda data, folder: in_parts(in_files(data, 5, folder), folder),
 }
 
 
@@ -110,6 +113,17 @@ def test_a_person_brings_all_her_rows_in_their_order(images: bool) -> None:
         mine = held[first.people == place]
         assert np.array_equal(mine, rows[people == person].astype(np.float32))
     assert sum(len(block.rows) for block in blocks) == len(data)
+
+
+def test_parts_hold_every_user_once_with_all_her_rows(tmp_path: Path) -> None:
+    data = world()
+    parts = in_files(data, 6, tmp_path)
+    ids = np.concatenate([part.ids for part in parts.parts])
+    assert sorted(ids) == list(range(data.n_users))
+    whole = parts.together()
+    for name in ("users", "items", "values", "order"):
+        assert np.array_equal(getattr(whole, name), getattr(data, name))
+    assert whole.shape == data.shape == parts.shape
 
 
 def test_a_key_tells_nothing_of_what_it_stands_for() -> None:

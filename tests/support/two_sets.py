@@ -6,13 +6,14 @@ import numpy as np
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets import Entry, catalogue, fetch, import_, present, ratings, samples
+from dpmf_datasets import Entry, catalogue, fetch, import_, in_parts, present, ratings, samples
 
 __all__ = [
     "Entry",
     "catalogue",
     "fetch",
     "import_",
+    "in_parts",
     "is_own",
     "load",
     "present",

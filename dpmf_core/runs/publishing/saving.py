@@ -84,7 +84,7 @@ def save(run: Run, folder: str | Path, about: Mapping[str, str] | None = None) -
         )
     check_about(about or {})
     place = require_free(folder)
-    items = run.items or ItemNames.of(data_access.ratings_of(run))
+    items = run.items or ItemNames.of(data_access.ratings_anywhere(run))
     files = _files(run, items, about)
     try:
         aside = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))

@@ -1,0 +1,217 @@
+"""The rows of large tables, read once and put aside on disk, some at a time."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.cleaning import Batch, Batches
+from dpmf_datasets.readers.columns import chosen_columns, in_path, names_of
+from dpmf_datasets.readers.ids import by_label
+from dpmf_datasets.readers.ratings_tables import (
+    first_values,
+    require_bounds,
+    require_usable,
+    require_within,
+)
+from dpmf_datasets.readers.report import Problem
+from dpmf_datasets.readers.tables import PREVIEWED, called, damage_told, open_table
+from dpmf_datasets.table_paths import ways
+
+MOST_WAITING = 4_000_000  # ids, before those that are there twice are left out
+
+Progress = Callable[[str, int, int], None]  # stage, done, in all
+
+
+@dataclass(frozen=True)
+class FileRead:
+    """What one file held, beside its rows."""
+
+    batches: int
+    read: int
+    kept: int
+    problems: tuple[Problem, ...]
+    columns: tuple[tuple[str, str], ...]
+    ignored: tuple[str, ...]
+    assumed: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    titles: dict[str, str]
+    has_order: bool
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> "FileRead":
+        lists = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in facts.items()
+        }
+        problems = tuple(
+            Problem(**{key: tuples(value) for key, value in it.items()}) for it in facts["problems"]
+        )
+        return cls(**{**lists, "problems": problems, "columns": tuples(facts["columns"])})
+
+
+def tuples(value: Any) -> Any:
+    """Lists of JSON as tuples."""
+    return tuple(tuples(each) for each in value) if isinstance(value, list) else value
+
+
+class TableRows:
+    """The usable rows of some tables, in a folder of one's own. facts: said after their path.
+
+    Raises BadInput on facts that are none.
+    """
+
+    def __init__(
+        self, files: Sequence[Path], facts: dict[str, str], folder: Path, progress: Progress
+    ) -> None:
+        self._files, self._facts, self._folder = files, facts, folder
+        self._progress, self.ways = progress, ways(facts)
+        self.bounds = require_bounds(
+            self.ways["bounds"], called(files[0]), in_path(str(files[0]), facts)
+        )
+
+    def read(self, place: int) -> FileRead:
+        """Reads one of the files, unless that was done before. Raises BadInput."""
+        file = self._files[place]
+        done = self._folder / f"read-{place}.json"
+        if done.exists():
+            return FileRead.of(json.loads(done.read_text("utf-8")))
+        name, way = called(file), in_path(str(file), self._facts)
+        with damage_told(name), file.open("rb") as stream:
+            table = open_table(stream, name, self.ways["encoding"])
+            chosen = chosen_columns(table, dict(self.ways["columns"]), name, way)
+            batches = Batches(table, chosen, self.bounds, self.ways["dates"], self.ways["outside"])
+            size, count, kept, has_order = max(file.stat().st_size, 1), 0, 0, "time" in chosen
+            for count, batch in enumerate(batches, 1):
+                _spill(self._folder / f"rows-{place}-{count - 1}.arrow", batch)
+                kept += len(batch.values)
+                has_order &= batch.order is not None or not len(batch.values)
+                self._progress(f"reading {name}", min(stream.tell(), size), size)
+        require_usable(batches.read, batches.problems, table, chosen, name)
+        require_within(kept, batches.problems, table, chosen, self.bounds, name, way)
+        if batches.dates_are_ambiguous:
+            raise BadInput(
+                f"Dates of {name} such as 03/04/2021 can be read in two ways. Say after the path"
+                " which number is the day: dates=dmy or dates=mdy."
+            )
+        found = FileRead(
+            batches=count,
+            read=batches.read,
+            kept=kept,
+            problems=batches.problems,
+            columns=tuple((role, names_of(table)[at]) for role, at in chosen.items()),
+            ignored=tuple(
+                column for at, column in enumerate(names_of(table)) if at not in chosen.values()
+            ),
+            assumed=batches.assumed,
+            assumptions=table.assumptions,
+            titles=batches.titles,
+            has_order=has_order,
+        )
+        write_text(done, json.dumps(dataclasses.asdict(found)))
+        return found
+
+    def first_values(self, first: FileRead) -> tuple[tuple[str, ...], ...]:
+        """Some values of each chosen column, for the eyes of whoever has the file."""
+        file = self._files[0]
+        with file.open("rb") as stream:
+            table = open_table(stream, called(file), self.ways["encoding"])
+            names = names_of(table)
+            return tuple(
+                first_values(table.sample(names.index(column), PREVIEWED))
+                for _, column in first.columns
+            )
+
+    def batches(self, done: Sequence[FileRead]) -> Iterator[pa.Table]:
+        """All usable rows, in the order of the files: user and item (ids, dictionaries), value,
+        order.
+        """
+        for place, read in enumerate(done):
+            for batch in range(read.batches):
+                with pa.ipc.open_file(self._folder / f"rows-{place}-{batch}.arrow") as file:
+                    yield file.read_all()
+
+    def forget_rows(self) -> None:
+        """Where they are kept elsewhere."""
+        for file in self._folder.glob("rows-*.arrow"):
+            file.unlink()
+
+    def labels(self, role: str) -> pa.Array:
+        """All ids of users or items, in order."""
+        kept = self._folder / f"ids-{role}.table"
+        if not kept.exists():
+            labels = self._found_labels(role)
+            pyarrow.parquet.write_table(pa.table({role: labels}), aside := kept.with_suffix(".new"))
+            aside.replace(kept)
+        return pyarrow.parquet.read_table(kept)[role].combine_chunks()
+
+    def _found_labels(self, role: str) -> pa.Array:
+        known: list[pa.Array] = []
+        waiting, kinds = 0, set()
+        for rows in sorted(self._folder.glob("rows-*.arrow")):
+            with pa.ipc.open_file(rows) as file:
+                found = file.get_batch(0).column(role).dictionary
+            if len(found):
+                known.append(found)
+                kinds.add(found.type)
+                waiting += len(found)
+            if waiting > MOST_WAITING:
+                known, waiting = [_distinct(known, kinds)], 0
+        labels = _distinct(known, kinds) if known else pa.array([], pa.string())
+        return labels.take(pa.array(by_label(labels)))
+
+
+class Numbers:
+    """The place of each id among all."""
+
+    def __init__(self, labels: pa.Array) -> None:
+        import pandas as pd  # which most commands do without
+
+        self._kind = labels.type
+        self._index = pd.Index(labels.to_numpy(zero_copy_only=False))
+
+    def of(self, ids: pa.ChunkedArray) -> npt.NDArray[np.int32]:
+        """Of ids that are dictionaries (n,)."""
+        chunks = []
+        for chunk in ids.chunks:
+            known = chunk.dictionary.cast(self._kind).to_numpy(zero_copy_only=False)
+            numbers = self._index.get_indexer(known).astype(np.int32)
+            chunks.append(numbers[chunk.indices.to_numpy(zero_copy_only=False)])
+        return np.concatenate(chunks) if chunks else np.empty(0, np.int32)
+
+
+def _distinct(parts: list[pa.Array], kinds: set[pa.DataType]) -> pa.Array:
+    """The different ids of some batches: whole numbers where all are, else text."""
+    if len(kinds) > 1:
+        parts = [part.cast(pa.string()) for part in parts]
+    return pc.unique(pa.concat_arrays(parts))
+
+
+def _spill(file: Path, batch: Batch) -> None:
+    order = np.zeros(len(batch.values), np.int64) if batch.order is None else batch.order
+    columns = [batch.users, batch.items, pa.array(batch.values), pa.array(order)]
+    rows = pa.record_batch(columns, names=["user", "item", "value", "order"])
+    try:
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_batch(rows)
+    except OSError as error:
+        raise BadInput(
+            f"The data folder cannot take the ratings ({error}). An import needs about 50 bytes a"
+            " rating there: make room, or set DPMF_DATA to a folder that has it."
+        ) from error
+
+
+def write_text(file: Path, text: str) -> None:
+    """The file is there in whole or not at all."""
+    aside = file.with_suffix(".new")
+    aside.write_text(text, "utf-8")
+    aside.replace(file)

@@ -1,0 +1,299 @@
+"""A recommender judged on ratings that are kept in parts: every figure is made of sums over parts.
+
+Computed on raw data, never released.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.algorithms import Recommender
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.partitioned import Part, PartitionedRatings
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import Split, SplitSpec, split
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation import metrics
+from dpmf_core.evaluation.evaluations import RatingsEvaluation
+from dpmf_core.evaluation.registry import METRICS
+
+Array = npt.NDArray[Any]
+Figures = dict[str, float]
+Buckets = dict[str, list[dict[str, float]]]
+BUCKETS = 4  # of users by activity, and of items by popularity
+BUSY = 0.9  # the quantile of activity above which a user is among the busiest
+
+
+def require_splittable(how: SplitSpec, name: str) -> None:
+    """Raises BadInput on a split that looks at all users' ratings together."""
+    wrong = "window" if how.kind == "window" else "least_judged" if how.least_judged else ""
+    if wrong:
+        said = "--split window" if wrong == "window" else "--least-judged"
+        raise BadInput(
+            f"{said} looks at all ratings together, and {name} is kept in parts, of which one is in"
+            " memory at a time. Split random, per-user, time or users."
+        )
+
+
+@dataclass
+class ErrorSums:
+    """Sums over ratings of their errors, prediction less rating."""
+
+    count: int = 0
+    total: float = 0.0
+    absolute: float = 0.0
+    squared: float = 0.0
+
+    def add(self, errors: Array) -> None:
+        self.count += len(errors)
+        self.total += float(errors.sum())
+        self.absolute += float(np.abs(errors).sum())
+        self.squared += float(np.square(errors).sum())
+
+    @property
+    def rmse(self) -> float:
+        return float(np.sqrt(self.squared / self.count)) if self.count else float("nan")
+
+    @property
+    def normal(self) -> tuple[float, float]:
+        """Mean and standard deviation."""
+        if not self.count:
+            return float("nan"), float("nan")
+        mean = self.total / self.count
+        return mean, float(np.sqrt(max(self.squared / self.count - mean**2, 0.0)))
+
+
+def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
+    """The quantiles (n_shares,) that `np.quantile` would find. values: (n,) ascending; counts: (n,)
+    how often each is there. Empty where none is.
+    """
+    ends = np.cumsum(counts)
+    if not len(ends) or not ends[-1]:
+        return np.array([])
+    at = shares * (ends[-1] - 1)
+    low, high = (
+        values[np.searchsorted(ends, place, side="right")].astype(float)
+        for place in (np.floor(at), np.ceil(at))
+    )
+    return np.asarray(low + (high - low) * (at - np.floor(at)))
+
+
+def _added(one: Array, other: Array) -> Array:
+    """The sum of two counts of different lengths."""
+    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
+    longer = longer.copy()
+    longer[: len(shorter)] += shorter
+    return longer
+
+
+@dataclass
+class _Survey:
+    """What is known of the split before any model is there."""
+
+    n_items: int
+    n_train: int = 0
+    n_test: int = 0
+    n_validation: int = 0
+    words: str = ""
+    train_activity: Array = field(default_factory=lambda: np.zeros(1, np.int64))
+    test_activity: Array = field(default_factory=lambda: np.zeros(1, np.int64))
+    ranked: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # ids, ascending
+    _keys: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        self.popularity, self.tested = (np.zeros(self.n_items, np.int64) for _ in range(2))
+
+    def add(self, parts: Split, ids: Array, seed: int) -> None:
+        train, test, history = parts.train, parts.test, parts.history
+        self.words = parts.words
+        self.n_train += len(train)
+        self.n_test += len(test)
+        self.n_validation += len(parts.validation)
+        self.popularity += np.bincount(history.items, minlength=self.n_items)
+        self.tested += np.bincount(test.items, minlength=self.n_items)
+        self.train_activity = _added(self.train_activity, np.bincount(np.diff(train.by_user)))
+        active = np.diff(history.by_user)[test.users]
+        self.test_activity = _added(self.test_activity, np.bincount(active))
+        self._rank(ids[np.unique(test.users[metrics.relevant(test)])], seed)
+
+    def _rank(self, ids: Array, seed: int) -> None:
+        """Of all users with a relevant item those with the smallest hashes."""
+        ids = np.concatenate([self.ranked, ids])
+        keys = np.concatenate([self._keys, keyed_uniform(seed, ids[len(self.ranked) :])])
+        kept = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
+        kept = kept[np.argsort(ids[kept])]
+        self.ranked, self._keys = ids[kept], keys[kept]
+
+    @property
+    def busy(self) -> float:
+        """The activity from which a user is among the busiest."""
+        counts = self.train_activity
+        return float(quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
+
+    def edges(self, name: str) -> Array:
+        """Quantiles, over test ratings, of their users' activity or their items' popularity."""
+        shares = np.linspace(0, 1, BUCKETS + 1)
+        if name == "activity":
+            return quantiles_of(np.arange(len(self.test_activity)), self.test_activity, shares)
+        order = np.argsort(self.popularity, kind="stable")
+        return quantiles_of(self.popularity[order], self.tested[order], shares)
+
+
+class _Sums:
+    """Of one model, over the parts that were added."""
+
+    def __init__(self, survey: _Survey) -> None:
+        self._survey = survey
+        self.errors = {name: ErrorSums() for name in ("train", "validation", "test")}
+        self.of_busy = {name: ErrorSums() for name in ("train", "test")}
+        self.squares = self.rated = 0.0  # of rows of norm 1
+        self.lists: list[metrics.RankedLists] = []
+        self.buckets: dict[str, dict[tuple[float, float], ErrorSums]] = {
+            "activity": {},
+            "popularity": {},
+        }
+        self._edges = {name: survey.edges(name) for name in self.buckets}
+        self._rare = metrics.rare_items(survey.popularity)
+
+    def add(self, found: RatingsEvaluation, ids: Array) -> None:
+        parts = found.split
+        named = {"train": parts.train, "validation": parts.validation, "test": parts.test}
+        left = {
+            name: np.subtract(found.predict(part), part.values, dtype=np.float64)
+            for name, part in named.items()
+        }
+        busy = np.diff(parts.train.by_user) >= self._survey.busy
+        for name, errors in left.items():
+            self.errors[name].add(errors)
+            if name in self.of_busy:
+                self.of_busy[name].add(errors[busy[named[name].users]])
+        self._add_unit_rows(parts.train, left["train"])
+        self._add_buckets(parts, left["test"])
+        self._add_lists(found, ids)
+
+    def _add_unit_rows(self, train: Ratings, errors: Array) -> None:
+        energies, squares = (
+            np.bincount(train.users, np.square(values, dtype=np.float64), train.n_users)
+            for values in (train.values, errors)
+        )
+        kept = energies > 0
+        self.squares += float((squares[kept] / energies[kept]).sum())
+        self.rated += float(np.diff(train.by_user)[kept].sum())
+
+    def _add_buckets(self, parts: Split, errors: Array) -> None:
+        test = parts.test
+        sizes = {
+            "activity": np.diff(parts.history.by_user)[test.users],
+            "popularity": self._survey.popularity[test.items],
+        }
+        for name, size in sizes.items():
+            for low, high, inside in metrics.groups_between(self._edges[name], size):
+                group = self.buckets[name].setdefault((float(low), float(high)), ErrorSums())
+                group.add(errors[inside])
+
+    def _add_lists(self, found: RatingsEvaluation, ids: Array) -> None:
+        users = np.flatnonzero(np.isin(ids, self._survey.ranked, assume_unique=True))
+        liked = found.test.only(metrics.relevant(found.test))
+        self.lists.append(
+            metrics.ranked_lists(
+                found.model, found.personal, found.split.history, liked, users, self._rare
+            )
+        )
+
+    @property
+    def figures(self) -> Figures:
+        """By the metrics' ids, in their order."""
+        test, train, validation = (self.errors[it] for it in ("test", "train", "validation"))
+        found = {
+            "rmse": test.rmse,
+            "mae": test.absolute / test.count,
+            "test_ratings": test.count,
+            "validation_rmse": validation.rmse,
+            "kl": _divergence(train, test),
+            "kl_top_users": _divergence(self.of_busy["train"], self.of_busy["test"]),
+            "training_rmse": train.rmse,
+            "unit_row_rmse": float(np.sqrt(self.squares / self.rated)) if self.rated else np.nan,
+            **metrics.figures_of_lists(self.lists),
+        }
+        return {name: found[name] for name in METRICS if np.isfinite(found.get(name, np.nan))}
+
+    @property
+    def point(self) -> Figures:
+        named = {f"{name}_rmse": sums.rmse for name, sums in self.errors.items()}
+        return {name: value for name, value in named.items() if np.isfinite(value)}
+
+    @property
+    def bucketed(self) -> Buckets:
+        return {
+            name: [
+                {"from": low, "to": high, "rmse": sums.rmse, "ratings": sums.count}
+                for (low, high), sums in groups.items()
+            ]
+            for name, groups in self.buckets.items()
+        }
+
+
+def _divergence(train: ErrorSums, test: ErrorSums) -> float:
+    if min(train.count, test.count) < 2:
+        return float("nan")
+    return metrics.divergence_of_normals(train.normal, test.normal)
+
+
+class ByParts:
+    """Judges a recommender by the ratings that a split holds out of each part. seed: the split's.
+
+    Looks at all parts once before any model is there. Raises BadInput where nothing is left to
+    train on or to test on, or the split looks at all ratings together.
+    """
+
+    def __init__(self, ratings: PartitionedRatings, how: SplitSpec, seed: int = 0) -> None:
+        require_splittable(how, ratings.name)
+        self._ratings, self._how, self._seed = ratings, how, seed
+        self._last: tuple[Any, _Sums] | None = None
+        self._survey = _Survey(ratings.n_items)
+        for ids, parts in self._splits():
+            self._survey.add(parts, ids, seed)
+        if not self._survey.n_train or not self._survey.n_test:
+            raise BadInput(
+                "The split leaves no rating to train on, or none to test on. Change the test"
+                " fraction."
+            )
+
+    @property
+    def train(self) -> PartitionedRatings:
+        return self._ratings.changed(
+            lambda part: replace(part, rows=self._split(part).train)  # of what a part holds
+        )
+
+    @property
+    def words(self) -> str:
+        return self._survey.words
+
+    def point(self, model: Recommender) -> Figures:
+        return self._sums(model).point
+
+    def figures(self, model: Recommender) -> tuple[Figures, Buckets]:
+        found = self._sums(model)
+        return found.figures, found.bucketed
+
+    def _sums(self, model: Recommender) -> _Sums:
+        """Of a model, the same while it is the last: the last point and the figures share them."""
+        if self._last is None or self._last[0] is not model:
+            sums = _Sums(self._survey)
+            for ids, parts in self._splits():
+                sums.add(RatingsEvaluation(model, parts, self._seed), ids)
+            self._last = model, sums
+        return self._last[1]
+
+    def _splits(self) -> Iterator[tuple[Array, Split]]:
+        """The users' numbers and the split of each part, one after the other."""
+        parts: Sequence[Part] = self._ratings.parts
+        for place in range(len(parts)):
+            part = parts[place]
+            yield part.ids, self._split(part)
+
+    def _split(self, part: Part) -> Split:
+        return split(part.rows, self._how, self._seed, part.ids)

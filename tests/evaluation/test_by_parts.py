@@ -1,0 +1,120 @@
+"""Figures of ratings in parts, beside those of the same ratings in one memory."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import Recommender
+from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import SplitSpec, split
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation import metrics
+from dpmf_core.evaluation.by_parts import ByParts, quantiles_of
+from dpmf_core.evaluation.judges import ByRatings
+from dpmf_core.testing.worlds import low_rank, world
+
+SEED = 3
+SPLITS = (
+    SplitSpec(),
+    SplitSpec(kind="per-user", validation_fraction=0.2),
+    SplitSpec(kind="time", test_fraction=0.3),
+    SplitSpec(kind="users", test_fraction=0.3),
+    SplitSpec(validation_fraction=0.2, judged="validation"),
+)
+
+
+def parted(ratings: Ratings, n_parts: int) -> PartitionedRatings:
+    members, parts = Members(ratings.n_users, n_parts), []
+    for place in range(n_parts):
+        ids = members.of_part(place)
+        mine = ratings.only(np.isin(ratings.users, ids))
+        rows = Ratings.of(
+            np.searchsorted(ids, mine.users),
+            mine.items,
+            mine.values,
+            n_users=len(ids),
+            n_items=ratings.n_items,
+            bounds=ratings.bounds,
+            order=mine.order,
+        )
+        parts.append(Part(ids, rows))
+    facts = {name: getattr(ratings, name) for name in FACTS}
+    return PartitionedRatings(parts, fingerprint="", **facts)
+
+
+def timed(ratings: Ratings) -> Ratings:
+    """With the places of ratings in their users' rows."""
+    return replace(ratings, order=(ratings.items.astype(np.int64) * 7 + ratings.users) % 11)
+
+
+def model_for(ratings: Ratings) -> Recommender:
+    random = np.random.default_rng(1)
+    return Recommender(
+        ratings.bounds,
+        ratings.shape.mid_range,
+        random.normal(0, 0.3, ratings.n_items).astype(np.float32),
+        random.normal(0, 1, (ratings.n_items, 3)).astype(np.float32),
+        user_damping=2.0,
+    )
+
+
+@pytest.mark.parametrize("how", SPLITS, ids=str)
+@pytest.mark.parametrize(
+    "data", [timed(low_rank(n_users=200)), timed(world())], ids=["low rank", "world"]
+)
+@pytest.mark.parametrize("most", [10_000, 7])
+def test_every_figure_is_that_of_one_memory(
+    how: SplitSpec, data: Ratings, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "MAX_RANKED_USERS", most)
+    model = model_for(data)
+    whole = ByRatings(split(data, how, SEED), SEED)
+    parts = ByParts(parted(data, 5), how, SEED)
+    assert parts.words == whole.words
+    assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
+    (found, buckets), (expected, bucketed) = parts.figures(model), whole.figures(model)
+    expected = {name: value for name, value in expected.items() if np.isfinite(value)}
+    assert list(found) == list(expected)
+    assert found == pytest.approx(expected, rel=1e-5, abs=1e-7)
+    assert as_numbers(buckets) == pytest.approx(as_numbers(bucketed), rel=1e-5, nan_ok=True)
+
+
+def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
+    return [value for rows in buckets.values() for row in rows for value in row.values()]
+
+
+def test_what_is_trained_on_is_the_same(small: Ratings) -> None:
+    small = timed(small)
+    for how in SPLITS[:4]:
+        found = ByParts(parted(small, 4), how, SEED).train.together()
+        expected = split(small, how, SEED).train
+        for name in ("users", "items", "values"):
+            assert np.array_equal(getattr(found, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    values = np.sort(random.integers(0, 50, 12))
+    counts = random.integers(0, 4, 12)
+    counts[0] += 1
+    shares = random.random(9)
+    expected = np.quantile(np.repeat(values, counts), shares)
+    assert quantiles_of(values, counts, shares) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "how", [SplitSpec(kind="window"), SplitSpec(least_judged=3)], ids=["window", "rare"]
+)
+def test_a_split_that_looks_at_everybody_is_refused(how: Any, small: Ratings) -> None:
+    with pytest.raises(BadInput, match="looks at all ratings together"):
+        ByParts(parted(small, 3), how)
+
+
+def test_a_split_that_leaves_nothing_is_refused(small: Ratings) -> None:
+    one = small.only(np.arange(len(small)) == 0)
+    with pytest.raises(BadInput, match="leaves no rating"):
+        ByParts(parted(one, 3), SplitSpec())

@@ -1,0 +1,166 @@
+"""Runs on ratings in parts: the bits of the same run in memory, refusals in words, and nothing of
+the parts in what leaves.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.privacy.accounts import Account
+from dpmf_core.runs.execution import Progress, run
+from dpmf_core.runs.specification import RunSpec, run_key
+from dpmf_core.testing.worlds import low_rank
+from tests.support.parts import in_files
+
+BUDGET = {"epsilon": 2.0, "delta": 1e-6}
+
+
+def spec(algorithm: str, **parts: Any) -> RunSpec:
+    return RunSpec.parse(data={"id": "films"} | parts.pop("data", {}), algorithm=algorithm, **parts)
+
+
+@pytest.fixture
+def films() -> Ratings:
+    return low_rank(n_users=120)
+
+
+@pytest.fixture
+def parts(films: Ratings, tmp_path: Path) -> PartitionedRatings:
+    return in_files(films, 6, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    ["private-bias", "spectral", "ada-dpals", "dpals", "dp-sgd", "dpfw-oja", "private-svd"],
+)
+def test_the_model_has_the_bits_of_the_run_in_memory(
+    algorithm: str, films: Ratings, parts: PartitionedRatings
+) -> None:
+    asked = spec(algorithm, budget=BUDGET, split={"validation_fraction": 0.1})
+    there, here = run(asked, given=films), run(asked, given=parts)
+    assert there.arrays.keys() == here.arrays.keys()
+    for name, array in there.arrays.items():
+        assert np.array_equal(array, here.arrays[name]), name
+    assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
+    assert here.record.ledger == there.record.ledger
+    assert here.record.shape == there.record.shape
+    for one, other in zip(here.record.curves, there.record.curves, strict=True):
+        assert one == pytest.approx(other, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"top_items": 9},
+        {"min_item_count": 30},
+        {"top_items": 12, "min_item_count": 35, "min_user_count": 4},
+        {"most_per_user": 5},
+        {"positives_above": 3.0},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["random", "users"])
+def test_filters_do_what_they_do_in_memory(
+    data: dict[str, Any], kind: str, films: Ratings, parts: PartitionedRatings
+) -> None:
+    asked = spec("private-bias", budget=BUDGET, data=data, split={"kind": kind})
+    there, here = run(asked, given=films), run(asked, given=parts)
+    assert np.array_equal(there.arrays["item_offsets"], here.arrays["item_offsets"])
+    assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
+    assert here.record.guarantee == there.record.guarantee
+
+
+@pytest.mark.parametrize("algorithm", ["als", "slope-one", "bias", "sketch", "nmf", "dp-nmf"])
+def test_who_needs_rows_says_so(algorithm: str, parts: PartitionedRatings) -> None:
+    with pytest.raises(BadInput, match="needs all ratings in one memory, and ratings is kept in"):
+        run(spec(algorithm, budget=BUDGET), given=parts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"split": {"kind": "window"}}, "--split window looks at all ratings"),
+        ({"split": {"least_judged": 2}}, "--least-judged looks at all ratings"),
+        ({"data": {"item_choice": "private"}}, "whose shape is declared"),
+        ({"data": {"row_count": "private"}}, "whose shape is declared"),
+        ({"data": {"min_df": 3}}, "'min_df' is for samples"),
+        ({"data": {"min_item_count": 10_000}}, "No item has 10000 ratings"),
+    ],
+    ids=str,
+)
+def test_what_needs_all_ratings_is_refused_in_words(
+    changed: dict[str, Any], words: str, parts: PartitionedRatings
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        run(spec("private-bias", budget=BUDGET, **changed), given=parts)
+
+
+def test_individual_losses_are_refused(parts: PartitionedRatings) -> None:
+    with pytest.raises(BadInput, match="What single users lost is found in one memory"):
+        run(spec("private-bias", budget=BUDGET), given=parts, individual=True)
+
+
+def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -> None:
+    seen: list[Progress] = []
+    with pytest.raises(Cancelled):
+        run(
+            spec("dp-sgd", budget=BUDGET, parameters={"steps": 50}),
+            given=parts,
+            report=seen.append,
+            stopped=lambda: len(seen) >= 15,
+        )
+    assert len(seen) == 15
+    assert seen[-1].part is not None and seen[-1].part[1] == 6
+
+
+def test_progress_says_part_and_step(parts: PartitionedRatings) -> None:
+    seen: list[Progress] = []
+    asked = spec("dp-sgd", budget=BUDGET, parameters={"steps": 3})
+    run(asked, given=parts, report=seen.append)
+    places = [progress.part for progress in seen if progress.part is not None]
+    assert set(places) == {(place, 6) for place in range(1, 7)}
+    assert {progress.step for progress in seen} == {0, 1, 2, 3}
+
+
+def private(parts: PartitionedRatings) -> PartitionedRatings:
+    from dataclasses import replace
+
+    def change(part: Any) -> Any:
+        return replace(part, rows=replace(part.rows, public=False))
+
+    return replace(parts.changed(change), public=False, origin="one origin")
+
+
+def test_a_run_on_private_parts_enters_their_account_once(
+    parts: PartitionedRatings, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "parts.ledger"
+    run(spec("private-bias", budget=BUDGET), given=private(parts), ledger=ledger)
+    assert len(Account(ledger).lines) == 1
+    with pytest.raises(BadInput, match="needs all ratings"):
+        run(spec("als"), given=private(parts), ledger=ledger)
+    assert len(Account(ledger).lines) == 1
+
+
+def test_no_record_tells_how_many_ratings_or_users_a_part_has(parts: PartitionedRatings) -> None:
+    made = run(spec("private-bias", budget=BUDGET), given=private(parts))
+    told = json.dumps(made.record.to_dict())
+    assert "part" not in json.loads(told)["shape"]
+    for part in parts.parts:
+        for count in (len(part.rows), len(part.ids)):
+            assert f" {count}," not in told.replace("\n", "")
+
+
+def test_the_key_follows_the_parts(parts: PartitionedRatings, tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    other = in_files(low_rank(n_users=120, seed=5), 6, folder)
+    asked = spec("private-bias", budget=BUDGET)
+    assert run_key(asked, parts) != run_key(asked, other)
+    assert run_key(asked, parts) == run_key(asked, in_files(low_rank(n_users=120), 6, folder))

@@ -1,0 +1,34 @@
+"""Ratings in memory, kept in parts on disk."""
+
+from pathlib import Path
+
+from dpmf_core.data.partitioned import Members, PartitionedRatings
+from dpmf_core.data.ratings import Ratings
+from dpmf_datasets.parts_folder import Manifest, file_of, finish, of_folder, write_part
+
+
+def in_files(ratings: Ratings, n_parts: int, folder: Path) -> PartitionedRatings:
+    """The same ratings in Parquet files of a folder."""
+    part_of = Members(ratings.n_users, n_parts).part_of[ratings.users]
+    hashes = []
+    for part in range(n_parts):
+        rows = ratings.only(part_of == part)
+        hashes.append(write_part(file_of(folder, part), rows.users, rows))
+    features = ratings.item_features
+    manifest = Manifest(
+        name=ratings.name,
+        n_users=ratings.n_users,
+        n_items=ratings.n_items,
+        n_ratings=len(ratings),
+        bounds=ratings.bounds,
+        public=ratings.public,
+        assumptions=ratings.assumptions,
+        origin="" if ratings.public else ratings.account,
+        titles=ratings.titles,
+        labels=ratings.labels,
+        parts=tuple(hashes),
+        feature_names=None if features is None else features.names,
+        features=None if features is None else tuple(map(tuple, features.values.tolist())),
+    )
+    finish(folder, manifest)
+    return of_folder(folder, manifest)
