@@ -27,6 +27,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.paths import claimed, clear, data_folder
 from dpmf_datasets import fingerprint, npz_folder, sample_paths
 from dpmf_datasets.readers.archives import opened
+from dpmf_datasets.readers.arrow_tables import is_packed_table
 from dpmf_datasets.readers.columns import PAGE, detected, names_of
 from dpmf_datasets.readers.dates import Order
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, cells_of, read_item_table
@@ -41,7 +42,10 @@ if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are rea
 FOLDER = "uploads"
 KEPT = 24 * 3600  # seconds
 MOST = 200 << 20  # bytes of a table in a zip
-TABLES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet")
+TABLES = (
+    *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl"),
+    *(".parquet", ".feather", ".xlsx", ".ods", ".npz"),
+)
 FEATURES_NAMED = 3  # columns of an item table, beside its data set
 YOURS = "Yours, in this session only."
 ASKED = "asked"  # a file beside the table: how a command names what was brought
@@ -98,7 +102,7 @@ def unpacked(content: bytes, name: str) -> bytes:
     if content[:2] == b"\x1f\x8b":
         with damage_told(name), gzip.open(io.BytesIO(content)) as stream:
             return _whole(stream.read(MOST + 1), name)
-    if content[:4] != b"PK\x03\x04":
+    if content[:4] != b"PK\x03\x04" or is_packed_table(content):
         return content
     with _aside(content, "upload.zip") as path, _named(path, name), opened(path) as members:
         inside = [

@@ -12,19 +12,23 @@ from dpmf_core.data.column_names import KNOWN
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_datasets import (
-    fingerprint,
-    sample_paths,
-    session_files,
-)
+from dpmf_datasets import fingerprint, sample_paths, session_files
+from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import opened
-from dpmf_datasets.readers.columns import in_path
+from dpmf_datasets.readers.arrow_tables import (
+    INTERACTION,
+    Interactions,
+    is_lenskit,
+    lenskit,
+    melted,
+)
+from dpmf_datasets.readers.columns import Way, in_path
 from dpmf_datasets.readers.dates import declared
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import Table, called, damage_told, open_table
 from dpmf_datasets.registry import SOURCES
 from dpmf_datasets.session_files import is_own
 from dpmf_datasets.source import Source
@@ -38,7 +42,8 @@ RATED = (
     "outside",
     ITEM_TABLE,
 )  # what may be said of ratings after a path
-FACTS = (*RATED, *sample_paths.FACTS)  # and of anything
+KINDS = ("sheet", "layout", "table")  # of a table that is read at once
+FACTS = (*RATED, *KINDS, *sample_paths.FACTS)  # and of anything
 OF_SAMPLES = set(sample_paths.FACTS) - {"encoding"}  # of documents and images alone
 
 
@@ -68,6 +73,8 @@ def source_of(id: str) -> Source:  # noqa: A002
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
     """Private data at a path, which know what they were read from."""
+    if databases.is_address(path_and_facts):
+        return _in_database(path_and_facts)
     data = _table(path_and_facts)
     path = path_of(
         path_and_facts if path_of(path_and_facts).is_file() else path_and_facts.partition("?")[0]
@@ -75,6 +82,21 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
     return dataclasses.replace(
         data, origin=session_files.origin_of(path) if is_own(str(path)) else fingerprint.of(path)
     )
+
+
+def _in_database(address_and_facts: str) -> Ratings:
+    """The ratings of a table in a database. Their account goes by the ratings themselves."""
+    address, _, query = address_and_facts.partition("?")
+    said = dict(parse_qsl(query, keep_blank_values=True))
+    facts = {name: value for name, value in said.items() if name in (*RATED, *KINDS)}
+    options = {name: value for name, value in said.items() if name not in facts}
+    held = databases.read(address, options, facts.get("table"))
+    name = facts.get("table", "the database")
+    data, report = _ratings_of_table(held, name, facts, in_path(address, said))
+    if ITEM_TABLE in facts:
+        data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
+    _tell(report)
+    return data
 
 
 def _table(path_and_facts: str) -> Ratings | Samples:
@@ -127,6 +149,9 @@ def _with_item_table(
 def files_of(id_or_path: str) -> tuple[Path, ...]:
     """The files that a path and its facts name."""
     path, _, query = id_or_path.partition("?")
+    if databases.is_address(path):
+        file = databases.file_of(path)
+        return (file,) if file else ()
     tables = dict(parse_qsl(query)).get(ITEM_TABLE)
     return (path_of(path), *((path_of(tables),) if tables else ()))
 
@@ -135,13 +160,18 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
     """The one table of ratings in a folder, an archive or a text file, which would else be
     taken for documents. Raises BadInput where it takes a choice.
     """
+    if path.is_dir() and is_lenskit(names := [it.name for it in path.iterdir()]):
+        found = lenskit(lambda name: (path / name).read_bytes(), names, called(path))
+        return _ratings(path, facts, found)
     if (
         not (path.is_dir() or path.suffix.lower() in (".txt", ".zip", ".tar", ".tgz"))
         or set(facts) & OF_SAMPLES
     ):
         return None
     if path.is_file() and path.suffix.lower() == ".txt":
-        return _ratings(path, facts) if set(facts) & set(RATED) or ratings_tables(path) else None
+        return (
+            _ratings(path, facts) if set(facts) & {*RATED, *KINDS} or ratings_tables(path) else None
+        )
     tables = ratings_tables(path)
     if not tables:
         return None
@@ -160,12 +190,41 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
 
 
 def _ratings(
-    path: Path, facts: dict[str, str], source: BinaryIO | None = None
+    path: Path, facts: dict[str, str], source: BinaryIO | Table | None = None
 ) -> tuple[Ratings, Report]:
     """The ratings table at a path, with what is said of it after that; source: the table within."""
-    ratings, report, _ = read_labelled(
-        source or path, name=path.name, way=in_path(str(path), facts), **ways(facts)
-    )
+    with damage_told(path.name):
+        if source is None and databases.is_sqlite(path):
+            source = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
+        elif "table" in facts:
+            raise BadInput(
+                f"'table' names a table of a database; {called(path)} is none. Leave it out."
+            )
+        table = open_table(source or path, path.name, facts.get("encoding"), facts.get("sheet"))
+    return _ratings_of_table(table, path.name, facts, in_path(str(path), facts))
+
+
+def _ratings_of_table(
+    table: Table, name: str, facts: dict[str, str], way: Way
+) -> tuple[Ratings, Report]:
+    """The ratings of an open table, with what is said of it."""
+    said = ways(facts)
+    if facts.get("layout", "long") not in ("long", "wide"):
+        raise BadInput(
+            "layout is long (a row for each rating) or wide (a row for each user, a column for each"
+            f" item). Got '{facts['layout'][:40]}'."
+        )
+    if facts.get("layout") == "wide":
+        table, said["columns"] = melted(table, said["columns"].get("user"), name), {}
+    if said["columns"].get("rating") == "":
+        if said["bounds"] not in (None, (0.0, 1.0)):
+            raise BadInput(
+                "Without a column of ratings each row counts as 1, of 0 to 1. Leave bounds out, or"
+                " name the column of ratings."
+            )
+        table, said["bounds"] = Interactions(table), (0.0, 1.0)
+        said["columns"]["rating"] = INTERACTION
+    ratings, report, _ = read_labelled(table, name=name, way=way, **said)
     return ratings, report
 
 

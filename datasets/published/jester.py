@@ -18,6 +18,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.published.movielens import judged
 from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.arrow_tables import first_sheet
 from dpmf_datasets.readers.report import CLAMPED, NOT_A_NUMBER, RAGGED, WRONG_COUNT, Report, Tally
 from dpmf_datasets.readers.tables import called
 from dpmf_datasets.source import Source
@@ -80,7 +81,8 @@ def _table(members: Members, name: str, tally: Tally, first: int) -> npt.NDArray
     import pandas as pd
 
     with members.open(name) as stream:
-        cells = _spreadsheet(stream, name) if name.lower().endswith(".xls") else _text(stream)
+        is_sheet = name.lower().endswith(".xls")
+        cells = first_sheet(stream.read(), name) if is_sheet else _text(stream)
     right = [len(row) == 1 + JOKES for row in cells]
     tally.add(
         RAGGED,
@@ -95,19 +97,6 @@ def _table(members: Members, name: str, tally: Tally, first: int) -> npt.NDArray
     if len(numbers):
         table[right] = numbers.to_numpy(np.float64)
     return table
-
-
-def _spreadsheet(stream: BinaryIO, name: str) -> list[list[Any]]:
-    import xlrd
-
-    try:
-        sheet = xlrd.open_workbook(file_contents=stream.read()).sheet_by_index(0)
-        return [sheet.row_values(row) for row in range(sheet.nrows)]
-    except Exception as error:  # the reader raises whatever a damaged file leads it to
-        raise BadInput(
-            f"{name} cannot be read as a spreadsheet (.xls): {error}. Export it as CSV and import"
-            " that."
-        ) from error
 
 
 def _text(stream: BinaryIO) -> list[list[Any]]:

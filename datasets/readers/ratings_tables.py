@@ -25,7 +25,7 @@ from dpmf_datasets.readers.report import (
 )
 from dpmf_datasets.readers.tables import PREVIEWED, Table, damage_told, open_table
 
-Source = str | Path | bytes | BinaryIO
+Source = str | Path | bytes | BinaryIO | Table
 
 SHOWN = 3  # values of each chosen column
 MOST_OUTSIDE = 10  # one rating in so many may lie outside the declared bounds
@@ -50,7 +50,8 @@ def read_table(
     dates: Order | None = None,
     outside: Outside = "clamp",
 ) -> tuple[Ratings, Report]:
-    """The ratings of a CSV, TSV or Parquet table (also .gz), and a report of what was repaired or
+    """The ratings of a table (CSV, TSV, Parquet, Feather, lines of JSON, a spreadsheet, arrays of
+    numpy; texts also .gz), and a report of what was repaired or
     left out.
 
     bounds: the lowest and highest rating that can be given, public, so declared and not read off

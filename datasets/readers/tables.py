@@ -5,6 +5,7 @@ batches, with the line each stands on.
 import csv
 import gzip
 import lzma
+import re
 import struct
 import tarfile
 import zipfile
@@ -15,14 +16,14 @@ from contextlib import contextmanager
 from io import BytesIO
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers import encodings
+from dpmf_datasets.readers import arrow_tables, encodings
 from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC
 from dpmf_datasets.readers.text_layout import (
     HEAD,
@@ -42,6 +43,7 @@ NOTED = b"dpmf.assumptions"  # in the metadata of a Parquet file
 KNOWN_ASSUMPTIONS = (encodings.ENCODING_IS_PUBLIC, FORMAT_IS_PUBLIC)
 PREVIEWED = 300  # rows from which a person is shown some different values
 MOST_COLUMNS = 2000
+BEGINNING = 64  # bytes that tell what kind a file is
 LONGEST_NAME = 80  # characters of a file's name in a message
 DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
     zipfile.BadZipFile,
@@ -82,6 +84,7 @@ def damage_told(name: str | Path) -> Iterator[None]:
         ) from error
 
 
+@runtime_checkable
 class Table(Protocol):
     """names: the header, or () where there is none. first: the first row of data. unit: what
     `line` counts.
@@ -150,7 +153,7 @@ class TextTable:
             check_widths(rows, name)
         if len(rows) < min(len(lines), PREVIEWED + 1):
             self.unit = "row"  # a cell reaches over several lines; spreadsheets count like this
-        self.names: tuple[str, ...] = rows[0] if header else ()
+        self.names: tuple[str, ...] = without_types(rows[0]) if header else ()
         self.first: tuple[str, ...] = rows[int(header)] if len(rows) > header else ()
         self._head = rows[int(header) :]
         self._start = every.index(lines[0])  # lines before the header, or the first row
@@ -274,28 +277,51 @@ class ParquetTable:
         return f"{len(self.names):,} columns of a Parquet file."
 
 
+def without_types(header: tuple[str, ...]) -> tuple[str, ...]:
+    """A header as RecBole writes it, user_id:token and the like, without the kinds of columns."""
+    names = tuple(re.sub(r":(token|float)(_seq)?$", "", name) for name in header)
+    return names if all(map(str.__ne__, names, header)) else header
+
+
 def _is_blank(line: str) -> bool:
     return not line.strip()
 
 
 def open_table(
-    source: str | Path | bytes | BinaryIO, name: str, encoding: str | None = None
+    source: str | Path | bytes | BinaryIO | Table,
+    name: str,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Table:
     """The table in a file, in bytes or in an open binary file that can be rewound. encoding: of
-    a text, where it is declared.
+    a text, where it is declared. sheet: of a spreadsheet; its first one unless it is said.
     """
+    if isinstance(source, Table):
+        return source
     stream = _stream(source)
-    magic = stream.read(4)
+    magic = stream.read(BEGINNING)
     stream.seek(0)
     if magic[:2] == b"\x1f\x8b":
-        return TextTable(gzip.open(stream), name, encoding)  # type: ignore[arg-type]  # read and seek are all that is used
-    if magic == b"PAR1":
+        # read and seek are all that is used
+        stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
+        magic = stream.read(BEGINNING)
+        stream.seek(0)
+    if magic[:4] == b"PAR1":
         return ParquetTable(stream, name)
-    if magic == b"PK\x03\x04":
-        raise BadInput(
-            f"{name} is a zip or spreadsheet file, not a table of text. Save the sheet as CSV; take"
-            " an official archive with `import ID PATH`."
-        )
+    if magic[:4] in (b"ARRO", b"FEA1"):
+        return arrow_tables.feather(stream, name)
+    if magic[:4] == arrow_tables.OLE:
+        return arrow_tables.spreadsheet(stream, name, sheet)
+    if magic[:4] == b"PK\x03\x04":
+        found = arrow_tables.of_zip(stream, name, sheet)
+        if found is None:
+            raise BadInput(
+                f"{name} is a zip file, not a table. Take a table out of it, or an official archive"
+                " with `import ID PATH`."
+            )
+        return found
+    if arrow_tables.looks_like_json(magic):
+        return arrow_tables.json_lines(stream.read(), name)
     return TextTable(stream, name, encoding)
 
 

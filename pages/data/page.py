@@ -15,7 +15,10 @@ from pages.server import upload_quota
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
 FORMS = {"ratings": ratings_form.draw, "samples": samples_form.draw}
 ENDINGS = {
-    "ratings": ["csv", "tsv", "txt", "dat", "data", "parquet", "gz", "zip"],
+    "ratings": [
+        *("csv", "tsv", "txt", "dat", "data", "inter", "jsonl", "json"),
+        *("parquet", "feather", "npz", "xlsx", "xls", "ods", "gz", "zip"),
+    ],
     "samples": ["txt", "csv", "tsv", "zip", "mat"],
 }
 FITS = {

@@ -161,7 +161,7 @@ def test_blank_lines_keep_the_line_numbers_right():
             "No column of ratings.csv is recognised as the user",
         ),
         (b"1,2,x\n2,2,3\n", "its first row is not user, item, rating"),
-        (b"PK\x03\x04rest", "zip or spreadsheet"),
+        (b"PK\x03\x04rest", "damaged or cut short"),
         (b"PAR1 and no more", "Parquet"),
         (gzip.compress(table(*GOOD * 50))[:-20], "cut short"),
     ],
@@ -324,8 +324,8 @@ def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
         str(path): "not declared",
         f"{path}?bounds=5": "two numbers",
         f"{path}?bound=1,5": (
-            "dates, outside, item_table, text, encoding, key, image, drop, order, transpose, white,"
-            " group"
+            "dates, outside, item_table, sheet, layout, table, text, encoding, key, image, drop,"
+            " order, transpose, white, group"
         ),
         f"{path}?bounds=1,5&users=-1": "whole number",
         str(tmp_path): "holds a table of ratings, mine.csv",

@@ -1,0 +1,292 @@
+"""The same ratings from every kind of file, written by the library that usually writes it."""
+
+import gzip
+import json
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets import load, session_files, stamp
+from dpmf_datasets.readers import arrow_tables, databases
+from dpmf_datasets.readers.ratings_tables import read_table
+
+FRAME = pd.DataFrame(
+    {
+        "user_id": [f"u{u}" for u in range(12) for _ in range(4)],
+        "item_id": [(u + 3 * k) % 9 for u in range(12) for k in range(4)],
+        "rating": [1 + (u * k) % 9 / 2 for u in range(12) for k in range(4)],
+        "timestamp": [1_600_000_000 + (37 * u + k) % 48 for u in range(12) for k in range(4)],
+    }
+)
+Write = Callable[[Path, pd.DataFrame], str]
+
+
+def _csv(folder: Path, frame: pd.DataFrame) -> str:
+    frame.to_csv(folder / "r.csv", index=False)
+    return "r.csv"
+
+
+def _json_lines(folder: Path, frame: pd.DataFrame) -> str:
+    frame.assign(tags=[["a"]] * len(frame)).to_json(
+        folder / "r.jsonl", orient="records", lines=True
+    )
+    return "r.jsonl"
+
+
+def _json_list(folder: Path, frame: pd.DataFrame) -> str:
+    frame.to_json(folder / "r.json", orient="records")
+    return "r.json"
+
+
+def _packed_json(folder: Path, frame: pd.DataFrame) -> str:
+    with gzip.open(folder / "r.jsonl.gz", "wt") as file:
+        file.write(frame.to_json(orient="records", lines=True))
+    return "r.jsonl.gz"
+
+
+def _feather(folder: Path, frame: pd.DataFrame) -> str:
+    pyarrow.feather.write_feather(frame, folder / "r.feather")
+    return "r.feather"
+
+
+def _recbole(folder: Path, frame: pd.DataFrame) -> str:
+    kinds = ("token", "token", "float", "float")
+    header = [f"{name}:{kind}" for name, kind in zip(frame, kinds, strict=True)]
+    frame.to_csv(folder / "r.inter", sep="\t", index=False, header=header)
+    return "r.inter"
+
+
+def _npz(folder: Path, frame: pd.DataFrame) -> str:
+    columns = {name: np.array(frame[name].tolist()) for name in frame}
+    np.savez(folder / "r.npz", **columns)
+    return "r.npz"
+
+
+def _sqlite(folder: Path, frame: pd.DataFrame) -> str:
+    with sqlite3.connect(folder / "r.db") as connection:
+        frame.to_sql("seen", connection, index=False)
+        connection.execute("create table other (x integer)")
+    connection.close()
+    return "r.db?table=seen"
+
+
+def _address(folder: Path, frame: pd.DataFrame) -> str:
+    return f"sqlite:///{folder}/{_sqlite(folder, frame)}"
+
+
+def _lenskit(folder: Path, frame: pd.DataFrame) -> str:
+    """As `Dataset.save` of LensKit lays a data set out."""
+    place = folder / "lens"
+    place.mkdir()
+    (place / "schema.json").write_text(json.dumps({"name": "lens"}))
+    columns: dict[str, Any] = {}
+    for entity in ("user", "item"):
+        codes, ids = pd.factorize(frame[f"{entity}_id"], sort=True)
+        table = pa.table({f"{entity}_id": pa.array(ids.tolist())})
+        pa.parquet.write_table(table, place / f"{entity}.parquet")
+        columns[f"{entity}_num"] = pa.array(codes, pa.int32())
+    rest = {name: pa.array(frame[name]) for name in ("rating", "timestamp")}
+    pa.parquet.write_table(pa.table({**columns, **rest}), place / "rating.parquet")
+    return "lens"
+
+
+def _excel(folder: Path, frame: pd.DataFrame) -> str:
+    pytest.importorskip("python_calamine")
+    pytest.importorskip("openpyxl")
+    frame.to_excel(folder / "r.xlsx", index=False)
+    return "r.xlsx"
+
+
+def _ods(folder: Path, frame: pd.DataFrame) -> str:
+    pytest.importorskip("python_calamine")
+    pytest.importorskip("odf")
+    with pd.ExcelWriter(folder / "r.ods") as book:
+        pd.DataFrame({"about": ["this"]}).to_excel(book, sheet_name="notes", index=False)
+        frame.to_excel(book, sheet_name="seen", index=False)
+    return "r.ods?sheet=seen"
+
+
+WRITERS: list[Write] = [
+    *(_csv, _json_lines, _json_list, _packed_json, _feather, _recbole, _npz, _sqlite, _address),
+    *(_lenskit, _excel, _ods),
+]
+
+
+def opened(folder: Path, place: str, **facts: str) -> Ratings:
+    """The ratings at a place in the folder, with more said after it."""
+    path, _, query = place.partition("?")
+    said = "&".join([*([query] if query else []), *(f"{k}={v}" for k, v in facts.items())])
+    found = load(f"{path if '://' in path else folder / path}?{said}")
+    assert isinstance(found, Ratings)
+    return found
+
+
+@pytest.mark.parametrize("write", WRITERS, ids=lambda it: it.__name__[1:])
+def test_every_kind_holds_the_same_ratings(tmp_path: Path, write: Write) -> None:
+    (tmp_path / "first").mkdir()
+    expected = opened(tmp_path / "first", _csv(tmp_path / "first", FRAME), bounds="1,5")
+    found = opened(tmp_path, write(tmp_path, FRAME), bounds="1,5")
+    assert found.labels == expected.labels == tuple(map(str, range(9)))
+    assert found.n_users == 12 and found.order is not None and expected.order is not None
+    for name in ("users", "items", "values"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    np.testing.assert_array_equal(found.order.argsort(), expected.order.argsort())
+    assert not found.public
+
+
+def test_a_wide_table_is_a_row_for_each_user(tmp_path: Path) -> None:
+    wide = FRAME.pivot_table("rating", "user_id", "item_id").reset_index()
+    wide.columns = wide.columns.map(str)
+    expected = opened(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    wide.to_parquet(tmp_path / "wide.parquet")
+    for name in ("wide.csv", "wide.parquet"):
+        found = opened(tmp_path, name, layout="wide", bounds="1,5")
+        assert found.labels == expected.labels and len(found) == len(expected) < 12 * 9
+        for part in ("users", "items", "values"):
+            np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+    wide[[*wide.columns[1:], "user_id"]].to_csv(tmp_path / "last.csv", index=False)
+    last = opened(tmp_path, "last.csv", layout="wide", user="user_id", bounds="1,5")
+    np.testing.assert_array_equal(last.values, expected.values)
+    with pytest.raises(BadInput, match=r"layout is long .* or wide .* Got 'tall'"):
+        opened(tmp_path, "wide.csv", layout="tall", bounds="1,5")
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_interactions_without_ratings_count_as_one(tmp_path: Path, header: bool) -> None:
+    FRAME[["user_id", "item_id"]].to_csv(tmp_path / "clicks.csv", index=False, header=header)
+    found = opened(tmp_path, "clicks.csv", rating="")
+    assert found.bounds == (0.0, 1.0) and set(found.values.tolist()) == {1.0}
+    assert len(found) == len(FRAME.drop_duplicates(["user_id", "item_id"]))
+    with pytest.raises(BadInput, match="Leave bounds out"):
+        opened(tmp_path, "clicks.csv", rating="", bounds="1,5")
+
+
+def test_a_sparse_matrix_of_scipy_is_read(tmp_path: Path) -> None:
+    users = FRAME["user_id"].str[1:].astype(int)
+    cells = FRAME.assign(user=users).drop_duplicates(["user", "item_id"])
+    matrix = csr_array((cells["rating"], (cells["user"], cells["item_id"])))
+    save_npz(tmp_path / "m.npz", matrix)
+    found = opened(tmp_path, "m.npz", bounds="1,5")
+    assert len(found) == matrix.nnz and found.shape.n_items == 9
+    np.testing.assert_allclose(np.sort(found.values), np.sort(matrix.data))
+
+
+def test_pickles_are_not_read(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", user=np.array([{"a": 1}], object), item=[1], rating=[1])
+    with pytest.raises(BadInput, match=r"p\.npz cannot be read as arrays: .*allow_pickle=False"):
+        opened(tmp_path, "p.npz", bounds="1,5")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.jsonl", b'{"user": 1}\n{"user": [', "cannot be read as lines of JSON"),
+        ("a.json", b"[{]", "cannot be read as lines of JSON"),
+        ("a.json", b'[{"user": 1}, 3]', "cannot be read as lines of JSON"),
+        ("a.feather", b"ARROW1\0\0" + b"x" * 50, "cannot be read as Feather|damaged"),
+        ("a.npz", b"PK\x03\x04" + b"x" * 50, "damaged or cut short"),
+        ("a.jsonl", b'{"user": 1, "film": 2}', r"recognised as the rating\. .*rating=film"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=words):
+        opened(tmp_path, name, bounds="1,5")
+
+
+@pytest.mark.parametrize("write", [_json_lines, _feather, _recbole, _npz, _sqlite, _lenskit])
+def test_the_advice_of_each_refusal_works_as_it_stands(tmp_path: Path, write: Write) -> None:
+    """Ask without bounds and with a column of an odd name; say what each refusal says."""
+    odd = FRAME.rename(columns={"rating": "how_much"}) if write is not _lenskit else FRAME
+    place, refusals = str(tmp_path / write(tmp_path, odd)), 0
+    while True:
+        try:
+            found = load(place)
+            break
+        except BadInput as refused:
+            advice = re.search(r"e\.g\. '([^']*)'", str(refused))
+            assert advice is not None and advice[1] != place, refused
+            place, refusals = advice[1], refusals + 1
+    assert isinstance(found, Ratings) and len(found) > 20 and 1 <= refusals <= 2
+
+
+def test_uploads_are_read_as_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
+    expected = opened(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
+    for write in (_json_lines, _feather, _recbole, _npz):
+        name = write(tmp_path, FRAME)
+        content = (tmp_path / name).read_bytes()
+        names, roles, rows = session_files.preview(content, name)
+        assert roles["rating"] == "rating" and len(rows) == 48 and "user_id" in names
+        brought = session_files.ratings(content, name, {}, (1.0, 5.0))
+        assert isinstance(brought.data, Ratings)
+        np.testing.assert_array_equal(brought.data.values, expected.values)
+
+
+# ---- databases -----------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_with_an_address_is_said(tmp_path: Path) -> None:
+    place = f"sqlite:///{tmp_path}/{_sqlite(tmp_path, FRAME)}"
+    for asked, words in (
+        (place.replace("seen", "sean"), "no table 'sean'. Did you mean 'seen'"),
+        (place.partition("?")[0], r"several tables\. .*other, seen.*E\.g\. 'sqlite:///"),
+        (f"sqlite:///{tmp_path}/none.db", "no SQLite database at none.db"),
+        ("postgresql://me:secret@localhost/films?table=r", "kept with every run"),
+        ("nosuch://localhost/films", "cannot be opened as a database"),
+    ):
+        with pytest.raises(BadInput, match=words) as refused:
+            load(asked)
+        assert "secret" not in str(refused.value)
+
+
+def test_a_database_is_read_and_not_written(tmp_path: Path) -> None:
+    name = _sqlite(tmp_path, FRAME)
+    file = tmp_path / "r.db"
+    before = file.read_bytes()
+    found = opened(tmp_path, f"sqlite:///{tmp_path}/{name}", bounds="1,5")
+    assert isinstance(found, Ratings) and file.read_bytes() == before
+    assert {it.name for it in tmp_path.iterdir()} == {"r.db"}
+    assert stamp(f"sqlite:///{tmp_path}/{name}&bounds=1,5") == file.stat().st_mtime
+
+
+def test_a_column_of_several_kinds_is_read_as_text(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "m.db") as connection:
+        connection.execute("create table r (user, item, rating)")
+        rows = [(u, i, r) for u in range(6) for i, r in enumerate((1, 2.5, "4", None))]
+        connection.executemany("insert into r values (?, ?, ?)", rows)
+    connection.close()
+    table = databases.read(f"sqlite:///{tmp_path}/m.db", {}, None)
+    found, report = read_table(table, name="r", bounds=(1, 5))
+    assert sorted(set(found.values.tolist())) == [1.0, 2.5, 4.0] and len(found) == 18
+    assert sum(problem.count for problem in report.problems) == 6
+
+
+# ---- spreadsheets --------------------------------------------------------------------------------
+
+
+def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    name = _ods(tmp_path, FRAME).partition("?")[0]
+    with pytest.raises(BadInput, match=r"no sheet 'saen'\. Did you mean 'seen'. Its sheets: notes"):
+        opened(tmp_path, name, sheet="saen", bounds="1,5")
+    with pytest.raises(BadInput, match=r"No column of r\.ods is recognised as the user"):
+        opened(tmp_path, name, bounds="1,5")
+    sound = (tmp_path / name).read_bytes()
+    for content in (arrow_tables.OLE + b"x" * 600, sound[: len(sound) // 2]):
+        (tmp_path / "bad.xls").write_bytes(content)
+        with pytest.raises(BadInput, match=r"cannot be read as a spreadsheet|damaged"):
+            opened(tmp_path, "bad.xls", sheet="seen", bounds="1,5")
