@@ -45,7 +45,8 @@ def test_a_sweep_comes_again_as_a_table_and_a_chart(tmp_path: Path) -> None:
     points = (
         "from dpmf_core.runs.sweep import Sweep, rows\n\n"
         "points = Sweep.model_validate(dict(data={'id': 'cinema-small'}, "
-        " methods=[{'algorithm': 'private-bias'}], epsilons=[1, 5], delta=5e-5, seeds=[0])).points()"
+        " methods=[{'algorithm': 'private-bias'}], epsilons=[1, 5], delta=5e-5,"
+        " seeds=[0])).points()"
     )
     (chart,) = execute(notebooks.of_points("A trade-off", points, "rmse"), tmp_path).figures
     ((line,), errors) = (chart["data"], {})
