@@ -5,7 +5,7 @@ BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --quiet
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: app check test test-all lint lock bench clean
+.PHONY: app check test test-all lint lock bench docs clean
 
 app: .venv/app-ready  ## set up, serve and open the browser
 	@exec $(BIN)/python app.py
@@ -45,6 +45,9 @@ bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where i
 	$(BIN)/python -m benchmarks.roads .venv/bench-surprise/bin/python
 	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.tables
+
+docs: .venv/dev-ready  ## the documentation as a site, in build/site
+	$(BIN)/python docs/build_site.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
