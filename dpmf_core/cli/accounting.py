@@ -1,6 +1,7 @@
 """`account`: what a composition costs, or how much noise a budget asks for. No data are seen."""
 
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
@@ -31,6 +32,7 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
+from dpmf_core.privacy.exchange import EVENT, dp_event_epsilon, dp_event_to_json, read_ledger
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.runs.record import PrivacyRecord
@@ -53,6 +55,15 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     multiple=True,
     metavar="KIND:Z:COUNT",
     help="gaussian or laplace, noise over sensitivity, how often; repeatable.",
+)
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=(
+        "Account what a JSON file says: rows under 'ledger' (of any --json here), or another tool's"
+        " event of dp_accounting under 'dp_event'."
+    ),
 )
 @click.option(
     "--delta",
@@ -107,7 +118,13 @@ def account(**options: Any) -> None:
     """Every rule's epsilon of a composition, the noise for a budget, or the cost of an
     algorithm's plan.
     """
-    if options["algorithm"]:
+    if options["file"] is not None:
+        event = read_ledger(options["file"])
+        if not isinstance(event, Event):
+            click.echo(_of_another_kind(event, options))
+            return
+        costed = _of_event(event, options)
+    elif options["algorithm"]:
         costed = _plan(options)
     elif options["epsilon"] is not None:
         costed = _noise_for(options)
@@ -147,7 +164,20 @@ def _group(costed: _Costed, size: int | None, relation: Relation) -> _Group | No
 
 def _json(costed: _Costed, group: _Group | None) -> dict[str, Any]:
     beside = {} if group is None else {"group": asdict(group)}
-    return {**costed.facts, **costed.privacy.model_dump(mode="json"), **beside}
+    return {
+        **costed.facts,
+        **costed.privacy.model_dump(mode="json"),
+        EVENT: _dp_event_of(costed.privacy),
+        **beside,
+    }
+
+
+def _dp_event_of(privacy: PrivacyRecord) -> dict[str, Any] | None:
+    """As dp_accounting has it; None where it has no such event."""
+    try:
+        return dp_event_to_json(privacy.dp_event)
+    except UnsupportedEvent:
+        return None
 
 
 def _words(costed: _Costed, group: _Group | None) -> str:
@@ -174,13 +204,36 @@ def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Bud
         raise explain(error, "the budget", Budget.model_json_schema()["properties"]) from None  # type: ignore[arg-type]
 
 
+def _of_another_kind(event: Any, options: dict[str, Any]) -> str:
+    """What an event costs that only dp_accounting knows, sampled releases say."""
+    delta = _budget(options, 1.0, options["delta"]).delta
+    if options["group_size"]:
+        raise BadInput(
+            "Groups are accounted for Gaussian and Laplace noise. Leave out --group-size."
+        )
+    try:
+        found = dp_event_epsilon(event, delta)
+    except UnsupportedEvent as why:
+        raise BadInput(str(why)) from None
+    if options["as_json"]:
+        return to_json({"epsilon": found, "delta": delta, EVENT: dp_event_to_json(event)})
+    return (
+        f"epsilon = {epsilon_text(found)} (delta = {delta_text(delta)}), by the accountants of"
+        " dp_accounting, provided that every release is listed as it was"
+    )
+
+
 def _composed(options: dict[str, Any]) -> _Costed:
     if not options["releases"]:
         raise BadInput(
             "Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find"
             " the noise, or --algorithm."
         )
-    event = sequence(*(_release(text) for text in options["releases"]))
+    return _of_event(sequence(*(_release(text) for text in options["releases"])), options)
+
+
+def _of_event(event: Event, options: dict[str, Any]) -> _Costed:
+    """What was listed, at the delta that was given."""
     _within_reach(event)
     budget = _budget(options, 1.0, options["delta"])
     return _Costed(PrivacyRecord.of(normal_form(event), event, budget, BY_HAND), event)

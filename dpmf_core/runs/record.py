@@ -164,6 +164,17 @@ class PrivacyRecord(Part):
         return event_of_rows([row.model_dump() for row in self.ledger])
 
     @property
+    def dp_event(self) -> Any:
+        """The ledger as an event of `dp_accounting`, whose accountants find the same epsilon.
+
+        Raises UnsupportedEvent on releases that may fail (item sets and row counts).
+        """
+        from dpmf_core.privacy.exchange import to_dp_event
+
+        relation = self.relation if isinstance(self.relation, Relation) else Relation.ADD_REMOVE
+        return to_dp_event(self.event, relation)
+
+    @property
     def neighbours(self) -> str:
         """How a neighbouring data set differs, as it is printed."""
         return neighbours(self.guarantee.unit, self.relation)

@@ -3,11 +3,14 @@ that mean something.
 """
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from dp_accounting.dp_event import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting.pld import PLDAccountant
 
 from dpmf_core import first_views, load_model
 from dpmf_core.runs.specification import RunSpec
@@ -321,3 +324,38 @@ def test_what_cannot_be_saved_is_said_before_the_run(say: Any, tmp_path: Path) -
     said = say(*SMALL, "--algorithm", "slope-one", "--save", str(tmp_path / "new"))
     assert said.code == 2 and "These can: " in said.err
     assert list(Store().rows()) == []
+
+
+# ---- ledgers in files ---------------------------------------------------------------------------
+
+
+def test_what_one_command_writes_another_accounts(say: Any, tmp_path: Path) -> None:
+    run = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--json")
+    (tmp_path / "run.json").write_text(run.out)
+    asked = ("account", "--from", str(tmp_path / "run.json"), "--delta", "1e-5", "--json")
+    found = say(*asked).json
+    assert found["epsilon"]["exact"] == pytest.approx(5.0)
+    assert found["ledger"] == run.json["ledger"]
+    event = {"dp_event": found["dp_event"]}
+    (tmp_path / "event.json").write_text(json.dumps(event))
+    again = say("account", "--from", str(tmp_path / "event.json"), "--delta", "1e-5", "--json").json
+    assert again["epsilon"]["exact"] == pytest.approx(5.0)
+
+
+def test_another_tools_event_is_accounted(say: Any, tmp_path: Path) -> None:
+    """500 steps of DP-SGD, as Opacus and TensorFlow Privacy sample them."""
+    step = {"kind": "GaussianDpEvent", "noise_multiplier": 1.1}
+    sampled = {"kind": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event": step}
+    steps = {"kind": "SelfComposedDpEvent", "event": sampled, "count": 500}
+    file = tmp_path / "opacus.json"
+    file.write_text(json.dumps({"dp_event": steps}))
+    asked = ("account", "--from", str(file), "--delta", "1e-5")
+    event = SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 500)
+    expected = PLDAccountant().compose(event).get_epsilon(1e-5)
+    assert say(*asked, "--json").json["epsilon"] == pytest.approx(expected)
+    assert f"epsilon = {expected:.2f}" in say(*asked).out
+    assert say("account", "--from", str(file)).code == 2  # no delta
+    assert say(*asked, "--group-size", "3").code == 2
+    file.write_text("[]")
+    refused = say(*asked)
+    assert refused.code == 2 and "holds no ledger" in refused.err

@@ -1,0 +1,185 @@
+"""Ledgers as other accountants have them: events of `dp_accounting`, both ways, and either as JSON.
+
+Noise multipliers are over what one step between neighbours moves. So an event that was made under
+replace-one is accounted like any other, by the default of `dp_accounting`.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.events import NOTHING, Event, Repeat, Sequence, event_of_rows, normal_form
+from dpmf_core.privacy.mechanisms import (
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Relation,
+    UnsupportedEvent,
+)
+
+if TYPE_CHECKING:  # it takes a second to load, and most runs do without
+    from dp_accounting.dp_event import DpEvent
+
+ANOTHERS = "another tool's release"
+EVENT, KIND = "dp_event", "kind"  # keys of the JSON
+
+
+def to_dp_event(event: Event, relation: Relation = Relation.ADD_REMOVE) -> "DpEvent":
+    """The event of `dp_accounting` that costs what this one costs, by its own accountants.
+
+    Discrete Gaussian noise is a release of zero-concentrated DP, for so it is accounted here.
+    Raises UnsupportedEvent on what `dp_accounting` has no event for: releases that may fail, and
+    posterior samples.
+    """
+    from dp_accounting import dp_event as kinds
+
+    parts = [
+        kinds.SelfComposedDpEvent(_leaf(leaf, relation), count)
+        for leaf, count in normal_form(event)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return kinds.ComposedDpEvent(parts) if parts else kinds.NoOpDpEvent()
+
+
+def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
+    from dp_accounting import dp_event as kinds
+
+    z = leaf.multiplier(relation)
+    if type(leaf) is Gaussian:
+        return kinds.GaussianDpEvent(z)
+    if type(leaf) is Laplace:
+        return kinds.LaplaceDpEvent(z)
+    if type(leaf) is DiscreteGaussian:
+        return kinds.ZCDpEvent(1 / (2 * z * z))
+    raise UnsupportedEvent(
+        f"dp_accounting has no event for a {leaf.mechanism}, of {leaf.statistic!r}. Account the"
+        " ledger here."
+    )
+
+
+def from_dp_event(event: "DpEvent") -> Event:
+    """The event that one of `dp_accounting` describes: Gaussian and Laplace noise, composed.
+
+    Raises UnsupportedEvent on other kinds (`dp_event_epsilon` accounts those).
+    """
+    from dp_accounting import dp_event as kinds
+
+    if isinstance(event, kinds.NoOpDpEvent):
+        return NOTHING
+    if isinstance(event, kinds.GaussianDpEvent):
+        return Gaussian(float(event.noise_multiplier), ANOTHERS, replace_one_factor=1.0)
+    if isinstance(event, kinds.LaplaceDpEvent):
+        return Laplace(float(event.noise_multiplier), ANOTHERS, replace_one_factor=1.0)
+    if isinstance(event, kinds.SelfComposedDpEvent):
+        return Repeat(from_dp_event(event.event), int(event.count))
+    if isinstance(event, kinds.ComposedDpEvent):
+        return Sequence(tuple(from_dp_event(part) for part in event.events))
+    raise UnsupportedEvent(
+        f"A {type(event).__name__} is no Gaussian or Laplace release. Account it with"
+        " dp_event_epsilon(event, delta)."
+    )
+
+
+def dp_event_epsilon(event: "DpEvent", delta: float) -> float:
+    """The epsilon of any event at delta: by the exact rules of this package where they cover it,
+    else the smaller of what the PLD and the RDP accountant of `dp_accounting` find.
+
+    Raises UnsupportedEvent where neither covers it.
+    """
+    try:
+        return exactly(from_dp_event(event), delta)
+    except UnsupportedEvent:
+        pass
+    from dp_accounting.pld import PLDAccountant
+    from dp_accounting.rdp import RdpAccountant
+
+    found = []
+    for accountant in (PLDAccountant(), RdpAccountant()):
+        if accountant.supports(event):
+            found.append(float(accountant.compose(event).get_epsilon(delta)))
+    if not found:
+        raise UnsupportedEvent(f"No accountant covers this event: {event!r}.")
+    return min(found)
+
+
+# ---- JSON ----------------------------------------------------------------------------------------
+
+
+def dp_event_to_json(event: "DpEvent") -> dict[str, Any]:
+    """An event of `dp_accounting` as JSON holds it: its kind, and its fields by name."""
+    import attr
+
+    fields = {it.name: getattr(event, it.name) for it in attr.fields(type(event))}
+    return {KIND: type(event).__name__, **{name: _to_json(it) for name, it in fields.items()}}
+
+
+def _to_json(value: Any) -> Any:
+    from dp_accounting.dp_event import DpEvent
+
+    if isinstance(value, DpEvent):
+        return dp_event_to_json(value)
+    return [_to_json(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def dp_event_from_json(said: Mapping[str, Any]) -> "DpEvent":
+    """The event that such JSON says. Raises BadInput."""
+    from dp_accounting import dp_event as kinds
+
+    known = {it.__name__: it for it in kinds.DpEvent.__subclasses__()}
+    kind = known.get(str(said.get(KIND)))
+    if kind is None:
+        raise BadInput(
+            f"The '{KIND}' of an event is one of {', '.join(sorted(known))}. Got"
+            f" {str(said.get(KIND))[:60]!r}."
+        )
+    fields = {name: _from_json(value) for name, value in said.items() if name != KIND}
+    try:
+        return kind(**fields)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"A {kind.__name__} cannot be made of {sorted(fields)}: {error}.") from None
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dp_event_from_json(value)
+    return [_from_json(part) for part in value] if isinstance(value, list) else value
+
+
+def read_ledger(path: Path) -> "Event | DpEvent":
+    """What a JSON file says was released: rows under "ledger", as every record has them (`fit
+    --json`, `account --json`), or an event of `dp_accounting` under "dp_event".
+
+    Raises BadInput.
+    """
+    try:
+        said = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path.name} cannot be read as JSON: {error}.") from None
+    if isinstance(said, dict) and isinstance(said.get("ledger"), list):
+        try:
+            return event_of_rows(said["ledger"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise BadInput(f"The ledger in {path.name} cannot be read: {error}") from None
+    if isinstance(said, dict) and isinstance(said.get(EVENT), dict):
+        try:
+            event = dp_event_from_json(said[EVENT])
+            return _with_own_kinds(event)
+        except (ValueError, TypeError) as error:
+            raise BadInput(f"The event in {path.name} cannot be read: {error}") from None
+    raise BadInput(
+        f"{path.name} holds no ledger. It is a JSON object with rows under 'ledger', as"
+        " `account --json` writes them, or with an event of dp_accounting under 'dp_event'."
+    )
+
+
+def _with_own_kinds(event: "DpEvent") -> "Event | DpEvent":
+    """An event of this package where it has the kinds, else as it was."""
+    try:
+        return from_dp_event(event)
+    except UnsupportedEvent:
+        return event

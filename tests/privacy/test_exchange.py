@@ -1,0 +1,113 @@
+"""Ledgers as events of dp_accounting and as JSON: what other accountants find is what we find."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dp_accounting import dp_event as kinds
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
+
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy import (
+    NOTHING,
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    PosteriorSample,
+    Relation,
+    Repeat,
+    UnsupportedEvent,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.events import Event
+from dpmf_core.privacy.exchange import (
+    dp_event_epsilon,
+    dp_event_from_json,
+    dp_event_to_json,
+    from_dp_event,
+    read_ledger,
+    to_dp_event,
+)
+from dpmf_core.privacy.failing_mechanisms import PaddedCount
+
+LEDGERS: list[Event] = [
+    Repeat(Gaussian(3.0, "a", 2.0), 7),
+    sequence(Gaussian(2.0, "a", 1.0, 1.4), Repeat(Gaussian(5.0, "b"), 4), Gaussian(9.0, groups=3)),
+    sequence(Laplace(4.0, "c"), Repeat(Gaussian(3.0, "d"), 2)),
+    Laplace(2.0),
+]
+SAMPLED = kinds.SelfComposedDpEvent(
+    kinds.PoissonSampledDpEvent(0.01, kinds.GaussianDpEvent(1.1)), 500
+)
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("event", LEDGERS, ids=str)
+def test_their_accountant_finds_what_ours_finds(event: Event, relation: Relation) -> None:
+    theirs = PLDAccountant().compose(to_dp_event(event, relation)).get_epsilon(1e-6)
+    assert theirs == pytest.approx(epsilon(event, 1e-6, relation), rel=2e-4)
+
+
+def test_discrete_noise_is_zero_concentrated() -> None:
+    event = Repeat(DiscreteGaussian(3.0, "a", 2.0), 5)
+    theirs = RdpAccountant().compose(to_dp_event(event)).get_epsilon(1e-6)
+    assert theirs == pytest.approx(epsilon(event, 1e-6), rel=0.02)  # fewer orders than ours
+    (leaf, _) = normal_form(event)[0]
+    assert to_dp_event(event).event.rho == pytest.approx(
+        leaf.renyi(2.0, leaf.multiplier(Relation.ADD_REMOVE)) / 2
+    )
+
+
+@pytest.mark.parametrize("event", [*LEDGERS, NOTHING], ids=str)
+def test_there_and_back_costs_the_same(event: Event) -> None:
+    said = json.loads(json.dumps(dp_event_to_json(to_dp_event(event))))
+    back = from_dp_event(dp_event_from_json(said))
+    assert epsilon(back, 1e-6) == pytest.approx(epsilon(event, 1e-6), rel=1e-9)
+    # their multipliers are already those of one step between neighbours
+    assert epsilon(back, 1e-6, Relation.REPLACE_ONE) == epsilon(back, 1e-6)
+
+
+def test_another_tools_sampled_steps_are_accounted() -> None:
+    """DP-SGD as Opacus and TensorFlow Privacy run it: 500 Poisson-sampled Gaussian steps."""
+    expected = PLDAccountant().compose(SAMPLED).get_epsilon(1e-5)
+    assert dp_event_epsilon(SAMPLED, 1e-5) == pytest.approx(expected, rel=1e-9)
+    ours = to_dp_event(Repeat(Gaussian(20.0), 3))
+    together = dp_event_epsilon(kinds.ComposedDpEvent([SAMPLED, ours]), 1e-5)
+    assert expected < together < expected + epsilon(Repeat(Gaussian(20.0), 3), 1e-5)
+    with pytest.raises(UnsupportedEvent, match="dp_event_epsilon"):
+        from_dp_event(SAMPLED)
+    with pytest.raises(UnsupportedEvent, match="No accountant covers"):
+        dp_event_epsilon(kinds.UnsupportedDpEvent(), 1e-5)
+    assert dp_event_epsilon(kinds.GaussianDpEvent(2.0), 1e-5) == epsilon(Gaussian(2.0), 1e-5)
+
+
+def test_what_may_fail_has_no_event() -> None:
+    for event in (PaddedCount(4.0, failure_probability=1e-7), PosteriorSample(3.0)):
+        with pytest.raises(UnsupportedEvent, match=f"no event for a {event.mechanism}"):
+            to_dp_event(event)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("{", "cannot be read as JSON"),
+        ("[]", "holds no ledger"),
+        ({"ledger": [{"mechanism": "magic"}]}, "mechanism of a ledger's row must be one of"),
+        ({"ledger": [3]}, "cannot be read"),
+        ({"ledger": [{"mechanism": "Gaussian", "noise_multiplier": 1}]}, "lacks statistic"),
+        ({"dp_event": {"kind": "system"}}, "'kind' of an event is one of .*Gaussian"),
+        ({"dp_event": {"kind": "GaussianDpEvent", "z": 1}}, "cannot be made of"),
+        ({"dp_event": {"kind": "GaussianDpEvent", "noise_multiplier": -1}}, "cannot be"),
+    ],
+)
+def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, said: Any, words: str) -> None:
+    file = tmp_path / "l.json"
+    file.write_text(said if isinstance(said, str) else json.dumps(said))
+    with pytest.raises(BadInput, match=words):
+        read_ledger(file)
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_ledger(tmp_path / "none.json")
