@@ -1,5 +1,6 @@
 """Licence, citation, workflow and hooks say the same as the code and the Makefile."""
 
+import json
 import re
 
 import pytest
@@ -42,6 +43,15 @@ def test_hooks_run_the_tools_of_make_lint_from_the_environment(tool: str) -> Non
     assert source["repo"] == "local"
     assert [entry for entry in entries if entry.startswith(f".venv/bin/{tool}")]
     assert f"$(BIN)/{tool}" in (ROOT / "Makefile").read_text("utf-8")
+
+
+def test_the_development_container_sets_up_with_targets_of_the_makefile() -> None:
+    found = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    make, *targets = found["postCreateCommand"].split()
+    rules = re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    assert make == "make" and targets and set(targets) <= set(rules)
+    port = re.search(r"^port = (\d+)", (ROOT / ".streamlit/config.toml").read_text("utf-8"), re.M)
+    assert found["forwardPorts"] == [int(port[1]) if port else 8501]
 
 
 def test_types_are_shipped() -> None:
