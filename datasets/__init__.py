@@ -17,9 +17,10 @@ from dpmf_datasets import download, fingerprint, npz_folder, parts_folder, parts
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.tables import called
-from dpmf_datasets.registry import SOURCES
+from dpmf_datasets.registry import LARGE, SOURCES
 from dpmf_datasets.session_files import is_own
 from dpmf_datasets.simulated import twins
+from dpmf_datasets.simulated.large_cinema import large_cinema
 from dpmf_datasets.simulated.twins import twin_id
 from dpmf_datasets.table_paths import files_of, from_a_file, source_of
 
@@ -50,8 +51,9 @@ def catalogue() -> tuple[Listed, ...]:
 
 
 def in_parts() -> tuple[Entry, ...]:
-    """Every set of ratings that is kept in parts, under a name of its owner's."""
-    return tuple(parts_folder.entry_of(name) for name in parts_folder.names())
+    """Every set of ratings in parts: simulated, and kept under a name of its owner's."""
+    own = (parts_folder.entry_of(name) for name in parts_folder.names())
+    return (*LARGE.values(), *own)
 
 
 def ratings() -> tuple[Entry, ...]:
@@ -78,6 +80,8 @@ def described(id: str) -> Entry | SampleEntry:  # noqa: A002
     """What is said of one set of the catalogue, or of a simulated shape. Raises BadInput."""
     if twins.is_twin(id):
         return twins.described(id)
+    if id in LARGE:
+        return LARGE[id]
     if _is_own_parts(id):
         return parts_folder.entry_of(id)
     return npz_folder.known(source_of(id).entry)
@@ -87,13 +91,13 @@ def present(id: str) -> bool:  # noqa: A002
     """Whether `load` can give the data set without a download."""
     if twins.is_twin(id):
         return True
-    if _is_own_parts(id):
+    if id in LARGE or _is_own_parts(id):
         return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
 
 
 def _is_own_parts(id: str) -> bool:  # noqa: A002
-    return id not in SOURCES and parts_folder.is_there(id)
+    return id not in SOURCES and id not in LARGE and parts_folder.is_there(id)
 
 
 def stamp(id_or_path: str) -> float:
@@ -101,6 +105,8 @@ def stamp(id_or_path: str) -> float:
     is no file.
     """
     if twins.is_twin(id_or_path):
+        return 0.0
+    if id_or_path in LARGE:
         return 0.0
     if _is_own_parts(id_or_path):
         return (parts_folder.folder_of(id_or_path) / parts_folder.MANIFEST).stat().st_mtime
@@ -124,6 +130,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:
     """
     if twins.is_twin(id_or_path):
         return twins.load(id_or_path, seed)
+    if id_or_path in LARGE:
+        return large_cinema(LARGE[id_or_path], seed)
     if _is_own_parts(id_or_path):
         return parts_folder.read(id_or_path)
     if id_or_path not in SOURCES:
@@ -211,7 +219,7 @@ def import_parts(
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> Report:
     """Keeps tables of ratings of any size in parts, as `parts_import.import_parts`."""
-    if name in SOURCES:
+    if name in SOURCES or name in LARGE:
         raise BadInput(
             f"{name} is a data set of the catalogue. Take a name of your own for ratings in parts."
         )

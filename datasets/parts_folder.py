@@ -111,7 +111,7 @@ def write_part(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
     if rows.order is not None:
         columns["order"] = rows.order
     aside = file.with_suffix(".new")
-    pyarrow.parquet.write_table(pa.table(columns), aside, compression="zstd")
+    pyarrow.parquet.write_table(pa.table(columns), aside, compression="lz4")
     found = hash_of(aside)
     aside.replace(file)
     return found
@@ -198,7 +198,7 @@ class ParquetParts(LazyParts):
         return Part(
             ids,
             Ratings(
-                np.searchsorted(ids, columns["user"]).astype(np.int32),
+                self._members.place_of[columns["user"]],
                 columns["item"],
                 columns["value"],
                 len(ids),

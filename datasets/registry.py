@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from dpmf_core.data.catalogue import Entry
 from dpmf_datasets import sample_sets
 from dpmf_datasets.published import eachmovie, jester, movielens, netflix
-from dpmf_datasets.simulated import cinema, low_rank
+from dpmf_datasets.simulated import cinema, large_cinema, low_rank
 from dpmf_datasets.source import Source
 
 
@@ -29,3 +30,5 @@ SOURCES = registry(
         *sample_sets.SOURCES,
     )
 )
+# ratings that are made part by part, for commands and Python
+LARGE: dict[str, Entry] = {entry.id: entry for entry in large_cinema.ENTRIES}

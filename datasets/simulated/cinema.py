@@ -7,6 +7,7 @@ person rounds and clamped to half a star ... five stars.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +126,7 @@ def cinema(
     films, people, going, stars, clock = (
         np.random.default_rng(s) for s in np.random.SeedSequence([seed, 1896]).spawn(5)
     )
-    character, titles, genres = _films(n_items, films)  # character: (n_items, d)
+    character, titles, genres = films_of(n_items, films)  # character: (n_items, d)
     taste = people.normal(0, 0.9, (n_users, character.shape[1]))
     taste[:, : len(GENRES)] += people.normal(0, 0.5, (n_users, 2)) @ KINSHIP.T
     quality = films.normal(0, 1, n_items)
@@ -135,7 +136,7 @@ def cinema(
     return Ratings.of(
         users,
         items,
-        _rounded(score, users, people.random(n_users) < 0.6),
+        rounded(score, users, people.random(n_users) < 0.6),
         n_users=n_users,
         n_items=n_items,
         bounds=BOUNDS,
@@ -147,7 +148,7 @@ def cinema(
     )
 
 
-def _films(
+def films_of(
     n_items: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.float32]]:
     """Each film's character (n_items, genres + moods), centred over the films, its title, and which
@@ -223,8 +224,8 @@ def _level(rate: npt.NDArray[np.float64], density: float) -> float:
     return high
 
 
-def _rounded(
-    score: npt.NDArray[np.float64], users: npt.NDArray[np.int64], whole: npt.NDArray[np.bool_]
+def rounded(
+    score: npt.NDArray[Any], users: npt.NDArray[Any], whole: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.float64]:
     """Stars as people give them: some use whole stars only, the others halves."""
     step = np.where(whole, 1.0, 0.5)[users]

@@ -110,13 +110,17 @@ class PartitionedRatings:
 class Members:
     """Which users are in which part: by a keyed hash of their number, so that parts are alike
     whatever the order of numbers says.
+
+    part_of: int32 (n_users,) each user's part. place_of: int32 (n_users,) her number in it.
     """
 
     def __init__(self, n_users: int, n_parts: int) -> None:
         everybody = np.arange(n_users, dtype=np.int32)
-        self.part_of = (keyed_uniform(KEY, everybody) * n_parts).astype(np.int32)  # (n_users,)
+        self.part_of = (keyed_uniform(KEY, everybody) * n_parts).astype(np.int32)
         self._order = np.argsort(self.part_of, kind="stable").astype(np.int32)
         self._starts = np.searchsorted(self.part_of[self._order], np.arange(n_parts + 1))
+        self.place_of = np.empty(n_users, np.int32)
+        self.place_of[self._order] = everybody - self._starts[self.part_of[self._order]]
 
     def of_part(self, place: int) -> npt.NDArray[np.int64]:
         """The users of a part (n,), ascending."""

@@ -1,0 +1,132 @@
+"""What ratings in parts cost: time, memory and processor time a rating of private training in
+memory and on disk, and of the import, at 1, 10 and 100 million simulated ratings; the models must
+have the same bits: `python -m benchmarks.scale [MILLIONS ...]`.
+
+Each fit is a process of its own. The sets are made in the data folder (DPMF_DATA), once.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from benchmarks.report import RESULTS, save
+from dpmf_core.paths import data_folder
+from dpmf_datasets import parts_folder
+from dpmf_datasets.simulated.large_cinema import ENTRIES, large_cinema
+
+ALGORITHMS = {
+    1: ("private-bias", "spectral", "ada-dpals", "dp-sgd"),
+    10: ("private-bias", "spectral", "ada-dpals", "dp-sgd"),
+    100: ("private-bias", "spectral"),
+}
+ROOT = Path(__file__).parents[1]
+PEAK = "from dpmf_core.runs.memory import peak_mb; import sys; print(peak_mb(), file=sys.stderr)"
+
+
+def written(millions: int, text: bool) -> Path:
+    """A folder with a table of so many ratings: one CSV, or a Parquet file for each part."""
+    folder = data_folder() / "scale" / f"{millions}m-{'csv' if text else 'parquet'}"
+    if (folder / "complete").exists():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    entry = replace(ENTRIES[0], n_users=millions * 10_000)
+    one: Any = None
+    for place, part in enumerate(large_cinema(entry, 0).parts):
+        columns = {
+            "user": part.ids[part.rows.users],
+            "item": part.rows.items,
+            "rating": part.rows.values,
+        }
+        table = pa.table(columns)
+        if not text:
+            pyarrow.parquet.write_table(table, folder / f"{place:03}.parquet")
+            continue
+        one = one or pyarrow.csv.CSVWriter(folder / "ratings.csv", table.schema)
+        one.write_table(table)
+    if one is not None:
+        one.close()
+    (folder / "complete").touch()
+    return folder
+
+
+def imported(millions: int, text: bool) -> dict[str, Any]:
+    """Takes the tables in parts, in a process of its own: what that took."""
+    name, folder = f"scale-{millions}m", written(millions, text)
+    code = (
+        "import sys, dpmf_datasets as datasets;"
+        " report = datasets.import_parts(sys.argv[1], sys.argv[2], replace=True);"
+        f" print(report.kept); {PEAK}"
+    )
+    source = f"{folder}?bounds=0.5,5&users={millions * 10_000}"
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", code, name, source],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {
+        "millions": millions,
+        "from": "csv" if text else "parquet",
+        "ratings": int(done.stdout),
+        "seconds": time.perf_counter() - began,
+        "peak_mb": float(done.stderr.split()[-1]),
+    }
+
+
+def fitted(millions: int, algorithm: str, ratings: int) -> list[dict[str, Any]]:
+    """The same fit in memory and on disk. Raises AssertionError where the models differ."""
+    rows = []
+    for place in ("memory", "disk"):
+        command = ["-m", "benchmarks.scale_worker", f"scale-{millions}m", algorithm, place]
+        done = subprocess.run(
+            [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        row = {"millions": millions, "algorithm": algorithm, "place": place}
+        row |= json.loads(done.stdout)
+        row["nanoseconds_a_rating"] = row["processor_seconds"] / ratings * 1e9
+        rows.append(row)
+        print(in_words(row), flush=True)
+    assert rows[0]["model"] == rows[1]["model"], f"{algorithm}: another model from disk"
+    return rows
+
+
+def in_words(row: dict[str, Any]) -> str:
+    return (
+        f"{row['millions']:4} M {row['algorithm']:13} {row['place']:7}"
+        f" load {row['load_seconds']:6.1f} s, fit {row['seconds']:7.1f} s,"
+        f" processor {row['processor_seconds']:7.1f} s"
+        f" ({row['nanoseconds_a_rating']:7.0f} ns a rating), peak {row['peak_mb']:6.0f} MB"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("millions", nargs="*", type=int, default=[1, 10])
+    known = json.loads(file.read_text()) if (file := RESULTS / "scale.json").exists() else {}
+    rows, imports = known.get("rows", []), known.get("imports", [])
+    for millions in parser.parse_args().millions:
+        rows = [row for row in rows if row["millions"] != millions]
+        imports = [row for row in imports if row["millions"] != millions]
+        imports.append(imported(millions, text=millions <= 10))
+        print(imports[-1], flush=True)
+        for algorithm in ALGORITHMS[millions]:
+            rows += fitted(millions, algorithm, imports[-1]["ratings"])
+            save("scale", {"imports": imports, "rows": rows})
+        files = parts_folder.folder_of(f"scale-{millions}m").glob("*.parquet")
+        imports[-1]["disk_mb"] = sum(file.stat().st_size for file in files) / 1e6
+        save("scale", {"imports": imports, "rows": rows})
+
+
+if __name__ == "__main__":
+    main()

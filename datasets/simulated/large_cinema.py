@@ -1,0 +1,177 @@
+"""Large cinemas: the invented cinema with as many people as are asked for, made part by part when
+it is read. No disk holds it.
+
+People are made in blocks; a block's stream follows from the seed and its number alone, so that a
+person's ratings are the same whatever else is made. What a person sees is drawn by genre, then by
+popularity: films of a genre that she likes come up more often.
+"""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.data.catalogue import Entry
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.partitioned import (
+    USERS_OF_A_PART,
+    LazyParts,
+    Part,
+    PartitionedRatings,
+    usual_parts,
+)
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets.simulated.cinema import BOUNDS, GENRES, KINSHIP, films_of, rounded
+from dpmf_datasets.source import simulated
+
+VERSION = 1  # of what is made: part of every fingerprint
+N_ITEMS = 10_000
+AT_ONCE = 4_096  # people of a block
+SLOTS = 1 << 16  # of a genre's popularity: a film has as many as its share
+SEEN, LEAST, MOST = 108.0, 5, 1_000  # films that a person sees: their mean, and the bounds
+SPREAD = 0.95  # of the logarithm of activity, as in the small cinema
+
+
+@dataclass(frozen=True)
+class Films:
+    """What all people of a cinema share. character: (n_items, tastes). level: (n_items,) what a
+    film's rating is without taste. slots: (genres, SLOTS) films by their share of a genre's visits.
+    shares: (genres,) of all visits.
+    """
+
+    character: npt.NDArray[np.float32]
+    level: npt.NDArray[np.float32]
+    titles: tuple[str, ...]
+    features: ItemFeatures
+    slots: npt.NDArray[np.int16]
+    shares: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, seed: int) -> "Films":
+        random = np.random.default_rng(np.random.SeedSequence([seed, 1896, 1]))
+        character, titles, genres = films_of(N_ITEMS, random)
+        quality = random.normal(0, 1, N_ITEMS)
+        popularity = np.exp(0.16 * quality + random.normal(0, 0.9, N_ITEMS))
+        main = character[:, : len(GENRES)].argmax(axis=1)
+        slots = np.empty((len(GENRES), SLOTS), np.int16)
+        for genre in range(len(GENRES)):
+            inside = np.flatnonzero(main == genre)
+            ends = np.cumsum(popularity[inside]) / popularity[inside].sum()
+            places = np.searchsorted(ends, (np.arange(SLOTS) + 0.5) / SLOTS)
+            slots[genre] = inside[np.minimum(places, len(inside) - 1)]
+        return cls(
+            character.astype(np.float32),
+            (3.42 + 0.4 * quality).astype(np.float32),
+            titles,
+            ItemFeatures(tuple(GENRES), genres),
+            slots,
+            np.bincount(main, popularity, len(GENRES)) / popularity.sum(),
+        )
+
+
+def ratings_of(
+    block: int, n_users: int, films: Films, seed: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Users from 0, items and values (n_ratings,) of a block's people, of whom the first `n_users`
+    are asked for; sorted by user and item.
+    """
+    random = np.random.Generator(
+        np.random.SFC64(np.random.SeedSequence([seed, 1896, 2, block]))  # quick
+    )
+    taste = random.standard_normal((AT_ONCE, films.character.shape[1]), np.float32) * 0.9
+    kin = random.standard_normal((AT_ONCE, 2), np.float32) * 0.5
+    taste[:, : len(GENRES)] += kin @ KINSHIP.T.astype(np.float32)
+    active = np.exp(SPREAD * random.standard_normal(AT_ONCE) - SPREAD**2 / 2)
+    seen = np.clip(np.rint(SEEN * active), LEAST, MOST).astype(np.int64)
+    weights = films.shares * np.exp(0.3 * taste[:, : len(GENRES)])
+    mood = random.normal(0, 0.38, AT_ONCE).astype(np.float32)
+    whole = random.random(AT_ONCE) < 0.6
+    of_genre = random.multinomial(seen, weights / weights.sum(axis=1, keepdims=True))
+    users = np.repeat(np.arange(AT_ONCE, dtype=np.int32), seen)
+    genres = np.repeat(np.tile(np.arange(len(GENRES)), AT_ONCE), of_genre.ravel())
+    items = films.slots[genres, random.integers(SLOTS, size=len(users), dtype=np.uint16)]
+    luck = random.standard_normal(len(users), np.float32) * np.float32(0.77)
+    pairs = np.sort(users * np.int32(N_ITEMS) + items)
+    first = np.append(True, pairs[1:] != pairs[:-1])  # nobody rates a film twice
+    users, rated = np.divmod(pairs[first], np.int32(N_ITEMS))
+    liking = np.einsum("ij,ij->i", taste[users], films.character[rated])
+    score = mood[users] + films.level[rated] + liking + luck[: len(users)]
+    values = rounded(score, users, whole).astype(np.float32)
+    asked = slice(0, int(np.searchsorted(users, n_users)))
+    return users[asked], rated[asked], values[asked]
+
+
+@dataclass(frozen=True)
+class CinemaParts(LazyParts):
+    """Parts of consecutive people, made when asked for and not kept."""
+
+    n_users: int
+    seed: int
+    name: str
+    films: Films
+
+    def __len__(self) -> int:
+        return usual_parts(self.n_users)
+
+    def part(self, place: int) -> Part:
+        first = place * USERS_OF_A_PART
+        last = min(first + USERS_OF_A_PART, self.n_users)
+        made = []
+        for start in range(first, last, AT_ONCE):
+            some = min(AT_ONCE, last - start)
+            users, items, values = ratings_of(start // AT_ONCE, some, self.films, self.seed)
+            made.append((users + np.int32(start - first), items, values))
+        users, items, values = (np.concatenate(column) for column in zip(*made, strict=True))
+        rows = Ratings(
+            users,
+            items,
+            values,
+            last - first,
+            N_ITEMS,
+            BOUNDS,
+            name=self.name,
+            public=True,
+            item_features=self.films.features,
+        )
+        return Part(np.arange(first, last), rows)
+
+
+def large_cinema(entry: Entry, seed: int) -> PartitionedRatings:
+    """The cinema of an entry. Raises BadInput on a seed below 0."""
+    if seed < 0:
+        raise BadInput(
+            f"The seed of a simulated data set must be a whole number from 0. Got {seed}."
+        )
+    films, facts = Films.of(seed), (entry.id, entry.n_users, N_ITEMS, seed, VERSION)
+    return PartitionedRatings(
+        CinemaParts(entry.n_users, seed, entry.id, films),
+        entry.n_users,
+        N_ITEMS,
+        BOUNDS,
+        hashlib.sha256(repr(facts).encode()).hexdigest(),
+        films.titles,
+        entry.id,
+        public=True,
+        item_features=films.features,
+    )
+
+
+def _entry(name: str, n_users: int) -> Entry:
+    listed = simulated(
+        name,
+        f"Cinema, {n_users:,} people",
+        (n_users, N_ITEMS, n_users * 100),
+        BOUNDS,
+        "The invented cinema in parts that are made when they are read.",
+        "Simulated here, after the skews and biases of MovieLens 1M.",
+    )
+    return replace(listed, item_features="genres")
+
+
+ENTRIES = (
+    _entry("cinema-10m", 100_000),
+    _entry("cinema-100m", 1_000_000),
+    _entry("cinema-1b", 10_000_000),
+)
