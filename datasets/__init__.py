@@ -22,6 +22,7 @@ from dpmf_datasets.session_files import is_own
 from dpmf_datasets.simulated import twins
 from dpmf_datasets.simulated.large_cinema import large_cinema
 from dpmf_datasets.simulated.twins import twin_id
+from dpmf_datasets.source import Source
 from dpmf_datasets.table_paths import files_of, from_a_file, source_of
 
 __all__ = [
@@ -160,7 +161,7 @@ def fetch(
     """Downloads the official archive, checks it and keeps its ratings. progress: a bar on the
     terminal, or a function of (bytes done, bytes in all).
     """
-    source = source_of(id)
+    source = _source_outside(id)
     entry, archive = source.entry, source.archive
     if source.fetch is not None:
         npz_folder.save(id, source.fetch(entry, accept_licence))
@@ -186,7 +187,7 @@ def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # n
 
     replace: even where another set would take the place of the published one. Raises BadInput.
     """
-    source = source_of(id)
+    source = _source_outside(id)
     if source.read is None:
         raise BadInput(
             f"{id} is made on this machine: nothing can be imported as {id}. Use the file itself,"
@@ -208,6 +209,16 @@ def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # n
         ),
     )
     return report
+
+
+def _source_outside(id: str) -> Source:  # noqa: A002
+    """What is fetched or imported as it is. Raises BadInput on what is in parts."""
+    if id in LARGE or _is_own_parts(id):
+        raise BadInput(
+            f"{id} is on this machine, in parts: use it as it is. Ratings of your own come with"
+            " `import NAME PATH --partitioned`."
+        )
+    return source_of(id)
 
 
 def import_parts(

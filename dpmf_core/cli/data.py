@@ -51,7 +51,8 @@ def _counted(row: dict[str, Any]) -> str:
 
 
 def _entry(data_id: str) -> Any:
-    entries = {entry.id: entry for entry in catalogue().catalogue()}
+    listed = (*catalogue().catalogue(), *catalogue().in_parts())
+    entries = {entry.id: entry for entry in listed}
     if data_id not in entries:
         raise BadInput(
             f"There is no data set '{data_id}'.{closest(data_id, entries)} Known:"

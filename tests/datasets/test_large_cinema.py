@@ -95,6 +95,10 @@ def test_large_cinemas_are_listed_and_present(name: str) -> None:
     assert data.shape.n_users == entry.n_users and data.n_items == len(data.titles or ())
     with pytest.raises(BadInput, match="is a data set of the catalogue"):
         datasets.import_parts(name, "ratings.csv?bounds=1,5")
+    with pytest.raises(BadInput, match="is on this machine, in parts"):
+        datasets.fetch(name, accept_licence=True)
+    with pytest.raises(BadInput, match="is on this machine, in parts"):
+        datasets.import_(name, "ratings.csv")
 
 
 def test_a_private_run_on_one_beats_the_mean() -> None:

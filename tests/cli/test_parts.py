@@ -1,0 +1,55 @@
+"""Ratings in parts, by command: imported, listed, fitted, refused in words."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    draw = random.Random(0)
+    rows = [f"{user},{item},{draw.randint(1, 5)}" for user in range(80) for item in range(15)]
+    (tmp_path / "big.csv").write_text("\n".join(["user,item,rating", *rows]) + "\n")
+    return f"{tmp_path}/big.csv?bounds=1,5"
+
+
+def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
+    done = say("import", "own", table, "--partitioned", "--parts", "4", "--json")
+    assert done.code == 0
+    assert (done.json["kept"], done.json["n_users"], done.json["present"]) == (1200, 80, True)
+    listed = {row["id"]: row for row in say("datasets", "--json").json}
+    assert listed["own"]["n_ratings"] == 1200 and listed["own"]["present"]
+    assert listed["cinema-1b"]["n_users"] == 10_000_000
+    common = ("--algorithm", "private-bias", "--epsilon", "2", "--json")
+    parts = say("fit", "--dataset", "own", *common)
+    whole = say("fit", "--dataset", table, *common)
+    assert parts.code == whole.code == 0
+    assert parts.json["split"] == whole.json["split"]
+    assert parts.json["guarantee"] == whole.json["guarantee"]
+    spent = say("spent", table, "--json")
+    # the same file is the same data, however it is kept: both runs are in one account
+    assert 2.5 < spent.json["epsilon"] < 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("fit", "--dataset", "own", "--algorithm", "als"), "needs all ratings in one memory"),
+        (("choose", "--dataset", "own"), "one is in memory at a time"),
+        (("fetch", "own"), "is on this machine, in parts"),
+        (("import", "own", "x.csv"), "is on this machine, in parts"),
+        (("import", "own", "x.csv?bounds=1,5", "--partitioned"), "There is no table x.csv"),
+        (("import", "ml-1m", "x.csv", "--parts", "3"), "--parts is for ratings in parts"),
+        (("import", "cinema", "x.csv", "--partitioned"), "Take a name of your own"),
+    ],
+    ids=lambda it: it if isinstance(it, str) else " ".join(it),
+)
+def test_what_cannot_be_is_said(
+    say: Any, table: str, arguments: tuple[str, ...], words: str
+) -> None:
+    assert say("import", "own", table, "--partitioned").code == 0
+    said = say(*arguments)
+    assert said.code == 2 and words in said.err and "Traceback" not in said.err
