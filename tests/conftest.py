@@ -23,9 +23,23 @@ from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world
 
 CATALOGUE = "tests.small_catalogue"
-# these wait for other processes on a machine that may be busy: a failure is looked at once more,
-# and the summary names every test that needed it
-ON_THE_CLOCK = {"browser", "engine", "pages"}
+# these drive servers, workers and browsers on a machine that may be busy: a failure is looked at
+# once more, and the summary names every test that needed it
+WITH_PROCESSES = {
+    "administration",
+    "browser",
+    "choosing",
+    "cli",
+    "docs",
+    "engine",
+    "examples",
+    "packaging",
+    "pages",
+    "serving",
+    "test_deploy.py",
+    "test_interrupts.py",
+    "tuning",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     be tried twice.
     """
     for item in items:
-        if ON_THE_CLOCK & set(item.path.relative_to(config.rootpath).parts):
+        if WITH_PROCESSES & set(item.path.relative_to(config.rootpath).parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
     chosen = set(filter(None, config.getoption("contract_of").split(",")))
     if chosen:
