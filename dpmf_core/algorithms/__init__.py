@@ -138,13 +138,15 @@ def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) 
 def require_sums_alone(algorithm: Algorithm, ratings: PartitionedRatings) -> None:
     """Raises BadInput where an algorithm needs all ratings in one memory."""
     promise = algorithm.guarantee()
-    alone = promise.has_epsilon and CELLS_ARE_PUBLIC not in promise.assumptions
+    alone = CELLS_ARE_PUBLIC not in promise.assumptions
+    if not promise.has_epsilon:
+        alone = not algorithm.needs_rows
     if algorithm.task == "ratings" and alone:
         return
     raise BadInput(
         f"{algorithm.title} needs all ratings in one memory, and {ratings.name} is kept in parts."
-        " Take an algorithm that asks for sums alone, such as private-bias, spectral, ada-dpals or"
-        " dp-sgd; or, where the ratings fit, their file itself."
+        " Take an algorithm that asks for sums alone, such as private-bias, spectral, ada-dpals,"
+        " dp-sgd or bias; or, where the ratings fit, their file itself."
     )
 
 

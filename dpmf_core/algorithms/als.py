@@ -19,8 +19,8 @@ from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
-from dpmf_core.algorithms.baselines import damped_biases, item_counts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.plain_biases import damped_biases, item_counts, sums_over
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
@@ -165,7 +165,7 @@ class ALS(Algorithm):
             return model
         typical = max(len(data) / data.n_users, 1.0)
         strength = float(COLUMN_STRENGTH * typical**self.regularisation_exponent)
-        return with_local_columns(model, item_counts(data), data.shape, strength)
+        return with_local_columns(model, item_counts(sums_over(data)), data.shape, strength)
 
     def _beside_ratings(self, rows: "Rows", model: Recommender, data: Ratings) -> "Rows":
         """What the items' least squares see: the ratings, and nothing else."""
@@ -179,7 +179,7 @@ class ALS(Algorithm):
                 return 0.0, none, None
             case "user":
                 return data.shape.mid_range, none, 0.0
-        return *damped_biases(data, BIAS_DAMPING), BIAS_DAMPING
+        return *damped_biases(sums_over(data), data.shape, BIAS_DAMPING), BIAS_DAMPING
 
     def _entries(self, data: Ratings, rng: Streams) -> tuple[Array, Array]:
         """The ratings that enter the item step, sorted by item, and where each item's start

@@ -203,6 +203,7 @@ class Algorithm(BaseModel):
     is_usual_rival: whether it is shown beside every private run, unless all are.
     uses_item_features: whether it learns from a public item table, where it is given one.
     needs_item_features: whether without one it is another algorithm.
+    needs_rows: where it promises nothing, whether `fit` reads rows, and not exact sums alone.
     is_trivial: whether it is what must be beaten, and drawn as such.
     """
 
@@ -222,6 +223,7 @@ class Algorithm(BaseModel):
     is_usual_rival: ClassVar[bool] = False
     uses_item_features: ClassVar[bool] = False
     needs_item_features: ClassVar[bool] = False
+    needs_rows: ClassVar[bool] = True
     is_trivial: ClassVar[bool] = False
 
     @classmethod

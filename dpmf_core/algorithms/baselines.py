@@ -30,6 +30,7 @@ from dpmf_core.algorithms.local_columns import (
     with_local_columns,
 )
 from dpmf_core.algorithms.offset_regression import regress_offsets
+from dpmf_core.algorithms.plain_biases import damped_biases, item_counts, mean_rating
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.language import phrase
@@ -56,15 +57,14 @@ class GlobalMean(Algorithm):
     """One number for everybody: the trivial predictor."""
 
     id: ClassVar[str] = "global-mean"
+    needs_rows: ClassVar[bool] = False
     is_trivial: ClassVar[bool] = True
     title: ClassVar[str] = "Global mean"
     words: ClassVar[str] = "predicts the mean of all ratings"
     source: ClassVar[str] = "trivial predictor"
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        data = curator.rows
-        centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
-        yield _no_factors(data.shape, centre=centre)
+        yield _no_factors(curator.shape, centre=mean_rating(curator.total, curator.shape))
 
 
 class UserMean(Algorithm):
@@ -90,39 +90,26 @@ class Popularity(Algorithm):
     """Ranks items by how many users rated them; predicts the global mean as a rating."""
 
     id: ClassVar[str] = "popularity"
+    needs_rows: ClassVar[bool] = False
     is_trivial: ClassVar[bool] = True
     title: ClassVar[str] = "Popularity"
     words: ClassVar[str] = "the same list for everybody: most rated first"
     source: ClassVar[str] = "trivial recommender"
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        data = curator.rows
-        counts = np.bincount(data.items, minlength=data.n_items)
-        rank = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
+        shape: Shape = curator.shape
+        rank = np.argsort(np.argsort(item_counts(curator.total), kind="stable"), kind="stable")
         # orders lists, leaves predicted ratings alone
-        tiny = (rank / max(data.n_items, 1) * 1e-6).astype(np.float32)
-        centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
-        yield _no_factors(data.shape, centre=centre, item_offsets=tiny)
-
-
-def damped_biases(data: Ratings, damping: float, rounds: int = 5) -> tuple[float, Array]:
-    """Global mean and item offsets (n_items,) of the damped bias model: alternating ridge
-    solutions (Koren, Bell & Volinsky 2009, eq. 3).
-    """
-    centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
-    b = np.zeros(data.n_items, np.float32)
-    counts = np.bincount(data.items, minlength=data.n_items)
-    for _ in range(rounds):
-        a = user_means(data, data.values - centre - b[data.items], damping)
-        sums = np.bincount(data.items, data.values - centre - a[data.users], data.n_items)
-        b = (sums / np.maximum(counts + damping, 1e-9)).astype(np.float32)
-    return centre, b
+        tiny = (rank / max(shape.n_items, 1) * 1e-6).astype(np.float32)
+        centre = mean_rating(curator.total, shape)
+        yield _no_factors(shape, centre=centre, item_offsets=tiny)
 
 
 class Bias(Algorithm):
     """Global mean, item offset and user offset, each pulled towards 0 by a pseudo-count."""
 
     id: ClassVar[str] = "bias"
+    needs_rows: ClassVar[bool] = False
     uses_item_features: ClassVar[bool] = True
     title: ClassVar[str] = "Damped biases"
     words: ClassVar[str] = "mean, item offset and user offset, no factors"
@@ -138,17 +125,12 @@ class Bias(Algorithm):
     local_columns: bool = LOCAL_COLUMNS
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        data = curator.rows
-        centre, b = damped_biases(data, self.damping)
-        model = _no_factors(data.shape, centre=centre, item_offsets=b, user_damping=self.damping)
+        shape: Shape = curator.shape
+        centre, b = damped_biases(curator.total, shape, self.damping)
+        model = _no_factors(shape, centre=centre, item_offsets=b, user_damping=self.damping)
         if self.local_columns:
-            model = with_local_columns(model, item_counts(data), data.shape)
+            model = with_local_columns(model, item_counts(curator.total), shape)
         yield model
-
-
-def item_counts(data: Ratings) -> Array:
-    """How many ratings each item has (n_items,), and one more: above 0. Exact."""
-    return np.bincount(data.items, minlength=data.n_items) + 1.0
 
 
 @dataclass(frozen=True)

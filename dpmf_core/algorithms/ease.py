@@ -21,7 +21,7 @@ from dpmf_core.algorithms.base import (
     Streams,
     fits_in_memory,
 )
-from dpmf_core.algorithms.baselines import damped_biases
+from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
@@ -106,7 +106,9 @@ class EASE(Algorithm):
         """Likes, all of one value, have none."""
         likes = data.bounds == (0.0, 1.0)
         none = np.zeros(data.n_items, np.float32)
-        centre, offsets = (0.0, none) if likes else damped_biases(data, DAMPING)
+        centre, offsets = (
+            (0.0, none) if likes else damped_biases(sums_over(data), data.shape, DAMPING)
+        )
         return ItemRegression(
             data.bounds,
             centre,

@@ -26,8 +26,8 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
 )
-from dpmf_core.algorithms.baselines import damped_biases, item_counts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.plain_biases import damped_biases, item_counts
 from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -276,12 +276,12 @@ class FW(FrankWolfe):
         if not self.biases:
             return self._empty(curator.shape)
         assert isinstance(curator, OpenCurator)
-        centre, offsets = damped_biases(curator.rows, 5.0)
+        centre, offsets = damped_biases(curator.total, curator.shape, 5.0)
         return self._empty(curator.shape, centre=centre, item_offsets=offsets, user_damping=5.0)
 
     def _known_counts(self, curator: Curator) -> Array | None:
         assert isinstance(curator, OpenCurator)
-        return item_counts(curator.rows) if self.biases else None
+        return item_counts(curator.total) if self.biases else None
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
         assert isinstance(curator, OpenCurator)

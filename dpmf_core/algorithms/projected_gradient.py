@@ -25,7 +25,7 @@ from dpmf_core.algorithms.base import (
     fits_in_memory,
     triangle,
 )
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS, damped_biases, item_counts
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.iterates import (
     MOMENT,
     GradientModel,
@@ -35,6 +35,7 @@ from dpmf_core.algorithms.iterates import (
 )
 from dpmf_core.algorithms.jain_noise import RowBound, noise_level, row_bound_field
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.plain_biases import damped_biases, item_counts
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status
@@ -113,7 +114,7 @@ class PGD(Algorithm):
         if not self.biases:
             return self._empty(curator.shape)
         assert isinstance(curator, OpenCurator)
-        centre, offsets = damped_biases(curator.rows, 5.0)
+        centre, offsets = damped_biases(curator.total, curator.shape, 5.0)
         return replace(
             self._empty(curator.shape), centre=centre, item_offsets=offsets, user_damping=5.0
         )
@@ -156,7 +157,7 @@ class PGD(Algorithm):
         if not self.biases:
             return None
         assert isinstance(curator, OpenCurator)
-        return item_counts(curator.rows)
+        return item_counts(curator.total)
 
 
 class PrivatePGD(PrivateAlgorithm, PGD):

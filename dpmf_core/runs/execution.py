@@ -13,7 +13,7 @@ import numpy as np
 
 from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import Algorithm, Streams, curator_for, require_sums_alone
-from dpmf_core.curator import Curator, NoisyCurator, in_parts
+from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, in_parts
 from dpmf_core.curator.questions import ListeningCurator
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
@@ -247,9 +247,11 @@ def _curator(algorithm: Algorithm, data: Any, noise: Noise, individual: bool) ->
         yield curator_for(algorithm, data, noise)
     else:
         with tempfile.TemporaryDirectory(dir=workplace()) as folder:
-            yield NoisyCurator(
-                in_parts(data, Path(folder)), noise, algorithm.guarantee().assumptions
-            )
+            people, promise = in_parts(data, Path(folder)), algorithm.guarantee()
+            if promise.has_epsilon:
+                yield NoisyCurator(people, noise, promise.assumptions)
+            else:
+                yield OpenCurator(people, noise, {})
 
 
 def _losses(curator: Curator, data: Any, plan: Event, spec: RunSpec) -> IndividualLosses | None:

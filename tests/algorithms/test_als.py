@@ -92,12 +92,12 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> Non
     """Each side's offset is one more column of its least squares, on what damped offsets leave;
     in float64 by numpy.
     """
-    from dpmf_core.algorithms.baselines import damped_biases
+    from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
 
     fit = fitted("als", data, rank=3, steps=2, biases="joint", regularisation=0.1)
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 3)))
     x, unit = data.values.astype(float), data.shape.half_range / 2
-    centre, first = damped_biases(data, als.BIAS_DAMPING)
+    centre, first = damped_biases(sums_over(data), data.shape, als.BIAS_DAMPING)
     per_user, per_item = (
         0.1 * np.maximum(np.bincount(ids, minlength=size), 1)
         for ids, size in ((data.users, N), (data.items, M))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.algorithms.baselines import damped_biases, release_biases
+from dpmf_core.algorithms.baselines import release_biases
+from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
 from dpmf_core.curator import open_curator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Noise
@@ -54,7 +55,7 @@ def test_popularity_ranks_by_counts_and_predicts_the_mean(data: Ratings) -> None
 def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
     """min sum (x - mu - a_u - b_i)^2 + beta (|a|^2 + |b|^2), against dense least squares."""
     beta = 4.0
-    centre, b = damped_biases(data, beta, rounds=60)
+    centre, b = damped_biases(sums_over(data), data.shape, beta, rounds=60)
     design = np.zeros((len(data), N + M))
     design[np.arange(len(data)), data.users] = design[np.arange(len(data)), N + data.items] = 1
     expected = np.linalg.solve(

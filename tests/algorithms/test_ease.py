@@ -5,8 +5,8 @@ import pytest
 
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.base import Personal
-from dpmf_core.algorithms.baselines import damped_biases
 from dpmf_core.algorithms.ease import DAMPING, ItemRegression
+from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOTHING, Noise
@@ -51,7 +51,7 @@ def test_every_item_is_regressed_on_all_the_others() -> None:
 
 def test_on_ratings_it_regresses_what_the_biases_leave() -> None:
     data = low_rank(n_users=40, n_items=8, density=0.5)
-    centre, offsets = damped_biases(data, DAMPING)
+    centre, offsets = damped_biases(sums_over(data), data.shape, DAMPING)
     table = np.zeros((40, 8))
     left = data.values - centre - offsets[data.items]
     own = np.bincount(data.users, left, 40) / (np.bincount(data.users, minlength=40) + DAMPING)

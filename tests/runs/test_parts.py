@@ -76,7 +76,17 @@ def test_filters_do_what_they_do_in_memory(
     assert here.record.guarantee == there.record.guarantee
 
 
-@pytest.mark.parametrize("algorithm", ["als", "slope-one", "bias", "sketch", "nmf", "dp-nmf"])
+@pytest.mark.parametrize("algorithm", ["bias", "global-mean", "user-mean", "popularity"])
+def test_predictors_without_noise_are_made_of_sums_too(
+    algorithm: str, films: Ratings, parts: PartitionedRatings
+) -> None:
+    there, here = (run(spec(algorithm), given=data) for data in (films, parts))
+    for name, array in there.arrays.items():
+        assert array == pytest.approx(here.arrays[name], abs=1e-6)
+    assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-4)
+
+
+@pytest.mark.parametrize("algorithm", ["als", "slope-one", "sketch", "fw", "nmf", "dp-nmf"])
 def test_who_needs_rows_says_so(algorithm: str, parts: PartitionedRatings) -> None:
     with pytest.raises(BadInput, match="needs all ratings in one memory, and ratings is kept in"):
         run(spec(algorithm, budget=BUDGET), given=parts)
