@@ -19,8 +19,9 @@ from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import accounts, default_delta
 from dpmf_core.privacy.accounts import Account
-from dpmf_core.runs import data_access, execution, specification
+from dpmf_core.runs import data_access, execution, notebook_views, specification
 from dpmf_core.runs.filters import filtered_anywhere
+from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
@@ -216,6 +217,21 @@ class Swept:
     runs: Mapping[str, Run]
     noisy: Mapping[str, float] = field(default_factory=dict)
     noisy_epsilon: float | None = None
+
+    def __repr__(self) -> str:
+        labels = ", ".join(dict.fromkeys(point.label for point in self.points))
+        return f"<Swept: {len(self.runs):,} runs of {labels}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_views.html_of_sweep(repr(self)[1:-1], self.frame())
+
+    def plot(self, metric: str | None = None) -> Chart:
+        """Medians of a figure against epsilon, as a notebook shows them: of the held-out error
+        unless another is named. Raises BadInput where there is none, as of private data whose
+        errors were not released.
+        """
+        varied = dict.fromkeys(name for point in self.points for name in point.grid)
+        return notebook_views.chart_of_sweep(self.frame(), metric, tuple(varied))
 
     def frame(self) -> pd.DataFrame:
         """A row for every run."""

@@ -12,8 +12,9 @@ from dpmf_core import algorithms
 from dpmf_core.choosing import wording
 from dpmf_core.choosing.answer import Answer, Place, interval
 from dpmf_core.choosing.finding import Finding, wish
+from dpmf_core.html_text import table, text
 from dpmf_core.privacy.formatting import budget_text, delta_text
-from dpmf_core.runs.html_report import STYLE, table, text
+from dpmf_core.runs.html_report import STYLE
 from dpmf_core.runs.record import provenance
 
 PRINTED = (

@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from dpmf_core.errors import BadInput, Cancelled, explain
+from dpmf_core.html_text import table, text
 from dpmf_core.paths import data_folder
 from dpmf_core.privacy import (
     Budget,
@@ -136,6 +137,16 @@ class Account:
     def after(self, more: Sequence[Charge]) -> Total:
         """The figure as it would be with further charges."""
         return total([*(entry.charge for entry in self.entries), *more], self.budget)
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (it.title, it.times, it.each, it.together, it.state, it.first, it.last)
+            for it in self.lines
+        )
+        head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
+        found = self.total
+        total = f"ε = {found.epsilon:.4g}, δ = {found.delta or 0:g}, per {found.unit}, {found.rule}"
+        return f"<p>{text(total)}</p>{table(head, rows)}"
 
     @property
     def lines(self) -> list[Line]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from dpmf_core.html_text import table
 from dpmf_core.language import joined, phrase
 
 
@@ -109,6 +110,11 @@ class Guarantee:
         """A guarantee of samples, said of what they are; of people, their number is public."""
         known = (phrase("the number of people"),) if unit == PERSON else ()
         return replace(self, unit=unit, taken_as_public=(*known, *self.taken_as_public))
+
+    def _repr_html_(self) -> str:
+        known = joined(self.taken_as_public) if self.taken_as_public else "nothing"
+        rows = [(str(self.status), self.words), ("taken as public", known)]
+        return table(["", ""], rows)
 
     @property
     def has_epsilon(self) -> bool:

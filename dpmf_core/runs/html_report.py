@@ -3,13 +3,14 @@
 What a person named is text, never markup.
 """
 
-import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from dpmf_core.evaluation.registry import title_of
+from dpmf_core.html_text import plain, table, text
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.privacy.rules import RULE_TITLES
-from dpmf_core.runs.comparison import differences, extremes, values
+from dpmf_core.runs.comparison import differences, extremes
+from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import Figures, Run, RunRecord
 
 STYLE = (
@@ -19,8 +20,6 @@ STYLE = (
     " #cbd2dc;padding:.25rem .6rem;text-align:left;vertical-align:top}"
     "svg{max-width:100%;height:auto}@media(prefers-color-scheme:dark){body{color:#e6e9ef;background:#12161c}td,th{border-color:#3a4350}}"
 )
-TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-WIDTH, HEIGHT, EDGE = 720, 300, 46
 
 
 def report(runs: Sequence[Run], title: str = "Runs") -> str:
@@ -63,9 +62,18 @@ def _all_curves(records: Mapping[str, RunRecord]) -> list[str]:
         lines = {name: line for name, line in lines.items() if line}
         if lines:
             ends = ((name, *extremes(line)[metric]) for name, line in lines.items())
-            parts += [f"<h2>{text(title_of(metric))} by step</h2>", _curves(lines, metric)]
+            parts += [f"<h2>{text(title_of(metric))} by step</h2>", _by_step(lines, metric)]
             parts.append(table(["run", "best", "last"], ends))
     return parts
+
+
+def _by_step(lines: Mapping[str, Sequence[Figures]], metric: str) -> str:
+    """A line a run, as SVG."""
+    points = {
+        name: [(float(it["step"] or 0), float(it[metric] or 0)) for it in line]
+        for name, line in lines.items()
+    }
+    return line_chart(points, "step", f"{title_of(metric)} by step")
 
 
 def _line(record: RunRecord, metric: str) -> list[Figures]:
@@ -133,61 +141,4 @@ def _budget(record: RunRecord) -> str:
 
 
 def _listed(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {_plain(value)}" for name, value in values.items())
-
-
-def _plain(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def text(value: object) -> str:
-    """A value as HTML reads it: numbers to four digits, nothing of None."""
-    return html.escape("" if value is None else _plain(value))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table of other people's text, escaped."""
-    cells = "".join(
-        "<tr>" + "".join(f"<td>{text(value)}</td>" for value in row) + "</tr>" for row in rows
-    )
-    return (
-        "<table><tr>" + "".join(f"<th>{text(name)}</th>" for name in head) + f"</tr>{cells}</table>"
-    )
-
-
-def _curves(lines: Mapping[str, Sequence[Figures]], metric: str) -> str:
-    """A line a run, as SVG."""
-    steps = [step for line in lines.values() for step in values(line, "step")]
-    figures = [figure for line in lines.values() for figure in values(line, metric)]
-    low, high, last = min(figures), max(figures), max(steps)
-
-    def at(step: float, figure: float) -> str:
-        x = EDGE + (WIDTH - 2 * EDGE) * (step - min(steps)) / max(last - min(steps), 1)
-        y = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (figure - low) / max(high - low, 1e-12)
-        return f"{x:.1f},{y:.1f}"
-
-    drawn = []
-    for place, (name, line) in enumerate(lines.items()):
-        tint = TINTS[place % len(TINTS)]
-        points = map(at, values(line, "step"), values(line, metric))
-        drawn.append(
-            f'<polyline fill="none" stroke="{tint}" stroke-width="2.5"'
-            f' points="{" ".join(points)}"/>'
-        )
-        drawn.append(
-            f'<text x="{EDGE + 8}" y="{18 + 15 * place}" fill="{tint}"'
-            f' font-size="13">{text(name)}</text>'
-        )
-    marks = (
-        (2, HEIGHT - EDGE, f"{low:.3f}"),
-        (2, EDGE, f"{high:.3f}"),
-        (WIDTH - EDGE, HEIGHT - 12, f"step {last:g}"),
-    )
-    axes = "".join(
-        f'<text x="{x}" y="{y}" font-size="12" fill="currentColor">{mark}</text>'
-        for x, y, mark in marks
-    )
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{text(title_of(metric))} by'
-        f' step">{axes}{"".join(drawn)}</svg>'
-    )
+    return ", ".join(f"{name} {plain(value)}" for name, value in values.items())

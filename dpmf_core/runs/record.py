@@ -40,6 +40,7 @@ from dpmf_core.runs.specification import RunSpec, Value, file_of
 if TYPE_CHECKING:
     from dpmf_core.runs.individual_losses import IndividualLosses
     from dpmf_core.runs.item_names import ItemNames
+    from dpmf_core.runs.line_charts import Chart
 
 Size = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
@@ -158,6 +159,11 @@ class PrivacyRecord(Part):
             ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(spent)),
         )
 
+    def _repr_html_(self) -> str:
+        from dpmf_core.runs.notebook_views import html_of_privacy  # for notebooks alone
+
+        return html_of_privacy(self)
+
     @property
     def event(self) -> Event:
         """What the ledger says was released. Raises ValueError where a mechanism is unknown."""
@@ -275,6 +281,24 @@ class Run:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"individual": None}
+
+    def __repr__(self) -> str:
+        from dpmf_core.runs.notebook_views import summary_of  # for whoever looks at a run
+
+        return f"<Run: {summary_of(self)}>"
+
+    def _repr_html_(self) -> str:
+        from dpmf_core.runs.notebook_views import html_of_run
+
+        return html_of_run(self)
+
+    def plot(self, metric: str | None = None) -> "Chart":
+        """A figure of the run by step, as a notebook shows it: the held-out error unless another is
+        named. Raises BadInput where there is none to show, as of private data.
+        """
+        from dpmf_core.runs.notebook_views import chart_of_run
+
+        return chart_of_run(self, metric)
 
     @property
     def key(self) -> str:

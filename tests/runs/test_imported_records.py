@@ -416,6 +416,7 @@ def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[st
         "stroke",
         "stroke-width",
         "points",
+        "stroke-linecap",
         "x",
         "y",
         "font-size",

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dpmf_core.html_text import text
 from dpmf_core.privacy.formatting import epsilon_in_full
-from dpmf_core.runs.html_report import text
 
 HERE = Path(__file__).parent
 NUMERIC = (  # arrays that some local step reads

@@ -11,11 +11,12 @@ import yaml
 
 from dpmf_core import algorithms
 from dpmf_core.errors import BadInput, closest
+from dpmf_core.html_text import text
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.guarantee import VALUE
 from dpmf_core.privacy.rules import RULE_TITLES
 from dpmf_core.runs.artefacts import to_json
-from dpmf_core.runs.html_report import STYLE, text
+from dpmf_core.runs.html_report import STYLE
 from dpmf_core.runs.record import RunRecord
 
 NOT_STATED = "not stated by the publisher"
