@@ -407,6 +407,37 @@ def other_speeds() -> str:
     return markdown(["what", "figure"], rows)
 
 
+def scale() -> str:
+    """Private training in memory and on disk."""
+    found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    for row in read_json("scale.json")["rows"]:
+        found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
+    names = {"private-bias": "private biases", "dp-sgd": "DP-SGD", "ada-dpals": "Ada-DPALS"}
+    rows = []
+    for (millions, algorithm), places in found.items():
+        both = [places[it] for it in ("memory", "disk")]
+        nanoseconds = [f"{it['nanoseconds_a_rating']:.0f}" for it in both]
+        memory = [f"{it['peak_mb']:,.0f} MB" for it in both]
+        rows.append([f"{millions}", names.get(algorithm, algorithm), *nanoseconds, *memory])
+    head = ["million ratings", "method", "ns a rating, in memory", "on disk", "memory", "on disk"]
+    return markdown(head, rows)
+
+
+def large_imports() -> str:
+    """Tables into parts."""
+    rows = [
+        [
+            f"{it['millions']}",
+            "CSV" if it["from"] == "csv" else "Parquet",
+            f"{it['seconds']:.0f} s",
+            f"{it['peak_mb']:.0f} MB",
+            f"{it['disk_mb']:.0f} MB",
+        ]
+        for it in read_json("scale.json")["imports"]
+    ]
+    return markdown(["million ratings", "from", "time", "memory", "on disk then"], rows)
+
+
 def classroom() -> str:
     """Answers and memory of a class, with hostile students and without."""
     hostile, calm = read_json("classroom.json"), read_csv("classroom-calm.csv").iloc[0]
@@ -454,6 +485,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "als_convergence": als_convergence,
     "peers": peers,
     "other_speeds": other_speeds,
+    "scale": scale,
+    "large_imports": large_imports,
     "classroom": classroom,
     "endurance": endurance,
 }
