@@ -75,7 +75,8 @@ def test_the_app_and_its_tests_run_on_the_same_versions() -> None:
     assert [
         name
         for name in app
-        if {str(held) for held, _ in app[name]} != {str(held) for held, _ in tests[name]}
+        if {str(held.specifier) for held, _ in app[name]}
+        != {str(held.specifier) for held, _ in tests[name]}
     ] == []
 
 
