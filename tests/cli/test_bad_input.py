@@ -113,7 +113,7 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         "--bounds",
     ),
     "no such run": (("runs", "show", "abc"), "No stored run begins"),
-    "export of what": (("runs", "export", "abc"), "--script or --json"),
+    "export of what": (("runs", "export", "abc"), "--script, --notebook or --json"),
     "delete of nothing": (("runs", "delete", ""), "No stored run begins"),
     "fetch of an unknown": (("fetch", "ml-1n"), "Did you mean 'ml-1m'?"),
     "import of nothing": (("import", "ml-1m", "/no/where"), "no file or folder where"),

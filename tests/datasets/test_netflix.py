@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.published import netflix
 
@@ -31,7 +32,7 @@ def made(folder: Path) -> Path:
     return folder
 
 
-def triples(ratings: datasets.Ratings) -> list[tuple[int, int, float]]:
+def triples(ratings: Ratings) -> list[tuple[int, int, float]]:
     return [
         (int(u), int(i), float(v))
         for u, i, v in zip(ratings.users, ratings.items, ratings.values, strict=True)
