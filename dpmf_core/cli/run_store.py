@@ -18,6 +18,10 @@ PLACES = {
         "dpmf_core.cli.stored_run:export",
         "A run as it may leave this machine: without what is computed from raw private rows.",
     ),
+    "lists": Place(
+        "dpmf_core.cli.stored_run:lists",
+        "Every user's recommendations by a run, as a Parquet FILE.",
+    ),
     "delete": Place(
         "dpmf_core.cli.stored_run:delete",
         "Forget a run.",

@@ -1,11 +1,16 @@
-"""`runs show`, `export` and `delete`: one stored run."""
+"""`runs show`, `export`, `lists` and `delete`: one stored run."""
+
+import sys
+from pathlib import Path
 
 import click
+from tqdm import tqdm
 
 from dpmf_core.cli import output
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
 from dpmf_core.runs import notebooks
+from dpmf_core.runs.lists import write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store, to_json
 
@@ -62,3 +67,26 @@ def delete(key: str, as_json: bool) -> None:
     whole = _key(store, key)
     store.delete(whole)
     click.echo(to_json({"deleted": whole}) if as_json else f"Deleted {whole}.")
+
+
+@click.command()
+@click.argument("key")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--top", type=int, default=10, show_default=True, help="Items of a list.")
+@json_option
+def lists(key: str, file: Path, top: int, as_json: bool) -> None:
+    """Every user's recommendations by a run, as a Parquet FILE.
+
+    A list is its user's own: it follows from her ratings, and is no release.
+    """
+    run = find_stored(key)
+    with tqdm(desc="lists", unit="user", file=sys.stderr, disable=None, leave=False) as bar:
+
+        def tell(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        rows = write_lists(run, file, top, tell)
+    click.echo(
+        to_json({"file": str(file), "rows": rows}) if as_json else f"{rows:,} rows in {file}."
+    )
