@@ -42,6 +42,7 @@ from dpmf_core.privacy.account_files import (
     open_file,
     plain_charge,
 )
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge, Entry, Line, Total, check, lines, settled, total
 
 LEDGER = "DPMF_LEDGER"  # names the ledger file where none is given
@@ -140,12 +141,18 @@ class Account:
 
     def _repr_html_(self) -> str:
         rows = (
-            (it.title, it.times, it.each, it.together, it.state, it.first, it.last)
+            (
+                *(it.title, it.times, epsilon_text(it.each), epsilon_text(it.together)),
+                *(it.state, it.first, it.last),
+            )
             for it in self.lines
         )
         head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
         found = self.total
-        total = f"ε = {found.epsilon:.4g}, δ = {found.delta or 0:g}, per {found.unit}, {found.rule}"
+        total = f"ε = {epsilon_text(found.epsilon)}"
+        if found.delta is not None:
+            total += f", δ = {delta_text(found.delta)}"
+        total += f", per {found.unit}, {found.rule}"
         return f"<p>{text(total)}</p>{table(head, rows)}"
 
     @property
