@@ -33,7 +33,7 @@ import psutil
 
 from benchmarks import hostile
 from benchmarks.report import save
-from benchmarks.student import Student, rmse_in
+from benchmarks.student import SENTENCE, Student, rmse_in
 from dpmf_core.paths import data_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.execution import run
@@ -133,7 +133,7 @@ def witness(base: str, query: str, number: int, out: list[Any]) -> None:
             waits.append(time.perf_counter() - began)
             page.wait_for_selector(f"h1:has-text('At ε = {epsilon:g},')")
             page.wait_for_selector("[data-test-script-state=notRunning]")
-            said.append((epsilon, rmse_in(page.get_by_text("Held-out RMSE").first.inner_text())))
+            said.append((epsilon, rmse_in(page.get_by_text(SENTENCE).first.inner_text())))
         faults = page.get_by_test_id("stException").count()
         browser.close()
     out.append((waits, said, faults))
@@ -264,10 +264,15 @@ def main() -> None:
         text = path.read_text(errors="replace")
     found["exceptions_in_the_log"] = text.count("Traceback") + text.count("Exception")
     found["log_lines"] = len(text.splitlines())
-    save("classroom", found)
+    save(result_name(asked.kind, asked.processes), found)
     print(json.dumps(found, indent=1))
     if found["exceptions_in_the_log"]:
         print(text[-4000:], file=sys.stderr)
+
+
+def result_name(kind: bool, processes: int) -> str:
+    """Of the file in `results` that a class of this kind writes."""
+    return f"classroom{'-calm' * kind}{f'-{processes}' * (processes > 1)}"
 
 
 def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[str, Any]:

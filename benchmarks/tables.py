@@ -439,21 +439,23 @@ def large_imports() -> str:
 
 
 def classroom() -> str:
-    """Answers and memory of a class, with hostile students and without."""
-    hostile, calm = read_json("classroom.json"), read_csv("classroom-calm.csv").iloc[0]
-    names = (
-        "answer_median",
-        "answer_95th",
-        "memory_most_mb",
-        "memory_after_mb",
-        "memory_before_mb",
-    )
+    """Answers and memory of a class, with hostile students and without, by one server process and
+    by two.
+    """
+    classes = {
+        "five are hostile": "classroom.json",
+        "nobody is": "classroom-calm.json",
+        "nobody is, two server processes": "classroom-calm-2.json",
+    }
     rows = []
-    for who, found in (("five are hostile", hostile), ("nobody is", calm)):
-        seconds = [f"{found[name]:.1f} s" for name in names[:2]]
-        rows.append([who, *seconds, *(f"{found[name] / 1000:.2f} GB" for name in names[2:])])
-    head = ["", "answer, median", "95th percentile", "memory, most", "a minute later", "before"]
-    return markdown(head, rows)
+    for who, name in classes.items():
+        found = read_json(name)
+        seconds = (found[it] for it in ("answer_median", "answer_95th", "drawn_median"))
+        memory = (found[f"memory_{it}_mb"] / 1000 for it in ("most", "after", "before"))
+        times = [f"{it:.2f} s" for it in seconds]
+        rows.append([who, *times, *(f"{it:.2f} GB" for it in memory)])
+    head = ["", "answer, median", "95th percentile", "page drawn, median"]
+    return markdown([*head, "memory, most", "a minute later", "before"], rows)
 
 
 def endurance() -> str:
