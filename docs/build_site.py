@@ -22,7 +22,11 @@ from dpmf_core.cli.data import describe  # noqa: E402
 
 SOURCES = ROOT / "build" / "site-sources"
 COPIED = ("*.md", "LICENSE", "CITATION.cff", "docs/*.md", "docs/*.png", "deploy/*", "examples/*")
-API = ("dpmf_core.api", "dpmf_core.estimators", "dpmf_core.testing.contract")
+API = (
+    "dpmf_core.api",
+    *(f"dpmf_core.estimators.{name}" for name in ("recommenders", "prices", "folds", "nmf")),
+    "dpmf_core.testing.contract",
+)
 
 
 def main() -> None:

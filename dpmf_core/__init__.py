@@ -27,7 +27,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpmf_core.api import account, fit, load, sweep
-    from dpmf_core.estimators import PrivateNMF
+    from dpmf_core.estimators import (
+        PlainRecommender,
+        PrivateNMF,
+        PrivateRecommender,
+        RatingFolds,
+        privacy_price,
+    )
     from dpmf_core.runs.publishing.released_model import (
         load_model,
         recommend,
@@ -37,11 +43,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "PlainRecommender",
     "PrivateNMF",
+    "PrivateRecommender",
+    "RatingFolds",
     "account",
     "fit",
     "load",
     "load_model",
+    "privacy_price",
     "recommend",
     "score",
     "similar_items",
@@ -51,10 +61,16 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What is named here is loaded when first asked for: the command line starts without it."""
-    if name == "PrivateNMF":
-        from dpmf_core.estimators import PrivateNMF
+    if name in (
+        "PlainRecommender",
+        "PrivateNMF",
+        "PrivateRecommender",
+        "RatingFolds",
+        "privacy_price",
+    ):
+        from dpmf_core import estimators
 
-        return PrivateNMF
+        return getattr(estimators, name)
     if name in ("load_model", "recommend", "score", "similar_items"):
         from dpmf_core.runs.publishing import released_model
 

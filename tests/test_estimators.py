@@ -144,3 +144,21 @@ def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
 def test_bad_parameters_are_refused(bad: dict[str, object], said: str) -> None:
     with pytest.raises((BadInput, ValueError), match=said):
         PrivateNMF(**bad).fit(blocks().X)  # type: ignore[arg-type]
+
+
+def test_the_score_is_the_share_of_squares_that_the_parts_explain() -> None:
+    X = np.asarray(blocks().X, np.float64)
+    made = PrivateNMF(3, epsilon=QUIET, random_state=0, public=True).fit(X)
+    left = X - made.inverse_transform(made.transform(X))
+    expected = 1 - (left**2).sum() / (X**2).sum()
+    assert 0.5 < expected < 1
+    assert made.score(X) == pytest.approx(expected, rel=1e-6)
+    assert made.score(csr_array(X)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_generator_is_taken_as_a_seed() -> None:
+    X = blocks().X
+    one, other = (
+        PrivateNMF(3, random_state=np.random.default_rng(5), public=True).fit(X) for _ in range(2)
+    )
+    assert np.array_equal(one.components_, other.components_)

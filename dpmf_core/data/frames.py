@@ -85,6 +85,50 @@ def ratings_of(
     )
 
 
+def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
+    """The pairs of a data frame of any library, or of an array (n, 2) of users and items, as
+    columns user and item; `ratings` (n,) beside them as the column rating.
+
+    Raises BadInput where columns are missing, a cell is empty, or the lengths differ.
+    """
+    if is_frame(data):
+        frame = _frame_of(data)
+    else:
+        pairs = np.asarray(data)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise BadInput(
+                "X is a data frame with columns for user and item, or an array (n, 2) of these."
+                f" Got the shape {pairs.shape}. Ratings go into y."
+            )
+        frame = pd.DataFrame({"user": _whole(pairs[:, 0]), "item": _whole(pairs[:, 1])})
+    chosen = _chosen_columns(frame, {"rating": ""})
+    named = pd.DataFrame({role: frame[chosen[role]].reset_index(drop=True) for role in NEEDED[:2]})
+    for role in NEEDED[:2]:
+        _refuse(named[role].isna().to_numpy(), named[role], "a value")
+    if ratings is not None:
+        y = np.asarray(ratings)
+        if y.shape != (len(named),):
+            raise BadInput(f"y holds one rating for each of {len(named):,} rows. Got {y.shape}.")
+        named["rating"] = y
+    return named
+
+
+def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
+    """The distinct ids of a column in the order in which `ratings_of` numbers them."""
+    found: pd.Index[Any] = pd.Index(pd.factorize(_labels(column), sort=True)[1])
+    return found
+
+
+def ratings_column(data: Any) -> npt.NDArray[Any] | None:
+    """The ratings (n,) in a data frame of any library, where its names tell; else None."""
+    if not is_frame(data):
+        return None
+    frame = _frame_of(data)
+    names = list(map(str, frame.columns))
+    at = by_name(names, loosely=False).get("rating")
+    return None if at is None else frame.iloc[:, at].to_numpy()
+
+
 def documents_of(matrix: Any, *, public: bool = False) -> Samples:
     """The documents of a sparse matrix of counts (n_documents, n_words). Raises BadInput."""
     return Samples.of(

@@ -42,7 +42,7 @@ from dpmf_core.privacy.account_files import (
     open_file,
     plain_charge,
 )
-from dpmf_core.privacy.formatting import delta_text, epsilon_text
+from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.privacy.odometer import Charge, Entry, Line, Total, check, lines, settled, total
 
 LEDGER = "DPMF_LEDGER"  # names the ledger file where none is given
@@ -148,12 +148,10 @@ class Account:
             for it in self.lines
         )
         head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
-        found = self.total
-        total = f"ε = {epsilon_text(found.epsilon)}"
-        if found.delta is not None:
-            total += f", δ = {delta_text(found.delta)}"
-        total += f", per {found.unit}, {found.rule}"
-        return f"<p>{text(total)}</p>{table(head, rows)}"
+        return f"<p>{text(_in_full(self.total))}</p>{table(head, rows)}"
+
+    def __repr__(self) -> str:
+        return f"<Account: {_in_full(self.total)}>"
 
     @property
     def lines(self) -> list[Line]:
@@ -252,6 +250,15 @@ class Account:
         if self.file.exists():
             with open_file(self.file) as db:
                 _remove(db, [self.key])
+
+
+def _in_full(found: Total) -> str:
+    """A total as it is printed, with all that it rests on and what it does not cover."""
+    if found.delta is None:
+        said = "ε = 0 (nothing was released)"
+    else:
+        said = epsilon_in_full(found.epsilon, found.delta, found.unit, found.relation, found.rule)
+    return f"{said}, without {found.uncovered:,} that nothing covers" if found.uncovered else said
 
 
 def account_of(

@@ -111,6 +111,9 @@ class Guarantee:
         known = (phrase("the number of people"),) if unit == PERSON else ()
         return replace(self, unit=unit, taken_as_public=(*known, *self.taken_as_public))
 
+    def __repr__(self) -> str:
+        return f"<Guarantee: {self.status}. {self.words}>"
+
     def _repr_html_(self) -> str:
         known = joined(self.taken_as_public) if self.taken_as_public else "nothing"
         rows = [(str(self.status), self.words), ("taken as public", known)]

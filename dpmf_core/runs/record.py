@@ -159,6 +159,12 @@ class PrivacyRecord(Part):
             ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(spent)),
         )
 
+    def __repr__(self) -> str:
+        from dpmf_core.runs.notebook_views import loss_of  # for whoever looks at a record
+
+        releases = sum(row.count for row in self.ledger)
+        return f"<{type(self).__name__}: {loss_of(self)}, {releases:,} releases>"
+
     def _repr_html_(self) -> str:
         from dpmf_core.runs.notebook_views import html_of_privacy  # for notebooks alone
 

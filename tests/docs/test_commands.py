@@ -100,15 +100,22 @@ def test_the_example_of_the_account(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_example_of_a_search(tmp_path: Path) -> None:
+    """Seven fits of epsilon 2 at delta 1e-5, each of noise multiplier 1.9938 in all."""
+    total = independently([1.9938] * 7, 1e-5)
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[3]) == f"{total:.2f}\n{total:.2f}\n5\n"
+
+
+@pytest.mark.slow
 def test_the_example_of_the_estimator(tmp_path: Path) -> None:
-    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[3]) == "(16, 64) PROVEN 2.0\n(3, 16)\n"
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[4]) == "(16, 64) PROVEN 2.0\n(3, 16)\n"
 
 
 @pytest.mark.slow
 def test_the_example_of_a_released_model(tmp_path: Path) -> None:
-    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[4]) == "5 200 2\n"
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[5]) == "5 200 2\n"
     assert (tmp_path / "films" / "recommend.html").exists()
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
 
 
 def test_the_documents_name_every_algorithm_and_dependency() -> None:

@@ -259,7 +259,7 @@ STREAMS = {
         "papers/errata/langevin",
         "papers/errata/private_mean",
         "tuning/private_selection",
-        "estimators",
+        "estimators/releases",
         "teaching/subpoena",
         "teaching/sketch_collisions",
         "teaching/linkage",

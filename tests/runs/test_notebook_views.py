@@ -14,9 +14,11 @@ import pytest
 from dpmf_core import account, fit, sweep
 from dpmf_core.api import Swept
 from dpmf_core.errors import BadInput
+from dpmf_core.privacy import Guarantee, Status
 from dpmf_core.runs.notebook_views import chart_of_sweep, html_of_sweep
 from dpmf_core.runs.record import Run
 from dpmf_core.testing.worlds import low_rank
+from tests.privacy.test_odometer import independently
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +65,18 @@ def test_of_private_data_nothing_raw_is_shown() -> None:
         swept.plot()
     shown = account(data)._repr_html_()
     assert "Private biases" in shown and "<table>" in shown
+    noise = [row.noise_multiplier for row in run.record.ledger for _ in range(2)]  # two runs
+    spent = independently(noise, 1e-6)
+    total = f"ε = {spent:.2f} (δ = 1e-6, per user, add/remove, exact)"
+    assert total in shown and repr(account(data)) == f"<Account: {total}>"
+
+
+def test_records_and_guarantees_are_one_line(public: Run) -> None:
+    loss = "ε = 3.00 (δ = 1e-6, per user, add/remove, exact)"
+    count = sum(row.count for row in public.record.ledger)
+    assert repr(public.record) == f"<RunRecord: {loss}, {count} releases>"
+    promise = Guarantee(Status.PROVEN)
+    assert repr(promise) == f"<Guarantee: PROVEN. {promise.words}>"
 
 
 def test_without_a_proof_no_epsilon_is_shown() -> None:

@@ -2,24 +2,20 @@
 epsilon=1).fit_transform(X)`, then `components_`.
 """
 
+import math
 import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from dpmf_core import algorithms
-from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.parts import Parts
 from dpmf_core.data.samples import Samples
-from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.privacy import Budget, Guarantee, NoiseKind, calibrate, default_delta, normal_form
+from dpmf_core.estimators.releases import RandomState, prepare, train
+from dpmf_core.privacy import Budget, Guarantee, NoiseKind, default_delta
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounts import charging
-from dpmf_core.privacy.odometer import Charge
 
 Array = npt.NDArray[Any]
 
@@ -55,7 +51,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         method: Literal["oneshot-nmf", "dp-nmf"] = "oneshot-nmf",
         image_shape: tuple[int, int] | None = None,
         parameters: dict[str, Any] | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         public: bool = False,
         noise: Literal["continuous", "discrete"] = "continuous",
         ledger: str | None = None,
@@ -90,36 +86,14 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 UserWarning,
                 stacklevel=2,
             )
-        algorithm = algorithms.build(
-            self.method, {"n_components": K, **(self.parameters or {})}, shape, budget
-        )
-        planned = algorithms.planned(algorithm, shape, budget.noise)
-        plan = planned(calibrate(planned, budget))
-        secret, start = self._streams()
-        guarantee = algorithm.guarantee().of(samples.protected)
-        charge = Charge(
-            f"PrivateNMF, {algorithm.title}",
-            normal_form(plan),
-            guarantee.status,
-            guarantee.unit,
-            self.delta_,
-            budget.relation,
-        )
-        # the same result whatever the number of threads
-        with charging(samples, charge, self.ledger) as paid, single_threaded_blas:
-            noise = paid.noise(plan, secret)
-            model = algorithms.train(
-                algorithm,
-                samples,
-                noise,
-                Streams(np.random.default_rng(start), int(start.generate_state(1)[0])),
-            )
-        assert noise.spent == normal_form(plan)
+        parameters = {"n_components": K, **(self.parameters or {})}
+        prepared = prepare(self.method, parameters, samples, budget)
+        model, noise = train(prepared, samples, type(self).__name__, self.random_state, self.ledger)
         self.model_: Parts = model
         self.components_, self.ledger_ = model.basis, noise.spent
-        self.guarantee_: Guarantee = guarantee
+        self.guarantee_: Guarantee = prepared.guarantee
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
-        self.epsilon_ = exactly(plan, self.delta_) if self.guarantee_.has_epsilon else None
+        self.epsilon_ = exactly(prepared.plan, self.delta_) if self.guarantee_.has_epsilon else None
         return self
 
     def transform(self, X: Any) -> Array:
@@ -136,6 +110,22 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         return np.asarray(np.asarray(H) @ self.components_)
 
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of the sum of squares of X (n_samples, n_features) that the parts explain, at
+        most 1; more is better. It is computed on raw rows, and no release.
+        """
+        check_is_fitted(self)
+        samples = self._samples(X, reset=False)
+        H = self.model_.personal(samples).coefficients * samples.norms[:, None]
+        # of rows, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
+        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        total = float(np.sum(np.square(rows.data if hasattr(rows, "indptr") else rows)))
+        crossed = float(np.sum(H * (rows @ self.components_.T)))
+        explained = float(np.sum((H.T @ H) * (self.components_ @ self.components_.T)))
+        if not total:
+            return 1.0 if not explained else -math.inf
+        return (2 * crossed - explained) / total
+
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
@@ -151,12 +141,3 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return Samples.of(X, image=self.image_shape, public=self.public)
-
-    def _streams(self) -> tuple[np.random.SeedSequence | None, np.random.SeedSequence]:
-        """The noise's stream, None for a secret one, and that of starting values."""
-        if self.random_state is None:
-            return None, np.random.SeedSequence()
-        noise, start = np.random.SeedSequence(
-            int(check_random_state(self.random_state).randint(2**31 - 1))
-        ).spawn(2)
-        return noise if self.public else None, start

@@ -1,0 +1,16 @@
+"""Factorisations as scikit-learn has them: private recommenders, their twins without privacy, and
+non-negative parts.
+"""
+
+from dpmf_core.estimators.folds import RatingFolds
+from dpmf_core.estimators.nmf import PrivateNMF
+from dpmf_core.estimators.prices import privacy_price
+from dpmf_core.estimators.recommenders import PlainRecommender, PrivateRecommender
+
+__all__ = [
+    "PlainRecommender",
+    "PrivateNMF",
+    "PrivateRecommender",
+    "RatingFolds",
+    "privacy_price",
+]

@@ -1,0 +1,87 @@
+"""Ratings that people bring to a recommender, and their own sides."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.data.frames import Bounds, ratings_column
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+
+Array = npt.NDArray[Any]
+
+
+def ratings_given(X: Any, y: Any) -> Array:
+    """Ratings (n,): y, or else the column of a frame. Raises BadInput where there are none."""
+    found = ratings_column(X) if y is None else np.asarray(y)
+    if found is None:
+        raise BadInput(
+            "There are no ratings: y is None, and X has no column of them. Give y, one rating a"
+            " row; ones and bounds=(0, 1) where all that is known is who had what."
+        )
+    return found
+
+
+def places(ids: "pd.Index[Any]", wanted: "pd.Series[Any]") -> npt.NDArray[np.int64]:
+    """The place of each among the ids (n,), -1 where it is none. Numbers and their texts are the
+    same.
+    """
+    return ids.map(str).get_indexer(pd.Index(wanted.map(str))).astype(np.int64)
+
+
+def history_of(
+    pairs: pd.DataFrame, users: "pd.Index[Any]", items: "pd.Index[Any]", bounds: Bounds
+) -> Ratings:
+    """Ratings that people bring. Raises BadInput on unknown items and on other ratings than there
+    can be.
+    """
+    what = places(items, pairs["item"])
+    if (what < 0).any():
+        at = int(np.flatnonzero(what < 0)[0])
+        raise BadInput(
+            f"The item '{str(pairs['item'][at])[:60]}' in row {at + 1:,} of own is not known. Leave"
+            f" it out; the {len(items):,} known ones are items_."
+        )
+    values = pd.to_numeric(pairs["rating"], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    wrong = ~((values >= bounds[0]) & (values <= bounds[1]))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise BadInput(
+            f"A rating lies between {bounds[0]:g} and {bounds[1]:g}. Got"
+            f" '{str(pairs['rating'][at])[:40]}' in row {at + 1:,} of own."
+        )
+    return Ratings.of(
+        places(users, pairs["user"]),
+        what,
+        values,
+        n_users=len(users),
+        n_items=len(items),
+        bounds=bounds,
+    )
+
+
+def with_nobody(ratings: Ratings) -> Ratings:
+    """The same with one user more, who has no ratings."""
+    return replace(ratings, n_users=ratings.n_users + 1)
+
+
+def shared_side(model: Recommender) -> Recommender:
+    """A model without what some methods that promise nothing learn of single users."""
+    learnt = {"user_factors": (0, 0), "user_offsets": (0,)}
+    held: dict[str, Any] = {
+        name: np.zeros(size) for name, size in learnt.items() if hasattr(model, name)
+    }
+    return replace(model, **held) if held else model
+
+
+def of_everybody(personal: Personal, count: int) -> Personal:
+    """Own sides with so many rows; those whom a model did not learn get zeros."""
+    factors, offsets = (
+        np.concatenate([it, np.zeros((count - len(it), *it.shape[1:]), it.dtype)])
+        for it in (personal.factors, personal.offsets)
+    )
+    return replace(personal, factors=factors, offsets=offsets)

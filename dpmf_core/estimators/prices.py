@@ -1,0 +1,78 @@
+"""What a search over private recommenders costs, before anything is drawn: every fit is a
+release.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    ParameterGrid,
+    ParameterSampler,
+    RandomizedSearchCV,
+    check_cv,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from dpmf_core.errors import BadInput
+from dpmf_core.estimators.recommenders import PrivateRecommender
+from dpmf_core.privacy.odometer import Charge, Total, total
+
+
+def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> Total:
+    """The total privacy loss of all fits together, composed exactly. Nothing is drawn or charged.
+
+    estimator: a `PrivateRecommender`, a `Pipeline` that ends in one, or a `GridSearchCV` or
+    `RandomizedSearchCV` over either, whose every candidate is fitted on every fold, and the
+    dearest once more where it refits. cv: of `cross_validate`, whose folds are then fitted. What is
+    chosen by held-out errors is chosen by raw ratings, which no price covers. Raises BadInput.
+    """
+    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+        return total(list(_of_search(estimator, X, y)))
+    if cv is None:
+        return total([_charge(estimator, X, y)])
+    return total(list(_of_folds([estimator], X, y, cv)))
+
+
+def _of_search(search: Any, X: Any, y: Any) -> Iterator[Charge]:
+    candidates = [clone(search.estimator).set_params(**it) for it in _candidates(search)]
+    yield from _of_folds(candidates, X, y, search.cv)
+    if search.refit:
+        whole = [_charge(it, X, y) for it in candidates]
+        yield max(whole, key=lambda it: it.epsilon or 0.0)
+
+
+def _candidates(search: Any) -> list[Mapping[str, Any]]:
+    if isinstance(search, GridSearchCV):
+        return list(ParameterGrid(search.param_grid))
+    if not isinstance(search.random_state, int):
+        raise BadInput(
+            "A random search draws its candidates when it is fitted, unless random_state is a whole"
+            f" number. Got {search.random_state!r}."
+        )
+    drawn = ParameterSampler(
+        search.param_distributions, search.n_iter, random_state=search.random_state
+    )
+    return list(drawn)
+
+
+def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> Iterator[Charge]:
+    for rows, _ in check_cv(cv).split(X, y):
+        part = _safe_indexing(X, rows)
+        labels = None if y is None else _safe_indexing(y, rows)
+        for estimator in estimators:
+            yield _charge(estimator, part, labels)
+
+
+def _charge(estimator: Any, X: Any, y: Any) -> Charge:
+    if isinstance(estimator, Pipeline):
+        before = clone(estimator[:-1])
+        return _charge(estimator[-1], before.fit_transform(X, y) if len(before) else X, y)
+    if not isinstance(estimator, PrivateRecommender):
+        raise BadInput(
+            "The price is that of a PrivateRecommender, a Pipeline that ends in one, or a search"
+            f" over either. Got {type(estimator).__name__}."
+        )
+    return estimator.charge_of(X, y)

@@ -1,0 +1,337 @@
+"""Recommenders as scikit-learn has regressors: `PrivateRecommender(epsilon=1, bounds=(1,
+5)).fit(X, y)`, then `predict` and `recommend`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import ValidationError
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from dpmf_core import algorithms, kernels
+from dpmf_core.algorithms import Personal, PrivateAlgorithm, Recommender
+from dpmf_core.data.frames import Bounds, ids_of, pairs_of, ratings_of
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.errors import BadInput, explain
+from dpmf_core.estimators.own_ratings import (
+    history_of,
+    of_everybody,
+    places,
+    ratings_given,
+    shared_side,
+    with_nobody,
+)
+from dpmf_core.estimators.releases import Prepared, RandomState, prepare, train
+from dpmf_core.privacy import Budget, Guarantee, NoiseKind, Relation, default_delta
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.accounts import Account, account_of
+from dpmf_core.privacy.odometer import Charge
+
+Array = npt.NDArray[Any]
+CELLS = 2_000_000  # of users x items held at a time
+
+
+class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What recommenders share. Subclasses have the parameters, and `_budget`."""
+
+    method: str
+    bounds: Bounds | None
+    items: Sequence[Any] | None
+    parameters: dict[str, Any] | None
+    random_state: RandomState
+    public: bool
+    ledger: str | None
+
+    def _budget(self, n_users: int) -> Budget | None:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from ratings.
+
+        X: a data frame (pandas, polars, pyarrow) whose columns for user and item are found by their
+        names, or an array (n, 2) of users and items. y (n,): their ratings; where None, the frame's
+        column of ratings. A pair that is rated twice counts once, with its mean. Raises BadInput.
+        """
+        ratings, users, items = self._read(X, y)
+        prepared = self._prepared(ratings)
+        model, noise = train(prepared, ratings, type(self).__name__, self.random_state, self.ledger)
+        self.model_: Recommender = model
+        self.users_, self.items_ = users, items
+        self._history = with_nobody(ratings)
+        self.guarantee_: Guarantee = prepared.guarantee
+        self.ledger_ = noise.spent
+        self.account_: Account | None = account_of(ratings, self.ledger)
+        self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
+        budget = prepared.budget
+        self.delta_ = None if budget is None else budget.delta
+        self.epsilon_ = None
+        if budget is not None and prepared.guarantee.has_epsilon:
+            self.epsilon_ = exactly(prepared.plan, budget.delta, budget.relation)
+        return self
+
+    def predict(self, X: Any, own: Any = None) -> Array:
+        """Predicted ratings (n,), within the bounds, of pairs as of `fit`.
+
+        own: ratings that people bring, a frame of users, items and ratings; their side is then
+        computed from these, also where they did not train. Else it follows from what they trained
+        with; whoever did not is predicted as somebody without ratings. An item that is not known
+        gets what its user is predicted to give on average. Raises BadInput.
+        """
+        check_is_fitted(self)
+        pairs = pairs_of(X)
+        personal, users, _ = self._people(own)
+        nobody = len(users)  # the row of whoever is unknown
+        who = places(users, pairs["user"])
+        who[who < 0] = nobody
+        what = places(self.items_, pairs["item"])
+        known = what >= 0
+        found = np.empty(len(pairs))
+        found[known] = self.model_.predict(personal, who[known], what[known])
+        if not known.all():
+            found[~known] = self._means(personal, who[~known])
+        return found
+
+    def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
+        """The k best items for each user, without those she has rated: columns user, rank (from 1),
+        item, rating (predicted, within the bounds). A user's own list is hers, and no release.
+
+        users: ids; all who trained where None. own: ratings that people bring, as of `predict`;
+        whoever is in it need not have trained. Raises BadInput on an unknown user.
+        """
+        check_is_fitted(self)
+        if not (isinstance(k, int | np.integer) and k >= 1):
+            raise BadInput(f"k, how many items to recommend, is a whole number from 1. Got {k!r}.")
+        personal, known, history = self._people(own)
+        ids = known if users is None else pd.Index(np.atleast_1d(np.asarray(users)))
+        who = places(known, pd.Series(ids))
+        if (who < 0).any():
+            missing = ids[np.flatnonzero(who < 0)[0]]
+            raise BadInput(
+                f"The user '{str(missing)[:60]}' has no ratings here. Bring some: recommend(own="
+                "frame) takes a frame with columns user, item and rating."
+            )
+        parts, step = [], max(CELLS // max(len(self.items_), 1), 1)
+        for start in range(0, len(who), step):
+            some = who[start : start + step]
+            scores = np.asarray(self.model_.scores(personal, some), np.float32)
+            best = kernels.best_unseen(
+                scores, some, history.by_user, history.items, min(int(k), scores.shape[1])
+            )
+            at, rank = np.nonzero(best >= 0)
+            what = best[at, rank]
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "user": ids[start + at],
+                        "rank": rank + 1,
+                        "item": self.items_[what],
+                        "rating": self.model_.predict(personal, some[at], what),
+                    }
+                )
+            )
+        return pd.concat(parts, ignore_index=True)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R squared of the predictions, at most 1; y as of `fit`. It is computed on raw ratings,
+        and no release. Raises BadInput.
+        """
+        return float(r2_score(ratings_given(X, y), self.predict(X), sample_weight=sample_weight))
+
+    def forget_people(self) -> Self:
+        """Drop the ratings that trained, and all that was learnt of single users. What stays is the
+        items' side; everybody then brings her ratings (`own`).
+        """
+        check_is_fitted(self)
+        self._history = self._history.only(np.zeros(len(self._history), bool))
+        self._history = replace(self._history, n_users=1, origin="")
+        self.users_ = self.users_[:0]
+        self.model_ = shared_side(self.model_)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = False
+        tags.non_deterministic = True
+        tags.no_validation = True  # ids are no features
+        return tags
+
+    # -- what people bring -------------------------------------------------------------------------
+
+    def _read(self, X: Any, y: Any) -> "tuple[Ratings, pd.Index[Any], pd.Index[Any]]":
+        """The ratings, and the ids of users and items in the order of their numbers."""
+        pairs = pairs_of(X, ratings_given(X, y))
+        ratings = ratings_of(pairs, self.bounds, public=self.public)
+        users = ids_of(pairs["user"])
+        if self.items is None:
+            return ratings, users, ids_of(pairs["item"])
+        declared = pd.Index(list(self.items))
+        if not declared.map(str).is_unique:
+            raise BadInput("items holds the id of each item once. Some are there twice.")
+        return self._among(ratings, declared, "items"), users, declared
+
+    def _among(self, ratings: Ratings, items: "pd.Index[Any]", what: str) -> Ratings:
+        """The same ratings with these items, in their order. Raises BadInput on others."""
+        named = pd.Series(ratings.labels or ())
+        place = places(items, named)
+        if (place < 0).any():
+            first = named[np.flatnonzero(place < 0)[0]]
+            raise BadInput(
+                f"Every item is one of the {len(items):,} of {what}. Got '{str(first)[:60]}'"
+                f" ({int((place < 0).sum()):,} others). Leave its ratings out, or add it."
+            )
+        return Ratings.of(
+            ratings.users,
+            place[ratings.items],
+            ratings.values,
+            n_users=ratings.n_users,
+            n_items=len(items),
+            bounds=ratings.bounds,
+            labels=tuple(map(str, items)),
+            name=ratings.name,
+            public=ratings.public,
+            assumptions=tuple(it for it in ratings.assumptions if it != ITEMS_ARE_PUBLIC),
+            origin="" if ratings.public else ratings.account,
+        )
+
+    def _prepared(self, ratings: Ratings) -> Prepared:
+        kind = algorithms.find(self.method)
+        if kind.task != "ratings":
+            raise BadInput(
+                f"{kind.title} factorises samples: use PrivateNMF. Methods for ratings:"
+                f" {', '.join(algorithms.of_task('ratings'))}."
+            )
+        budget = self._budget(ratings.n_users)
+        if issubclass(kind, PrivateAlgorithm) == (budget is None):
+            other = "PrivateRecommender" if budget is None else "PlainRecommender"
+            raise BadInput(f"{kind.title} is a method of {other}, not of {type(self).__name__}.")
+        return prepare(self.method, dict(self.parameters or {}), ratings, budget)
+
+    # -- people's own sides ------------------------------------------------------------------------
+
+    def _people(self, own: Any) -> "tuple[Personal, pd.Index[Any], Ratings]":
+        """Own sides of those who trained, or of those who bring ratings; their ids; their ratings.
+        One more row is that of somebody without ratings.
+        """
+        model, users, history = self.model_, self.users_, self._history
+        if own is not None:
+            model = shared_side(model)
+            pairs = pairs_of(own, ratings_given(own, None))
+            users = ids_of(pairs["user"])
+            history = with_nobody(history_of(pairs, users, self.items_, history.bounds))
+        return of_everybody(model.personal(history), history.n_users), users, history
+
+    def _means(self, personal: Personal, users: Array) -> Array:
+        """Each user's mean prediction over all known items (len(users),)."""
+        distinct, back = np.unique(users, return_inverse=True)
+        n_items = len(self.items_)
+        found, step = np.empty(len(distinct)), max(CELLS // n_items, 1)
+        for start in range(0, len(distinct), step):
+            some = distinct[start : start + step]
+            every = np.tile(np.arange(n_items), len(some))
+            predicted = self.model_.predict(personal, np.repeat(some, n_items), every)
+            found[start : start + step] = predicted.reshape(len(some), n_items).mean(axis=1)
+        return found[back]
+
+
+class PrivateRecommender(_RatingsEstimator):
+    """A recommender of total privacy loss (epsilon, delta) for a user, with all her ratings.
+
+    method: id of a private algorithm for ratings. epsilon, delta: total of one fit; delta 1/(10 n)
+    if None. bounds: the lowest and highest rating that can be given; declared, never read off the
+    data. relation: add-remove, or replace-one. noise: continuous, or discrete.
+    items: all items, known beforehand; where None those that are rated are taken as public.
+    parameters: of the method, by name.
+    random_state: of starting values. public: whether the ratings are published or simulated; only
+    then random_state seeds the noise too, else that has a secret key of the operating system.
+    ledger: the file of the account that each fit on other than public ratings enters; None: the
+    account of these very ratings in the data folder. Fits on parts of them, as in cross-validation,
+    meet in one account where a file is named.
+
+    model_ (what was released), guarantee_, epsilon_, delta_, ledger_, account_ (None: public),
+    users_, items_, noise_is_reproducible_, noise_ (in words). Beside these a fitted estimator holds
+    the ratings, from which each user's own side follows: it is private. `forget_people` drops them.
+    """
+
+    def __init__(
+        self,
+        method: str = "spectral",
+        *,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        bounds: Bounds | None = None,
+        relation: Literal["add-remove", "replace-one"] = "add-remove",
+        noise: Literal["continuous", "discrete"] = "continuous",
+        items: Sequence[Any] | None = None,
+        parameters: dict[str, Any] | None = None,
+        random_state: RandomState = None,
+        public: bool = False,
+        ledger: str | None = None,
+    ) -> None:
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.relation = relation
+        self.noise = noise
+        self.items = items
+        self.parameters = parameters
+        self.random_state = random_state
+        self.public = public
+        self.ledger = ledger
+
+    def charge_of(self, X: Any, y: Any = None) -> Charge:
+        """What `fit` would enter in the account. Nothing is drawn. Raises BadInput."""
+        return self._prepared(self._read(X, y)[0]).charge(type(self).__name__)
+
+    def _budget(self, n_users: int) -> Budget:
+        try:
+            return Budget(
+                epsilon=self.epsilon,
+                delta=default_delta(n_users) if self.delta is None else self.delta,
+                relation=Relation(self.relation),
+                noise=NoiseKind(self.noise),
+            )
+        except ValidationError as error:
+            schema = Budget.model_json_schema()["properties"]
+            raise explain(error, "the budget", schema) from None
+        except ValueError as error:
+            raise BadInput(
+                f"relation is add-remove or replace-one, noise continuous or discrete: {error}."
+            ) from None
+
+
+class PlainRecommender(_RatingsEstimator):
+    """A recommender without privacy, as what private ones are compared with. The parameters and
+    attributes are those of `PrivateRecommender`; on ratings that are not public each fit enters
+    their account, as one that nothing limits.
+    """
+
+    def __init__(
+        self,
+        method: str = "als",
+        *,
+        bounds: Bounds | None = None,
+        items: Sequence[Any] | None = None,
+        parameters: dict[str, Any] | None = None,
+        random_state: RandomState = None,
+        public: bool = False,
+        ledger: str | None = None,
+    ) -> None:
+        self.method = method
+        self.bounds = bounds
+        self.items = items
+        self.parameters = parameters
+        self.random_state = random_state
+        self.public = public
+        self.ledger = ledger
+
+    def _budget(self, n_users: int) -> None:
+        return None

@@ -1,0 +1,95 @@
+"""What every estimator does with its algorithm: plan, charge the account, draw, train."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm, Streams
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.privacy import Budget, Guarantee, Noise, NoiseKind, calibrate, normal_form
+from dpmf_core.privacy.accounts import charging
+from dpmf_core.privacy.events import Event
+from dpmf_core.privacy.odometer import Charge
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a fit will release and may claim, before it is made. budget: None without privacy."""
+
+    algorithm: Algorithm
+    budget: Budget | None
+    plan: Event
+    guarantee: Guarantee
+
+    def charge(self, name: str) -> Charge:
+        """What the fit of the estimator `name` enters in the account of private data."""
+        title = f"{name}, {self.algorithm.title}"
+        ledger, promise = normal_form(self.plan), self.guarantee
+        if self.budget is None:
+            return Charge(title, ledger, promise.status, promise.unit)
+        return Charge(
+            title,
+            ledger,
+            promise.status,
+            promise.unit,
+            self.budget.delta,
+            self.budget.relation,
+        )
+
+
+def prepare(
+    method: str, parameters: dict[str, Any], data: Ratings | Samples, budget: Budget | None
+) -> Prepared:
+    """The plan of a method from the public shape of the data. Raises BadInput."""
+    shape = data.shape
+    algorithm = algorithms.build(method, parameters, shape, budget)
+    kind = budget.noise if budget else NoiseKind.CONTINUOUS
+    planned = algorithms.planned(algorithm, shape, kind)
+    level = calibrate(planned, budget) if budget else 1.0
+    guarantee = algorithm.guarantee_of_run(shape, level).given(*data.assumptions)
+    if isinstance(data, Samples):
+        guarantee = guarantee.of(data.protected)
+    return Prepared(algorithm, budget, planned(level), guarantee)
+
+
+def train(
+    prepared: Prepared,
+    data: Ratings | Samples,
+    name: str,
+    random_state: RandomState,
+    ledger: str | None,
+) -> tuple[Any, Noise]:
+    """The fitted model and the noise that it drew, charged before to the account of the data.
+
+    random_state seeds starting values, and on public data the noise; on others that has a secret
+    key. Raises BadInput where a budget does not allow the charge: then nothing is drawn.
+    """
+    noise_seed, start = _seeds(random_state)
+    rng = Streams(np.random.default_rng(start), int(start.generate_state(1)[0]))
+    # the same result whatever the number of threads
+    with charging(data, prepared.charge(name), ledger) as paid, single_threaded_blas:
+        noise = paid.noise(prepared.plan, noise_seed if data.public else None)
+        model = algorithms.train(prepared.algorithm, data, noise, rng)
+    assert noise.spent == normal_form(prepared.plan)
+    return model, noise
+
+
+def _seeds(
+    random_state: RandomState,
+) -> tuple[np.random.SeedSequence | None, np.random.SeedSequence]:
+    """The noise's seed, None for a secret key, and that of starting values."""
+    if random_state is None:
+        return None, np.random.SeedSequence()
+    if isinstance(random_state, np.random.Generator):
+        drawn = int(random_state.integers(2**31 - 1))
+    else:
+        drawn = int(check_random_state(random_state).randint(2**31 - 1))
+    noise, start = np.random.SeedSequence(drawn).spawn(2)
+    return noise, start

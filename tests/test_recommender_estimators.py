@@ -1,0 +1,318 @@
+"""PrivateRecommender and PlainRecommender among scikit-learn's own tools."""
+
+import math
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks
+
+from dpmf_core import PlainRecommender, PrivateRecommender, RatingFolds, load, privacy_price
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.privacy.accounts import Account
+from tests.privacy.test_odometer import independently
+
+BOUNDS = (0.5, 5)
+RATINGS = load("cinema-small").top_items(60)
+assert isinstance(RATINGS, Ratings)
+FRAME = pd.DataFrame({"user": RATINGS.users, "item": RATINGS.items, "rating": RATINGS.values})
+X, Y = FRAME[["user", "item"]], FRAME["rating"]
+
+
+def private(**given: Any) -> PrivateRecommender:
+    return PrivateRecommender(**{"epsilon": 5.0, "bounds": BOUNDS, "public": True, **given})
+
+
+# ---- the conventions -----------------------------------------------------------------------------
+
+CHECKS = [
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("kind", [PrivateRecommender, PlainRecommender])
+def test_scikit_learns_checks_of_what_is_not_about_features(kind: Any, check: str) -> None:
+    if check == "check_estimators_unfitted":
+        with pytest.raises(NotFittedError):
+            kind().predict(X)
+        with pytest.raises(NotFittedError):
+            kind().recommend()
+        return
+    getattr(estimator_checks, check)(kind.__name__, kind())
+
+
+def test_frames_arrays_and_tables_of_others_give_the_same_model() -> None:
+    forms: list[tuple[Any, Any]] = [
+        (X, Y),
+        (FRAME, None),
+        (X.to_numpy(), Y.to_numpy()),
+        (X.to_numpy(np.float64), Y.tolist()),
+        (pa.Table.from_pandas(FRAME), None),
+        (FRAME.rename(columns={"user": "userId", "item": "movieId", "rating": "stars"}), None),
+    ]
+    fitted = [private(random_state=0).fit(data, y) for data, y in forms]
+    for other in fitted[1:]:
+        assert np.array_equal(fitted[0].model_.item_factors, other.model_.item_factors)
+        assert np.array_equal(fitted[0].predict(X), other.predict(X))
+
+
+def test_it_learns_what_its_algorithm_learns() -> None:
+    """The model is that of the algorithm on these ratings; predictions are those of its users."""
+    ours = PlainRecommender("bias", bounds=BOUNDS, public=True).fit(X, Y)
+    model = ours.model_
+    personal = model.personal(RATINGS)
+    expected = model.predict(personal, RATINGS.users, RATINGS.items)
+    np.testing.assert_allclose(ours.predict(X), expected, rtol=1e-6)
+    assert ours.score(X, Y) == pytest.approx(r2_score(Y, expected))
+    assert ours.score(FRAME) == ours.score(X, Y)
+
+
+@pytest.mark.parametrize("method", [name for name, it in REGISTRY.items() if it.task == "ratings"])
+def test_every_method_for_ratings_predicts_and_recommends(method: str) -> None:
+    kind = REGISTRY[method]
+    small = FRAME[(FRAME.user < 300) & (FRAME.item < 25)]
+    quick = {"steps": 3} if "steps" in kind.model_fields else {}
+    make: Any = PrivateRecommender if issubclass(kind, PrivateAlgorithm) else PlainRecommender
+    promise = {"epsilon": 5.0, "delta": 1e-5} if make is PrivateRecommender else {}
+    made = make(
+        method, bounds=BOUNDS, public=True, random_state=0, parameters=quick, **promise
+    ).fit(small)
+    known = made.predict(small)
+    assert known.shape == (len(small),) and np.isfinite(known).all()
+    one, other = made.users_[3], made.users_[4]
+    strangers = made.predict([["nobody", 3], [one, "no film"], ["nobody", "no film"]])
+    assert ((strangers >= BOUNDS[0]) & (strangers <= BOUNDS[1])).all()
+    lists = made.recommend([one, other], k=4)
+    own = small[small.user == one]
+    assert not set(lists[lists.user == one].item) & set(own.item)
+    assert len(made.recommend(k=4, own=own)) == len(lists[lists.user == one])
+
+
+def test_lists_are_the_best_by_a_plain_sort() -> None:
+    made = private(random_state=0).fit(FRAME)
+    personal = made.model_.personal(RATINGS)
+    scores = np.asarray(made.model_.scores(personal, np.array([11])), np.float32)[0]
+    scores[FRAME[FRAME.user == 11].item] = -np.inf
+    expected = np.argsort(-scores, kind="stable")[:10]
+    found = made.recommend([11])
+    assert found.item.tolist() == expected.tolist() and found["rank"].tolist() == [*range(1, 11)]
+
+
+def test_somebody_who_brings_the_same_ratings_gets_the_same_list() -> None:
+    """Her side follows from her own ratings and the released model alone."""
+    made = private(random_state=0).fit(FRAME)
+    own = FRAME[FRAME.user == 11].assign(user="a visitor")
+    known, visitor = made.recommend([11]), made.recommend(own=own)
+    assert visitor.item.tolist() == known.item.tolist()
+    np.testing.assert_allclose(visitor.rating, known.rating, rtol=1e-5)
+    forgotten = pickle.loads(pickle.dumps(made)).forget_people()
+    assert len(forgotten.users_) == 0 and not len(forgotten._history)
+    assert forgotten.recommend(own=own).item.tolist() == known.item.tolist()
+    with pytest.raises(BadInput, match="recommend\\(own=frame\\)"):
+        forgotten.recommend([11])
+    pairs = own[["user", "item"]]
+    np.testing.assert_allclose(
+        forgotten.predict(pairs, own=own), made.predict(pairs.assign(user=11)), rtol=1e-5
+    )
+
+
+def test_an_unknown_item_gets_the_users_mean_prediction() -> None:
+    made = private(random_state=0).fit(FRAME)
+    every = made.predict([[11, item] for item in range(60)])
+    assert made.predict([[11, "no film"]])[0] == pytest.approx(every.mean(), rel=1e-5)
+
+
+def test_declared_items_need_not_be_rated_and_are_no_assumption() -> None:
+    few = FRAME[FRAME.item < 20]
+    counted = private(public=False, delta=1e-5).fit(few)
+    declared = private(public=False, delta=1e-5, items=range(25)).fit(few)
+    assert declared.model_.item_offsets.shape == (25,)
+    assert "the items in the file are public" in counted.guarantee_.assumptions
+    assert "the items in the file are public" not in declared.guarantee_.assumptions
+    # the same ratings have the same account
+    assert counted.account_ == declared.account_
+    with pytest.raises(BadInput, match="one of the 10 of items"):
+        private(items=range(10)).fit(few)
+
+
+# ---- privacy -------------------------------------------------------------------------------------
+
+
+def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path: Path) -> None:
+    ledger = str(tmp_path / "own.ledger")
+    made = private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger).fit(X, Y)
+    assert made.epsilon_ == pytest.approx(1.0, rel=1e-6) and made.delta_ == 1e-6
+    assert made.guarantee_.status == "CONDITIONAL"
+    account = made.account_
+    assert account is not None and account.total.epsilon == pytest.approx(1.0, rel=1e-6)
+    assert account.lines[0].title == "PrivateRecommender, Spectral"
+    assert private().fit(X, Y).account_ is None
+    plain = PlainRecommender(bounds=BOUNDS, ledger=ledger).fit(X, Y)
+    assert plain.epsilon_ is None and account.total.uncovered == 1
+
+
+@pytest.mark.parametrize("state", [None, 0, np.random.default_rng(0)])
+def test_noise_on_private_ratings_cannot_be_drawn_again(state: Any) -> None:
+    first, second = (
+        private(public=False, delta=1e-5, random_state=state).fit(X, Y) for _ in range(2)
+    )
+    assert not np.array_equal(first.model_.item_offsets, second.model_.item_offsets)
+    assert not first.noise_is_reproducible_ and "nobody can draw it again" in first.noise_
+
+
+@pytest.mark.parametrize(
+    "seeded", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
+)
+def test_a_seed_repeats_a_fit_on_public_ratings(seeded: Any) -> None:
+    one, other = (private(random_state=seeded()).fit(X, Y) for _ in range(2))
+    assert np.array_equal(one.predict(X), other.predict(X)) and one.noise_is_reproducible_
+
+
+def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_to(
+    tmp_path: Path,
+) -> None:
+    """Two candidates on three folds and one more fit: seven releases, of mu each."""
+    ledger = str(tmp_path / "search.ledger")
+    search = GridSearchCV(
+        private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger, items=range(60)),
+        {"parameters": [{"rank": 2}, {"rank": 4}]},
+        cv=RatingFolds(3),
+        scoring="neg_root_mean_squared_error",
+    )
+    before = privacy_price(search, X, Y)
+    assert not Account(Path(ledger)).entries
+    search.fit(X, Y)
+    account = search.best_estimator_.account_
+    assert sum(line.times for line in account.lines) == 7
+    assert account.total.epsilon == pytest.approx(before.epsilon, rel=1e-9)
+    # each fit of mu has noise 1 / mu on one release of sensitivity 1
+    alone = private(epsilon=1.0, delta=1e-6).charge_of(X, Y)
+    mu = math.sqrt(sum(count / leaf.noise_multiplier**2 for leaf, count in alone.ledger))
+    assert before.epsilon == pytest.approx(independently([1 / mu] * 7, 1e-6), rel=1e-6)
+    assert before.epsilon > 2.5
+
+
+def test_the_price_of_folds_of_random_searches_and_of_pipelines() -> None:
+    one = private(epsilon=1.0, delta=1e-6, public=False)
+    line = make_pipeline(FunctionTransformer(lambda it: it), one)
+    single, folds = privacy_price(one, X, Y), privacy_price(one, X, Y, cv=RatingFolds(4))
+    assert single.epsilon == pytest.approx(1.0, rel=1e-6)
+    assert privacy_price(line, X, Y).epsilon == single.epsilon
+    search = RandomizedSearchCV(
+        one, {"epsilon": [1.0]}, n_iter=1, cv=RatingFolds(4), refit=False, random_state=0
+    )
+    assert privacy_price(search, X, Y).epsilon == pytest.approx(folds.epsilon)
+    search.random_state = None
+    with pytest.raises(BadInput, match="random_state is a whole number"):
+        privacy_price(search, X, Y)
+    with pytest.raises(BadInput, match="Got PlainRecommender"):
+        privacy_price(PlainRecommender(bounds=BOUNDS), X, Y)
+
+
+def test_a_budget_stops_a_search_before_it_draws(tmp_path: Path) -> None:
+    ledger = tmp_path / "small.ledger"
+    Account(ledger).set_budget(2.0, 1e-6)
+    one = private(epsilon=1.0, delta=1e-6, public=False, ledger=str(ledger))
+    with pytest.raises(BadInput, match="The budget of these data"):
+        cross_validate(one, X, Y, cv=RatingFolds(5), error_score="raise")
+    assert 1 < Account(ledger).total.epsilon <= 2.0
+
+
+# ---- among scikit-learn's tools ------------------------------------------------------------------
+
+
+def test_it_stands_in_a_pipeline_and_in_cross_validation() -> None:
+    line = make_pipeline(FunctionTransformer(lambda it: it), private(random_state=0))
+    found = cross_validate(
+        line,
+        X,
+        Y,
+        cv=KFold(3, shuffle=True, random_state=0),
+        scoring=("r2", "neg_mean_absolute_error"),
+    )
+    assert (found["test_r2"] > 0).all()
+    alone = cross_validate(
+        private(random_state=0), FRAME, cv=KFold(3, shuffle=True, random_state=0)
+    )  # ratings in the frame
+    np.testing.assert_allclose(alone["test_score"], found["test_r2"])
+
+
+def test_folds_of_ratings_stay_when_a_user_leaves() -> None:
+    folds = RatingFolds(4, seed=2)
+    whole = np.concatenate([test for _, test in folds.split(X)])
+    assert sorted(whole) == list(range(len(X)))
+    left = X[X.user != 17].reset_index()  # column index: where each row was
+    for (train, test), (_, smaller) in zip(folds.split(X), folds.split(left), strict=True):
+        assert set(left["index"][smaller]) == {it for it in test if X.user[it] != 17}
+        assert abs(len(test) / len(X) - 0.25) < 0.02 and len(train) + len(test) == len(X)
+    with pytest.raises(BadInput, match="at least 2"):
+        RatingFolds(1)
+
+
+def test_a_clone_has_its_parameters() -> None:
+    one = private(parameters={"rank": 3}, items=[1, 2])
+    assert clone(one).get_params() == one.get_params()
+    assert one.set_params(epsilon=2.0).epsilon == 2.0
+
+
+# ---- wrong input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "data", "said"),
+    [
+        ({"bounds": None}, (X, Y), "bounds"),
+        ({"epsilon": -1}, (X, Y), "epsilon"),
+        ({"noise": "none"}, (X, Y), "noise continuous or discrete"),
+        ({"method": "als"}, (X, Y), "method of PlainRecommender"),
+        ({"method": "dp-nmf"}, (X, Y), "use PrivateNMF"),
+        ({"method": "spectrum"}, (X, Y), "spectral"),
+        ({"parameters": {"rank": -1}}, (X, Y), "rank"),
+        ({}, (X, None), "no ratings"),
+        ({}, (X.to_numpy(), None), "Give y"),
+        ({}, (X.to_numpy()[:, :1], Y), "array \\(n, 2\\)"),
+        ({}, (X, Y[:5]), "one rating for each"),
+        ({}, (X, Y + 4), "declared bounds"),
+        ({}, (FRAME[["user", "rating"]], None), "item"),
+        ({"items": [1, 1]}, (X, Y), "once"),
+    ],
+)
+def test_wrong_input_is_said(given: dict[str, Any], data: tuple[Any, Any], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        private(**given).fit(*data)
+
+
+def test_wrong_questions_are_said() -> None:
+    made = private().fit(X, Y)
+    own = pd.DataFrame({"user": ["a"], "item": [3], "rating": [4.0]})
+    for bad, said in (
+        (lambda: made.recommend([5], k=0), "whole number from 1"),
+        (lambda: made.recommend(["nobody"]), "'nobody' has no ratings"),
+        (lambda: made.recommend(own=own.assign(item="no film")), "'no film' in row 1"),
+        (lambda: made.recommend(own=own.assign(rating=9)), "Got '9' in row 1"),
+        (lambda: made.recommend(own=own[["user", "item"]]), "no ratings"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            bad()
