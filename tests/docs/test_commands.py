@@ -107,15 +107,20 @@ def test_the_example_of_a_search(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_example_beside_other_libraries(tmp_path: Path) -> None:
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[4]) == "True\n(1,)\n10\n"
+
+
+@pytest.mark.slow
 def test_the_example_of_the_estimator(tmp_path: Path) -> None:
-    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[4]) == "(16, 64) PROVEN 2.0\n(3, 16)\n"
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[5]) == "(16, 64) PROVEN 2.0\n(3, 16)\n"
 
 
 @pytest.mark.slow
 def test_the_example_of_a_released_model(tmp_path: Path) -> None:
-    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[5]) == "5 200 2\n"
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[6]) == "5 200 2\n"
     assert (tmp_path / "films" / "recommend.html").exists()
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7
 
 
 def test_the_documents_name_every_algorithm_and_dependency() -> None:

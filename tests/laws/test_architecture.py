@@ -65,6 +65,7 @@ CORE_MAY: dict[str, set[str]] = {
     "testing": BASE,
     "administration": {"errors", "paths", "data.catalogue", "serving", "runs", "engine"},
     "estimators": BASE,
+    "adapters": RUNS | {"estimators"},
     "api": RUNS,
     "cli": {""},
     "__main__": {"cli", "errors", "interrupts"},
