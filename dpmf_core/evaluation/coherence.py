@@ -6,7 +6,7 @@ import functools
 import itertools
 import os
 import tempfile
-import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.samples import Samples, Texts
+from dpmf_core.kernels import skip_gram
 from dpmf_core.paths import data_folder, made, workplace
 
 Array = npt.NDArray[Any]
@@ -69,7 +70,7 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     """
     if not samples.public:
         return _of_private(samples.reading, samples)
-    path = data_folder() / "words" / f"{samples.reading[:32]}-2.npz"  # 2: drawn documents
+    path = data_folder() / "words" / f"{samples.reading[:32]}-3.npz"  # 3: our own skip-gram
     found = _kept(path)
     if found is None:
         words, vectors = _learned(samples)
@@ -99,23 +100,24 @@ def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]
 
 
 def _learned(samples: Samples) -> tuple[tuple[str, ...], Array]:
-    """Skip-gram, one thread and fixed hashes, so that equal corpora give equal vectors."""
-    from gensim.models import Word2Vec
-
-    sentences = [list(words) for words in _sentences(samples)]
+    """Words, the most frequent first, and their unit vectors, by skip-gram. Rare ones are left
+    out.
+    """
+    sentences = list(_sentences(samples))
+    counts = Counter(itertools.chain.from_iterable(sentences))
     rare = max(1, min(5, len(sentences) // 1000))
-    model = Word2Vec(
-        sentences,
-        vector_size=DIMENSIONS,
+    words = sorted((it for it in counts if counts[it] >= rare), key=lambda it: (-counts[it], it))
+    place = {word: j for j, word in enumerate(words)}
+    texts = [[place[word] for word in each if word in place] for each in sentences]
+    vectors = skip_gram.word_vectors(
+        np.array(list(itertools.chain.from_iterable(texts)), np.int64),
+        np.cumsum([0, *map(len, texts)]),
+        np.array([counts[word] for word in words], np.int64),
+        dimensions=DIMENSIONS,
         window=WINDOW,
-        min_count=rare,
-        sg=1,
-        workers=1,
-        seed=1,
         epochs=EPOCHS,
-        hashfxn=lambda word: zlib.crc32(word.encode()),
     )
-    return tuple(model.wv.index_to_key), np.asarray(model.wv.get_normed_vectors(), np.float32)
+    return tuple(words), vectors / np.maximum(np.linalg.norm(vectors, axis=1)[:, None], 1e-30)
 
 
 def _sentences(samples: Samples) -> Iterator[list[str]]:

@@ -1,0 +1,139 @@
+"""Word vectors by skip-gram with negative samples (Mikolov et al. 2013), in compiled code: one
+thread and one stream of random numbers, so that equal texts give equal vectors.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.kernels.compilation import compiled
+
+Array = npt.NDArray[Any]
+STEEPEST = 6.0  # a logit beyond this is as good as certain, and is not learnt from
+SEED = 1
+
+
+@compiled
+def _next(state):  # type: ignore[no-untyped-def]
+    """The next state and a number in [0, 1): splitmix64 (Steele, Lea & Flood 2014)."""
+    state += np.uint64(0x9E3779B97F4A7C15)
+    x = state
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return state, np.float64(x >> np.uint64(11)) * 2.0**-53
+
+
+@compiled(fastmath={"reassoc", "contract"})  # sums over dimensions may be vectorised
+def _learn_pair(inside, outside, label, rate, change):  # type: ignore[no-untyped-def]
+    """One word before one target: moves `outside`, adds to `change` what `inside` moves later."""
+    dot = np.float32(0)
+    for f in range(len(inside)):
+        dot += inside[f] * outside[f]
+    if abs(dot) >= STEEPEST:
+        return
+    step = np.float32((label - 1 / (1 + math.exp(-dot))) * rate)
+    for f in range(len(inside)):
+        change[f] += step * outside[f]
+        outside[f] += step * inside[f]
+
+
+@compiled
+def _learn_word(inside, word, cumulative, Y, negatives, rate, change, state):  # type: ignore[no-untyped-def]
+    """One vector before one word of its surroundings and before drawn ones; the next state."""
+    change[:] = 0
+    _learn_pair(inside, Y[word], 1.0, rate, change)
+    for _ in range(negatives):
+        state, u = _next(state)
+        drawn = np.searchsorted(cumulative, u * cumulative[-1], side="right")
+        if drawn != word:
+            _learn_pair(inside, Y[drawn], 0.0, rate, change)
+    for f in range(len(change)):
+        inside[f] += change[f]
+    return state
+
+
+@compiled
+def _thinned(words, kept, out, state):  # type: ignore[no-untyped-def]
+    """Writes a text without what is left out of it into `out`: the next state, and how many."""
+    n = 0
+    for word in words:
+        state, u = _next(state)
+        if u < kept[word]:
+            out[n] = word
+            n += 1
+    return state, n
+
+
+@compiled
+def _train(  # type: ignore[no-untyped-def]
+    words, starts, kept, cumulative, X, Y, window, negatives, epochs, rates, seed
+):
+    state, total = np.uint64(seed), epochs * max(len(words), 1)
+    text = np.empty(max(len(words), 1), np.int64)
+    change = np.empty(X.shape[1], np.float32)
+    for epoch in range(epochs):
+        for d in range(len(starts) - 1):
+            done = (epoch * len(words) + starts[d]) / total
+            rate = rates[0] + (rates[1] - rates[0]) * done
+            state, n = _thinned(words[starts[d] : starts[d + 1]], kept, text, state)
+            for i in range(n):
+                state, u = _next(state)
+                reach = 1 + np.int64(u * window)
+                for j in range(max(0, i - reach), min(n, i + reach + 1)):
+                    if i != j:
+                        state = _learn_word(
+                            X[text[j]], text[i], cumulative, Y, negatives, rate, change, state
+                        )
+
+
+@compiled
+def _start(n_words, dimensions, seed):  # type: ignore[no-untyped-def]
+    """Small random vectors (n_words, dimensions), float32."""
+    state, out = np.uint64(seed), np.empty((n_words, dimensions), np.float32)
+    for k in range(n_words):
+        for f in range(dimensions):
+            state, u = _next(state)
+            out[k, f] = (2 * u - 1) / dimensions
+    return out
+
+
+def word_vectors(
+    words: Array,
+    starts: Array,
+    counts: Array,
+    *,
+    dimensions: int,
+    window: int,
+    epochs: int,
+    negatives: int = 5,
+    frequent: float = 1e-3,
+    rates: tuple[float, float] = (0.025, 0.0001),
+) -> Array:
+    """Vectors (n_words, dimensions), float32, of words by number.
+
+    words (n_tokens,): the texts one after the other, text d between starts[d] and starts[d + 1].
+    counts (n_words,): how often each word is there, 1 or more. window: how many words to each side
+    are looked at, at most. frequent: a share of all tokens; words above it are left out at random,
+    the more the more frequent. rates: of learning, first and last.
+    """
+    share = counts / max(float(counts.sum()), 1.0) / frequent
+    kept = np.minimum(1.0, (np.sqrt(share) + 1) / share)
+    X, Y = _start(len(counts), dimensions, SEED), np.zeros((len(counts), dimensions), np.float32)
+    cumulative = np.cumsum(counts.astype(np.float64) ** 0.75)
+    _train(
+        words.astype(np.int64),
+        starts.astype(np.int64),
+        kept,
+        cumulative,
+        X,
+        Y,
+        window,
+        negatives,
+        epochs,
+        np.array(rates),
+        SEED,
+    )
+    return X

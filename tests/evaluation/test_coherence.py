@@ -1,0 +1,83 @@
+"""Coherence by our own skip-gram: topics that are planted, and gensim's Word2Vec beside it."""
+
+import itertools
+import subprocess
+import sys
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.data.samples import Samples
+from dpmf_core.evaluation.coherence import _learned, _sentences, coherence, top_words
+from dpmf_datasets.readers.text import documents
+
+SUBJECTS = [
+    [f"{name}{one}{other}" for one in "abcdef" for other in "abcdefghij"]
+    for name in ("star", "food", "law")
+]
+
+
+def corpus(public: bool = True) -> Samples:
+    """Documents of 25 words, each about one subject."""
+    draw = np.random.default_rng(0)
+    said = [" ".join(draw.choice(SUBJECTS[d % 3], 25)) for d in range(1500)]
+    return documents(said, name="planted", public=public)[0]
+
+
+def of_gensim(samples: Samples, seed: int = 1) -> tuple[list[str], Any]:
+    models = pytest.importorskip("gensim.models", reason="gensim is not installed")
+    model = models.Word2Vec(
+        list(_sentences(samples)),
+        vector_size=100,
+        window=10,
+        min_count=1,
+        sg=1,
+        workers=1,
+        seed=seed,
+        epochs=5,
+        hashfxn=lambda word: zlib.crc32(word.encode()),
+    )
+    return model.wv.index_to_key, model.wv.get_normed_vectors()
+
+
+def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vectors() -> None:
+    words, vectors = _learned(corpus())
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    again = _learned(corpus(public=False))
+    assert again[0] == words and np.array_equal(again[1], vectors)
+    mixed = [[subject[j] for subject in SUBJECTS for j in (0, 1)]]
+    pure, shuffled = coherence(SUBJECTS, corpus()), coherence(mixed, corpus())
+    assert pure is not None and shuffled is not None and pure > 0.9 > shuffled + 0.15
+    assert coherence([["unknown", "staraa"]], corpus()) is None
+
+
+def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim() -> None:
+    words, vectors = _learned(corpus())
+    pairs = list(itertools.combinations(sorted(words), 2))
+
+    def cosines(names: Any, V: Any) -> Any:
+        place = {word: j for j, word in enumerate(names)}
+        return np.array([V[place[a]] @ V[place[b]] for a, b in pairs])
+
+    ours, theirs, others = (
+        cosines(*it) for it in ((words, vectors), of_gensim(corpus()), of_gensim(corpus(), 2))
+    )
+    assert abs(ours - theirs).mean() < 1.5 * abs(theirs - others).mean() + 0.01
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.95
+
+
+def test_gensim_is_not_needed() -> None:
+    code = (
+        "import sys; sys.modules['gensim'] = None\n"
+        "from tests.evaluation.test_coherence import SUBJECTS, coherence, corpus\n"
+        "print(coherence(SUBJECTS, corpus(public=False)) > 0.9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_top_words_are_the_heaviest() -> None:
+    basis = np.array([[0.0, 2, 1], [3, 0, 0]])
+    assert top_words(basis, ("a", "b", "c"), 2) == [[("b", 2.0), ("c", 1.0)], [("a", 3.0)]]
