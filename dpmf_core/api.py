@@ -1,5 +1,6 @@
 """From Python: `fit`, `sweep`, `load` and `account` with plain arguments."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,6 +100,7 @@ def fit(
     bounds: Bounds | None = None,
     individual: bool = False,
     curve_points: int = 12,
+    spread: bool | str = False,
     **parameters: Any,
 ) -> Run:
     """One run. Raises BadInput on anything that does not fit.
@@ -123,6 +125,9 @@ def fit(
     holds the data. The run is then made anew and not kept.
     curve_points: most points of the error by step, first and last included; judging takes most of
     the time of many runs.
+    spread: for ratings in parts that have an id: workers read the parts and add them up; those of
+    the scheduler of this address, or of DPMF_SCHEDULER where True, else processes of this machine.
+    The model has the same bits.
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger,
     curves), `arrays` and `model`.
     """
@@ -150,11 +155,30 @@ def fit(
         seed=seed,
         curve_points=curve_points,
     )
+    with _spread_over(data, algorithm, spread):
+        if not isinstance(data, str):
+            return execution.run(spec, given=held, ledger=ledger, individual=individual)
+        if keep and not individual:
+            return _kept(spec, ledger)
+        return execution.run(spec, ledger=ledger, individual=individual)
+
+
+def _spread_over(
+    data: Source, algorithm: str, way: bool | str
+) -> contextlib.AbstractContextManager[object]:
+    """Where sums over ratings in parts are made, for as long as this is open."""
+    if not way:
+        return contextlib.nullcontext()
     if not isinstance(data, str):
-        return execution.run(spec, given=held, ledger=ledger, individual=individual)
-    if keep and not individual:
-        return _kept(spec, ledger)
-    return execution.run(spec, ledger=ledger, individual=individual)
+        raise BadInput(
+            "spread is for ratings in parts, which workers find by their id. Got data in memory:"
+            " keep them in parts first, `python -m dpmf_core import NAME PATH --partitioned`."
+        )
+    from dpmf_core.engine.part_workers import spread  # all of Dask's, which few runs need
+    from dpmf_core.engine.scheduler_security import Scheduler
+
+    address = way if isinstance(way, str) else None
+    return spread(data, algorithm, Scheduler.from_environment(address))
 
 
 def _held(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:

@@ -23,6 +23,7 @@ from dpmf_core.cli.options import (
     shape_of,
     whole_numbers,
 )
+from dpmf_core.cli.spreading import spread_options, spread_over
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs import execution
@@ -48,6 +49,11 @@ from dpmf_core.runs.sweep import (
 
 if TYPE_CHECKING:
     from dpmf_core.papers.figures import Figure
+
+NO_ITEM_FEATURES = (
+    "{title} is given no item features, so it learns from ratings alone. Where the data set has a"
+    " public item table, add --item-features public."
+)
 
 
 @click.command()
@@ -82,6 +88,7 @@ if TYPE_CHECKING:
     metavar="NAME=TEXT",
     help=f"For --save, what only the publisher knows: {', '.join(ABOUT)}; repeatable.",
 )
+@spread_options
 @run_options
 def fit(
     algorithm: str,
@@ -108,21 +115,18 @@ def fit(
     given = typed(kind, pairs(options["params"], "--param"))
     about = _about_what_is_saved(algorithm, folder, abouts)
     parts = described(options)
-    spec = RunSpec.parse(
-        **parts,
-        algorithm=algorithm,
-        parameters=given,
-        budget=budget(options, epsilon, shape_of(parts).n_units),
-        seed=seed,
-        curve_points=curve_points,
-    )
-    if kind.needs_item_features and spec.data.item_features == "none":
-        click.echo(
-            f"{kind.title} is given no item features, so it learns from ratings alone. Where the"
-            " data set has a public item table, add --item-features public.",
-            err=True,
+    with spread_over(options, algorithm):
+        spec = RunSpec.parse(
+            **parts,
+            algorithm=algorithm,
+            parameters=given,
+            budget=budget(options, epsilon, shape_of(parts).n_units),
+            seed=seed,
+            curve_points=curve_points,
         )
-    run = execution.run(spec, individual=True) if individual else stored_or_run(spec, Store())
+        if kind.needs_item_features and spec.data.item_features == "none":
+            click.echo(NO_ITEM_FEATURES.format(title=kind.title), err=True)
+        run = execution.run(spec, individual=True) if individual else stored_or_run(spec, Store())
     record = run.record
     click.echo(to_json(record.to_dict()) if as_json else output.run(record))
     if folder is not None:
@@ -386,13 +390,7 @@ def _table(points: list[Point], finished: dict[str, Run]) -> str:
         ]
         for place, it in max(found.values(), key=len).items()
     ]
-    head = [
-        "algorithm",
-        "parameters",
-        "epsilon",
-        "seeds",
-        *(METRICS[name].title for name in shown),
-    ]
+    head = ["algorithm", "parameters", "epsilon", "seeds", *(METRICS[name].title for name in shown)]
     return tables.table(head, body) + "\n(medians over seeds)" if body else "No run finished."
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpmf_core.curator.groups import group_of
-from dpmf_core.curator.people import Blocks, Cells, Held, Key, People, Step, in_memory
+from dpmf_core.curator.people import Cells, Held, Key, People, Step, in_memory
 from dpmf_core.curator.statistic import Array, Range, Statistic
 from dpmf_core.language import phrase
 from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
@@ -186,7 +186,7 @@ def _published(statistic: Statistic, exact: Array, pen: Release) -> Array:
 class OpenCurator(NoisyCurator):
     """For algorithms that promise nothing: it also hands out rows, and sums without noise."""
 
-    def __init__(self, people: Blocks, noise: Noise, tables: Mapping[str, Any]) -> None:
+    def __init__(self, people: People, noise: Noise, tables: Mapping[str, Any]) -> None:
         super().__init__(people, noise)
         self._tables = tables
 

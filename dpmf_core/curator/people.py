@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
-from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.data.partitioned import Part, PartitionedRatings, States
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
+from dpmf_core.privacy.noise import PlanViolation
 
 Step = Callable[..., Any]  # step(block, *shared) -> state
 Ints = npt.NDArray[np.int64]
@@ -251,12 +252,94 @@ class PartBlocks(Sequence[Block]):
         return len(self.ratings.parts)
 
     def __getitem__(self, place: Any) -> Any:
-        part = self.ratings.parts[place]
-        return Block(part.ids, {"train": part.rows}, self.ratings.n_users)
+        return _block_of(self.ratings.parts[place], self.ratings.n_users)
 
 
-def in_parts(ratings: PartitionedRatings, folder: Path) -> Blocks:
+def in_parts(ratings: PartitionedRatings, folder: Path) -> People:
     """Ratings that are kept in parts, one of which is in memory at a time. folder: for states, of
-    one's own.
+    one's own, unless parts are read elsewhere.
     """
+    if ratings.folding is not None:
+        return PeopleElsewhere(ratings)
     return Blocks(ratings.shape, PartBlocks(ratings), FileStates(folder))
+
+
+def _block_of(part: Part, n_users: int) -> Block:
+    return Block(part.ids, {"train": part.rows}, n_users)
+
+
+# ---- in parts that are read elsewhere ------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticFold:
+    """A `Fold`: a statistic over the users of each part. It travels to where parts are read, with
+    what is public or released and nothing else.
+    """
+
+    statistic: Statistic
+    shape: Any
+    shared: tuple[Any, ...]
+    at: Range | None = None
+
+    @property
+    def _part(self) -> dict[str, Range]:
+        return {} if self.at is None else {"at": self.at}
+
+    def empty(self) -> Totals:
+        return self.statistic.empty(self.shape, *self.shared, **self._part)
+
+    def add(self, total: Totals, part: Part, held: States) -> None:
+        block = _block_of(part, self.shape.n_users)
+        self.statistic.add(block, total, *_beside(self.shared, held), **self._part)
+
+    def merge(self, total: Totals, other: Totals) -> None:
+        for mine, theirs in zip(total, other, strict=True):
+            np.add(mine, theirs, out=mine)
+
+
+@dataclass(frozen=True, eq=False)
+class StepBeside:
+    """Makes what a step makes of a part's users."""
+
+    step: Step
+    n_users: int
+    shared: tuple[Any, ...]
+
+    def __call__(self, part: Part, held: States) -> Any:
+        return self.step(_block_of(part, self.n_users), *_beside(self.shared, held))
+
+
+class PeopleElsewhere:
+    """The users of ratings whose parts are read elsewhere, and stay there."""
+
+    def __init__(self, ratings: PartitionedRatings) -> None:
+        if ratings.folding is None:
+            raise ValueError("These parts are read here.")
+        self.shape, self._ratings, self._folding = ratings.shape, ratings, ratings.folding
+
+    def total(
+        self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
+    ) -> Totals:
+        asked = StatisticFold(statistic, self.shape, tuple(shared), at)
+        totals: Totals = self._ratings.fold(asked, _keys(shared))
+        return totals
+
+    def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
+        made = StepBeside(step, self.shape.n_users, tuple(shared))
+        self._folding.hold(self._ratings, key, made, _keys(shared))
+
+    def drop(self, key: Key) -> None:
+        self._folding.drop(key)
+
+    def cells(self) -> Cells:
+        raise PlanViolation("Which items were rated does not leave the parts.")
+
+
+def _keys(shared: Sequence[Any]) -> list[Key]:
+    return [part.key for part in shared if isinstance(part, Held)]
+
+
+def _beside(shared: Sequence[Any], held: States) -> Iterator[Any]:
+    """What is shared, with the states of these users in place of their names."""
+    return (held[part.key] if isinstance(part, Held) else part for part in shared)

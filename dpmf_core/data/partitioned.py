@@ -5,9 +5,9 @@ Which users a part has, and how many ratings, is as private as the ratings are.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self, overload
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,73 @@ class Part:
 
 
 Change = Callable[[Part], Part]
+Watch = Callable[[int, int], None]  # of a part's place, and how many there are; may raise
+States = Mapping[Any, Any]  # what is held beside a part, by key
+
+
+class Fold(Protocol):
+    """A sum over parts: a pure value that can be pickled, so that a part adds the same wherever and
+    however often it is read.
+    """
+
+    def empty(self) -> Any:
+        """The sum over no part."""
+        ...
+
+    def add(self, total: Any, part: Part, held: States) -> None:
+        """Add what a part contributes, in place. held: what `Folding.hold` made beside it."""
+        ...
+
+    def merge(self, total: Any, other: Any) -> None:
+        """Add the sum over parts that come later, in place; `other` stays as it is."""
+        ...
+
+
+Beside = Callable[[Part, States], Any]  # makes what is held beside a part; it can be pickled
+
+
+class Folding(Protocol):
+    """Where sums over parts are made, elsewhere than in the process that asks."""
+
+    def fold(self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]) -> Any:
+        """The sum over all parts, each counted once. keys: of what is held and needed."""
+        ...
+
+    def hold(
+        self,
+        ratings: "PartitionedRatings",
+        key: Hashable,
+        make: Beside,
+        keys: Iterable[Hashable],
+    ) -> None:
+        """Make something of every part and hold it beside the part, under a key."""
+        ...
+
+    def drop(self, key: Hashable) -> None:
+        """Forget what is held under a key."""
+        ...
+
+    def watched(self, before: Watch) -> Self:
+        """The same; before(parts that are done, how many there are) is called now and then, which
+        may raise.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ItemCounts:
+    """A `Fold`: how many ratings each item has (n_items,)."""
+
+    n_items: int
+
+    def empty(self) -> npt.NDArray[np.int64]:
+        return np.zeros(self.n_items, np.int64)
+
+    def add(self, total: Any, part: Part, held: States) -> None:
+        total += np.bincount(part.rows.items, minlength=self.n_items)
+
+    def merge(self, total: Any, other: Any) -> None:
+        total += other
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +118,8 @@ class PartitionedRatings:
     is in one part.
 
     The facts are those of `Ratings`. fingerprint: of all parts and facts. origin: fingerprint of
-    the file that private ratings were read from.
+    the file that private ratings were read from. folding: where sums over parts are made, unless
+    here, one part after the other.
     """
 
     parts: Sequence[Part]
@@ -66,6 +134,7 @@ class PartitionedRatings:
     origin: str = ""
     labels: tuple[str, ...] | None = None
     item_features: ItemFeatures | None = None
+    folding: Folding | None = field(default=None, repr=False)
 
     @property
     def shape(self) -> Shape:
@@ -77,21 +146,39 @@ class PartitionedRatings:
         return self.origin or self.fingerprint
 
     def changed(self, change: Change, **facts: Any) -> Self:
-        """The same with a change to each part as it is read: a function of the part alone."""
+        """The same with a change to each part as it is read: a function of the part alone, which
+        can be pickled.
+        """
         return replace(self, parts=_ChangedParts(self.parts, change), **facts)
 
-    def watched(self, before: Callable[[int, int], None]) -> Self:
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What is done to each part as it is read, in this order."""
+        parts, found = self.parts, []
+        while isinstance(parts, _ChangedParts | _WatchedParts):
+            found += [parts.change] if isinstance(parts, _ChangedParts) else []
+            parts = parts.parts
+        return tuple(reversed(found))
+
+    def watched(self, before: Watch) -> Self:
         """The same; before each part is read, before(its place, how many there are) is called,
-        which may raise.
+        which may raise. Where parts are read elsewhere, it hears how many are done.
         """
-        return replace(self, parts=_WatchedParts(self.parts, before))
+        folding = None if self.folding is None else self.folding.watched(before)
+        return replace(self, parts=_WatchedParts(self.parts, before), folding=folding)
+
+    def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
+        """A sum over all parts. keys: of what is held beside them, elsewhere."""
+        if self.folding is not None:
+            return self.folding.fold(self, fold, keys)
+        total = fold.empty()
+        for place in range(len(self.parts)):
+            fold.add(total, self.parts[place], {})
+        return total
 
     def item_counts(self) -> npt.NDArray[np.int64]:
         """How many ratings each item has (n_items,). Exact."""
-        counts = np.zeros(self.n_items, np.int64)
-        for part in self.parts:
-            counts += np.bincount(part.rows.items, minlength=self.n_items)
-        return counts
+        return np.asarray(self.fold(ItemCounts(self.n_items)))
 
     def together(self) -> Ratings:
         """All ratings in one memory."""
@@ -165,7 +252,7 @@ class _ChangedParts(LazyParts):
 @dataclass(frozen=True)
 class _WatchedParts(LazyParts):
     parts: Sequence[Part]
-    before: Callable[[int, int], None]
+    before: Watch
 
     def __len__(self) -> int:
         return len(self.parts)

@@ -51,18 +51,18 @@ class Scheduler:
     ours: bool = False
 
     @classmethod
-    def from_environment(cls) -> Self | None:
-        """DPMF_SCHEDULER and, for TLS, the files that DPMF_SCHEDULER_CA, DPMF_SCHEDULER_CERT
-        and DPMF_SCHEDULER_KEY name; None where none is named. Raises BadInput on what is no
-        address.
+    def from_environment(cls, instead: str | None = None) -> Self | None:
+        """DPMF_SCHEDULER, or the address `instead`, and, for TLS, the files that DPMF_SCHEDULER_CA,
+        DPMF_SCHEDULER_CERT and DPMF_SCHEDULER_KEY name; None where none is named. Raises BadInput
+        on what is no address.
         """
-        address = os.environ.get("DPMF_SCHEDULER")
+        address = instead or os.environ.get("DPMF_SCHEDULER")
         if not address:
             return None
         if not ADDRESS.fullmatch(address):
             raise BadInput(
-                f"DPMF_SCHEDULER is an address as tls://host:8786 or tcp://host:8786. Got"
-                f" {address!r}."
+                f"{'--scheduler' if instead else 'DPMF_SCHEDULER'} is an address as tls://host:8786"
+                f" or tcp://host:8786. Got {address!r}."
             )
         return cls(
             address,

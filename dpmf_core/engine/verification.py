@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from dpmf_core.data import AnyData
 from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access
 from dpmf_core.runs.installation import Installation, installed, source_of
@@ -35,6 +36,37 @@ class Refusal:
     worker: str
     reason: str
     everything: bool
+
+
+@dataclass(frozen=True)
+class ExpectedParts:
+    """What the asker has of ratings in parts. algorithm: its id, and a hash of its source file."""
+
+    installed: Installation
+    algorithm: tuple[str, str]
+    data_id: str
+    fingerprint: str
+
+
+def expected_parts(algorithm: str, data_id: str, data: AnyData) -> ExpectedParts:
+    """What a worker must have to be given parts of these data. Raises BadInput."""
+    source = algorithm, source_of(algorithm)
+    return ExpectedParts(installed(), source, data_id, data.fingerprint)
+
+
+def refusal_of_parts(wanted: ExpectedParts, worker: str) -> Refusal | None:
+    """Why this process must not add up these parts; None where it may."""
+    if words := installed().differs_from(wanted.installed):
+        return Refusal(worker, words, everything=True)
+    name, source = wanted.algorithm
+    try:
+        if source_of(name) != source:
+            words = f"its code of {name} differs from the code that asks"
+        elif data_access.open_raw(wanted.data_id).fingerprint != wanted.fingerprint:
+            words = f"its data set {wanted.data_id} holds something else"
+    except BadInput as error:  # it has no such algorithm or data
+        words = str(error).rstrip(".")
+    return Refusal(worker, words, everything=False) if words else None
 
 
 def expected(asked: Any, key: str) -> Expected:

@@ -67,6 +67,11 @@ def stop(ticket: str) -> None:
     _stopped.add(ticket)
 
 
+def is_stopped(ticket: str) -> bool:
+    """Whether somebody stopped it in this process."""
+    return ticket in _stopped
+
+
 def too_long(seconds: float) -> BadInput:
     return BadInput(
         f"This run took longer than {duration(seconds)}, which is the most that one run may take"

@@ -3,8 +3,8 @@
 Computed on raw data, never released.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.data.hashing import keyed_uniform
-from dpmf_core.data.partitioned import Part, PartitionedRatings
+from dpmf_core.data.partitioned import Part, PartitionedRatings, States
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
@@ -52,6 +52,13 @@ class ErrorSums:
         self.total += float(errors.sum())
         self.absolute += float(np.abs(errors).sum())
         self.squared += float(np.square(errors).sum())
+
+    def merge(self, other: "ErrorSums") -> None:
+        """Add those of other ratings."""
+        self.count += other.count
+        self.total += other.total
+        self.absolute += other.absolute
+        self.squared += other.squared
 
     @property
     def rmse(self) -> float:
@@ -101,7 +108,7 @@ class _Survey:
     train_activity: Array = field(default_factory=lambda: np.zeros(1, np.int64))
     test_activity: Array = field(default_factory=lambda: np.zeros(1, np.int64))
     ranked: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # ids, ascending
-    _keys: Array = field(default_factory=lambda: np.zeros(0))
+    keys: Array = field(default_factory=lambda: np.zeros(0))  # their hashes
 
     def __post_init__(self) -> None:
         self.popularity, self.tested = (np.zeros(self.n_items, np.int64) for _ in range(2))
@@ -119,13 +126,27 @@ class _Survey:
         self.test_activity = _added(self.test_activity, np.bincount(active))
         self._rank(ids[np.unique(test.users[metrics.relevant(test)])], seed)
 
+    def merge(self, other: "_Survey") -> None:
+        """Add what is known of other parts."""
+        self.words = other.words or self.words
+        self.n_train += other.n_train
+        self.n_test += other.n_test
+        self.n_validation += other.n_validation
+        self.popularity += other.popularity
+        self.tested += other.tested
+        self.train_activity = _added(self.train_activity, other.train_activity)
+        self.test_activity = _added(self.test_activity, other.test_activity)
+        self._keep_smallest(other.ranked, other.keys)
+
     def _rank(self, ids: Array, seed: int) -> None:
+        self._keep_smallest(ids, keyed_uniform(seed, ids))
+
+    def _keep_smallest(self, ids: Array, keys: Array) -> None:
         """Of all users with a relevant item those with the smallest hashes."""
-        ids = np.concatenate([self.ranked, ids])
-        keys = np.concatenate([self._keys, keyed_uniform(seed, ids[len(self.ranked) :])])
+        ids, keys = np.concatenate([self.ranked, ids]), np.concatenate([self.keys, keys])
         kept = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
         kept = kept[np.argsort(ids[kept])]
-        self.ranked, self._keys = ids[kept], keys[kept]
+        self.ranked, self.keys = ids[kept], keys[kept]
 
     @property
     def busy(self) -> float:
@@ -142,11 +163,33 @@ class _Survey:
         return quantiles_of(self.popularity[order], self.tested[order], shares)
 
 
-class _Sums:
-    """Of one model, over the parts that were added."""
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """By what users and items are told apart, from the survey of all parts. busy: the activity from
+    which a user is among the busiest. edges: of buckets. rare: (n_items,) which items are.
+    """
 
-    def __init__(self, survey: _Survey) -> None:
-        self._survey = survey
+    busy: float
+    edges: dict[str, Array]
+    popularity: Array
+    rare: Array
+    ranked: Array
+
+    @classmethod
+    def of(cls, survey: _Survey) -> "_Groups":
+        return cls(
+            survey.busy,
+            {name: survey.edges(name) for name in ("activity", "popularity")},
+            survey.popularity,
+            metrics.rare_items(survey.popularity),
+            survey.ranked,
+        )
+
+
+class _Sums:
+    """Of one model, over some parts."""
+
+    def __init__(self) -> None:
         self.errors = {name: ErrorSums() for name in ("train", "validation", "test")}
         self.of_busy = {name: ErrorSums() for name in ("train", "test")}
         self.squares = self.rated = 0.0  # of rows of norm 1
@@ -155,24 +198,38 @@ class _Sums:
             "activity": {},
             "popularity": {},
         }
-        self._edges = {name: survey.edges(name) for name in self.buckets}
-        self._rare = metrics.rare_items(survey.popularity)
 
-    def add(self, found: RatingsEvaluation, ids: Array) -> None:
-        parts = found.split
+    @classmethod
+    def of(cls, found: RatingsEvaluation, ids: Array, groups: _Groups) -> "_Sums":
+        """Over one part."""
+        sums, parts = cls(), found.split
         named = {"train": parts.train, "validation": parts.validation, "test": parts.test}
         left = {
             name: np.subtract(found.predict(part), part.values, dtype=np.float64)
             for name, part in named.items()
         }
-        busy = np.diff(parts.train.by_user) >= self._survey.busy
+        busy = np.diff(parts.train.by_user) >= groups.busy
         for name, errors in left.items():
-            self.errors[name].add(errors)
-            if name in self.of_busy:
-                self.of_busy[name].add(errors[busy[named[name].users]])
-        self._add_unit_rows(parts.train, left["train"])
-        self._add_buckets(parts, left["test"])
-        self._add_lists(found, ids)
+            sums.errors[name].add(errors)
+            if name in sums.of_busy:
+                sums.of_busy[name].add(errors[busy[named[name].users]])
+        sums._add_unit_rows(parts.train, left["train"])
+        sums._add_buckets(parts, left["test"], groups)
+        sums._add_lists(found, ids, groups)
+        return sums
+
+    def merge(self, other: "_Sums") -> None:
+        """Add those over other parts."""
+        for name, errors in other.errors.items():
+            self.errors[name].merge(errors)
+        for name, errors in other.of_busy.items():
+            self.of_busy[name].merge(errors)
+        self.squares += other.squares
+        self.rated += other.rated
+        self.lists += other.lists
+        for name, groups in other.buckets.items():
+            for edges, errors in groups.items():
+                self.buckets[name].setdefault(edges, ErrorSums()).merge(errors)
 
     def _add_unit_rows(self, train: Ratings, errors: Array) -> None:
         energies, squares = (
@@ -183,23 +240,23 @@ class _Sums:
         self.squares += float((squares[kept] / energies[kept]).sum())
         self.rated += float(np.diff(train.by_user)[kept].sum())
 
-    def _add_buckets(self, parts: Split, errors: Array) -> None:
+    def _add_buckets(self, parts: Split, errors: Array, groups: _Groups) -> None:
         test = parts.test
         sizes = {
             "activity": np.diff(parts.history.by_user)[test.users],
-            "popularity": self._survey.popularity[test.items],
+            "popularity": groups.popularity[test.items],
         }
         for name, size in sizes.items():
-            for low, high, inside in metrics.groups_between(self._edges[name], size):
+            for low, high, inside in metrics.groups_between(groups.edges[name], size):
                 group = self.buckets[name].setdefault((float(low), float(high)), ErrorSums())
                 group.add(errors[inside])
 
-    def _add_lists(self, found: RatingsEvaluation, ids: Array) -> None:
-        users = np.flatnonzero(np.isin(ids, self._survey.ranked, assume_unique=True))
+    def _add_lists(self, found: RatingsEvaluation, ids: Array, groups: _Groups) -> None:
+        users = np.flatnonzero(np.isin(ids, groups.ranked, assume_unique=True))
         liked = found.test.only(metrics.relevant(found.test))
         self.lists.append(
             metrics.ranked_lists(
-                found.model, found.personal, found.split.history, liked, users, self._rare
+                found.model, found.personal, found.split.history, liked, users, groups.rare
             )
         )
 
@@ -242,6 +299,57 @@ def _divergence(train: ErrorSums, test: ErrorSums) -> float:
     return metrics.divergence_of_normals(train.normal, test.normal)
 
 
+def split_part(part: Part, how: SplitSpec, seed: int) -> Split:
+    """The split of one part, which is that of its users among all."""
+    return split(part.rows, how, seed, part.ids)
+
+
+def training_part(part: Part, how: SplitSpec, seed: int) -> Part:
+    """What a split leaves of a part to train on."""
+    return replace(part, rows=split_part(part, how, seed).train)
+
+
+@dataclass(frozen=True)
+class _Surveying:
+    """A `Fold`: what is known of the split. n_items: of the ratings."""
+
+    how: SplitSpec
+    seed: int
+    n_items: int
+
+    def empty(self) -> _Survey:
+        return _Survey(self.n_items)
+
+    def add(self, total: _Survey, part: Part, held: States) -> None:
+        total.add(split_part(part, self.how, self.seed), part.ids, self.seed)
+
+    def merge(self, total: _Survey, other: _Survey) -> None:
+        total.merge(other)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judging:
+    """A `Fold`: the sums of a model over each part, in their order, so that adding them up rounds
+    the same wherever they were made.
+    """
+
+    model: Recommender
+    how: SplitSpec
+    seed: int
+    groups: _Groups
+
+    def empty(self) -> list[_Sums]:
+        return []
+
+    def add(self, total: list[_Sums], part: Part, held: States) -> None:
+        parts = split_part(part, self.how, self.seed)
+        found = RatingsEvaluation(self.model, parts, self.seed)
+        total.append(_Sums.of(found, part.ids, self.groups))
+
+    def merge(self, total: list[_Sums], other: list[_Sums]) -> None:
+        total += other
+
+
 class ByParts:
     """Judges a recommender by the ratings that a split holds out of each part. seed: the split's.
 
@@ -253,20 +361,17 @@ class ByParts:
         require_splittable(how, ratings.name)
         self._ratings, self._how, self._seed = ratings, how, seed
         self._last: tuple[Any, _Sums] | None = None
-        self._survey = _Survey(ratings.n_items)
-        for ids, parts in self._splits():
-            self._survey.add(parts, ids, seed)
+        self._survey: _Survey = ratings.fold(_Surveying(how, seed, ratings.n_items))
         if not self._survey.n_train or not self._survey.n_test:
             raise BadInput(
                 "The split leaves no rating to train on, or none to test on. Change the test"
                 " fraction."
             )
+        self._groups = _Groups.of(self._survey)
 
     @property
     def train(self) -> PartitionedRatings:
-        return self._ratings.changed(
-            lambda part: replace(part, rows=self._split(part).train)  # of what a part holds
-        )
+        return self._ratings.changed(partial(training_part, how=self._how, seed=self._seed))
 
     @property
     def words(self) -> str:
@@ -282,18 +387,8 @@ class ByParts:
     def _sums(self, model: Recommender) -> _Sums:
         """Of a model, the same while it is the last: the last point and the figures share them."""
         if self._last is None or self._last[0] is not model:
-            sums = _Sums(self._survey)
-            for ids, parts in self._splits():
-                sums.add(RatingsEvaluation(model, parts, self._seed), ids)
+            sums = _Sums()
+            for each in self._ratings.fold(_Judging(model, self._how, self._seed, self._groups)):
+                sums.merge(each)
             self._last = model, sums
         return self._last[1]
-
-    def _splits(self) -> Iterator[tuple[Array, Split]]:
-        """The users' numbers and the split of each part, one after the other."""
-        parts: Sequence[Part] = self._ratings.parts
-        for place in range(len(parts)):
-            part = parts[place]
-            yield part.ids, self._split(part)
-
-    def _split(self, part: Part) -> Split:
-        return split(part.rows, self._how, self._seed, part.ids)

@@ -1,12 +1,18 @@
 """The data of a specification and of a finished run: opened, kept in memory, split."""
 
+import contextlib
 import functools
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.data import AnyData, Data, PartitionedRatings
 from dpmf_core.data.catalogue import catalogue
+from dpmf_core.data.partitioned import Folding
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
@@ -17,22 +23,46 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
+# where sums over ratings in parts are made, within `folded_by`
+_folding: ContextVar[Any] = ContextVar("folding", default=None)
+
+
+@contextlib.contextmanager
+def folded_by(folding: Folding) -> Iterator[None]:
+    """Within this, ratings in parts that are opened have their sums made elsewhere. For one data
+    set, by the command line and Python alone.
+    """
+    before = _folding.set(folding)
+    try:
+        yield
+    finally:
+        _folding.reset(before)
+        _prepared.cache_clear()  # it knows where that was
+
 
 @functools.lru_cache(2)
 def _raw(data_id: str, stamp: float) -> AnyData:
     return catalogue().load(data_id)
 
 
+def open_raw(data_id: str) -> AnyData:
+    """The data as they are before any filter, kept as `open_anywhere` keeps them."""
+    return _raw(data_id, catalogue().stamp(data_id))
+
+
 @functools.lru_cache(3)
-def _prepared(spec: DataSpec, stamp: float) -> AnyData:
-    return filtered_anywhere(_raw(spec.id, stamp), spec)
+def _prepared(spec: DataSpec, stamp: float, folding: Any = None) -> AnyData:
+    raw = _raw(spec.id, stamp)
+    if isinstance(raw, PartitionedRatings):
+        raw = replace(raw, folding=folding)
+    return filtered_anywhere(raw, spec)
 
 
 def open_anywhere(spec: DataSpec) -> AnyData:
     """The ratings or samples of a data specification, kept in memory while they are in use and
     while their file does not change; or ratings in parts, of which nothing is kept.
     """
-    return _prepared(spec, catalogue().stamp(spec.id))
+    return _prepared(spec, catalogue().stamp(spec.id), _folding.get())
 
 
 def open_data(spec: DataSpec) -> Data:

@@ -1,13 +1,13 @@
 """What a specification leaves of the data, before they are split or factorised."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpmf_core.data import AnyData, Data, PartitionedRatings
-from dpmf_core.data.partitioned import Change
+from dpmf_core.data.partitioned import Part
 from dpmf_core.data.preparation import prepared
 from dpmf_core.data.ratings import (
     Ratings,
@@ -74,23 +74,39 @@ def filtered_parts(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatin
             " Leave it out, or import it with a table (?item_table=FILE)."
         )
     if spec.item_features == "none":
-        data = _changed(data, lambda rows, _: replace(rows, item_features=None))
-        data = replace(data, item_features=None)
+        data = data.changed(_without_item_table, item_features=None)
     if spec.top_items or spec.min_item_count:
         data = _of_items(data, spec)
     if least := spec.min_user_count:
-        data = _changed(data, lambda rows, _: rows.min_user_count(least))
+        data = data.changed(partial(_of_busy_users, least=least))
     if most := spec.most_per_user:
-        data = _changed(data, lambda rows, ids: rows.most_per_user(most, ids))
+        data = data.changed(partial(_at_most_per_user, most=most))
     if (above := spec.positives_above) is not None:
-        data = _changed(data, lambda rows, _: rows.positives(above))
-        data = replace(data, bounds=(0.0, 1.0))
+        data = data.changed(partial(_positives, above=above), bounds=(0.0, 1.0))
     return data
 
 
-def _changed(data: PartitionedRatings, of: Callable[[Ratings, Any], Ratings]) -> PartitionedRatings:
-    change: Change = lambda part: replace(part, rows=of(part.rows, part.ids))  # noqa: E731
-    return data.changed(change)
+# changes of a part; they travel to where it is read
+
+
+def _without_item_table(part: Part) -> Part:
+    return replace(part, rows=replace(part.rows, item_features=None))
+
+
+def _of_busy_users(part: Part, least: int) -> Part:
+    return replace(part, rows=part.rows.min_user_count(least))
+
+
+def _at_most_per_user(part: Part, most: int) -> Part:
+    return replace(part, rows=part.rows.most_per_user(most, part.ids))
+
+
+def _positives(part: Part, above: float) -> Part:
+    return replace(part, rows=part.rows.positives(above))
+
+
+def _of_kept_items(part: Part, kept: Any) -> Part:
+    return replace(part, rows=part.rows.keeping(kept))
 
 
 def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
@@ -107,8 +123,8 @@ def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
         for names in (data.titles, data.labels)
     )
     features = data.item_features
-    return replace(
-        _changed(data, lambda rows, _: rows.keeping(kept)),
+    return data.changed(
+        partial(_of_kept_items, kept=kept),
         n_items=len(kept),
         titles=titles,
         labels=labels,

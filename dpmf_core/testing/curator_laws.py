@@ -13,6 +13,7 @@ from dpmf_core.curator import (
     Block,
     Blocks,
     NoisyCurator,
+    People,
     Statistic,
     in_memory,
     in_parts,
@@ -147,7 +148,7 @@ PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
         data.shape, permuted(data, 64), folder
     ),
 }
-OF_RATINGS: dict[str, Callable[[Ratings, Path], Blocks]] = {
+OF_RATINGS: dict[str, Callable[[Ratings, Path], People]] = {
     "7 parts": lambda data, folder: in_parts(_parted(data, 7), folder),
 }
 
@@ -167,14 +168,15 @@ def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
         patch.setenv("DPMF_THREADS", "1")
         expected = _bits_of_a_fit(algorithm, in_memory(data), 1)
         patch.setenv("DPMF_THREADS", "2")
-        places = PEOPLE | (OF_RATINGS if isinstance(data, Ratings) else {})
+        places: dict[str, Callable[[Any, Path], People]] = {**PEOPLE}
+        places |= OF_RATINGS if isinstance(data, Ratings) else {}
         for place, (how, people) in enumerate(places.items()):
             (folder / str(place)).mkdir()
             found = _bits_of_a_fit(algorithm, people(data, folder / str(place)), 2)
             assert found == expected, f"another model from {how}"
 
 
-def _bits_of_a_fit(algorithm: Algorithm, people: Blocks, threads: int) -> dict[str, Any]:
+def _bits_of_a_fit(algorithm: Algorithm, people: People, threads: int) -> dict[str, Any]:
     noise = Noise(algorithm.plan(people.shape, 0.3), np.random.SeedSequence(1), threads)
     curator = NoisyCurator(people, noise, algorithm.guarantee().assumptions)
     *_, model = algorithm.fit(curator, Streams(np.random.default_rng(2), 3))

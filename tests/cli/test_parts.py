@@ -34,10 +34,39 @@ def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
     assert 2.5 < spent.json["epsilon"] < 4
 
 
+def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
+    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
+    common = ("fit", "--dataset", "own", "--algorithm", "bias", "--json")
+    spread = say(*common, "--spread")
+    assert spread.code == 0
+    stored = say(*common)  # the same run: it is not made again
+    assert stored.json["metrics"] == spread.json["metrics"]
+    assert stored.json["created"] == spread.json["created"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("fit", "--dataset", "own", "--algorithm", "als"), "needs all ratings in one memory"),
+        (
+            ("fit", "--dataset", "cinema", "--algorithm", "bias", "--spread"),
+            "cinema is in one memory",
+        ),
+        (
+            ("fit", "--dataset", "own", "--algorithm", "bias", "--scheduler", "tcp://h:1"),
+            "--scheduler goes with --spread",
+        ),
+        (
+            ("fit", "--dataset", "own", "--algorithm", "bias", "--spread", "--scheduler", "x"),
+            "--scheduler is an address as tls://",
+        ),
+        (
+            (
+                *("fit", "--dataset", "own", "--algorithm", "bias", "--spread"),
+                *("--scheduler", "tcp://far:8786"),
+            ),
+            "Take a scheduler with TLS",
+        ),
         (("choose", "--dataset", "own"), "one is in memory at a time"),
         (("fetch", "own"), "is on this machine, in parts"),
         (("import", "own", "x.csv"), "is on this machine, in parts"),

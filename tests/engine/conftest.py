@@ -1,6 +1,18 @@
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+from tests.support.clusters import Processes
 from tests.support.engines import CATALOGUE
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    """A scheduler and workers, once they are asked for."""
+    started = Processes(tmp_path)
+    yield started
+    started.close()
 
 
 @pytest.fixture

@@ -3,17 +3,12 @@
 import dataclasses
 import json
 import os
-import shutil
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import dpmf_core
 from dpmf_core import cli
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.scheduler_security import Scheduler
@@ -23,10 +18,9 @@ from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.installation import installed
 from dpmf_core.runs.specification import run_key
 from dpmf_core.runs.store import Store
-from tests.engine.test_scheduler_security import address_in
+from tests.support.clusters import ROOT, Processes, altered_copy
 from tests.support.engines import CATALOGUE, QUICK, spec, wait_for
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("two_sets")
 HERE = installed()
 
@@ -72,57 +66,15 @@ def test_other_data_another_algorithm_or_none_refuse_that_run_alone() -> None:
 # ---- real workers --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[Callable[..., Scheduler]]:
-    """scheduler(name=environment, ...): the way to one with a worker process of each name."""
-    started: list[subprocess.Popen[bytes]] = []
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    file = tmp_path / "scheduler.json"
-    there = [f"--scheduler-file={file}", "--dashboard-address=127.0.0.1:0"]
-
-    def start(kind: str, *options: str, **environment: str) -> None:
-        command = [sys.executable, "-m", "dask", kind, "--host=127.0.0.1", *options, *there]
-        started.append(
-            subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **environment}, **quiet)
-        )
-
-    def served(**workers: dict[str, str]) -> Scheduler:
-        start("scheduler", "--port=0", PYTHONPATH=str(ROOT))
-        way = Scheduler(address_in(file))
-        for name, environment in workers.items():
-            folder = tmp_path / name
-            options = ("--nthreads=1", "--no-nanny", f"--local-directory={folder}")
-            start("worker", f"--name={name}", *options, **environment)
-        with way.client() as client:
-            client.wait_for_workers(len(workers), timeout=120)
-        return way
-
-    yield served
-    for process in reversed(started):
-        process.kill()
-        process.wait()
-
-
-def altered_copy(folder: Path) -> str:
-    """A folder with a package that shares out a budget otherwise, under the same version."""
-    package = Path(dpmf_core.__file__).parent
-    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    file = folder / package.name / "algorithms" / "baselines.py"
-    text = file.read_text("utf-8")
-    assert text.count("\nSUMS_SHARE = 0.8") == 1
-    file.write_text(text.replace("\nSUMS_SHARE = 0.8", "\nSUMS_SHARE = 0.5"), "utf-8")
-    return str(folder)
-
-
 @pytest.mark.slow
 def test_a_worker_with_other_code_and_one_without_the_data_compute_nothing(
     tmp_path: Path,
-    scheduler: Callable[..., Scheduler],
+    processes: Processes,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     here = {"PYTHONPATH": str(ROOT), "DPMF_CATALOGUE": CATALOGUE}
-    way = scheduler(
+    way = processes.served(
         right=here,
         altered={**here, "PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"},
         empty={**here, "DPMF_CATALOGUE": "dpmf_datasets"},
@@ -185,11 +137,11 @@ def test_a_scheduler_that_does_not_answer_costs_one_wait(
 
 @pytest.mark.slow
 def test_a_run_that_every_worker_refuses_fails_in_words(
-    tmp_path: Path, scheduler: Callable[..., Scheduler]
+    tmp_path: Path, processes: Processes
 ) -> None:
     altered = {"PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"}
     engine = Engine(
-        Store(tmp_path / "runs"), scheduler(altered={**altered, "DPMF_CATALOGUE": CATALOGUE})
+        Store(tmp_path / "runs"), processes.served(altered={**altered, "DPMF_CATALOGUE": CATALOGUE})
     )
     try:
         for seed in (1, 2):

@@ -66,7 +66,7 @@ CORE_MAY: dict[str, set[str]] = {
     "administration": {"errors", "paths", "data.catalogue", "serving", "runs", "engine"},
     "estimators": BASE,
     "adapters": RUNS | {"estimators"},
-    "api": RUNS,
+    "api": RUNS | {"engine"},
     "cli": {""},
     "__main__": {"cli", "errors", "interrupts"},
     "": {"api", "estimators", "runs.publishing.released_model"},

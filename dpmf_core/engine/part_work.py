@@ -1,0 +1,129 @@
+"""What a worker does with ratings in parts: it reads its own parts and adds them up.
+
+Each function here is pure: the same parts under the same key are the same value, whichever worker
+makes it and however often. A worker is handed statistics with what is public or released, and hands
+back sums; it never has a noise generator or its seed.
+"""
+
+import functools
+import pickle
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpmf_core import kernels
+from dpmf_core.data.partitioned import Part, PartitionedRatings
+from dpmf_core.engine.verification import ExpectedParts, refusal_of_parts
+from dpmf_core.engine.workers import is_stopped
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.runs import data_access
+
+Places = tuple[int, ...]  # of parts, ascending
+
+
+class WorkerRefuses(RuntimeError):
+    """This worker would add up something else than was asked for."""
+
+    def __init__(self, worker: str, reason: str) -> None:
+        super().__init__(worker, reason)
+        self.worker, self.reason = worker, reason
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The sum over some parts. places: which, so that whoever asks sees each counted once."""
+
+    places: Places
+    total: Any
+
+
+@dataclass(frozen=True)
+class HeldParts:
+    """What is held beside some parts under a key, by their places."""
+
+    key: Hashable
+    states: dict[int, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which parts are meant, and for whom. run: of the curator that asks."""
+
+    wanted: ExpectedParts
+    run: str
+    places: Places
+
+
+def unchanged(work: bytes) -> bytes:
+    """What is to be done, as it was sent: workers then take it from each other."""
+    return work
+
+
+def fold_parts(asked: Asked, work: bytes, *held: HeldParts) -> Counted:
+    """The sum over some parts. work: a pickled `Fold` and changes of parts. Raises WorkerRefuses,
+    Cancelled.
+    """
+    _require_fit(asked.wanted)
+    fold, changes = pickle.loads(work)
+    total = fold.empty()
+    with kernels.single_threaded_blas:
+        for place, part in _parts(asked, changes):
+            fold.add(total, part, _beside(place, held))
+    return Counted(asked.places, total)
+
+
+def hold_parts(asked: Asked, key: Hashable, work: bytes, *held: HeldParts) -> HeldParts:
+    """What is made beside some parts, one after the other. work: a pickled `Beside` and changes of
+    parts. Raises WorkerRefuses, Cancelled.
+    """
+    _require_fit(asked.wanted)
+    make, changes = pickle.loads(work)
+    states = {}
+    with kernels.single_threaded_blas:
+        for place, part in _parts(asked, changes):
+            states[place] = make(part, _beside(place, held))
+    return HeldParts(key, states)
+
+
+def _beside(place: int, held: Sequence[HeldParts]) -> dict[Hashable, Any]:
+    """What is held beside one part, by key."""
+    return {it.key: it.states[place] for it in held if place in it.states}
+
+
+def merge_counted(wanted: ExpectedParts, work: bytes, *some: Counted) -> Counted:
+    """The sum of sums over different parts, which stay as they are. Raises WorkerRefuses."""
+    _require_fit(wanted)
+    fold, _ = pickle.loads(work)
+    total = fold.empty()
+    places: list[int] = []
+    for each in some:
+        fold.merge(total, each.total)
+        places += each.places
+    return Counted(tuple(places), total)
+
+
+def _require_fit(wanted: ExpectedParts) -> None:
+    if found := refusal_of_parts(wanted, here()):
+        raise WorkerRefuses(found.worker, found.reason)
+
+
+def here() -> str:
+    """The address of this worker."""
+    from distributed import get_worker
+
+    return str(get_worker().address)
+
+
+def _parts(asked: Asked, changes: Sequence[Any]) -> Iterator[tuple[int, Part]]:
+    """The parts as they are after their changes, one in memory at a time."""
+    data = data_access.open_raw(asked.wanted.data_id)
+    if not isinstance(data, PartitionedRatings):
+        raise WorkerRefuses(here(), f"its {asked.wanted.data_id} is not in parts")
+    for place in asked.places:
+        if is_stopped(asked.run):
+            raise Cancelled
+        try:
+            part = data.parts[place]
+        except BadInput as error:  # a file is missing or was changed, on this machine
+            raise WorkerRefuses(here(), str(error).rstrip(".")) from None
+        yield place, functools.reduce(lambda before, change: change(before), changes, part)

@@ -1,0 +1,64 @@
+"""Schedulers with worker processes, each with an environment and a folder of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import dpmf_core
+from dpmf_core.engine.scheduler_security import Scheduler
+from tests.engine.test_scheduler_security import address_in
+
+ROOT = Path(__file__).parents[2]
+
+
+class Processes:
+    """A scheduler and workers that are started below a folder, and end with `close`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._file = folder, folder / "scheduler.json"
+        self._started: list[subprocess.Popen[bytes]] = []
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+
+    def served(self, **workers: dict[str, str]) -> Scheduler:
+        """The way to a scheduler with a worker process of each name, in these environments."""
+        self._start("scheduler", "--port=0", PYTHONPATH=str(ROOT))
+        way = Scheduler(address_in(self._file))
+        for name, environment in workers.items():
+            self.join(name, **environment)
+        with way.client() as client:
+            client.wait_for_workers(len(workers), timeout=120)
+        return way
+
+    def join(self, name: str, **environment: str) -> None:
+        """Start one worker more."""
+        folder = f"--local-directory={self._folder / name}"
+        options = (f"--name={name}", "--nthreads=1", "--no-nanny", folder)
+        self.workers[name] = self._start("worker", *options, **environment)
+
+    def _start(self, kind: str, *options: str, **environment: str) -> subprocess.Popen[bytes]:
+        there = [f"--scheduler-file={self._file}", "--dashboard-address=127.0.0.1:0"]
+        command = [sys.executable, "-m", "dask", kind, "--host=127.0.0.1", *options, *there]
+        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        environment = {**os.environ, **environment}
+        started = subprocess.Popen(command, cwd=self._folder, env=environment, **quiet)
+        self._started.append(started)
+        return started
+
+    def close(self) -> None:
+        for process in reversed(self._started):
+            process.kill()
+            process.wait()
+
+
+def altered_copy(folder: Path) -> str:
+    """A folder with a package that shares out a budget otherwise, under the same version."""
+    package = Path(dpmf_core.__file__).parent
+    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    file = folder / package.name / "algorithms" / "baselines.py"
+    text = file.read_text("utf-8")
+    assert text.count("\nSUMS_SHARE = 0.8") == 1
+    file.write_text(text.replace("\nSUMS_SHARE = 0.8", "\nSUMS_SHARE = 0.5"), "utf-8")
+    return str(folder)
