@@ -25,6 +25,8 @@ Notation, as in the cited papers; words at the door, letters inside:
 
 from typing import TYPE_CHECKING, Any
 
+from dpmf_core import clone_imports
+
 if TYPE_CHECKING:
     from dpmf_core.api import account, fit, load, sweep
     from dpmf_core.estimators import (
@@ -57,6 +59,8 @@ __all__ = [
     "similar_items",
     "sweep",
 ]
+
+clone_imports.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -81,7 +81,7 @@ def _train(  # type: ignore[no-untyped-def]
             state, n = _thinned(words[starts[d] : starts[d + 1]], kept, text, state)
             for i in range(n):
                 state, u = _next(state)
-                reach = 1 + np.int64(u * window)
+                reach = 1 + int(u * window)
                 for j in range(max(0, i - reach), min(n, i + reach + 1)):
                     if i != j:
                         state = _learn_word(
@@ -121,7 +121,8 @@ def word_vectors(
     """
     share = counts / max(float(counts.sum()), 1.0) / frequent
     kept = np.minimum(1.0, (np.sqrt(share) + 1) / share)
-    X, Y = _start(len(counts), dimensions, SEED), np.zeros((len(counts), dimensions), np.float32)
+    X: Array = _start(len(counts), dimensions, SEED)
+    Y = np.zeros_like(X)
     cumulative = np.cumsum(counts.astype(np.float64) ** 0.75)
     _train(
         words.astype(np.int64),

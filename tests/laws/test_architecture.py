@@ -69,7 +69,8 @@ CORE_MAY: dict[str, set[str]] = {
     "api": RUNS | {"engine"},
     "cli": {""},
     "__main__": {"cli", "errors", "interrupts"},
-    "": {"api", "estimators", "runs.publishing.released_model"},
+    "clone_imports": set(),
+    "": {"api", "clone_imports", "estimators", "runs.publishing.released_model"},
 }
 
 

@@ -1,0 +1,94 @@
+"""Ratings from a real PostgreSQL, started for the test."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpmf_core import fit, load
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+
+DRIVER = "psycopg"
+ROWS = [(u, f"film {i}", 1 + (u * i) % 5) for u in range(1, 41) for i in range(1, 21)]
+
+
+def _program(name: str) -> str | None:
+    """A program of PostgreSQL, also where Debian keeps it."""
+    beside = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return shutil.which(name) or (str(beside[-1]) if beside else None)
+
+
+def _as_server(folder: Path) -> dict[str, int]:
+    """Whom the server runs as, who owns the folder: PostgreSQL refuses to be root."""
+    if os.geteuid() != 0:
+        return {}
+    import pwd
+
+    try:
+        owner = pwd.getpwnam("postgres")
+    except KeyError:
+        owner = pwd.getpwnam("nobody")
+    os.chown(folder, owner.pw_uid, owner.pw_gid)
+    return {"user": owner.pw_uid, "group": owner.pw_gid}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a database `films` with a table and a view of ratings."""
+    psycopg = pytest.importorskip(DRIVER, reason="no driver for PostgreSQL: pip install psycopg")
+    initdb, control = _program("initdb"), _program("pg_ctl")
+    if initdb is None or control is None:
+        pytest.skip("PostgreSQL is not installed: its initdb and pg_ctl are not found")
+    folder = Path("/tmp") / f"dpmf-postgresql-{os.getpid()}"  # a socket's path is short
+    folder.mkdir()
+    whom, data = _as_server(folder), folder / "data"
+    listen = f"-k {folder} -c listen_addresses=''"
+    try:
+        made = [initdb, "-D", str(data), "-U", "me", "-A", "trust", "-E", "UTF8", "--locale=C"]
+        subprocess.run(made, check=True, capture_output=True, cwd=folder, **whom)
+        start = [control, "-D", str(data), "-w", "-l", str(folder / "log"), "-o", listen, "start"]
+        subprocess.run(start, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom)
+        try:
+            place = {"host": str(folder), "user": "me", "autocommit": True}
+            with psycopg.connect(dbname="postgres", **place) as db:
+                db.execute("CREATE DATABASE films")
+            with psycopg.connect(dbname="films", **place) as db:
+                db.execute("CREATE TABLE seen (user_id int, item_id text, rating numeric)")
+                with db.cursor() as cursor:
+                    cursor.executemany("INSERT INTO seen VALUES (%s, %s, %s)", ROWS)
+                db.execute("CREATE VIEW good AS SELECT * FROM seen WHERE rating >= 3")
+            yield f"postgresql+{DRIVER}://me@/films?host={folder}"
+        finally:
+            stop = [control, "-D", str(data), "-m", "immediate", "stop"]
+            subprocess.run(stop, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_table_is_read_as_it_was_written(server: str) -> None:
+    ratings = load(f"{server}&table=seen&bounds=1,5")
+    assert isinstance(ratings, Ratings) and ratings.labels is not None
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == (40, 20, 800)
+    found = {
+        (int(u) + 1, ratings.labels[i], float(r))
+        for u, i, r in zip(ratings.users, ratings.items, ratings.values, strict=True)
+    }
+    assert found == {(u, item, float(r)) for u, item, r in ROWS}
+
+
+def test_a_view_is_read_and_trains(server: str) -> None:
+    run = fit(f"{server}&table=good&bounds=1,5", "private-bias", epsilon=5.0, delta=1e-4)
+    assert run.record.epsilon.exact == pytest.approx(5.0, rel=1e-6)
+    assert np.isfinite(run.model.item_offsets).all()
+
+
+def test_what_is_not_there_is_said(server: str) -> None:
+    with pytest.raises(BadInput, match=r"no table 'seem'.*Did you mean 'seen'"):
+        load(f"{server}&table=seem&bounds=1,5")
+    with pytest.raises(BadInput, match="cannot be read"):
+        load(f"{server.replace('/films', '/series')}&table=seen&bounds=1,5")
