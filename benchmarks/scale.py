@@ -7,6 +7,7 @@ Each fit is a process of its own. The sets are made in the data folder (DPMF_DAT
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -84,20 +85,22 @@ def imported(millions: int, text: bool) -> dict[str, Any]:
     }
 
 
-def fitted(millions: int, algorithm: str, ratings: int) -> list[dict[str, Any]]:
-    """The same fit in memory and on disk. Raises AssertionError where the models differ."""
+def fitted(
+    millions: int, algorithm: str, ratings: int, places: tuple[str, ...] = ("memory", "disk")
+) -> list[dict[str, Any]]:
+    """The same fit in each place. Raises AssertionError where the models differ."""
     rows = []
-    for place in ("memory", "disk"):
+    for place in places:
         command = ["-m", "benchmarks.scale_worker", f"scale-{millions}m", algorithm, place]
         done = subprocess.run(
             [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=True
         )
         row = {"millions": millions, "algorithm": algorithm, "place": place}
-        row |= json.loads(done.stdout)
+        row |= json.loads(done.stdout) | {"load_average": os.getloadavg()[0]}
         row["nanoseconds_a_rating"] = row["processor_seconds"] / ratings * 1e9
         rows.append(row)
         print(in_words(row), flush=True)
-    assert rows[0]["model"] == rows[1]["model"], f"{algorithm}: another model from disk"
+    assert len({row["model"] for row in rows}) == 1, f"{algorithm}: another model elsewhere"
     return rows
 
 
@@ -110,22 +113,37 @@ def in_words(row: dict[str, Any]) -> str:
     )
 
 
+def on_workers(millions: int, known: dict[str, Any]) -> None:
+    """Measures parts on disk and on workers, of a set that was imported before."""
+    done = next(row for row in known["imports"] if row["millions"] == millions)
+    rows = [row for row in known.get("workers", []) if row["millions"] != millions]
+    for algorithm in ALGORITHMS[millions]:
+        rows += fitted(millions, algorithm, done["ratings"], ("disk", "1", "2"))
+    save("scale", {name: known[name] for name in ("imports", "rows")} | {"workers": rows})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("millions", nargs="*", type=int, default=[1, 10])
+    parser.add_argument("--workers", action="store_true")
+    asked = parser.parse_args()
     known = json.loads(file.read_text()) if (file := RESULTS / "scale.json").exists() else {}
-    rows, imports = known.get("rows", []), known.get("imports", [])
-    for millions in parser.parse_args().millions:
+    if asked.workers:
+        for millions in asked.millions:
+            on_workers(millions, known)
+        return
+    rows, imports, workers = (known.get(it, []) for it in ("rows", "imports", "workers"))
+    for millions in asked.millions:
         rows = [row for row in rows if row["millions"] != millions]
         imports = [row for row in imports if row["millions"] != millions]
         imports.append(imported(millions, text=millions <= 10))
         print(imports[-1], flush=True)
         for algorithm in ALGORITHMS[millions]:
             rows += fitted(millions, algorithm, imports[-1]["ratings"])
-            save("scale", {"imports": imports, "rows": rows})
+            save("scale", {"imports": imports, "rows": rows, "workers": workers})
         files = parts_folder.folder_of(f"scale-{millions}m").glob("*.parquet")
         imports[-1]["disk_mb"] = sum(file.stat().st_size for file in files) / 1e6
-        save("scale", {"imports": imports, "rows": rows})
+        save("scale", {"imports": imports, "rows": rows, "workers": workers})
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
 """One fit in a fresh process, for `benchmarks.scale`: `python -m benchmarks.scale_worker NAME
-ALGORITHM memory|disk`. NAME: of ratings in parts. Prints one line of JSON.
+ALGORITHM memory|disk|1|2`. NAME: of ratings in parts. A number: of Dask worker processes, each with
+one thread. Prints one line of JSON.
 """
 
+import contextlib
 import hashlib
 import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +17,18 @@ import numpy as np
 
 import dpmf_datasets as datasets
 from dpmf_core import algorithms, kernels
-from dpmf_core.curator import Blocks, NoisyCurator, in_memory, in_parts
+from dpmf_core.curator import NoisyCurator, People, in_memory, in_parts
+from dpmf_core.engine.part_workers import spread
 from dpmf_core.privacy import Budget, Noise, calibrate
+from dpmf_core.runs import data_access
 from dpmf_core.runs.memory import peak_mb
+from dpmf_core.runs.specification import DataSpec
 from dpmf_core.testing.worlds import low_rank
 
 BUDGET = Budget(epsilon=1.0, delta=1e-8)
 
 
-def fit(algorithm: str, people: Blocks) -> Any:
+def fit(algorithm: str, people: People) -> Any:
     """The model at epsilon 1."""
     made: Any = algorithms.build(algorithm, {}, people.shape, BUDGET)
     level = calibrate(lambda at: made.plan(people.shape, at), BUDGET)
@@ -36,16 +42,42 @@ def fit(algorithm: str, people: Blocks) -> Any:
     return model
 
 
+def warm(algorithm: str) -> None:
+    """Compiles what the algorithm needs."""
+    fit(algorithm, in_memory(low_rank(n_users=50)))
+
+
+def spent() -> tuple[float, float]:
+    """Processor seconds and peak memory (MB) of this process."""
+    return time.process_time(), peak_mb()
+
+
+@contextlib.contextmanager
+def people_in(place: str, name: str, algorithm: str, folder: Path) -> Iterator[tuple[People, Any]]:
+    """The people of a place, and a function that says what each process has spent."""
+    found: Any = datasets.load(name)
+    if place == "memory":
+        yield in_memory(found.together()), lambda: [spent()]
+    elif place == "disk":
+        yield in_parts(found, folder), lambda: [spent()]
+    else:
+        with spread(name, algorithm, workers=int(place)) as workers:
+            workers.client.run(warm, algorithm)
+            data: Any = data_access.open_anywhere(DataSpec(id=name))
+            yield in_parts(data, folder), lambda: [spent(), *workers.client.run(spent).values()]
+
+
 def main() -> None:
     name, algorithm, place = sys.argv[1:]
-    fit(algorithm, in_memory(low_rank(n_users=50)))  # compiles
+    warm(algorithm)
     began = time.perf_counter()
-    found: Any = datasets.load(name)
-    with tempfile.TemporaryDirectory() as folder:
-        people = in_memory(found.together()) if place == "memory" else in_parts(found, Path(folder))
-        loaded, processor = time.perf_counter(), time.process_time()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        people_in(place, name, algorithm, Path(folder)) as (people, measured),
+    ):
+        loaded, before = time.perf_counter(), measured()
         model = fit(algorithm, people)
-        ended = time.perf_counter()
+        ended, after = time.perf_counter(), measured()
     digest = hashlib.sha256()
     for array in model.arrays.values():
         digest.update(array.tobytes())
@@ -54,8 +86,8 @@ def main() -> None:
             {
                 "load_seconds": loaded - began,
                 "seconds": ended - loaded,
-                "processor_seconds": time.process_time() - processor,
-                "peak_mb": peak_mb(),
+                "processor_seconds": sum(it[0] for it in after) - sum(it[0] for it in before),
+                "peak_mb": max(it[1] for it in after),
                 "model": digest.hexdigest(),
             }
         )

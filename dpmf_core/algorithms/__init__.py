@@ -140,13 +140,14 @@ def require_sums_alone(algorithm: Algorithm, ratings: PartitionedRatings) -> Non
     promise = algorithm.guarantee()
     alone = CELLS_ARE_PUBLIC not in promise.assumptions
     if not promise.has_epsilon:
-        alone = not algorithm.needs_rows
+        alone = algorithm.asks_sums_alone()
     if algorithm.task == "ratings" and alone:
         return
     raise BadInput(
-        f"{algorithm.title} needs all ratings in one memory, and {ratings.name} is kept in parts."
-        " Take an algorithm that asks for sums alone, such as private-bias, spectral, ada-dpals,"
-        " dp-sgd or bias; or, where the ratings fit, their file itself."
+        f"{algorithm.title} with these parameters needs all ratings in one memory, and"
+        f" {ratings.name} is kept in parts. Take an algorithm that asks for sums alone, such as"
+        " private-bias, spectral, ada-dpals, dp-sgd, als (with its exact solver and all ratings of"
+        " a user) or bias; or, where the ratings fit, their file itself."
     )
 
 

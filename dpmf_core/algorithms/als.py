@@ -18,12 +18,19 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
+from dpmf_core.algorithms.als_sums import ItemSystems, Known, require_room, solved
 from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.plain_biases import damped_biases, item_counts, sums_over
+from dpmf_core.algorithms.plain_biases import (
+    ExactSum,
+    NumberOfEach,
+    damped_biases,
+    item_counts,
+    sums_over,
+)
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.hashing import keyed_uniform
-from dpmf_core.data.ratings import Ratings, rank_within_user
+from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 
 PLENTY = 50.0  # ratings for each user and item, from which on factors alone find the offsets too
 RIDGE, BIAS_DAMPING = 0.08, 5.0
@@ -111,28 +118,25 @@ class ALS(Algorithm):
     )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
-        yield from self.alternate(curator.rows, rng)
+        """The model after each step. Raises BadInput on ratings in parts of which all items' least
+        squares would take too much memory.
+        """
+        if curator.has_rows:
+            yield from self.alternate(curator.rows, rng)
+        else:
+            yield from self._alternate_by_sums(curator, rng)
+
+    def asks_sums_alone(self) -> bool:
+        return self.solver == "exact" and self.frequent_fraction == 1 and not self.ratings_per_user
 
     def alternate(self, data: Ratings, rng: Streams) -> Iterator[Recommender]:
         """The model after each step on these ratings."""
-        joint, weight = self._biases(data) == "joint", self._ridge(data)
-        centre, b, damping = self._offsets(data)
-        V = random_start(rng, data.n_items, self.rank)
-        model = Recommender(
-            data.bounds,
-            centre,
-            b,
-            V,
-            damping,
-            weight,
-            self.regularisation_exponent,
-            self.unobserved_weight,
-            mended=joint,
-        )
+        model = self._start(data, sums_over(data), rng)
+        b, joint = model.item_offsets, model.mended
         starts, order = self._entries(data, rng)
-        ridge = weight * np.maximum(np.diff(starts), 1) ** self.regularisation_exponent
+        ridge = self._item_ridge(model, np.diff(starts))
         left, unit = (
-            data.values - np.float32(centre) - b[data.items],
+            data.values - np.float32(model.centre) - b[data.items],
             np.float32(data.shape.half_range / 2),
         )
         users, items = self._approaching(), self._approaching()
@@ -148,16 +152,57 @@ class ALS(Algorithm):
             seen = self._beside_ratings(Rows(starts, data.users[order], wanted, U), model, data)
             solve = items if items and step < self.steps - 1 else kernels.solve_rows
             V = solve(*seen, ridge, base=base)
-            if joint:
-                model = replace(model, item_offsets=b + unit * V[:, -1])
-            model = replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
-            yield self._with_columns(model, data)
+            model = self._with_sides(model, V, b, data.shape)
+            yield self._with_columns(model, data, sums_over(data))
+
+    def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
+        """The same where the ratings are in no one memory: each item step is one exact sum over
+        users, and rounds otherwise.
+        """
+        counts = curator.total(NumberOfEach())
+        data = Known(curator.shape, int(counts.sum()))
+        model = self._start(data, curator.total, rng)
+        require_room(data.n_items, self.rank + model.mended)
+        b, ridge = model.item_offsets, self._item_ridge(model, counts)
+        for _ in range(self.steps):
+            systems = curator.total(ItemSystems(), model, b)
+            V = solved(systems, ridge, self.unobserved_weight)
+            model = self._with_sides(model, V, b, data.shape)
+            yield self._with_columns(model, data, curator.total)
+
+    def _start(self, data: Ratings | Known, exact_sum: ExactSum, rng: Streams) -> Recommender:
+        """The model before the first step: offsets, and random factors."""
+        centre, b, damping = self._offsets(data, exact_sum)
+        return Recommender(
+            data.bounds,
+            centre,
+            b,
+            random_start(rng, data.n_items, self.rank),
+            damping,
+            self._ridge(data),
+            self.regularisation_exponent,
+            self.unobserved_weight,
+            mended=self._biases(data) == "joint",
+        )
+
+    def _item_ridge(self, model: Recommender, counts: Array) -> Array:
+        """The ridge of each item (n_items,), by its number of ratings."""
+        return np.asarray(model.ridge * np.maximum(counts, 1) ** self.regularisation_exponent)
+
+    def _with_sides(self, model: Recommender, V: Array, b: Array, shape: Shape) -> Recommender:
+        """The model with the items' sides of a step, beside the offsets b at the start."""
+        if model.mended:
+            unit = np.float32(shape.half_range / 2)
+            model = replace(model, item_offsets=b + unit * V[:, -1])
+        return replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
 
     def _approaching(self) -> kernels.WarmStart | None:
         """What approaches one side's least squares over all steps; None: each is solved exactly."""
         return kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None
 
-    def _with_columns(self, model: Recommender, data: Ratings) -> Recommender:
+    def _with_columns(
+        self, model: Recommender, data: Ratings | Known, exact_sum: ExactSum
+    ) -> Recommender:
         """Local columns beside the factors, where users have offsets: a typical user's ridge stands
         for the factors' prior.
         """
@@ -165,13 +210,15 @@ class ALS(Algorithm):
             return model
         typical = max(len(data) / data.n_users, 1.0)
         strength = float(COLUMN_STRENGTH * typical**self.regularisation_exponent)
-        return with_local_columns(model, item_counts(sums_over(data)), data.shape, strength)
+        return with_local_columns(model, item_counts(exact_sum), data.shape, strength)
 
     def _beside_ratings(self, rows: "Rows", model: Recommender, data: Ratings) -> "Rows":
         """What the items' least squares see: the ratings, and nothing else."""
         return rows
 
-    def _offsets(self, data: Ratings) -> tuple[float, Array, float | None]:
+    def _offsets(
+        self, data: Ratings | Known, exact_sum: ExactSum
+    ) -> tuple[float, Array, float | None]:
         """Centre, item offsets (n_items,) and damping of the user's offset, None for none."""
         none = np.zeros(data.n_items, np.float32)
         match self._biases(data):
@@ -179,7 +226,7 @@ class ALS(Algorithm):
                 return 0.0, none, None
             case "user":
                 return data.shape.mid_range, none, 0.0
-        return *damped_biases(sums_over(data), data.shape, BIAS_DAMPING), BIAS_DAMPING
+        return *damped_biases(exact_sum, data.shape, BIAS_DAMPING), BIAS_DAMPING
 
     def _entries(self, data: Ratings, rng: Streams) -> tuple[Array, Array]:
         """The ratings that enter the item step, sorted by item, and where each item's start
@@ -202,7 +249,7 @@ class ALS(Algorithm):
         starts = np.searchsorted(data.items[order], np.arange(data.n_items + 1))
         return starts.astype(np.int64), order
 
-    def _biases(self, data: Ratings) -> str:
+    def _biases(self, data: Ratings | Known) -> str:
         """Where ratings are few, what is seldom rated falls to 0 without offsets.
 
         Likes, all of one value, have none.
@@ -217,7 +264,7 @@ class ALS(Algorithm):
             else "joint"
         )
 
-    def _ridge(self, data: Ratings) -> float:
+    def _ridge(self, data: Ratings | Known) -> float:
         """Stronger where ratings are few: chosen on MovieLens 1M cut to some items or users;
         checked on 100K and the cinema.
         """
@@ -237,6 +284,6 @@ class Rows(NamedTuple):
     factors: Array
 
 
-def ratings_per_row(data: Ratings) -> float:
+def ratings_per_row(data: Ratings | Known) -> float:
     """Ratings for each user and each item: what there is to know for what there is to find."""
     return len(data) / (data.n_users + data.n_items)

@@ -203,7 +203,6 @@ class Algorithm(BaseModel):
     is_usual_rival: whether it is shown beside every private run, unless all are.
     uses_item_features: whether it learns from a public item table, where it is given one.
     needs_item_features: whether without one it is another algorithm.
-    needs_rows: where it promises nothing, whether `fit` reads rows, and not exact sums alone.
     is_trivial: whether it is what must be beaten, and drawn as such.
     """
 
@@ -223,7 +222,6 @@ class Algorithm(BaseModel):
     is_usual_rival: ClassVar[bool] = False
     uses_item_features: ClassVar[bool] = False
     needs_item_features: ClassVar[bool] = False
-    needs_rows: ClassVar[bool] = True
     is_trivial: ClassVar[bool] = False
 
     @classmethod
@@ -276,6 +274,10 @@ class Algorithm(BaseModel):
 
     def guarantee(self) -> Guarantee:
         return NOT_PRIVATE
+
+    def asks_sums_alone(self) -> bool:
+        """Whether `fit`, where it promises nothing, asks for exact sums and reads no rows."""
+        return False
 
     def guarantee_of_run(self, shape: Any, level: float) -> Guarantee:
         """The same, where its words hold figures that follow from a run's public shape and

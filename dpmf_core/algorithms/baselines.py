@@ -57,11 +57,13 @@ class GlobalMean(Algorithm):
     """One number for everybody: the trivial predictor."""
 
     id: ClassVar[str] = "global-mean"
-    needs_rows: ClassVar[bool] = False
     is_trivial: ClassVar[bool] = True
     title: ClassVar[str] = "Global mean"
     words: ClassVar[str] = "predicts the mean of all ratings"
     source: ClassVar[str] = "trivial predictor"
+
+    def asks_sums_alone(self) -> bool:
+        return True
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         yield _no_factors(curator.shape, centre=mean_rating(curator.total, curator.shape))
@@ -90,11 +92,13 @@ class Popularity(Algorithm):
     """Ranks items by how many users rated them; predicts the global mean as a rating."""
 
     id: ClassVar[str] = "popularity"
-    needs_rows: ClassVar[bool] = False
     is_trivial: ClassVar[bool] = True
     title: ClassVar[str] = "Popularity"
     words: ClassVar[str] = "the same list for everybody: most rated first"
     source: ClassVar[str] = "trivial recommender"
+
+    def asks_sums_alone(self) -> bool:
+        return True
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         shape: Shape = curator.shape
@@ -109,7 +113,6 @@ class Bias(Algorithm):
     """Global mean, item offset and user offset, each pulled towards 0 by a pseudo-count."""
 
     id: ClassVar[str] = "bias"
-    needs_rows: ClassVar[bool] = False
     uses_item_features: ClassVar[bool] = True
     title: ClassVar[str] = "Damped biases"
     words: ClassVar[str] = "mean, item offset and user offset, no factors"
@@ -123,6 +126,9 @@ class Bias(Algorithm):
         description="pseudo-count that pulls offsets towards 0",
     )
     local_columns: bool = LOCAL_COLUMNS
+
+    def asks_sums_alone(self) -> bool:
+        return True
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         shape: Shape = curator.shape

@@ -43,6 +43,9 @@ class CMF(ALS):
 
     feature_weight: float = FEATURE_WEIGHT
 
+    def asks_sums_alone(self) -> bool:
+        return False
+
     def _beside_ratings(self, rows: Rows, model: Recommender, data: Ratings) -> Rows:
         """Ratings, and every feature as one further user who has rated all items with it."""
         F = centred_features(data.shape, np.arange(data.n_items))

@@ -16,14 +16,14 @@ from dpmf_core.data.ratings import Ratings, Shape
 ExactSum = Callable[..., Array]  # exact_sum(statistic, *shared), as `OpenCurator.total`
 
 
-class _Plain(Statistic):
+class ExactStatistic(Statistic):
     """A sum that is never released: nothing bounds what a user adds."""
 
     sensitivity: ClassVar[float] = math.inf
 
 
 @dataclass(frozen=True)
-class ValuesAndNumber(_Plain):
+class ValuesAndNumber(ExactStatistic):
     """The sum of all ratings, and how many there are (2,)."""
 
     name: ClassVar[str] = "exact sum of ratings"
@@ -36,7 +36,7 @@ class ValuesAndNumber(_Plain):
 
 
 @dataclass(frozen=True)
-class NumberOfEach(_Plain):
+class NumberOfEach(ExactStatistic):
     """How many ratings each item has (n_items,)."""
 
     name: ClassVar[str] = "exact item counts"
@@ -49,7 +49,7 @@ class NumberOfEach(_Plain):
 
 
 @dataclass(frozen=True)
-class LeftOver(_Plain):
+class LeftOver(ExactStatistic):
     """What users' damped means leave of each item's ratings (n_items,), about a centre and item
     offsets.
     """

@@ -191,6 +191,11 @@ class OpenCurator(NoisyCurator):
         self._tables = tables
 
     @property
+    def has_rows(self) -> bool:
+        """Whether the rows are in one memory."""
+        return "train" in self._tables
+
+    @property
     def rows(self) -> Any:
         """The rows that an algorithm learns from."""
         return self._tables["train"]

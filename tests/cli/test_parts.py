@@ -47,7 +47,10 @@ def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("fit", "--dataset", "own", "--algorithm", "als"), "needs all ratings in one memory"),
+        (
+            ("fit", "--dataset", "own", "--algorithm", "slope-one"),
+            "needs all ratings in one memory",
+        ),
         (
             ("fit", "--dataset", "cinema", "--algorithm", "bias", "--spread"),
             "cinema is in one memory",

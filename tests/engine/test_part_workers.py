@@ -85,6 +85,7 @@ def assert_same(one: Run, other: Run) -> None:
         spec("dp-sgd", parameters={"steps": 4}),
         spec("dpfw-oja"),
         RunSpec.parse(data={"id": "own"}, algorithm="bias"),
+        RunSpec.parse(data={"id": "own"}, algorithm="als", parameters={"rank": 3, "steps": 3}),
     ],
     ids=lambda it: f"{it.algorithm} {it.data.top_items or ''}",
 )

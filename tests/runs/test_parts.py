@@ -3,13 +3,15 @@ the parts in what leaves.
 """
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.algorithms import als_sums
+from dpmf_core.data.partitioned import Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.accounts import Account
@@ -86,10 +88,69 @@ def test_predictors_without_noise_are_made_of_sums_too(
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-4)
 
 
-@pytest.mark.parametrize("algorithm", ["als", "slope-one", "sketch", "fw", "nmf", "dp-nmf"])
-def test_who_needs_rows_says_so(algorithm: str, parts: PartitionedRatings) -> None:
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"unobserved_weight": 0.2, "biases": "off"},
+        {"biases": "first", "regularisation": 0.3, "local_columns": True},
+        {"biases": "user", "regularisation_exponent": 0.5},
+    ],
+    ids=str,
+)
+def test_als_finds_the_same_by_sums(
+    parameters: dict[str, Any], films: Ratings, parts: PartitionedRatings
+) -> None:
+    asked = spec("als", parameters={"rank": 3, "steps": 4, **parameters})
+    there, here = (run(asked, given=data) for data in (films, parts))
+    for name, array in there.arrays.items():
+        assert here.arrays[name] == pytest.approx(array, abs=2e-3), name
+    assert here.record.metrics["rmse"] == pytest.approx(there.record.metrics["rmse"], rel=1e-3)
+    assert len(here.record.curves) == 4
+
+
+def test_an_item_without_ratings_has_no_factor(films: Ratings, parts: PartitionedRatings) -> None:
+    wider = replace(parts.changed(Wider(films.n_items + 1)), n_items=films.n_items + 1)
+    found = run(spec("als", parameters={"rank": 3, "steps": 2, "biases": "off"}), given=wider)
+    assert not found.arrays["item_factors"][-1].any()
+
+
+@dataclass(frozen=True)
+class Wider:
+    """A change of a part: there are more items."""
+
+    n_items: int
+
+    def __call__(self, part: Part) -> Part:
+        return replace(part, rows=replace(part.rows, n_items=self.n_items))
+
+
+def test_als_says_what_does_not_fit(
+    parts: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(als_sums, "MOST_BYTES", 1_000)
+    with pytest.raises(BadInput, match=r"here 0\.0 GB.*Take a smaller rank"):
+        run(spec("als", parameters={"rank": 3}), given=parts)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "parameters"),
+    [
+        ("als", {"solver": "cg"}),
+        ("als", {"ratings_per_user": 5}),
+        ("cmf", {}),
+        ("slope-one", {}),
+        ("sketch", {}),
+        ("fw", {}),
+        ("nmf", {}),
+        ("dp-nmf", {}),
+    ],
+)
+def test_who_needs_rows_says_so(
+    algorithm: str, parameters: dict[str, Any], parts: PartitionedRatings
+) -> None:
     with pytest.raises(BadInput, match="needs all ratings in one memory, and ratings is kept in"):
-        run(spec(algorithm, budget=BUDGET), given=parts)
+        run(spec(algorithm, budget=BUDGET, parameters=parameters), given=parts)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +200,6 @@ def test_progress_says_part_and_step(parts: PartitionedRatings) -> None:
 
 
 def private(parts: PartitionedRatings) -> PartitionedRatings:
-    from dataclasses import replace
-
     def change(part: Any) -> Any:
         return replace(part, rows=replace(part.rows, public=False))
 
@@ -154,7 +213,7 @@ def test_a_run_on_private_parts_enters_their_account_once(
     run(spec("private-bias", budget=BUDGET), given=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1
     with pytest.raises(BadInput, match="needs all ratings"):
-        run(spec("als"), given=private(parts), ledger=ledger)
+        run(spec("slope-one"), given=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1
 
 

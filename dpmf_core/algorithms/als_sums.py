@@ -1,0 +1,89 @@
+"""The item step of ALS as one exact sum over users: for ratings that are in no one memory."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.algorithms.plain_biases import ExactStatistic
+from dpmf_core.curator import Block, Totals
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.errors import BadInput
+
+MOST_BYTES = 2e9  # of all items' least squares
+AT_ONCE = 1024  # items that are solved together
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of ratings before any is read. n_ratings: of the rows that are learned from."""
+
+    shape: Shape
+    n_ratings: int
+
+    @property
+    def n_users(self) -> int:
+        return self.shape.n_users
+
+    @property
+    def n_items(self) -> int:
+        return self.shape.n_items
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.shape.bounds
+
+    def __len__(self) -> int:
+        return self.n_ratings
+
+
+@dataclass(frozen=True)
+class ItemSystems(ExactStatistic):
+    """Each item's least squares on the sides s of the users who rated it, sum s s^T beside
+    sum s y: (n_items + 1, r, r + 1). The last is over everybody, whatever she rated.
+
+    A user's side is her factor, and a constant where offsets are found with the factors. y: her
+    rating less the centre, the item offsets b (n_items,) at the start, and her own offset.
+    """
+
+    name: ClassVar[str] = "exact item least squares"
+
+    def empty(self, shape: Shape, model: Recommender, b: Array) -> Totals:
+        r = model.item_factors.shape[1] + model.mended
+        return (np.zeros((shape.n_items + 1, r, r + 1)),)
+
+    def add(self, block: Block, totals: Totals, model: Recommender, b: Array) -> None:
+        data: Ratings = block.rows
+        own, m = model.personal(data), data.n_items
+        sides = own.factors.astype(np.float64)
+        if model.mended:
+            sides = np.column_stack([sides, np.full(data.n_users, data.shape.half_range / 2)])
+        left = data.values - np.float32(model.centre) - b[data.items] - own.offsets[data.users]
+        starts, order = data.by_item
+        users, wanted, r = data.users[order], left[order].astype(np.float64), sides.shape[1]
+        totals[0][:m, :, :r] += kernels.weighted_grams(starts, users, sides, 0, m)
+        totals[0][:m, :, r] += kernels.right_sides(starts, users, wanted, sides, 0, m)
+        totals[0][m, :, :r] += sides.T @ sides
+
+
+def solved(systems: Array, ridge: Array, unobserved_weight: float) -> Array:
+    """The items' sides (n_items, r), float32, of `ItemSystems`. ridge: (n_items,), above 0."""
+    n_items, r = len(systems) - 1, systems.shape[1]
+    base, found = unobserved_weight * systems[-1, :, :r], np.empty((n_items, r), np.float32)
+    for start in range(0, n_items, AT_ONCE):
+        some = slice(start, min(start + AT_ONCE, n_items))
+        grams = systems[some, :, :r] + base + ridge[some, None, None] * np.eye(r)
+        found[some] = np.linalg.solve(grams, systems[some, :, r:])[:, :, 0]
+    return found
+
+
+def require_room(n_items: int, r: int) -> None:
+    """Raises BadInput where the least squares of all items would take too much memory."""
+    if (needed := 8.0 * (n_items + 1) * r * (r + 1)) > MOST_BYTES:
+        raise BadInput(
+            f"ALS on ratings in parts holds the least squares of all items, here"
+            f" {needed / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.0f} GB. Take a smaller rank"
+            " (--param rank=16), or fewer items (--top-items)."
+        )
