@@ -1,6 +1,7 @@
 """What stands under the first view of Explore, each section with a link of its own."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -11,6 +12,7 @@ from dpmf_core.privacy import Event
 from dpmf_core.runs.comparison import VARIANTS, Comparison, clearly_better, same_draws
 from dpmf_core.runs.recommendations import Suggestion, liked, recommend, someone
 from dpmf_core.runs.record import Run
+from pages.explore import ready_figures
 from pages.explore.story import LISTED
 from pages.kit import (
     charts,
@@ -73,11 +75,14 @@ def run_in_full(selection: Comparison, done: dict[str, Run]) -> None:
 def steps(done: dict[str, Run]) -> None:
     st.header(say("Error by step"), anchor="steps")
     st.caption(say("Computed on raw data, not released. Further draws are faint."))
+    charts.show_ready(ready_figures.of_runs("steps", done, lambda: _steps(done)), "explore.steps")
+
+
+def _steps(done: dict[str, Run]) -> charts.Ready:
     lines = comparison.curves(done, PARTS, "rmse")
     guessed = same_draws(done, "trivial")
-    charts.show(
+    return charts.ready(
         comparison_charts.steps(lines, median(guessed, 0) if guessed else None),
-        "explore.steps",
         say("Held-out and train RMSE by step, private beside non-private."),
         lines,
     )
@@ -85,14 +90,9 @@ def steps(done: dict[str, Run]) -> None:
 
 def methods(selection: Comparison, done: dict[str, Run]) -> None:
     st.header(comparison.heading(selection), anchor="methods")
-    points = comparison.ladder(done, "rmse")
     st.caption(comparison.explanation(selection, done))
-    charts.show(
-        comparison_charts.ladder(points),
-        "explore.ladder",
-        say("Held-out RMSE of each method: {errors}", errors=_alt(points)),
-        points,
-    )
+    ladder = ready_figures.of_runs("ladder", done, lambda: _ladder(done))
+    charts.show_ready(ladder, "explore.ladder")
     if not selection.every or st.session_state.get(EVERY):
         st.toggle(
             say("Every private method"),
@@ -102,6 +102,12 @@ def methods(selection: Comparison, done: dict[str, Run]) -> None:
                 " large data."
             ),
         )
+
+
+def _ladder(done: dict[str, Run]) -> charts.Ready:
+    points = comparison.ladder(done, "rmse")
+    alt = say("Held-out RMSE of each method: {errors}", errors=_alt(points))
+    return charts.ready(comparison_charts.ladder(points), alt, points)
 
 
 def _alt(points: pd.DataFrame) -> str:
@@ -129,16 +135,19 @@ def who_pays(done: dict[str, Run]) -> None:
     """Error in quarters of users and of items, private beside non-private, in the first draw."""
     st.header(say("Who pays"), anchor="who-pays")
     st.caption(say("Held-out RMSE in each quarter, in the first draw. Computed on raw data."))
-    for column, (by, (title, names)) in zip(st.columns(2), GROUPS.items(), strict=True):
-        rows = _groups(done, by, names)
+    first: dict[str, Run] = {who: done[who] for who in ("main", "twin", "trivial") if who in done}
+    for column, by in zip(st.columns(2), GROUPS, strict=True):
+        quarters = ready_figures.of_runs(by, first, partial(_quarters, first, by))
         with column:
-            if not rows.empty:
-                charts.show(
-                    charts.groups(rows, say(title)),
-                    f"explore.pays.{by}",
-                    say("Held-out RMSE by quarter of {groups}.", groups=title),
-                    rows,
-                )
+            if not quarters.numbers.table.empty:
+                charts.show_ready(quarters, f"explore.pays.{by}")
+
+
+def _quarters(done: dict[str, Run], by: str) -> charts.Ready:
+    title, names = GROUPS[by]
+    rows = _groups(done, by, names)
+    alt = say("Held-out RMSE by quarter of {groups}.", groups=title)
+    return charts.ready(charts.groups(rows, say(title)), alt, rows)
 
 
 def _groups(done: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFrame:
@@ -149,8 +158,7 @@ def _groups(done: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFra
             "id": done[who].spec.algorithm,
             "rmse": figures["rmse"],
         }
-        for who in ("main", "twin", "trivial")
-        if who in done
+        for who in done
         for place, figures in enumerate(done[who].record.buckets.get(by, ())[: len(names)])
         if figures.get("rmse") is not None
     ]

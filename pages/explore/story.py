@@ -3,12 +3,14 @@
 All of it is made from the grid of epsilons, so that the browser can follow the slider alone.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
 from dpmf_core import algorithms
+from dpmf_core.data.ratings import Shape
 from dpmf_core.engine.executor import engine
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.interpretation import Meaning, meaning
@@ -158,10 +160,18 @@ def meanings(choice: Choice, spec: RunSpec, ready: Prepared) -> dict[float, Mean
     """What each epsilon of the grid means, and the chosen one; this alone where the noise is not
     Gaussian, for there it takes long.
     """
-    found = {choice.epsilon: meaning(ready.plan, choice.delta)}
+    own = {choice.epsilon: meaning(ready.plan, choice.delta)}
     if not all_gaussian(ready.plan):
-        return found
-    for at in EPSILONS:
-        plan = prepare(at_epsilon(spec, at), choice.shape, choice.assumptions).plan
-        found[at] = meaning(plan, choice.delta)
-    return found
+        return own
+    anywhere = at_epsilon(spec, EPSILONS[0]).model_dump_json()
+    return {**_along_grid(anywhere, choice.shape, choice.assumptions, choice.delta), **own}
+
+
+@functools.lru_cache(maxsize=256)
+def _along_grid(
+    spec: str, shape: Shape, assumptions: tuple[str, ...], delta: float
+) -> dict[float, Meaning]:
+    """What each epsilon of the grid means; of public facts alone. spec: as JSON."""
+    any_run = RunSpec.model_validate_json(spec)
+    plans = {at: prepare(at_epsilon(any_run, at), shape, assumptions).plan for at in EPSILONS}
+    return {at: meaning(plan, delta) for at, plan in plans.items()}

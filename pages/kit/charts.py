@@ -3,6 +3,8 @@
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -52,6 +54,34 @@ def figure(
     return go.Figure(layout={**common, **axes, **layout})
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """What a figure shows, for screen readers, as a table and as a file."""
+
+    alt: str
+    table: pd.DataFrame
+
+    @cached_property
+    def shown(self) -> pd.DataFrame:
+        return headings.read(self.table)
+
+    @cached_property
+    def csv(self) -> str:
+        return safe_text.to_csv(self.table)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A figure that has its lines' names at their ends, and its numbers."""
+
+    figure: go.Figure
+    numbers: Numbers
+
+
+def ready(fig: go.Figure, alt: str, table: pd.DataFrame) -> Ready:
+    return Ready(line_labels.place(fig), Numbers(alt, table))
+
+
 def show(
     fig: go.Figure,
     key: str,
@@ -66,6 +96,11 @@ def show(
     leaves: whether the numbers may be saved; by default where the page is not about data that
     somebody brought, whose raw figures are for the screen. caption: what to see, as Markdown.
     """
+    show_ready(ready(fig, alt, table), key, leaves, caption)
+
+
+def show_ready(made: Ready, key: str, leaves: bool | None = None, caption: str = "") -> None:
+    """The same of a figure that was made before."""
     leaves = data_sets.chosen_is_public() if leaves is None else leaves
     unused = ["select2d", "lasso2d", "autoScale2d", *([] if leaves else ["toImage"])]
     config = {
@@ -73,34 +108,29 @@ def show(
         "modeBarButtonsToRemove": unused,
         "toImageButtonOptions": {"filename": key, "scale": 2},
     }
-    line_labels.place(fig)
-    st.plotly_chart(fig, key=key, alt=alt, config=config)
-    below(key, alt, table, leaves, caption)
+    st.plotly_chart(made.figure, key=key, alt=made.numbers.alt, config=config)
+    below(key, made.numbers, leaves, caption)
 
 
-def below(key: str, alt: str, table: pd.DataFrame, leaves: bool, caption: str = "") -> None:
+def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
     """Below a figure: what to see, and a small button that opens its numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
         with st.popover(
             say("Numbers"), icon=":material/table:", type="tertiary", key=f"{key}.numbers"
         ):
-            _numbers(key, alt, table, leaves)
+            _show_numbers(key, numbers, leaves)
 
 
-def _numbers(key: str, alt: str, table: pd.DataFrame, leaves: bool) -> None:
-    st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', alt)[0])}**")
-    hidden = dict.fromkeys(it for it in headings.CODES if it in table)
+def _show_numbers(key: str, numbers: Numbers, leaves: bool) -> None:
+    st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
+    hidden = dict.fromkeys(it for it in headings.CODES if it in numbers.table)
     # as wide as its columns: the panel grows with it, as far as the screen goes
-    safe_text.table(headings.read(table), key=f"{key}.table", width="content", column_config=hidden)
+    safe_text.table(numbers.shown, key=f"{key}.table", width="content", column_config=hidden)
     if leaves:
+        # made now: what is made at a click is lost where the page is just drawn anew
         st.download_button(
-            say("Download as CSV"),
-            # made now: what is made at a click is lost where the page is just drawn anew
-            safe_text.to_csv(table),
-            f"{key}.csv",
-            "text/csv",
-            key=f"{key}.csv",
+            say("Download as CSV"), numbers.csv, f"{key}.csv", "text/csv", key=f"{key}.csv"
         )
     else:
         st.caption(

@@ -1,6 +1,7 @@
 """What is chosen in the sidebar: the run that it describes, and relatives of it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import dpmf_datasets as datasets
@@ -33,12 +34,12 @@ class Choice:
     shape_is: str = "given"
     features: str = "none"
 
-    @property
+    @cached_property
     def entry(self) -> datasets.Entry:
         found: datasets.Entry = data_sets.find(self.data)
         return found
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """The public shape, without opening the data."""
         return Shape(
@@ -103,7 +104,7 @@ class SampleChoice:
     noise: str = "continuous"
     shape_is: str = "given"
 
-    @property
+    @cached_property
     def entry(self) -> datasets.SampleEntry:
         found: datasets.SampleEntry = data_sets.find(self.data)
         return found

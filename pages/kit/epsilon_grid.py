@@ -92,9 +92,12 @@ def keep_filling(page: str, spec: RunSpec, grid: EpsilonGrid) -> None:
 
 
 def _watch(page: str, spec: RunSpec, missing: int) -> None:
-    """Draw the page again when a fifth of what the grid lacked is there, or nothing more comes."""
+    """Draw the page again when nothing more comes; on a quiet server as soon as a fifth of what
+    the grid lacked is there.
+    """
     filling: Filling = st.session_state[f"{page}.grid"]
-    if len(read(spec).missing) <= 0.8 * missing or not filling.busy:
+    quiet = run_progress.strain() <= 1
+    if not filling.busy or (quiet and len(read(spec).missing) <= 0.8 * missing):
         st.rerun()
 
 

@@ -12,9 +12,11 @@ KEY, NAME = "language", "lang"  # in the session, in an address
 
 def current() -> str:
     """The code of the session's language."""
-    if KEY not in st.session_state:
+    try:  # once for every sentence: each look at the session's state counts
+        return str(st.session_state[KEY])
+    except KeyError:
         st.session_state[KEY] = _first()
-    return str(st.session_state[KEY])
+        return str(st.session_state[KEY])
 
 
 def _first() -> str:

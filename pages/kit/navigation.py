@@ -17,7 +17,7 @@ from pages.kit import (
     sidebar_epsilon,
 )
 from pages.kit.language import say
-from pages.server import sessions, visitor
+from pages.server import sessions, turns, visitor
 from pages.tradeoff import controls
 
 PRODUCT = "dpmf: what privacy costs"
@@ -143,5 +143,5 @@ if _needs_lesson(name):
         )
     )
     st.stop()
-with asking(who):
+with asking(who), turns.drawing():
     _draw(page_table.BY_ID[name])

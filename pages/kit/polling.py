@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.server import turns
+
 TURN = "polling.turn"
 DRAWN = "polling.drawn"
 PAINT = 0.06  # seconds within which a browser has begun to draw what it was sent
@@ -55,9 +57,10 @@ def first_view_ends(drawn: bool) -> None:
 
     drawn: whether the first view has a component that will say so.
     """
-    time.sleep(PAINT)
-    end = time.monotonic() + FIRST_PAINT
-    while drawn and awaits_first_view() and time.monotonic() < end:  # a look at the state, and
-        time.sleep(PAINT)  # Streamlit ends this script where the next is asked for
-    if drawn:
-        first_view_drawn()
+    with turns.waiting(then=turns.BELOW):
+        time.sleep(PAINT)
+        end = time.monotonic() + FIRST_PAINT
+        while drawn and awaits_first_view() and time.monotonic() < end:  # a look at the state, and
+            time.sleep(PAINT)  # Streamlit ends this script where the next is asked for
+        if drawn:
+            first_view_drawn()

@@ -16,7 +16,7 @@ from dpmf_core.serving import limits
 from pages.kit import odometer, polling, safe_text, time_estimate
 from pages.kit.finished_runs import Kept, from_package
 from pages.kit.language import say
-from pages.server import sessions, visitor
+from pages.server import sessions, turns, visitor
 from pages.server.background_work import Runs
 
 POLL, SLOWEST = 0.4, 2.0  # seconds between looks at unfinished runs
@@ -166,7 +166,8 @@ def request(
     place = st.empty()
     _answer(place, page, list(jobs.values()))
     if jobs and new:  # once, so that a widget's answer does not wait for runs that go on
-        _settle(list(jobs.values()), patience)
+        with turns.waiting():
+            _settle(list(jobs.values()), patience)
         jobs, _ = _jobs(page, through, begin, whole)
         _hold(page, jobs, asked or bool(secret), whole)
     going = any(job.state in OPEN for job in jobs.values())
@@ -190,12 +191,12 @@ def goes_on(page: str) -> bool:
 
 def _follow(place: Any, page: str, jobs: Mapping[str, Handle], count: int) -> None:
     """How far the runs are stands here, and is looked at again as soon as the page is drawn."""
-    strain = _strain()
-    together = max(TOGETHER, count // 8) if strain <= 1 else count
+    now = strain()
+    together = max(TOGETHER, count // 8) if now <= 1 else count
     seen = sum(job.state == "done" for job in jobs.values())
     first_seen = next(iter(jobs.values())).state == "done"
     watch = functools.partial(_watch, page, seen, first_seen, together)
-    follow(watch, min(SLOWEST, POLL * strain), place)
+    follow(watch, min(SLOWEST, POLL * now), place)
 
 
 def follow(watch: Callable[[], None], every: float, place: Any = None) -> None:
@@ -278,7 +279,7 @@ def _watchers() -> dict[str, float]:
     return {}
 
 
-def _strain() -> float:
+def strain() -> float:
     """1 on a quiet server; more, the more sessions wait and runs are unfinished."""
     watchers, now = _watchers(), time.monotonic()
     watchers[sessions.this()] = now
@@ -315,7 +316,7 @@ def _watch(page: str, seen: int, first_seen: bool, together: int) -> None:
     """A fragment that draws itself while runs go on, and the page when the first has finished,
     or so many together, or all.
     """
-    _strain()
+    strain()
     held: Held = st.session_state.get(f"{page}.jobs", {})
     jobs = [job for _, job in held.values() if job is not None]
     open_jobs = [job for job in jobs if isinstance(job, Job) and job.state in OPEN]

@@ -46,8 +46,7 @@ def figure() -> None:
     )
     charts.below(
         "start.price",
-        say("What is kept at each epsilon"),
-        price.table(),
+        charts.Numbers(say("What is kept at each epsilon"), price.table()),
         leaves=True,
         caption=price.caption(),
     )
