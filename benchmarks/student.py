@@ -159,8 +159,9 @@ class Student:
             kind = message.WhichOneof("type")
             if kind == "new_session":
                 self._session = message.new_session.initialize.session_id
-                self._hash = message.new_session.page_script_hash
                 self._begin(bool(message.metadata.run.fragment_ids))
+            elif kind == "navigation":
+                self._hash = message.navigation.page_script_hash
             elif kind == "delta":
                 self._draw(message)
             elif kind == "auto_rerun":

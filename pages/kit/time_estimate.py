@@ -199,10 +199,13 @@ def progress(
     """How much of these runs is done, and in words: what is finished, how long the others take,
     whose turn it is. rest: what is not asked for yet.
     """
-    done, count = len(jobs) - len(open_jobs), len(jobs) + len(rest)
+    ended, count = len(jobs) - len(open_jobs), len(jobs) + len(rest)
+    done = sum(job.state == "done" for job in jobs)
     running = next((job for job in open_jobs if job.progress), None)
-    share = done / count
+    share = ended / count
     said = [say("{done} of {count} runs finished", done=done, count=count)]
+    if ended > done:
+        said.append(say("{count:,} refused, failed or cancelled", count=ended - done))
     costs = [job.cost for job in open_jobs]
     left = max((sum(costs) + _costs_of(rest)) / engine().width, *costs)
     if running and running.progress and running.progress.steps:

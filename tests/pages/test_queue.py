@@ -151,3 +151,14 @@ def test_the_time_that_is_said_counts_the_runs_that_are_not_asked_for_yet() -> N
     assert time_estimate.progress(jobs, jobs, [])[1].endswith(
         time_estimate.words(30 / engine().width)
     )
+
+
+def test_what_was_refused_or_failed_is_not_said_to_have_finished() -> None:
+    states = ("done", "failed", "failed", "cancelled", "waiting")
+    jobs: list[Any] = [
+        SimpleNamespace(cost=1.0, state=state, ahead=0, waiting=1, progress=None)
+        for state in states
+    ]
+    share, said = time_estimate.progress(jobs, jobs[-1:], [])
+    assert said.startswith("1 of 5 runs finished; 3 refused, failed or cancelled;")
+    assert share == pytest.approx(0.8)
