@@ -1,7 +1,7 @@
 """From Python: `fit`, `sweep`, `load` and `account` with plain arguments."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -303,14 +303,16 @@ def sweep(
     ledger: str | Path | None = None,
     noisy_errors: float | None = None,
     bounds: Bounds | None = None,
+    on_run: Callable[[Run], None] | None = None,
 ) -> Swept:
     """Algorithms x epsilons x seeds, and at every point of `grid` for those that have its
     parameters; in this process. What is stored is not made again.
 
     data, bounds, item_features, item_choice, row_count, ledger: as of `fit`.
     noisy_errors: on private ratings, release the held-out error of each run that is proved, at this
-    epsilon, as the column `noisy_rmse`; each enters the account, at every call. Raises BadInput
-    before the first run where any of them could not start.
+    epsilon, as the column `noisy_rmse`; each enters the account, at every call.
+    on_run: is called with each run as it is there (`dpmf_core.adapters.mlflow.log_run`). Raises
+    BadInput before the first run where any of them could not start.
     """
     methods = tuple(
         Method(algorithm=method, label=method) if isinstance(method, str) else method
@@ -349,7 +351,7 @@ def sweep(
     )
     given = None if isinstance(data, str) else held
     points = asked.points_on(_opened(asked.data, given).shape)
-    runs = _made({point.key: point.spec for point in points}, given, ledger)
+    runs = _made({point.key: point.spec for point in points}, given, ledger, on_run)
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
     return Swept(points, runs, noisy, noisy_errors)
 
@@ -360,8 +362,19 @@ def _opened(spec: DataSpec, given: AnyData | None) -> AnyData:
 
 
 def _made(
-    distinct: Mapping[str, RunSpec], given: AnyData | None, ledger: str | Path | None
+    distinct: Mapping[str, RunSpec],
+    given: AnyData | None,
+    ledger: str | Path | None,
+    on_run: Callable[[Run], None] | None,
 ) -> dict[str, Run]:
-    if given is None:
-        return {key: _kept(spec, ledger) for key, spec in distinct.items()}
-    return {key: execution.run(spec, given=given, ledger=ledger) for key, spec in distinct.items()}
+    found = {}
+    for key, spec in distinct.items():
+        made = (
+            _kept(spec, ledger)
+            if given is None
+            else execution.run(spec, given=given, ledger=ledger)
+        )
+        found[key] = made
+        if on_run is not None:
+            on_run(made)
+    return found

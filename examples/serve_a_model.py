@@ -1,0 +1,64 @@
+"""A released model behind HTTP: `pip install fastapi uvicorn`, then `MODEL=model uvicorn
+serve_a_model:app`, where `model` is a folder that `run.save("model")` or `fit --save model` wrote.
+
+The server holds what was released. Whoever asks sends her own ratings with the question; they are
+used for the answer and kept nowhere. To keep them from the server too, open `model/recommend.html`.
+"""
+
+import os
+from typing import Annotated, Any
+
+from fastapi import FastAPI, HTTPException, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpmf_core import load_model, recommend, similar_items
+from dpmf_core.errors import BadInput
+
+
+class Question(BaseModel):
+    """ratings: by item id, within the model's bounds. k: how many items are asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ratings: dict[str, float] = Field(default={}, max_length=10_000)
+    k: int = Field(default=10, ge=1, le=1000)
+
+
+def make_app(folder: str) -> FastAPI:
+    """An app that serves the model in a folder. Raises BadInput where there is none."""
+    model = load_model(folder)
+    app = FastAPI(title="A released recommender")
+
+    @app.get("/model")
+    def describe() -> dict[str, Any]:
+        """What the model promises the people who trained it, and which ratings it takes."""
+        return {
+            "items": model.n_items,
+            "bounds": model.bounds,
+            "privacy": model.privacy,
+            "warning": model.warning,
+        }
+
+    @app.post("/recommend")
+    def answer(question: Question) -> list[dict[str, Any]]:
+        """The best items that she has not rated, best first."""
+        try:
+            found = recommend(model, question.ratings, question.k)
+        except BadInput as error:
+            raise HTTPException(422, str(error)) from None
+        return [{"item": item, "rating": rating} for item, rating in found]
+
+    @app.get("/similar")
+    def similar(item: str, k: Annotated[int, Query(ge=1, le=1000)] = 10) -> list[dict[str, Any]]:
+        """The items whose factors point most nearly the same way."""
+        try:
+            found = similar_items(model, item, k)
+        except BadInput as error:
+            raise HTTPException(422, str(error)) from None
+        return [{"item": other, "cosine": cosine} for other, cosine in found]
+
+    return app
+
+
+if "MODEL" in os.environ:
+    app = make_app(os.environ["MODEL"])

@@ -1,0 +1,58 @@
+"""The example that serves a released model by HTTP."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core import fit, load_model, recommend, similar_items
+
+FILE = Path(__file__).parents[2] / "examples" / "serve_a_model.py"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = fit("cinema-small", "spectral", epsilon=2, seed=1, keep=False)
+    return run.save(tmp_path_factory.mktemp("served") / "model")
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Any:
+    pytest.importorskip("fastapi", reason="FastAPI is not installed: pip install fastapi httpx")
+    from fastapi.testclient import TestClient
+
+    spec = importlib.util.spec_from_file_location("serve_a_model", FILE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return TestClient(module.make_app(str(folder)))
+
+
+def test_answers_are_those_of_the_model(client: Any, folder: Path) -> None:
+    model = load_model(folder)
+    mine = {model.item_ids[3]: 5.0, model.item_ids[8]: 1.5}
+    asked = client.post("/recommend", json={"ratings": mine, "k": 5})
+    assert [(it["item"], it["rating"]) for it in asked.json()] == recommend(model, mine, 5)
+    like = client.get("/similar", params={"item": model.item_ids[3], "k": 2}).json()
+    assert [(it["item"], it["cosine"]) for it in like] == similar_items(model, model.item_ids[3], 2)
+    about = client.get("/model").json()
+    assert about["items"] == model.n_items and about["privacy"]["status"] == "PROVEN"
+    assert about["privacy"]["epsilon"] == pytest.approx(2, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"ratings": {"no film": 3}}, "knows no item"),
+        ({"k": 0}, "greater than or equal to 1"),
+        ({"ratings": {"0": 99}}, "between 0.5 and 5"),
+        ({"rating": {}}, "Extra inputs"),
+    ],
+)
+def test_wrong_questions_are_said(client: Any, question: dict[str, Any], said: str) -> None:
+    if question.get("ratings") == {"0": 99}:
+        known = client.post("/recommend", json={"k": 1}).json()[0]["item"]
+        question = {"ratings": {known: 99}}
+    asked = client.post("/recommend", json=question)
+    assert asked.status_code == 422 and said in asked.text
