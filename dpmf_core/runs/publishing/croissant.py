@@ -21,7 +21,7 @@ TABLE, METADATA = "ratings.csv", "croissant.json"
 OWN_NAMES = (
     "citeAs column conformsTo extract field fileProperty fileObject fileSet format includes"
     " isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace"
-    " separator source subField transform"
+    " samplingRate separator source subField transform equivalentProperty"
 )
 CONTEXT: dict[str, Any] = {
     "@language": "en",
