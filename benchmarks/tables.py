@@ -423,6 +423,29 @@ def scale() -> str:
     return markdown(head, rows)
 
 
+def scale_workers() -> str:
+    """Private training on disk, and on one and two worker processes."""
+    found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    for row in read_json("scale.json")["workers"]:
+        found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
+    names = {"private-bias": "private biases", "dp-sgd": "DP-SGD", "ada-dpals": "Ada-DPALS"}
+    rows = []
+    for (millions, algorithm), places in found.items():
+        each = [places[it] for it in ("disk", "1", "2")]
+        times = [f"{it['seconds']:.1f} s ({it['processor_seconds']:.1f} s)" for it in each]
+        same = "yes" if len({it["model"] for it in each}) == 1 else "no"
+        memory = f"{each[2]['peak_mb']:.0f} MB"
+        rows.append([f"{millions}", names.get(algorithm, algorithm), *times, memory, same])
+    head = ["million ratings", "method", "on disk", "one worker", "two", "memory", "same bits"]
+    return markdown(head, rows)
+
+
+def scale_load() -> str:
+    """How many processes wanted the two cores meanwhile."""
+    loads = [row["load_average"] for row in read_json("scale.json")["workers"]]
+    return f"{min(loads):.1f} to {max(loads):.1f}"
+
+
 def large_imports() -> str:
     """Tables into parts."""
     rows = [
@@ -488,6 +511,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "peers": peers,
     "other_speeds": other_speeds,
     "scale": scale,
+    "scale_workers": scale_workers,
+    "scale_load": scale_load,
     "large_imports": large_imports,
     "classroom": classroom,
     "endurance": endurance,

@@ -20,7 +20,6 @@ import numpy as np
 
 from dpmf_core.data.partitioned import Beside, Fold, PartitionedRatings, Watch
 from dpmf_core.engine import workers as crew
-from dpmf_core.engine.cluster import NoWorker
 from dpmf_core.engine.part_work import (
     Asked,
     Counted,
@@ -103,8 +102,8 @@ class PartWorkers:
         return replace(self, watch=before)
 
     def fold(self, ratings: PartitionedRatings, fold: Fold, keys: Iterable[Hashable]) -> Any:
-        """As `Folding.fold`. Raises NoWorker where no worker has the same code and data, Cancelled,
-        RuntimeError where workers are lost again and again.
+        """As `Folding.fold`. Raises BadInput where no worker has the same code and data, or workers
+        are lost again and again; Cancelled.
         """
         number, work, keys = next(self._memory.numbers), _pickled(fold, ratings), tuple(keys)
         n_parts, size = len(ratings.parts), _bytes_of(fold.empty())
@@ -224,7 +223,7 @@ class PartWorkers:
 
     def _fit(self) -> list[str]:
         """Workers that would add up what is asked for, checked when they are first met. Raises
-        NoWorker where there are none, and none comes.
+        BadInput where there are none, and none comes.
         """
         memory, end = self._memory, time.monotonic() + PATIENCE
         while True:
@@ -241,7 +240,7 @@ class PartWorkers:
             if there or time.monotonic() > end:
                 none = "The scheduler has no worker. Start one with the dpmf and the data of this"
                 refused = [memory.refusals[it] for it in there if it in memory.refusals]
-                raise NoWorker(nobody(refused) if refused else f"{none} machine.")
+                raise BadInput(nobody(refused) if refused else f"{none} machine.")
             time.sleep(PAUSE)
 
     def _refused(self, worker: str, found: Refusal | Exception) -> None:
@@ -254,17 +253,25 @@ class PartWorkers:
         self._memory.fit.discard(worker)
 
     def _done(self, attempt: Callable[[list[str]], Found]) -> Found:
-        """What an attempt finds; a worker that refuses, or the loss of all, begins another."""
+        """What an attempt finds; a worker that refuses, or the loss of all, begins another. Raises
+        BadInput.
+        """
+        from distributed.comm.core import CommClosedError
+
         lost = 0
         while True:
             try:
                 return attempt(self._fit())
             except WorkerRefuses as found:
                 self._refused(found.worker, Refusal(found.worker, found.reason, everything=False))
+            except CommClosedError as error:
+                raise BadInput(
+                    "The scheduler went away while parts were added up. Start both again."
+                ) from error
             except WorkersLost:
                 lost += 1
                 if lost == ATTEMPTS:
-                    raise RuntimeError(
+                    raise BadInput(
                         "The workers were lost again and again while adding up parts; most often"
                         " because memory ran out. Start workers with more of it, or more parts."
                     ) from None
@@ -289,7 +296,7 @@ class PartWorkers:
                 self._tell(tasks, n_parts)
             found = [future.result() for future in waiting]
         except (KilledWorker, CancelledError) as error:
-            raise RuntimeError(crew.sentence(error)) from error
+            raise BadInput(crew.sentence(error)) from error
         except (WorkerRefuses, WorkersLost):
             raise
         except BaseException:
@@ -327,8 +334,7 @@ def spread(
 
     way: to a scheduler whose workers have the same dpmf and data; None starts worker processes
     here, so many as `workers` says or this machine has cores. Raises BadInput where the ratings are
-    in one memory, or private and would travel unprotected; ConnectionError where the scheduler does
-    not answer.
+    in one memory, or private and would travel unprotected, or the scheduler does not answer.
     """
     data = data_access.open_raw(data_id)
     if not isinstance(data, PartitionedRatings):
@@ -341,10 +347,18 @@ def spread(
     with contextlib.ExitStack() as opened:
         if way is None:
             way = opened.enter_context(crew.processes(workers or crew.usual_count()))
-        client = opened.enter_context(way.client())
+        client = opened.enter_context(_client(way))
         folding = PartWorkers(client, expected_parts(algorithm, data_id, data))
         with data_access.folded_by(folding):
             yield folding
+
+
+def _client(way: Scheduler) -> Any:
+    """A Dask client. Raises BadInput where nobody answers."""
+    try:
+        return way.client()
+    except ConnectionError as error:
+        raise BadInput(f"No part was read: {error}. Start it, or leave out --scheduler.") from error
 
 
 def _require_protected(address: str, data_id: str) -> None:

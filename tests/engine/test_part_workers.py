@@ -18,7 +18,6 @@ from dpmf_core import api
 from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.engine import part_workers
-from dpmf_core.engine.cluster import NoWorker
 from dpmf_core.engine.part_work import Asked, Counted, fold_parts
 from dpmf_core.engine.part_workers import spread
 from dpmf_core.engine.scheduler_security import Scheduler
@@ -194,8 +193,22 @@ def test_a_damaged_part_is_a_reason_to_refuse(own: PartitionedRatings, way: Sche
     file = Path(os.environ["DPMF_DATA"]) / "parts" / "own" / "00003.parquet"
     file.write_bytes(file.read_bytes()[:-1])
     data_access.forget()
-    with spread("own", "bias", way), pytest.raises(NoWorker, match=r"A part of .* cannot be read"):
+    with spread("own", "bias", way), pytest.raises(BadInput, match=r"A part of .* cannot be read"):
         data_access.open_anywhere(spec("private-bias").data).fold(ItemCounts(30))  # type: ignore[union-attr]
+
+
+def test_a_scheduler_that_does_not_answer_is_named(
+    own: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(way: Scheduler) -> None:
+        raise ConnectionError(f"the scheduler at {way.address} does not answer")
+
+    monkeypatch.setattr(Scheduler, "client", nobody)
+    with (
+        pytest.raises(BadInput, match="No part was read: the scheduler at tcp"),
+        spread("own", "bias", Scheduler("tcp://127.0.0.1:9")),
+    ):
+        pass
 
 
 # ---- real workers --------------------------------------------------------------------------------
@@ -277,3 +290,27 @@ def test_when_all_workers_are_lost_new_ones_go_on(
         assert_same(here, execution.run(asked))
     killer.join(30)
     assert killed
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_ends_the_run_in_words(
+    tmp_path: Path, own: PartitionedRatings, processes: Processes
+) -> None:
+    right = {
+        "DPMF_CATALOGUE": "dpmf_datasets",
+        "PYTHONPATH": str(ROOT),
+        "DPMF_DATA": str(tmp_path / "data"),
+    }
+    way = processes.served(right=right)
+    assert processes.scheduler is not None
+    steps: list[int] = []
+
+    def report(progress: execution.Progress) -> None:
+        if progress.step >= 2 and not steps:
+            steps.append(progress.step)
+            processes.scheduler.kill()  # type: ignore[union-attr]
+
+    asked = spec("dp-sgd", parameters={"steps": 200})
+    with pytest.raises(BadInput, match="went away"), spread("own", "dp-sgd", way):
+        execution.run(asked, report=report)
+    assert steps

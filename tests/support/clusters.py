@@ -20,11 +20,12 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         self._folder, self._file = folder, folder / "scheduler.json"
         self._started: list[subprocess.Popen[bytes]] = []
+        self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
 
     def served(self, **workers: dict[str, str]) -> Scheduler:
         """The way to a scheduler with a worker process of each name, in these environments."""
-        self._start("scheduler", "--port=0", PYTHONPATH=str(ROOT))
+        self.scheduler = self._start("scheduler", "--port=0", PYTHONPATH=str(ROOT))
         way = Scheduler(address_in(self._file))
         for name, environment in workers.items():
             self.join(name, **environment)
