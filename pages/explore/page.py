@@ -69,7 +69,7 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
         return False
     hero.draw("explore.hero", shown, go_to)
     if found is not None:
-        wanted_gain.draw(choice, found["method"], spec, go_to)
+        wanted_gain.draw(choice, found["method"], grid, go_to)
     return True
 
 

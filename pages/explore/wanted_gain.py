@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpmf_core.runs.gain import Kept, first_keeping
-from dpmf_core.runs.specification import RunSpec
-from pages.kit import epsilon_grid, kept_gain, lesson
+from dpmf_core.runs.epsilon_grid import EpsilonGrid
+from dpmf_core.runs.gain import Kept, first_keeping, kept_along
+from pages.kit import kept_gain, lesson
 from pages.kit.choice import Choice
 from pages.kit.language import say
 
 KEY = "explore.keep"
 
 
-def draw(choice: Choice, title: str, spec: RunSpec, go_to: Callable[[float], None]) -> None:
-    """title: of the method. spec: its run. go_to: called with the epsilon that a person wants to
-    see.
+def draw(choice: Choice, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]) -> None:
+    """title: of the method. grid: what is known of it. go_to: called with the epsilon that a
+    person wants to see.
     """
-    line = epsilon_grid.kept_along(spec, also=(choice.epsilon,))
+    line = kept_along(grid)
     if len(line) > 1:  # one point alone answers for itself
         _question(choice.epsilon, title, line, go_to)
 
