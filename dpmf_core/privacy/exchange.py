@@ -4,6 +4,7 @@ Noise multipliers are over what one step between neighbours moves. So an event t
 replace-one is accounted like any other, by the default of `dp_accounting`.
 """
 
+import contextlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,10 +92,8 @@ def dp_event_epsilon(event: "DpEvent", delta: float) -> float:
 
     Raises UnsupportedEvent where neither covers it.
     """
-    try:
+    with contextlib.suppress(UnsupportedEvent):
         return exactly(from_dp_event(event), delta)
-    except UnsupportedEvent:
-        pass
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
