@@ -41,6 +41,7 @@ from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, missing_draws
 from pages.kit.components import hero, hundred
 from pages.kit.language import say
+from pages.server import turns
 
 WITH_LISTS = ("main", "twin")  # the runs that recommend
 
@@ -125,14 +126,19 @@ def below(
         st.caption(say(sections.CONTENTS))
         if "twin" in done:
             sections.lists(choice, done)
+            turns.let_answers_pass()
         sections.run_in_full(selection, done)
+        turns.let_answers_pass()
         sections.who_pays(done)
+        turns.let_answers_pass()
     if proved:
         sections.attacks(ready.plan, choice.delta)  # before a run, for it needs none
+        turns.let_answers_pass()
     who_sees_what.draw(who_sees_what.of(choice.algorithm))
     if "main" in done:
         if proved:
             target_error.draw(choice, given, "explore", done["main"].record.metric("rmse"))
+        turns.let_answers_pass()
         exports.draw(done["main"])
 
 

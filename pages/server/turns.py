@@ -14,7 +14,7 @@ from typing import Final
 
 import streamlit as st
 
-AT_ONCE: Final = 2  # pages: one of them often waits for a file or a lock
+AT_ONCE: Final = 1  # page: two at once are both ready as late as the second would be
 ANSWER, BELOW = 0, 1  # how urgent
 PATIENCE: Final = {ANSWER: 1.0, BELOW: 4.0}  # seconds after which a page is drawn without a turn
 LOOK = 0.2  # seconds between looks whether a page is still wanted
@@ -113,3 +113,9 @@ def waiting(then: int | None = None) -> Iterator[None]:
     yield
     if before is not None:
         _take(before if then is None else then)
+
+
+def let_answers_pass() -> None:
+    """Between two parts of what is not urgent."""
+    with waiting():
+        pass

@@ -137,3 +137,19 @@ def test_waiting_outside_a_page_takes_no_turn(monkeypatch: pytest.MonkeyPatch) -
     with turns.waiting():
         assert line._free == 1
     assert line._free == 1
+
+
+def test_an_answer_passes_between_two_parts_of_what_stands_below(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    line, order = Turns(at_once=1), list[str]()
+    monkeypatch.setattr(turns, "_turns", line)
+    with turns.drawing():
+        with turns.waiting(then=BELOW):
+            pass
+        other = in_line(line, ANSWER, "answer", order)
+        order.append("first part")
+        turns.let_answers_pass()
+        order.append("second part")
+    other.join(5)
+    assert order == ["first part", "answer", "second part"]
