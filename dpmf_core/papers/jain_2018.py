@@ -17,8 +17,6 @@ from dpmf_core.runs.sweep import Method, Sweep
 J18 = "Jain et al. 2018"
 DELTA = 1e-6
 RATINGS_PER_USER = 80
-DRAWS = 10  # of which the source gives the mean
-DRAWS_OF_MANY = 1  # of 40 million ratings: each tests 400,000 of them
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 JUDGED = (1.0, 10.0)
 STAND_INS = ("ml-1m", "cinema")
@@ -37,20 +35,16 @@ TRUE_NORM: dict[str, Value] = {"nuclear_norm": 1 / 3}
 
 
 def _sweep(
-    full: bool,
-    data: DataSpec,
-    methods: tuple[Method, ...],
-    draws: int = 2,
-    full_draws: int = DRAWS,
+    full: bool, data: DataSpec, methods: tuple[Method, ...], draws: int = 2
 ) -> tuple[Sweep, ...]:
-    """draws: of a page. full_draws: at full size."""
+    """draws: of a page; at full size ten."""
     return (
         Sweep(
             data=data,
             split=SplitSpec(test_fraction=0.01),
             methods=methods,
             epsilons=EPSILONS if full else JUDGED,
-            seeds=tuple(range(full_draws if full else draws)),
+            seeds=tuple(range(10 if full else draws)),
             delta=DELTA,
         ),
     )
@@ -93,8 +87,7 @@ class RankOne:
             method.model_copy(update={"parameters": {**TRUE_NORM, **method.parameters}})
             for method in (DPFW_THEIRS, DPFW, PGD, *([_frank_wolfe(full)] if full else []))
         )
-        methods = *on_ball, CLEANSING, SVD, MEAN
-        return _sweep(full, data, methods, draws=1, full_draws=DRAWS_OF_MANY)
+        return _sweep(full, data, (*on_ball, CLEANSING, SVD, MEAN), draws=1)
 
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:

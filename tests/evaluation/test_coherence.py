@@ -53,6 +53,7 @@ def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vec
     assert coherence([["unknown", "staraa"]], corpus()) is None
 
 
+@pytest.mark.slow
 def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim() -> None:
     words, vectors = _learned(corpus())
     pairs = list(itertools.combinations(sorted(words), 2))

@@ -41,6 +41,7 @@ def python(clone: Path, *arguments: str, packages: Path | None = None) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_commands_find_the_data_sets(clone: Path) -> None:
     assert "cinema-small" in python(clone, "-m", "dpmf_core", "datasets")
     fit = ("fit", "--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "2")
