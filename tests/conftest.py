@@ -14,6 +14,8 @@ import pytest
 os.environ.setdefault("DPMF_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# a server of a test would otherwise compute its pages' grids meanwhile, on a core of the tests
+os.environ.setdefault("DPMF_WARM", "false")
 # whatever the processor: others round otherwise, which parts and attacks can amplify
 if platform.machine() in ("x86_64", "AMD64"):
     os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")

@@ -173,6 +173,7 @@ def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
 ) -> None:
     from dpmf_core.serving.settings import settings
 
+    monkeypatch.delenv("DPMF_WARM")
     assert len(warming.wanted()) == len(first_views.cheapest_first())
     for name, value in (("DPMF_WARM", "false"), ("DPMF_MOST_RUNS", "20")):
         with monkeypatch.context() as patch:
