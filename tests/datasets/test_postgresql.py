@@ -47,9 +47,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = Path("/tmp") / f"dpmf-postgresql-{os.getpid()}"  # a socket's path is short
     folder.mkdir()
     whom, data = _as_server(folder), folder / "data"
-    listen = f"-k {folder} -c listen_addresses=''"
+    listen = f"-k {folder} -c listen_addresses='' -c fsync=off"
     try:
-        made = [initdb, "-D", str(data), "-U", "me", "-A", "trust", "-E", "UTF8", "--locale=C"]
+        kind = ("-U", "me", "-A", "trust", "-E", "UTF8", "--locale=C")
+        made = [initdb, "--no-sync", "-D", str(data), *kind]
         subprocess.run(made, check=True, capture_output=True, cwd=folder, **whom)
         start = [control, "-D", str(data), "-w", "-l", str(folder / "log"), "-o", listen, "start"]
         subprocess.run(start, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom)
