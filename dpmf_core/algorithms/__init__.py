@@ -25,6 +25,7 @@ REGISTRY = Registry(
         Place("content", "content", "OwnContent"),
         Place("bias", "baselines", "Bias"),
         Place("private-bias", "baselines", "PrivateBias"),
+        Place("local-bias", "local_biases", "LocalBias"),
         Place("popularity", "baselines", "Popularity"),
         Place("slope-one", "slope_one", "SlopeOne"),
         Place("als", "als", "ALS"),

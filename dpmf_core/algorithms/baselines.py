@@ -41,7 +41,7 @@ SUMS_SHARE = 0.8  # of the biases' mu^2; the rest goes to the counts
 PUBLIC_FACTS = (phrase("the number of users"), phrase("the item set"), phrase("the rating bounds"))
 
 
-def _no_factors(shape: Shape, **parts: Any) -> Recommender:
+def no_factors(shape: Shape, **parts: Any) -> Recommender:
     defaults: dict[str, Any] = {
         "item_offsets": np.zeros(shape.n_items, np.float32),
         "user_damping": None,
@@ -66,7 +66,7 @@ class GlobalMean(Algorithm):
         return True
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        yield _no_factors(curator.shape, centre=mean_rating(curator.total, curator.shape))
+        yield no_factors(curator.shape, centre=mean_rating(curator.total, curator.shape))
 
 
 class UserMean(Algorithm):
@@ -85,7 +85,7 @@ class UserMean(Algorithm):
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
-        yield _no_factors(curator.shape, centre=curator.shape.mid_range, user_damping=0.0)
+        yield no_factors(curator.shape, centre=curator.shape.mid_range, user_damping=0.0)
 
 
 class Popularity(Algorithm):
@@ -106,7 +106,7 @@ class Popularity(Algorithm):
         # orders lists, leaves predicted ratings alone
         tiny = (rank / max(shape.n_items, 1) * 1e-6).astype(np.float32)
         centre = mean_rating(curator.total, shape)
-        yield _no_factors(shape, centre=centre, item_offsets=tiny)
+        yield no_factors(shape, centre=centre, item_offsets=tiny)
 
 
 class Bias(Algorithm):
@@ -133,7 +133,7 @@ class Bias(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         shape: Shape = curator.shape
         centre, b = damped_biases(curator.total, shape, self.damping)
-        model = _no_factors(shape, centre=centre, item_offsets=b, user_damping=self.damping)
+        model = no_factors(shape, centre=centre, item_offsets=b, user_damping=self.damping)
         if self.local_columns:
             model = with_local_columns(model, item_counts(curator.total), shape)
         yield model
@@ -231,29 +231,46 @@ def share_of_biases(shape: Shape, budget: Budget) -> float:
 def release_biases(
     curator: Curator, *, unit: float, prior_deviation: float = 0.5, rating_deviation: float = 1.0
 ) -> ReleasedBiases:
-    """Item offsets from noisy sums S (`ItemSums`) and counts C (`ItemCounts`).
-
-    The offsets are Wiener-shrunk towards their regression on log C and public item features; all of
-    it post-processing.
-    """
+    """Item offsets from noisy sums (`ItemSums`) and counts (`ItemCounts`)."""
     sums, weights, rows = ItemSums(), ItemCounts(), curator.hold(weighted_rows, unit)
-    s_S, s_C = curator.scale(sums), curator.scale(weights)
-    S, C = curator.release(sums, rows), curator.release(weights, rows)
-    counts = denoised(C, s_C)
-    # sum of w^2 over sum of w, to a constant
-    typical_weight = min(1.0, curator.shape.n_users / max(float(C.sum()), 1.0))
-    # of S / C about the true offset
-    variance = (counts * typical_weight * rating_deviation**2 + s_S**2) / counts**2
-    prior = regress_offsets(
-        S / counts,
-        variance,
-        np.log(np.maximum(counts, s_C)),
-        curator.shape.item_features,
-        prior_deviation,
-    )
-    gain = prior.deviation**2 / (prior.deviation**2 + variance)
-    offsets = prior.mean + gain * (S / counts - prior.mean)
-    return ReleasedBiases((offsets * unit).astype(np.float32), C, s_C, gain * variance)
+    scales = curator.scale(sums), curator.scale(weights)
+    noisy = NoisyOffsets(curator.release(sums, rows), curator.release(weights, rows), *scales)
+    return noisy.shrunk(curator.shape, unit, prior_deviation, rating_deviation)
+
+
+@dataclass(frozen=True)
+class NoisyOffsets:
+    """sums: S, of users' weighted rows (n_items,), in some unit of ratings. counts: C, of their
+    weights (n_items,). Both with noise of these scales.
+    """
+
+    sums: Array
+    counts: Array
+    sum_noise: float
+    count_noise: float
+
+    def shrunk(
+        self, shape: Shape, unit: float, prior_deviation: float, rating_deviation: float = 1.0
+    ) -> ReleasedBiases:
+        """S / C, Wiener-shrunk towards its regression on log C and public item features; all of it
+        post-processing.
+        """
+        S, C, s_S, s_C = self.sums, self.counts, self.sum_noise, self.count_noise
+        counts = denoised(C, s_C)
+        # sum of w^2 over sum of w, to a constant
+        typical_weight = min(1.0, shape.n_users / max(float(C.sum()), 1.0))
+        # of S / C about the true offset
+        variance = (counts * typical_weight * rating_deviation**2 + s_S**2) / counts**2
+        prior = regress_offsets(
+            S / counts,
+            variance,
+            np.log(np.maximum(counts, s_C)),
+            shape.item_features,
+            prior_deviation,
+        )
+        gain = prior.deviation**2 / (prior.deviation**2 + variance)
+        offsets = prior.mean + gain * (S / counts - prior.mean)
+        return ReleasedBiases((offsets * unit).astype(np.float32), C, s_C, gain * variance)
 
 
 def denoised(C: Array, noise: float) -> Array:
@@ -348,7 +365,7 @@ class PrivateBias(PrivateAlgorithm):
         released = release_biases(
             curator, unit=shape.half_range / 2, prior_deviation=self.prior_deviation
         )
-        model = _no_factors(
+        model = no_factors(
             shape, centre=shape.mid_range, item_offsets=released.offsets, user_damping=0.0
         )
         if self.local_columns:

@@ -18,7 +18,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
-from dpmf_core.privacy import VALUE
+from dpmf_core.privacy import VALUE, normal_form
 
 Array = npt.NDArray[Any]
 Unit = Literal["user", "rating", "value"]
@@ -81,10 +81,11 @@ def pairs(made: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tuple[P
     # as many of each: her mean is mid-range
     signs = np.where(np.argsort(np.argsort(along)) < COLUMNS // 2, -1.0, 1.0)
     centred = along - along.mean()
+    in_turn = np.where(np.arange(COLUMNS) % 2, 2.0, -2.0)
+    if _hides_replacement(made):
+        return _odd_user(in_turn, phrase("highest and lowest in turn")), _turned_user(in_turn)
     return (
-        _odd_user(
-            np.where(np.arange(COLUMNS) % 2, 2.0, -2.0), phrase("highest and lowest in turn")
-        ),
+        _odd_user(in_turn, phrase("highest and lowest in turn")),
         _odd_user(
             signs,
             phrase("a quarter of the range above the middle or below it, along the public start"),
@@ -136,6 +137,24 @@ def _odd_user(pattern: Array, how: str) -> Pair:
         words,
         _ratings(others, NO_RATINGS),
         _ratings(others, (np.arange(COLUMNS), MIDDLE + QUARTER * pattern)),
+    )
+
+
+def _hides_replacement(made: Algorithm) -> bool:
+    """Whether its epsilon is the same for replacing a user: then the canary may take another's
+    place.
+    """
+    releases = normal_form(made.plan(shape(type(made)), 1.0))
+    return bool(releases) and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
+
+
+def _turned_user(pattern: Array) -> Pair:
+    """The canary rates everything, or she is replaced by one who rates it the other way round."""
+    others, everything = _ordinary(), np.arange(COLUMNS)
+    return Pair(
+        phrase("one user in an ordinary world, replaced by one whose every rating is the opposite"),
+        _ratings(others, (everything, MIDDLE - QUARTER * pattern)),
+        _ratings(others, (everything, MIDDLE + QUARTER * pattern)),
     )
 
 

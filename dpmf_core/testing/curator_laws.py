@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +64,15 @@ def check_units(
 
     first, stride: which units, to spread them over many parameter sets.
 
-    Returns the largest answer to each statistic, over its sensitivity.
+    Returns the largest answer to each statistic, over its sensitivity; where replacing a unit is
+    declared to move it no further than removing her, the larger of this and of the same for two
+    units' distance.
     """
     data = home.world() if data is None else data
     asked = ask(algorithm, data, level=level)
     n_units = data.shape.n_units
-    everybody = [*single_units(home.adversaries(), n_units), *single_units(data, n_units)]
+    worst = [replace(unit, ids=unit.ids * 0) for unit in single_units(home.adversaries(), n_units)]
+    everybody = [*worst, *single_units(data, n_units)]  # who replaces somebody has her number
     units = everybody[first::stride]
     largest: dict[str, float] = {}
     squares = np.zeros(len(units))  # of all moves of each unit, in scales of the noise
@@ -100,7 +104,8 @@ def _moved(statistic: Statistic, answers: list[Any]) -> float:
     assert apart <= replaced * SLACK, (
         f"replace moved {name!r} by {apart:.9g}, declared {replaced:.9g}"
     )
-    return max(sizes) / bound
+    reached = max(sizes)
+    return (reached if statistic.replace_one_factor > 1 else max(reached, apart)) / bound
 
 
 def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:

@@ -80,6 +80,7 @@ class OfRatings:
         "torn the other way": (EVERY_ITEM, TORN[1:] + TORN[:1]),
         "one rating": ([worlds.N_ITEMS - 1], [LOW]),
         "two at the ends": ([0, worlds.N_ITEMS - 1], [LOW, HIGH]),
+        "two at the other ends": ([0, worlds.N_ITEMS - 1], [HIGH, LOW]),
         "indifferent": (EVERY_ITEM, [(LOW + HIGH) / 2] * worlds.N_ITEMS),
         "duplicated and out of range": ([1, 1, 2, 2, 7], [1e9, LOW, -1e9, HIGH, 99.0]),
     }
