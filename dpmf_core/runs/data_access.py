@@ -17,7 +17,8 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
-from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere
+from dpmf_core.runs import memory
+from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere, filtered_parts
 from dpmf_core.runs.public_shape import slots
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
@@ -42,7 +43,9 @@ def folded_by(folding: Folding) -> Iterator[None]:
 
 @functools.lru_cache(2)
 def _raw(data_id: str, stamp: float) -> AnyData:
-    return catalogue().load(data_id)
+    found = catalogue().load(data_id)
+    memory.give_back()  # a table takes several times its ratings while it is read
+    return found
 
 
 def open_raw(data_id: str) -> AnyData:
@@ -135,7 +138,12 @@ def ratings_of(run: Run) -> Ratings:
 def ratings_anywhere(run: Run) -> Ratings | PartitionedRatings:
     """As `ratings_of`, in memory or in parts."""
     found = open_anywhere(run.spec.data)
-    return found if isinstance(found, PartitionedRatings) else ratings_of(run)
+    if not isinstance(found, PartitionedRatings):
+        return ratings_of(run)
+    spec, shape = run.spec.data, run.record.released_shape
+    if spec.releases_shape and shape is None:
+        return filtered_parts(found, by_exact_counts(spec, found))
+    return found if shape is None else filtered_parts(found, spec, shape)
 
 
 def rows_of(run: Run) -> npt.NDArray[np.int64]:

@@ -18,6 +18,7 @@ from dpmf_core.curator.questions import ListeningCurator
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.by_parts import ByParts, require_splittable
@@ -27,7 +28,7 @@ from dpmf_core.privacy.accounts import Paid
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_anywhere, open_split, split_ratings
-from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere
+from dpmf_core.runs.filters import by_exact_counts, filtered_anywhere
 from dpmf_core.runs.individual_losses import (
     IndividualLosses,
     individual_losses,
@@ -281,11 +282,11 @@ def _in_released_shape(
 
     A run without a budget releases nothing: its items are chosen by exact counts.
     """
-    if isinstance(data, PartitionedRatings) or not spec.data.releases_shape:
+    if not spec.data.releases_shape:
         return data, (), None
     first, budget = first_release(spec), spec.canonical().budget
     if budget is None or not normal_form(first):
-        return filtered(data, by_exact_counts(spec.data, data)), (), None
+        return filtered_anywhere(data, by_exact_counts(spec.data, data)), (), None
     streams = seeds(spec.seed)
     noise = paid.noise(first, streams.shape if data.public else None)
     released = partition_selection.released(
@@ -294,10 +295,10 @@ def _in_released_shape(
         partition_selection.failure_probability(budget),
         items=spec.data.item_choice == "private",
         units=spec.data.row_count == "private",
-        most=spec.data.top_items if isinstance(data, Ratings) else spec.data.most_words,
+        most=spec.data.most_words if isinstance(data, Samples) else spec.data.top_items,
         slots=streams.sampling if data.public else secrets.randbits(63),
     )
-    return filtered(data, spec.data, released), noise.spent, released
+    return filtered_anywhere(data, spec.data, released), noise.spent, released
 
 
 def _judge(spec: RunSpec, data: AnyData, given: bool) -> judges.Judge:

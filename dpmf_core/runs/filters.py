@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from dpmf_core.data.ratings import (
 )
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.runs.public_shape import PublicShape, reshaped
+from dpmf_core.runs.public_shape import PublicShape, part_in_slots, reshaped
 from dpmf_core.runs.specification import DataSpec
+
+Whole = TypeVar("Whole", bound=AnyData)
 
 
 def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) -> Data:
@@ -50,33 +52,41 @@ def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) ->
     return left if data.public else replace(left, origin=account)
 
 
-def filtered_anywhere(data: AnyData, spec: DataSpec) -> AnyData:
+def filtered_anywhere(
+    data: AnyData, spec: DataSpec, released: PublicShape | None = None
+) -> AnyData:
     """As `filtered`, of data in memory or in parts."""
-    return (
-        filtered_parts(data, spec) if isinstance(data, PartitionedRatings) else filtered(data, spec)
-    )
+    if isinstance(data, PartitionedRatings):
+        return filtered_parts(data, spec, released)
+    return filtered(data, spec, released)
 
 
-def filtered_parts(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
-    """As `filtered`, of ratings in parts: each is filtered as it is read. Raises BadInput also
-    where a choice needs all ratings together.
-    """
+def filtered_parts(
+    data: PartitionedRatings, spec: DataSpec, released: PublicShape | None = None
+) -> PartitionedRatings:
+    """As `filtered`, of ratings in parts: each is filtered as it is read. Raises BadInput."""
     if wrong := spec.set_for("samples"):
         raise BadInput(f"'{wrong[0]}' is for samples; {spec.id} holds ratings. Leave it out.")
-    if spec.releases_shape:
-        raise BadInput(
-            f"{spec.id} is kept in parts, whose shape is declared: item_choice=private and"
-            " row_count=private need all ratings in one memory. Leave them out."
-        )
     if spec.item_features == "public" and data.item_features is None:
         raise BadInput(
             f"{spec.id} has no public item table here, so item_features=public does not go with it."
             " Leave it out, or import it with a table (?item_table=FILE)."
         )
+    if spec.releases_shape:
+        if released is None:
+            return _releasable(data, spec)
+        data = _reshaped_parts(data, released)
+        if released.kept is not None:  # what noisy counts have done
+            spec = spec.model_copy(update={"top_items": None, "item_choice": "exact"})
     if spec.item_features == "none":
         data = data.changed(_without_item_table, item_features=None)
     if spec.top_items or spec.min_item_count:
         data = _of_items(data, spec)
+    return _of_fewer_rows(data, spec)
+
+
+def _of_fewer_rows(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
+    """What is left of each user's row."""
     if least := spec.min_user_count:
         data = data.changed(partial(_of_busy_users, least=least))
     if most := spec.most_per_user:
@@ -118,6 +128,11 @@ def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
         return data  # it has no more items
     if spec.min_item_count:
         kept = kept[often_rated(counts[kept], spec.min_item_count)]
+    return _keeping(data, kept, assumptions=assuming_the_item_set(data.assumptions))
+
+
+def _keeping(data: PartitionedRatings, kept: Any, **facts: Any) -> PartitionedRatings:
+    """Only some items, in this order."""
     titles, labels = (
         None if names is None else tuple(names[j] for j in kept)
         for names in (data.titles, data.labels)
@@ -128,12 +143,24 @@ def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
         n_items=len(kept),
         titles=titles,
         labels=labels,
-        assumptions=assuming_the_item_set(data.assumptions),
         item_features=None if features is None else features.keeping(kept),
+        **facts,
     )
 
 
-def by_exact_counts(spec: DataSpec, data: Data) -> DataSpec:
+def _reshaped_parts(data: PartitionedRatings, shape: PublicShape) -> PartitionedRatings:
+    """As `reshaped`, of ratings in parts."""
+    if shape.units is not None:
+        data = data.changed(partial(part_in_slots, shape=shape, count=data.n_users))
+        data = replace(data, n_users=shape.units)
+    if shape.kept is None:
+        return data
+    kept = _keeping(data, np.array(shape.kept))
+    # a title is some user's row, an id is what was counted
+    return kept if kept.public or kept.labels is None else replace(kept, titles=kept.labels)
+
+
+def by_exact_counts(spec: DataSpec, data: AnyData) -> DataSpec:
     """The same without releases of the shape.
 
     Weights that look at all documents are not chosen by default where words are private.
@@ -146,7 +173,7 @@ def by_exact_counts(spec: DataSpec, data: Data) -> DataSpec:
     )
 
 
-def _releasable(data: Data, spec: DataSpec) -> Data:
+def _releasable(data: Whole, spec: DataSpec) -> Whole:
     """The data, if their shape can be released.
 
     Raises BadInput where another choice rests on exact counts.

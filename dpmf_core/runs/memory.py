@@ -1,5 +1,6 @@
-"""The memory that this process used."""
+"""The memory that this process used, and holds without using it."""
 
+import ctypes
 import re
 import sys
 from pathlib import Path
@@ -20,3 +21,13 @@ def peak_mb() -> float:
         return round(getattr(psutil.Process().memory_info(), "peak_wset", 0) / 2**20, 1)
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
+def give_back() -> None:
+    """Memory that libraries have freed and keep for themselves goes back to the system."""
+    if arrow := sys.modules.get("pyarrow"):
+        arrow.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library
+        if trim is not None:
+            trim(0)

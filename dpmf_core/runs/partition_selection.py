@@ -9,13 +9,14 @@ the run, before its algorithm's, and take stated shares of its budget.
 import math
 import zlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
-from dpmf_core.data import Data
+from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, in_parts, on_grid
+from dpmf_core.data import AnyData, Data, PartitionedRatings
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.samples import Samples, SampleShape
@@ -68,16 +69,17 @@ class NameCounts(Statistic):
             self.most,
         )
 
-    def empty(self, shape: Shape | SampleShape) -> Totals:
+    def empty(self, shape: Shape | SampleShape, order: Array) -> Totals:
         return (np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),)
 
-    def add(self, block: Block, totals: Totals) -> None:
+    def add(self, block: Block, totals: Totals, order: Array) -> None:
+        """order: `order_of_names`, of all data together."""
         from dpmf_core import kernels  # compiled code is loaded when first needed
 
         data: Data = block.rows
         n_units, n_names = len(block.ids), len(totals[0])
         units, names = _pairs(data)
-        place = _order_of_names(_names_of(data), n_names)[names]
+        place = order[names]
         starts = np.searchsorted(units, np.arange(n_units + 1))
         few = kernels.rank_segments(starts, place) < self.most
         units, names = units[few], names[few]
@@ -127,16 +129,14 @@ def _pairs(data: Data) -> tuple[Array, Array]:
     return np.divmod(np.unique(data.people[rows].astype(np.int64) * n_words + words), n_words)
 
 
-def _names_of(data: Data) -> tuple[str, ...] | None:
-    return (data.labels or data.titles) if isinstance(data, Ratings) else data.vocabulary
-
-
-def _order_of_names(names: tuple[str, ...] | None, count: int) -> npt.NDArray[np.float64]:
+def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
     """A number in [0, 1) for each item or word that follows from its name alone: its place in
     the list depends on who else is there.
     """
+    names = data.vocabulary if isinstance(data, Samples) else data.labels or data.titles
+    shape = data.shape
     ids = (
-        np.arange(count)
+        np.arange(shape.n_features if isinstance(shape, SampleShape) else shape.n_items)
         if names is None
         else np.array([zlib.crc32(name.encode()) for name in names], np.int64)
     )
@@ -178,7 +178,7 @@ def failure_probability(budget: Budget) -> float:
 
 
 def released(
-    data: Data,
+    data: AnyData,
     noise: Noise,
     failure_probability: float,
     *,
@@ -194,21 +194,26 @@ def released(
     """
     if units and isinstance(data, Samples) and data.people is not None:
         raise BadInput(ROWS_OF_PEOPLE)
-    curator = NoisyCurator(in_memory(data), noise)
+    curator = NoisyCurator(
+        in_parts(data, Path())  # nothing is held, so nothing is written
+        if isinstance(data, PartitionedRatings)
+        else in_memory(data),
+        noise,
+    )
     padded = _padded(curator, UnitCount(failure_probability), data.name) if units else None
     if not items:
         return PublicShape(padded, slots)
-    what = "item" if isinstance(data, Ratings) else "word"
-    kept = _passing(curator, NameCounts(failure_probability), what, data.name)
+    kept = _passing(curator, NameCounts(failure_probability), data)
     return PublicShape(padded, slots, tuple(int(j) for j in kept[:most]))
 
 
-def _passing(curator: NoisyCurator, counts: NameCounts, what: str, name: str) -> Ints:
-    kept, _ = curator.thresholded(counts)
+def _passing(curator: NoisyCurator, counts: NameCounts, data: AnyData) -> Ints:
+    kept, _ = curator.thresholded(counts, order_of_names(data))
     if len(kept) < 2:
+        what = "word" if isinstance(data, Samples) else "item"
         raise BadInput(
-            f"Fewer than two {what}s of {name} are counted often enough to be named at this epsilon"
-            f" and delta. Raise epsilon, or take the {what}s as public: item_choice=exact."
+            f"Fewer than two {what}s of {data.name} are counted often enough to be named at this"
+            f" epsilon and delta. Raise epsilon, or take the {what}s as public: item_choice=exact."
         )
     return np.asarray(kept, np.int64)
 

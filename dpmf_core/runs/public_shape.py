@@ -1,5 +1,6 @@
 """Data in a public shape that was released: units in drawn rows, only the kept items or words."""
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy.typing as npt
 
 from dpmf_core.data import Data
 from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.partitioned import Part
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 
@@ -69,6 +71,40 @@ def _ratings_in_slots(ratings: Ratings, shape: PublicShape) -> Ratings:
         order=None if ratings.order is None else ratings.order[order],
         n_users=shape.units or ratings.n_users,
     )
+
+
+def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:
+    """As `reshaped` does with all users, of those of one part; each row that nobody fills goes
+    with some user of the `count`, so that one part has it.
+    """
+    taken, free = _rows_for(shape, count)
+    shares = np.arange(-(-len(free) // count)) * count
+    spare = (part.ids[:, None] + shares).ravel()
+    rows = np.concatenate([taken[part.ids], free[spare[spare < len(free)]]])
+    by_row = np.argsort(rows)
+    place = np.empty(len(rows), np.int32)
+    place[by_row] = np.arange(len(rows))
+    users = place[part.rows.users]
+    order = np.argsort(users, kind="stable")  # a user's items stay sorted
+    times = part.rows.order
+    ratings = replace(
+        part.rows,
+        users=users[order],
+        items=part.rows.items[order],
+        values=part.rows.values[order],
+        order=None if times is None else times[order],
+        n_users=len(rows),
+    )
+    return Part(rows[by_row], ratings)
+
+
+@functools.lru_cache(1)
+def _rows_for(shape: PublicShape, count: int) -> tuple[Ints, Ints]:
+    """The row of each of `count` users, and the rows that nobody fills."""
+    taken = slots(shape, count)
+    is_free = np.ones(shape.units or count, bool)
+    is_free[taken] = False
+    return taken, np.flatnonzero(is_free)
 
 
 def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:

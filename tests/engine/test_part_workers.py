@@ -79,6 +79,7 @@ def assert_same(one: Run, other: Run) -> None:
     [
         spec("private-bias", data={"top_items": 20, "min_user_count": 3, "most_per_user": 9}),
         spec("private-bias", data={"min_item_count": 30, "positives_above": 3.0}),
+        spec("private-bias", data={"item_choice": "private", "row_count": "private"}),
         spec("spectral", split={"kind": "users"}),
         spec("ada-dpals", split={"validation_fraction": 0.1}),
         spec("dp-sgd", parameters={"steps": 4}),
@@ -86,7 +87,7 @@ def assert_same(one: Run, other: Run) -> None:
         RunSpec.parse(data={"id": "own"}, algorithm="bias"),
         RunSpec.parse(data={"id": "own"}, algorithm="als", parameters={"rank": 3, "steps": 3}),
     ],
-    ids=lambda it: f"{it.algorithm} {it.data.top_items or ''}",
+    ids=lambda it: f"{it.algorithm} {it.data.top_items or it.data.item_choice}",
 )
 def test_the_run_has_the_bits_of_the_run_here(
     asked: RunSpec, own: PartitionedRatings, way: Scheduler

@@ -39,6 +39,7 @@ from dpmf_core.runs.partition_selection import (
     UNITS,
     NameCounts,
     UnitCount,
+    order_of_names,
     plan,
     released,
 )
@@ -261,7 +262,8 @@ def ratings(without: int | None = None) -> Ratings:
 
 def counted(data: Ratings | Samples, most: int = 1000, blocks: int = 3) -> Any:
     """The exact weighted counts of all names."""
-    return OpenCurator(in_memory(data, blocks), Noise(NOTHING), {}).total(NameCounts(1e-6, most))
+    curator = OpenCurator(in_memory(data, blocks), Noise(NOTHING), {})
+    return curator.total(NameCounts(1e-6, most), order_of_names(data))
 
 
 def documents(texts: list[str]) -> Samples:
@@ -332,7 +334,7 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> No
     with pytest.raises(PlanViolation, match="was asked for"):
         curator.padded_count(UnitCount(1e-3))
     with pytest.raises(PlanViolation, match="holds no further release"):
-        curator.thresholded(NameCounts(1e-6))
+        curator.thresholded(NameCounts(1e-6), order_of_names(ratings()))
     with pytest.raises(PlanViolation, match="only a part may be shown"):
         curator.release(UnitCount(1e-6))
     found = [curator.padded_count(UnitCount(1e-6))]

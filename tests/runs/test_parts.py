@@ -78,6 +78,41 @@ def test_filters_do_what_they_do_in_memory(
     assert here.record.guarantee == there.record.guarantee
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"item_choice": "private"},
+        {"item_choice": "private", "top_items": 7, "min_user_count": 4},
+        {"row_count": "private", "most_per_user": 6},
+        {"item_choice": "private", "row_count": "private", "top_items": 9},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["random", "users"])
+def test_a_shape_is_released_as_in_memory(data: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    many = replace(low_rank(n_users=900), labels=tuple(f"film {j * 7 % 17}" for j in range(17)))
+    parts = in_files(many, 6, tmp_path)
+    budget = BUDGET | {"epsilon": 20.0}
+    asked = spec("ada-dpals", budget=budget, data=data, split={"kind": kind})
+    there, here = run(asked, given=many), run(asked, given=parts)
+    assert here.record.released_shape == there.record.released_shape is not None
+    assert here.record.shape == there.record.shape
+    assert here.record.ledger == there.record.ledger
+    assert here.record.guarantee == there.record.guarantee
+    assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
+    for name, array in there.arrays.items():
+        assert np.array_equal(array, here.arrays[name]), name
+    assert here.items is not None and there.items is not None
+    assert here.items.ids == there.items.ids
+
+
+def test_without_noise_a_shape_is_exact(films: Ratings, parts: PartitionedRatings) -> None:
+    asked = spec("bias", data={"item_choice": "private", "top_items": 9})
+    there, here = run(asked, given=films), run(asked, given=parts)
+    assert here.record.shape == there.record.shape
+    assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-4)
+
+
 @pytest.mark.parametrize("algorithm", ["bias", "global-mean", "user-mean", "popularity"])
 def test_predictors_without_noise_are_made_of_sums_too(
     algorithm: str, films: Ratings, parts: PartitionedRatings
@@ -158,8 +193,10 @@ def test_who_needs_rows_says_so(
     [
         ({"split": {"kind": "window"}}, "--split window looks at all ratings"),
         ({"split": {"least_judged": 2}}, "--least-judged looks at all ratings"),
-        ({"data": {"item_choice": "private"}}, "whose shape is declared"),
-        ({"data": {"row_count": "private"}}, "whose shape is declared"),
+        (
+            {"data": {"item_choice": "private", "min_item_count": 3}},
+            "'min_item_count' chooses by exact counts",
+        ),
         ({"data": {"min_df": 3}}, "'min_df' is for samples"),
         ({"data": {"min_item_count": 10_000}}, "No item has 10000 ratings"),
     ],
