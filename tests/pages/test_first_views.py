@@ -173,13 +173,18 @@ def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
 ) -> None:
     from dpmf_core.serving.settings import settings
 
-    monkeypatch.delenv("DPMF_WARM")
-    assert len(warming.wanted()) == len(first_views.cheapest_first())
-    for name, value in (("DPMF_WARM", "false"), ("DPMF_MOST_RUNS", "20")):
-        with monkeypatch.context() as patch:
-            patch.setenv(name, value)
+    everything = len(first_views.cheapest_first())
+    try:
+        for warm, most_runs, runs in (
+            ("true", "5000", everything),
+            ("false", "5000", 0),
+            ("true", "20", 0),
+        ):
+            monkeypatch.setenv("DPMF_WARM", warm)
+            monkeypatch.setenv("DPMF_MOST_RUNS", most_runs)
             settings.cache_clear()
-            assert warming.wanted() == []
+            assert len(warming.wanted()) == runs
+    finally:
         settings.cache_clear()
 
 
