@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+STEP = np.uint64(0x9E3779B97F4A7C15)  # of splitmix64
+AT_ONCE = 1 << 15  # numbers that stay in the second cache
+
 
 def digest_of(*arrays: npt.NDArray[Any]) -> str:
     """sha256 over arrays, with their types and shapes."""
@@ -24,15 +27,27 @@ def keyed_uniform(
     """A number in [0, 1) that depends on (seed, user, item) alone: splitmix64, so that no
     rating's fate depends on another user.
     """
+    u, i = np.broadcast_arrays(np.atleast_1d(users), items)
+    start = _mixed(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + STEP)
+    out = np.empty(len(u))
+    for first in range(0, len(u), AT_ONCE):
+        at = slice(first, first + AT_ONCE)
+        x = _mixed(start + _steps(u[at]))
+        x = _mixed(x + _steps(i[at]))
+        np.multiply(x >> np.uint64(11), 2.0**-53, out=out[at])
+    return out
 
-    def mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return x ^ (x >> np.uint64(31))
 
-    step = np.uint64(0x9E3779B97F4A7C15)
-    with np.errstate(over="ignore"):
-        x = mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + step)
-        x = mix(x + step * (np.asarray(users).astype(np.uint64) + np.uint64(1)))
-        x = mix(x + step * (np.asarray(items).astype(np.uint64) + np.uint64(1)))
-    return np.asarray((x >> np.uint64(11)) * 2.0**-53, np.float64)
+def _steps(numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """As many steps of the generator, and one; modulo 2^64."""
+    return (numbers.astype(np.uint64) + np.uint64(1)) * STEP
+
+
+def _mixed(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """splitmix64's output function, in place."""
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x

@@ -256,6 +256,24 @@ class TestKeyedUniform:
         assert abs(np.corrcoef(draw[:-1], draw[1:])[0, 1]) < 0.03
         assert abs(np.corrcoef(draw, keyed_uniform(8, users, items))[0, 1]) < 0.03
 
+    def test_is_splitmix64_wherever_a_rating_stands(self) -> None:
+        """Against whole numbers of any size, on both sides of where a block of numbers ends."""
+
+        def mixed(x: int) -> int:
+            x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+            x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+            return x ^ x >> 31
+
+        step = 0x9E3779B97F4A7C15
+        assert mixed(step) == 0xE220A8397B1DCDAF  # the first number that seed 0 gives
+        users, items = np.arange(40_000) // 3, np.arange(40_000) % 1_000
+        draw = keyed_uniform(7, users, items)
+        for at in (0, 1, 32_767, 32_768, 39_999):
+            x = mixed(7 + step)
+            for number in (users[at], items[at]):
+                x = mixed((x + step * (int(number) + 1)) % 2**64)
+            assert draw[at] == (x >> 11) / 2**53
+
     def test_depends_on_seed_user_and_item_alone(self) -> None:
         one = keyed_uniform(7, np.array([4]), np.array([9]))[0]
         assert keyed_uniform(7, np.array([1, 4, 8]), np.array([2, 9, 9]))[1] == one
