@@ -2,20 +2,18 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpmf_core import algorithms
-from dpmf_core.cli import output
-from dpmf_core.cli.options import (
+from dpmf_core.cli import privacy_words
+from dpmf_core.cli.privacy_options import (
     calibration_option,
     pairs,
     param_option,
     relation_option,
 )
 from dpmf_core.cli.tables import json_option
-from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.privacy import (
     Budget,
@@ -35,9 +33,11 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.exchange import EVENT, dp_event_epsilon, dp_event_to_json, read_ledger
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.groups import group_epsilon
-from dpmf_core.runs.record import PrivacyRecord
-from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.store import to_json
+from dpmf_core.runs.artefacts import to_json
+from dpmf_core.runs.privacy_record import PrivacyRecord
+
+if TYPE_CHECKING:
+    from dpmf_core.data.ratings import Shape
 
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(
@@ -187,7 +187,7 @@ def _words(costed: _Costed, group: _Group | None) -> str:
             f"a group of {group.size:,} {record.guarantee.unit}s: epsilon ="
             f" {epsilon_text(group.epsilon)} (delta = {delta_text(record.delta)}, {record.rule})"
         ]
-    return costed.first + output.privacy(record, *more)
+    return costed.first + privacy_words.privacy(record, *more)
 
 
 def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Budget:
@@ -299,7 +299,9 @@ def _noise_for(options: dict[str, Any]) -> _Costed:
 
 def _plan(options: dict[str, Any]) -> _Costed:
     """An algorithm's plan on a declared public shape."""
-    from dpmf_core.runs.planning import prepare  # what runs need: a composition needs none of it
+    from dpmf_core import algorithms  # what runs need: a composition needs none of it
+    from dpmf_core.runs.planning import prepare
+    from dpmf_core.runs.specification import RunSpec
     from dpmf_core.runs.sweep import typed
 
     kind = algorithms.find(options["algorithm"])
@@ -327,7 +329,9 @@ def _plan(options: dict[str, Any]) -> _Costed:
     return _Costed(privacy, ready.plan, facts)
 
 
-def _shape(options: dict[str, Any]) -> Shape:
+def _shape(options: dict[str, Any]) -> "Shape":
+    from dpmf_core.data.ratings import Shape
+
     users, items = options["n_users"], options["n_items"]
     if users is None or items is None or not (users >= 1 and items >= 1):
         raise BadInput(

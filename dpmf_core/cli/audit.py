@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from dpmf_core import algorithms
 from dpmf_core.cli import tables
-from dpmf_core.cli.options import pairs, param_option
+from dpmf_core.cli.privacy_options import pairs, param_option
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import Data
 from dpmf_core.errors import BadInput

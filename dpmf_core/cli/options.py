@@ -11,47 +11,23 @@ import click
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.cli.config_file import config_option
+from dpmf_core.cli.privacy_options import (
+    calibration_option,
+    noise_option,
+    param_option,
+    relation_option,
+)
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_delta
+from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
 Command = Callable[..., Any]
 Parameters = dict[str, Any]
-
-param_option = click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of the algorithm; repeatable.",
-)
-relation_option = click.option(
-    "--relation",
-    type=click.Choice([kind.value for kind in Relation]),
-    default=Relation.ADD_REMOVE.value,
-    show_default=True,
-    help="Which data sets are neighbours.",
-)
-calibration_option = click.option(
-    "--calibration",
-    type=click.Choice([kind.value for kind in Calibration]),
-    default=Calibration.EXACT.value,
-    show_default=True,
-    help=Budget.model_fields["calibration"].description,
-)
-
-noise_option = click.option(
-    "--noise",
-    type=click.Choice([kind.value for kind in NoiseKind]),
-    default=NoiseKind.CONTINUOUS.value,
-    show_default=True,
-    help=Budget.model_fields["noise"].description,
-)
 
 
 def _use(context: click.Context, option: click.Parameter, file: Path | None) -> None:
@@ -254,17 +230,6 @@ def shape_of(parts: Parameters) -> Any:
     from dpmf_core.runs import data_access  # all that reads and judges, which few options ask
 
     return data_access.open_anywhere(checked.data).shape
-
-
-def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
-    """NAME=VALUE texts as a dictionary."""
-    out: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (equals and name.strip() and value.strip()):
-            raise BadInput(f"{option} takes NAME=VALUE, e.g. {option} rank=4. Got {text!r}.")
-        out[name.strip()] = value.strip()
-    return out
 
 
 def belonging(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:

@@ -18,11 +18,11 @@ from dpmf_core.cli.options import (
     described,
     listed,
     numbers,
-    pairs,
     run_options,
     shape_of,
     whole_numbers,
 )
+from dpmf_core.cli.privacy_options import pairs
 from dpmf_core.cli.spreading import spread_options, spread_over
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation.registry import METRICS

@@ -9,7 +9,8 @@ from tqdm import tqdm
 
 from dpmf_core import algorithms
 from dpmf_core.cli import accounts, output, tables
-from dpmf_core.cli.options import belonging, budget, described, listed, pairs, run_options, shape_of
+from dpmf_core.cli.options import belonging, budget, described, listed, run_options, shape_of
+from dpmf_core.cli.privacy_options import pairs
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.selection import CHEAPEST, SHAPES

@@ -17,6 +17,7 @@ from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_for
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, log_delta, mu
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
 from dpmf_core.privacy.renyi import rdp_delta, rdp_tight
+from dpmf_core.privacy.scalar_search import root
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
@@ -186,8 +187,6 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
     nothing.
     Raises ValueError where its releases may fail more often than the budget's delta allows.
     """
-    from scipy.optimize import brentq  # loaded when first needed
-
     if not normal_form(plan(1.0)):
         return 1.0
     if failure(plan(1.0)) >= budget.delta:
@@ -207,7 +206,7 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
         low -= 2.0
     while excess(high) > 0:
         high += 2.0
-    found, step = float(brentq(excess, low, high, xtol=1e-12, rtol=1e-12)), 1e-12
+    found, step = root(excess, low, high, xtol=1e-12, rtol=1e-12), 1e-12
     while excess(found) > 0:  # the root is as near from either side; a numerical PLD even has steps
         found, step = found + step, 2 * step
     return math.exp(found)

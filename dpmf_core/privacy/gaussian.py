@@ -12,6 +12,7 @@ from scipy.special import erfcx, log_ndtr
 
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.mechanisms import Gaussian, Relation, UnsupportedEvent
+from dpmf_core.privacy.scalar_search import root
 
 
 def _log_erfcx(x: float) -> float:
@@ -39,37 +40,29 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     target = math.log(delta)
     if mu == 0 or log_delta(mu, 0.0) <= target:
         return 0.0
-    from scipy.optimize import brentq  # loaded when first needed: it takes longer than the rest
-
     # zCDP bound (Bun & Steinke 2016): always above
     high = mu * mu / 2 + mu * math.sqrt(2 * -target) + 1e-9
-    return float(
-        brentq(
-            lambda eps: log_delta(mu, eps) - target,
-            0.0,
-            high,
-            xtol=1e-13 * max(1.0, high),
-            rtol=1e-14,
-        )
+    return root(
+        lambda eps: log_delta(mu, eps) - target,
+        0.0,
+        high,
+        xtol=1e-13 * max(1.0, high),
+        rtol=1e-14,
     )
 
 
 @functools.lru_cache(1024)
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu whose mechanism is (epsilon, delta)-DP."""
-    from scipy.optimize import brentq
-
     target = math.log(delta)
     low, high = math.log(1e-12), math.log(10.0 + 2 * math.sqrt(epsilon) + epsilon)
     return math.exp(
-        float(
-            brentq(
-                lambda log_mu: log_delta(math.exp(log_mu), epsilon) - target,
-                low,
-                high,
-                xtol=1e-13,
-                rtol=1e-14,
-            )
+        root(
+            lambda log_mu: log_delta(math.exp(log_mu), epsilon) - target,
+            low,
+            high,
+            xtol=1e-13,
+            rtol=1e-14,
         )
     )
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.privacy.mechanisms import Relation
+from dpmf_core.privacy.scalar_search import least_value
+
+LOG_ORDERS = (-12.0, 18.0)  # of log(alpha - 1): where an order is looked for
 
 
 def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
@@ -19,15 +22,8 @@ def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
 
 
 def _best_order(bound: Callable[[float], float]) -> float:
-    from scipy.optimize import minimize_scalar  # loaded when first needed
-
-    best = minimize_scalar(
-        lambda log: bound(1 + math.exp(log)),
-        bounds=(-12.0, 18.0),
-        method="bounded",
-        options={"xatol": 1e-9},
-    )
-    return max(0.0, float(best.fun))
+    best = least_value(lambda log: bound(1 + math.exp(log)), *LOG_ORDERS, xatol=1e-9)
+    return max(0.0, best)
 
 
 def rdp_source(event: Event, delta: float, relation: Relation) -> float:
@@ -55,17 +51,14 @@ def rdp_delta(event: Event, epsilon: float, relation: Relation) -> float:
     """The same conversion, from epsilon to delta: any order gives a bound, the best one found
     is taken.
     """
-    from scipy.optimize import minimize_scalar
-
     curve = _renyi(event, relation)
-    best = minimize_scalar(
+    best = least_value(
         lambda log: (
             math.exp(log)
             * (curve(1 + math.exp(log)) + math.log1p(-1 / (1 + math.exp(log))) - epsilon)
             - math.log1p(math.exp(log))
         ),
-        bounds=(-12.0, 18.0),
-        method="bounded",
-        options={"xatol": 1e-9},
+        *LOG_ORDERS,
+        xatol=1e-9,
     )
-    return math.exp(min(0.0, float(best.fun)))
+    return math.exp(min(0.0, best))

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpmf_core.privacy.accounting import delta as delta_of
@@ -34,6 +33,7 @@ from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_for
 from dpmf_core.privacy.gaussian import log_delta, mu
 from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.mechanisms import Gaussian, Relation
+from dpmf_core.privacy.scalar_search import root
 
 Array = npt.NDArray[np.float64]
 SHAPES = ("logarithmic", "geometric", "poisson", "binomial")  # the cheapest at the same mean first
@@ -103,7 +103,7 @@ def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Re
         if high > LARGEST:
             return math.inf
         low, high = high, 2 * high
-    found = float(brentq(excess, low, high, xtol=1e-9, rtol=1e-12))
+    found = root(excess, low, high, xtol=1e-9, rtol=1e-12)
     while excess(found) > 0:
         found *= 1 + 1e-9
     return found
@@ -205,8 +205,12 @@ def _logarithmic(mean: float) -> float:
     """The parameter gamma of the logarithmic distribution on 1, 2, ... with this mean: (1 /
     gamma - 1) / log(1 / gamma) (Papernot & Steinke 2022, Def. 1).
     """
-    return (
-        float(brentq(lambda gamma: (1 / gamma - 1) / math.log(1 / gamma) - mean, 1e-12, 1 - 1e-9))
-        if mean > 1 + 1e-6
-        else 1 - 1e-9
+    if mean <= 1 + 1e-6:
+        return 1 - 1e-9
+    return root(
+        lambda gamma: (1 / gamma - 1) / math.log(1 / gamma) - mean,
+        1e-12,
+        1 - 1e-9,
+        xtol=2e-12,
+        rtol=1e-15,
     )

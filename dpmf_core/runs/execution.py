@@ -38,8 +38,9 @@ from dpmf_core.runs.individual_losses import (
 from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.memory import peak_mb
 from dpmf_core.runs.planning import Prepared, charge_before, first_release, prepared_for
+from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.public_shape import PublicShape
-from dpmf_core.runs.record import PrivacyRecord, Run, RunRecord, provenance
+from dpmf_core.runs.record import Run, RunRecord, provenance
 from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import RunSpec, run_key
 

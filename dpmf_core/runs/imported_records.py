@@ -21,7 +21,8 @@ from dpmf_core import algorithms
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy.events import needed_fields
 from dpmf_core.privacy.mechanisms import MECHANISMS
-from dpmf_core.runs.record import ReleaseRecord, Run, RunRecord
+from dpmf_core.runs.privacy_record import ReleaseRecord
+from dpmf_core.runs.record import Run, RunRecord
 
 LARGEST = 4 << 20  # bytes of a file; a record has about 7,000
 MOST_RUNS = 100  # in a file

@@ -15,7 +15,8 @@ from dpmf_core.runs.line_charts import Chart, Points, line_chart
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpmf_core.runs.record import PrivacyRecord, Run
+    from dpmf_core.runs.privacy_record import PrivacyRecord
+    from dpmf_core.runs.record import Run
 
 RAW = "Errors are not shown: they are computed on private data without noise (run.record.metrics)."
 BY_STEP = ("test_rmse", "objective")

@@ -22,7 +22,7 @@ from dpmf_core.privacy.formatting import delta_text, epsilon_in_full, epsilon_te
 from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.privacy.interpretation import false_negatives, odds
 from dpmf_core.privacy.rules import every_epsilon
-from dpmf_core.runs.record import GuaranteeRecord
+from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.teaching.glossary import TERMS, linked
 from pages.kit import charts, links, safe_text
 from pages.kit.language import say

@@ -10,7 +10,8 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.language import phrase
 from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
-from dpmf_core.runs.record import GuaranteeRecord, RunRecord
+from dpmf_core.runs.privacy_record import GuaranteeRecord
+from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit.frames import Columns, Curve, curve_frame, framed
 from pages.kit.language import say

@@ -36,7 +36,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.record import PrivacyRecord
+from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import low_rank, world
 

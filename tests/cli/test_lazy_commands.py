@@ -63,7 +63,7 @@ def test_a_list_of_runs_loads_nothing_large(tmp_path: Path) -> None:
     [
         (
             ["account", "--release", "gaussian:5:1", "--delta", "1e-6"],
-            ("numba", "pandas", "sklearn", "dpmf_core.evaluation", "dpmf_core.algorithms.dpals"),
+            ("numba", "pandas", "scipy.optimize", "dpmf_core.data", "dpmf_core.algorithms"),
         ),
         (
             ["fit", "--dataset", "small", "--algorithm", "global-mean"],

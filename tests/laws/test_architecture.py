@@ -38,15 +38,26 @@ CORE_MAY: dict[str, set[str]] = {
     "privacy": {"errors", "html_text", "paths", "kernels", "data"},
     "privacy.guarantee": {"html_text"},
     "privacy.random_streams": set(),
+    "privacy.scalar_search": set(),
     "privacy.mechanisms": {"kernels"},
     "privacy.failing_mechanisms": {"privacy.mechanisms"},
     "privacy.events": {"privacy.mechanisms", "privacy.failing_mechanisms"},
-    "privacy.gaussian": {"privacy.events", "privacy.mechanisms"},
+    "privacy.gaussian": {"privacy.events", "privacy.mechanisms", "privacy.scalar_search"},
     "privacy.budget": {"privacy.gaussian", "privacy.mechanisms"},
-    "privacy.renyi": {"privacy.gaussian", "privacy.events", "privacy.mechanisms"},
+    "privacy.renyi": {
+        f"privacy.{name}" for name in ("gaussian", "events", "mechanisms", "scalar_search")
+    },
     "privacy.accounting": {
         f"privacy.{name}"
-        for name in ("budget", "events", "failing_mechanisms", "gaussian", "mechanisms", "renyi")
+        for name in (
+            "budget",
+            "events",
+            "failing_mechanisms",
+            "gaussian",
+            "mechanisms",
+            "renyi",
+            "scalar_search",
+        )
     },
     "curator": {"errors", "kernels", "data", "privacy"},
     "algorithms": BASE - {"paths"},

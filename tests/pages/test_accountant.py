@@ -26,7 +26,8 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.record import PrivacyRecord, Run
+from dpmf_core.runs.privacy_record import PrivacyRecord
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.accountant import growth, ledger_table
 from tests.pages.driving import behind_sidebar, frames, held, plain, words

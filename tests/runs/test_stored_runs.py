@@ -21,7 +21,8 @@ from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.html_report import report
 from dpmf_core.runs.imported_records import imported
-from dpmf_core.runs.record import GuaranteeRecord, Run
+from dpmf_core.runs.privacy_record import GuaranteeRecord
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import run_key
 from dpmf_core.runs.store import Store, to_json
 from dpmf_core.testing.sample_worlds import of, table

@@ -228,7 +228,7 @@ def test_releases_without_a_gaussian_curve_are_refused() -> None:
 
 def selecting_record(ready: Any, run: RunSpec) -> dict[str, Any]:
     from dpmf_core.privacy import normal_form
-    from dpmf_core.runs.record import PrivacyRecord
+    from dpmf_core.runs.privacy_record import PrivacyRecord
 
     spent = normal_form(ready.plan)
     return dict(PrivacyRecord.of(spent, ready.plan, run.budget, ready.guarantee))

@@ -1,0 +1,164 @@
+"""What is written down of a loss: what was released, what it costs, what is promised. It needs no
+algorithm and no data.
+"""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpmf_core.privacy import (
+    VALUE,
+    Budget,
+    Calibration,
+    Event,
+    Guarantee,
+    Ledger,
+    Relation,
+    Status,
+    neighbours,
+)
+from dpmf_core.privacy.accounting import rule_of
+from dpmf_core.privacy.events import event_of_rows, ledger_rows
+from dpmf_core.privacy.mechanisms import title_of
+from dpmf_core.privacy.rules import every_epsilon
+
+Size = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
+AnotherValue = Literal["another-value"]  # the relation where the unit is the value of a rating
+
+
+class Part(BaseModel):
+    """A part of a record."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GuaranteeRecord(Part):
+    """A guarantee, whole, and the words that it was shown in.
+
+    Older records hold the words without assumptions, claim and reason.
+    """
+
+    status: Status
+    words: str
+    unit: Word = "user"
+    taken_as_public: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    claim: str = ""
+    reason: str = ""
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> Self:
+        return cls(**asdict(guarantee), words=guarantee.words)
+
+    @property
+    def translatable_words(self) -> str:
+        """The words as a phrase, which can be said in another language; those of an older record
+        as they were.
+        """
+        if self.status is Status.CONDITIONAL and not self.assumptions:
+            return self.words
+        said = Guarantee(
+            self.status,
+            self.unit,
+            self.assumptions,
+            self.taken_as_public,
+            self.claim,
+            self.reason,
+        ).words
+        return said if said == self.words else self.words
+
+    @property
+    def has_epsilon(self) -> bool:
+        """Whether an epsilon may be shown: a proof, whole or conditional."""
+        return self.status in (Status.PROVEN, Status.CONDITIONAL)
+
+
+class ReleaseRecord(Part):
+    """A row of the ledger. What only some mechanisms have is kept under its own name."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    mechanism: str
+    statistic: str
+    sensitivity: Size
+    noise_multiplier: Size
+    count: Count
+
+    @property
+    def title(self) -> str:
+        """What was released, as it is printed."""
+        return title_of(self.statistic, (self.model_extra or {}).get("groups", 1))
+
+
+class EpsilonRecord(Part):
+    """Epsilon by every rule; None where a rule says nothing or nothing is proven."""
+
+    exact: Size | None = None
+    rdp_source: Size | None = None
+    rdp_tight: Size | None = None
+    advanced: Size | None = None
+    naive: Size | None = None
+
+
+class PrivacyRecord(Part):
+    """What was released and what it costs. delta: None without a budget."""
+
+    epsilon: EpsilonRecord = EpsilonRecord()
+    rule: str = "exact"
+    delta: Annotated[float, Field(ge=0, lt=1)] | None = None
+    relation: Relation | AnotherValue = Relation.ADD_REMOVE
+    calibration: Calibration | None = None
+    guarantee: GuaranteeRecord
+    ledger: tuple[ReleaseRecord, ...] = ()
+
+    @classmethod
+    def of(cls, spent: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> Self:
+        """spent: what was released; event: the plan, whose epsilons are computed."""
+        relation = budget.relation if budget else Relation.ADD_REMOVE
+        delta = budget.delta if budget else None
+        rows = every_epsilon(event, delta or 1e-9, relation)
+        shown = guarantee.has_epsilon
+        return cls(
+            epsilon=EpsilonRecord(**{row.rule: row.epsilon if shown else None for row in rows}),
+            rule=rule_of(event),
+            delta=delta,
+            relation="another-value" if guarantee.unit == VALUE else relation,
+            calibration=budget.calibration if budget else None,
+            guarantee=GuaranteeRecord.of(guarantee),
+            ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(spent)),
+        )
+
+    def __repr__(self) -> str:
+        from dpmf_core.runs.notebook_views import loss_of  # for whoever looks at a record
+
+        releases = sum(row.count for row in self.ledger)
+        return f"<{type(self).__name__}: {loss_of(self)}, {releases:,} releases>"
+
+    def _repr_html_(self) -> str:
+        from dpmf_core.runs.notebook_views import html_of_privacy  # for notebooks alone
+
+        return html_of_privacy(self)
+
+    @property
+    def event(self) -> Event:
+        """What the ledger says was released. Raises ValueError where a mechanism is unknown."""
+        return event_of_rows([row.model_dump() for row in self.ledger])
+
+    @property
+    def dp_event(self) -> Any:
+        """The ledger as an event of `dp_accounting`, whose accountants find the same epsilon.
+
+        Raises UnsupportedEvent on releases that may fail (item sets and row counts).
+        """
+        from dpmf_core.privacy.exchange import to_dp_event
+
+        relation = self.relation if isinstance(self.relation, Relation) else Relation.ADD_REMOVE
+        return to_dp_event(self.event, relation)
+
+    @property
+    def neighbours(self) -> str:
+        """How a neighbouring data set differs, as it is printed."""
+        return neighbours(self.guarantee.unit, self.relation)
