@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from dpmf_datasets import parts_folder
 from dpmf_datasets.simulated.large_cinema import ENTRIES, large_cinema
 
 ALGORITHMS = {
-    1: ("private-bias", "spectral", "ada-dpals", "dp-sgd"),
-    10: ("private-bias", "spectral", "ada-dpals", "dp-sgd"),
+    1: ("private-bias", "spectral", "ada-dpals", "dp-sgd", "oneshot-nmf", "dp-nmf"),
+    10: ("private-bias", "spectral", "ada-dpals", "dp-sgd", "oneshot-nmf", "dp-nmf"),
     100: ("private-bias", "spectral"),
 }
 ROOT = Path(__file__).parents[1]
@@ -122,15 +123,32 @@ def on_workers(millions: int, known: dict[str, Any]) -> None:
     save("scale", {name: known[name] for name in ("imports", "rows")} | {"workers": rows})
 
 
+def more(millions: int, chosen: list[str], known: dict[str, Any]) -> None:
+    """Measures some algorithms in memory and on disk, of a set that was imported before."""
+    done = next(row for row in known["imports"] if row["millions"] == millions)
+    rows = list(known["rows"])
+    for algorithm in chosen:
+        old = [row for row in rows if (row["millions"], row["algorithm"]) == (millions, algorithm)]
+        new = fitted(millions, algorithm, done["ratings"])
+        rows = sorted([row for row in rows if row not in old] + new, key=itemgetter("millions"))
+        save("scale", {**{it: known[it] for it in ("imports", "workers")}, "rows": rows})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("millions", nargs="*", type=int, default=[1, 10])
     parser.add_argument("--workers", action="store_true")
+    parser.add_argument("--only", nargs="+", metavar="ALGORITHM", default=[])
     asked = parser.parse_args()
     known = json.loads(file.read_text()) if (file := RESULTS / "scale.json").exists() else {}
     if asked.workers:
         for millions in asked.millions:
             on_workers(millions, known)
+        return
+    if asked.only:
+        for millions in asked.millions:
+            more(millions, asked.only, known)
+            known = json.loads((RESULTS / "scale.json").read_text())
         return
     rows, imports, workers = (known.get(it, []) for it in ("rows", "imports", "workers"))
     for millions in asked.millions:

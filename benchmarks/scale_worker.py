@@ -18,6 +18,8 @@ import numpy as np
 import dpmf_datasets as datasets
 from dpmf_core import algorithms, kernels
 from dpmf_core.curator import NoisyCurator, People, in_memory, in_parts
+from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
+from dpmf_core.data.samples import of_ratings
 from dpmf_core.engine.part_workers import spread
 from dpmf_core.privacy import Budget, Noise, calibrate
 from dpmf_core.runs import data_access
@@ -44,7 +46,18 @@ def fit(algorithm: str, people: People) -> Any:
 
 def warm(algorithm: str) -> None:
     """Compiles what the algorithm needs."""
-    fit(algorithm, in_memory(low_rank(n_users=50)))
+    few = low_rank(n_users=50)
+    fit(algorithm, in_memory(of_ratings(few) if of_samples(algorithm) else few))
+
+
+def of_samples(algorithm: str) -> bool:
+    """Whether it takes ratings as samples."""
+    return algorithms.find(algorithm).task == "samples"
+
+
+def in_place(data: PartitionedRatings, algorithm: str, folder: Path) -> People:
+    """The people of ratings in parts, as the algorithm takes them."""
+    return in_parts(PartitionedTable(data) if of_samples(algorithm) else data, folder)
 
 
 def spent() -> tuple[float, float]:
@@ -57,14 +70,18 @@ def people_in(place: str, name: str, algorithm: str, folder: Path) -> Iterator[t
     """The people of a place, and a function that says what each process has spent."""
     found: Any = datasets.load(name)
     if place == "memory":
-        yield in_memory(found.together()), lambda: [spent()]
+        whole = found.together()
+        yield in_memory(of_ratings(whole) if of_samples(algorithm) else whole), lambda: [spent()]
     elif place == "disk":
-        yield in_parts(found, folder), lambda: [spent()]
+        yield in_place(found, algorithm, folder), lambda: [spent()]
     else:
         with spread(name, algorithm, workers=int(place)) as workers:
             workers.client.run(warm, algorithm)
             data: Any = data_access.open_anywhere(DataSpec(id=name))
-            yield in_parts(data, folder), lambda: [spent(), *workers.client.run(spent).values()]
+            yield (
+                in_place(data, algorithm, folder),
+                lambda: [spent(), *workers.client.run(spent).values()],
+            )
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Rec
 from dpmf_core.algorithms.registry import Place, Registry
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Curator, open_curator
 from dpmf_core.data import PartitionedRatings
+from dpmf_core.data.samples import require_not_negative
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Gaussian, Noise, NoiseKind, normal_form
@@ -142,7 +143,9 @@ def require_sums_alone(algorithm: Algorithm, ratings: PartitionedRatings) -> Non
     alone = CELLS_ARE_PUBLIC not in promise.assumptions
     if not promise.has_epsilon:
         alone = algorithm.asks_sums_alone()
-    if algorithm.task == "ratings" and alone:
+    if alone:
+        if algorithm.task == "samples":
+            require_not_negative(ratings.bounds)
         return
     raise BadInput(
         f"{algorithm.title} with these parameters needs all ratings in one memory, and"

@@ -15,10 +15,18 @@ from pydantic import Field
 
 from dpmf_core.algorithms.base import Array, Streams
 from dpmf_core.algorithms.parts import Factorisation, Parts, dense
-from dpmf_core.curator import OpenCurator
+from dpmf_core.algorithms.sample_statistics import (
+    CoefficientMoment,
+    CoefficientProducts,
+    SampleMoment,
+    local_sides,
+    unit_samples,
+)
+from dpmf_core.curator import Held, OpenCurator
 from dpmf_core.data.samples import Matrix
 from dpmf_core.kernels import parts as kernel
 
+MOST_FEATURES = 4_000  # whose second moment is held, where rows are in no one memory
 TOGETHER = 10  # iterations between two looks at the objective
 
 COMPONENTS: Any = Field(8, ge=1, le=512, title="parts K", description="number of parts, or topics")
@@ -52,7 +60,41 @@ class NMF(Factorisation):
     def n_steps(self) -> int:
         return math.ceil(self.iterations / TOGETHER)
 
+    def asks_sums_alone(self) -> bool:
+        return True
+
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
+        if curator.has_rows:
+            yield from self._descend(curator, rng)
+        else:
+            yield from self._alternate_by_sums(curator, rng)
+
+    def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
+        """Rows find their coefficients, parts are solved for two sums over rows; for rows that are
+        in no one memory.
+        """
+        # parts of norm 1 without negative entries: a row's coefficients are no longer than the row
+        rows, K = curator.hold(unit_samples), self.n_components
+        model = Parts(unit_parts(self._start_by_sums(curator, rows, rng)))
+        for _ in range(self.n_steps):
+            sides = curator.hold(local_sides, model, 1.0)
+            A = curator.total(CoefficientMoment(1.0), sides, K)
+            B = curator.total(CoefficientProducts(1.0), sides, K, rows)
+            W = kernel.basis(A, B, model.basis.astype(np.float64), TOGETHER)
+            model = Parts(unit_parts(W))
+            yield model
+
+    def _start_by_sums(self, curator: OpenCurator, rows: Held, rng: Streams) -> Array:
+        """Halves of the second moment's eigenvectors, where they are few enough, else at random."""
+        K, d = self.n_components, curator.shape.n_features
+        W = rng.init.uniform(0, 1, (K, d))
+        if self.start == "random" or d > MOST_FEATURES:
+            return W
+        values, vectors = np.linalg.eigh(curator.total(SampleMoment(), rows, None))
+        least = 0.01 * W.mean() / math.sqrt(d)
+        return signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
+
+    def _descend(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
         X = data.scaled(data.X)
         H, W = starting_factors(X, self.n_components, self.start, int(rng.init.integers(2**31)))
@@ -91,6 +133,17 @@ def unit_parts(W: Array) -> Array:
     """Rows of norm 1, float32: their size belongs to the coefficients."""
     norms = np.linalg.norm(W.astype(np.float64), axis=1, keepdims=True)
     return np.asarray(W / np.maximum(norms, 1e-30), np.float32)
+
+
+def signed_halves(values: Array, vectors: Array, least: float) -> Array:
+    """The larger of each eigenvector's positive and negative half (Boutsidis & Gallopoulos
+    2008), and a little of everything. vectors: (K, d).
+    """
+    up, down = np.maximum(vectors, 0), np.maximum(-vectors, 0)
+    return np.asarray(
+        np.where((np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1))[:, None], up, down)
+        + least
+    )
 
 
 class RobustNMF(Factorisation):

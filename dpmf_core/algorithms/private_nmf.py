@@ -14,7 +14,14 @@ from pydantic import Field
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
-from dpmf_core.algorithms.nmf import COMPONENTS, LIMIT, THRESHOLD, starting_factors, unit_parts
+from dpmf_core.algorithms.nmf import (
+    COMPONENTS,
+    LIMIT,
+    THRESHOLD,
+    signed_halves,
+    starting_factors,
+    unit_parts,
+)
 from dpmf_core.algorithms.parts import PUBLIC_FACTS, Factorisation, Parts
 from dpmf_core.algorithms.sample_statistics import (
     COEFFICIENTS,
@@ -244,7 +251,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             moment = curator.release(SampleMoment(), curator.hold(unit_samples), None)
             values, vectors = np.linalg.eigh(moment)
             least = 0.01 * W.mean() / math.sqrt(shape.n_features)
-            W = _signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
+            W = signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
         return unit_parts(W)
 
 
@@ -266,17 +273,6 @@ def best_step(gains: list[tuple[float, float]]) -> int:
 
 def _explains_more(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] - other[0] > SURE * math.sqrt(one[1] + other[1])
-
-
-def _signed_halves(values: Array, vectors: Array, least: float) -> Array:
-    """The larger of each eigenvector's positive and negative half (Boutsidis & Gallopoulos
-    2008), and a little of everything. vectors: (K, d).
-    """
-    up, down = np.maximum(vectors, 0), np.maximum(-vectors, 0)
-    return np.asarray(
-        np.where((np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1))[:, None], up, down)
-        + least
-    )
 
 
 def _nearest_definite(A: Array) -> Array:

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
-from dpmf_core.data.partitioned import Part, PartitionedRatings, States
-from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples
+from dpmf_core.data.partitioned import Part, PartitionedRatings, PartitionedTable, States
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.samples import Samples, SampleShape, of_ratings
 from dpmf_core.privacy.noise import PlanViolation
 
 Step = Callable[..., Any]  # step(block, *shared) -> state
@@ -244,28 +244,33 @@ def on_disk(shape: Any, blocks: Iterable[Block], folder: Path) -> Blocks:
 
 @dataclass(frozen=True)
 class PartBlocks(Sequence[Block]):
-    """A block of each part of some ratings, read when asked for and not kept."""
+    """A block of each part of some ratings, read when asked for and not kept. shape: of the ratings
+    or, where they are taken as samples, of these.
+    """
 
     ratings: PartitionedRatings
+    shape: Shape | SampleShape
 
     def __len__(self) -> int:
         return len(self.ratings.parts)
 
     def __getitem__(self, place: Any) -> Any:
-        return _block_of(self.ratings.parts[place], self.ratings.n_users)
+        return _block_of(self.ratings.parts[place], self.shape)
 
 
-def in_parts(ratings: PartitionedRatings, folder: Path) -> People:
+def in_parts(data: PartitionedRatings | PartitionedTable, folder: Path) -> People:
     """Ratings that are kept in parts, one of which is in memory at a time. folder: for states, of
     one's own, unless parts are read elsewhere.
     """
+    ratings = data.ratings if isinstance(data, PartitionedTable) else data
     if ratings.folding is not None:
-        return PeopleElsewhere(ratings)
-    return Blocks(ratings.shape, PartBlocks(ratings), FileStates(folder))
+        return PeopleElsewhere(ratings, data.shape)
+    return Blocks(data.shape, PartBlocks(ratings, data.shape), FileStates(folder))
 
 
-def _block_of(part: Part, n_users: int) -> Block:
-    return Block(part.ids, {"train": part.rows}, n_users)
+def _block_of(part: Part, shape: Shape | SampleShape) -> Block:
+    rows = of_ratings(part.rows) if isinstance(shape, SampleShape) else part.rows
+    return Block(part.ids, {"train": rows}, shape.n_units)
 
 
 # ---- in parts that are read elsewhere ------------------------------------------------------------
@@ -290,7 +295,7 @@ class StatisticFold:
         return self.statistic.empty(self.shape, *self.shared, **self._part)
 
     def add(self, total: Totals, part: Part, held: States) -> None:
-        block = _block_of(part, self.shape.n_users)
+        block = _block_of(part, self.shape)
         self.statistic.add(block, total, *_beside(self.shared, held), **self._part)
 
     def merge(self, total: Totals, other: Totals) -> None:
@@ -303,20 +308,22 @@ class StepBeside:
     """Makes what a step makes of a part's users."""
 
     step: Step
-    n_users: int
+    shape: Any
     shared: tuple[Any, ...]
 
     def __call__(self, part: Part, held: States) -> Any:
-        return self.step(_block_of(part, self.n_users), *_beside(self.shared, held))
+        return self.step(_block_of(part, self.shape), *_beside(self.shared, held))
 
 
 class PeopleElsewhere:
-    """The users of ratings whose parts are read elsewhere, and stay there."""
+    """The users of ratings whose parts are read elsewhere, and stay there. shape: as of
+    `PartBlocks`.
+    """
 
-    def __init__(self, ratings: PartitionedRatings) -> None:
+    def __init__(self, ratings: PartitionedRatings, shape: Shape | SampleShape) -> None:
         if ratings.folding is None:
             raise ValueError("These parts are read here.")
-        self.shape, self._ratings, self._folding = ratings.shape, ratings, ratings.folding
+        self.shape, self._ratings, self._folding = shape, ratings, ratings.folding
 
     def total(
         self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
@@ -326,7 +333,7 @@ class PeopleElsewhere:
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
-        made = StepBeside(step, self.shape.n_users, tuple(shared))
+        made = StepBeside(step, self.shape, tuple(shared))
         self._folding.hold(self._ratings, key, made, _keys(shared))
 
     def drop(self, key: Key) -> None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.samples import SampleShape
 
 USERS_OF_A_PART = 32_768  # on average, where nobody says otherwise
 KEY = 0x9A27  # of the hash that puts users in parts
@@ -192,6 +193,19 @@ class PartitionedRatings:
             order=np.concatenate(known) if len(known) == len(orders) else None,
             **{name: getattr(self, name) for name in FACTS},
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedTable:
+    """Ratings in parts taken as samples: of each user a row with her ratings in it and zeros beside
+    them, as `samples.of_ratings` makes it.
+    """
+
+    ratings: PartitionedRatings
+
+    @property
+    def shape(self) -> SampleShape:
+        return SampleShape(self.ratings.n_users, self.ratings.n_items)
 
 
 class Members:

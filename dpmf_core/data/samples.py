@@ -337,15 +337,20 @@ def _read(texts: Texts, kept: Array) -> Texts:
     )
 
 
+def require_not_negative(bounds: tuple[float, float]) -> None:
+    """Raises BadInput on bounds of ratings that cannot be taken as samples."""
+    if bounds[0] < 0:
+        raise BadInput(
+            f"Ratings from {bounds[0]:g} cannot be parts of a sum: non-negative"
+            " factorisation needs bounds from 0 up."
+        )
+
+
 def of_ratings(ratings: Ratings) -> Samples:
     """A row of zeros for each user with her ratings in it: what non-negative factorisation
     makes of a ratings table.
     """
-    if ratings.bounds[0] < 0:
-        raise BadInput(
-            f"Ratings from {ratings.bounds[0]:g} cannot be parts of a sum: non-negative"
-            " factorisation needs bounds from 0 up."
-        )
+    require_not_negative(ratings.bounds)
     from scipy.sparse import csr_array
 
     X = csr_array(

@@ -17,6 +17,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import metrics
+from dpmf_core.evaluation.error_sums import ErrorSums, require_both, unit_row_sums
 from dpmf_core.evaluation.evaluations import RatingsEvaluation
 from dpmf_core.evaluation.registry import METRICS
 
@@ -36,41 +37,6 @@ def require_splittable(how: SplitSpec, name: str) -> None:
             f"{said} looks at all ratings together, and {name} is kept in parts, of which one is in"
             " memory at a time. Split random, per-user, time or users."
         )
-
-
-@dataclass
-class ErrorSums:
-    """Sums over ratings of their errors, prediction less rating."""
-
-    count: int = 0
-    total: float = 0.0
-    absolute: float = 0.0
-    squared: float = 0.0
-
-    def add(self, errors: Array) -> None:
-        self.count += len(errors)
-        self.total += float(errors.sum())
-        self.absolute += float(np.abs(errors).sum())
-        self.squared += float(np.square(errors).sum())
-
-    def merge(self, other: "ErrorSums") -> None:
-        """Add those of other ratings."""
-        self.count += other.count
-        self.total += other.total
-        self.absolute += other.absolute
-        self.squared += other.squared
-
-    @property
-    def rmse(self) -> float:
-        return float(np.sqrt(self.squared / self.count)) if self.count else float("nan")
-
-    @property
-    def normal(self) -> tuple[float, float]:
-        """Mean and standard deviation."""
-        if not self.count:
-            return float("nan"), float("nan")
-        mean = self.total / self.count
-        return mean, float(np.sqrt(max(self.squared / self.count - mean**2, 0.0)))
 
 
 def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
@@ -232,13 +198,9 @@ class _Sums:
                 self.buckets[name].setdefault(edges, ErrorSums()).merge(errors)
 
     def _add_unit_rows(self, train: Ratings, errors: Array) -> None:
-        energies, squares = (
-            np.bincount(train.users, np.square(values, dtype=np.float64), train.n_users)
-            for values in (train.values, errors)
-        )
-        kept = energies > 0
-        self.squares += float((squares[kept] / energies[kept]).sum())
-        self.rated += float(np.diff(train.by_user)[kept].sum())
+        squares, rated = unit_row_sums(train, errors)
+        self.squares += squares
+        self.rated += rated
 
     def _add_buckets(self, parts: Split, errors: Array, groups: _Groups) -> None:
         test = parts.test
@@ -362,11 +324,7 @@ class ByParts:
         self._ratings, self._how, self._seed = ratings, how, seed
         self._last: tuple[Any, _Sums] | None = None
         self._survey: _Survey = ratings.fold(_Surveying(how, seed, ratings.n_items))
-        if not self._survey.n_train or not self._survey.n_test:
-            raise BadInput(
-                "The split leaves no rating to train on, or none to test on. Change the test"
-                " fraction."
-            )
+        require_both(self._survey.n_train, self._survey.n_test)
         self._groups = _Groups.of(self._survey)
 
     @property

@@ -17,11 +17,13 @@ from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, in_parts
 from dpmf_core.curator.questions import ListeningCurator
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
+from dpmf_core.data.partitioned import PartitionedTable
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.by_parts import ByParts, require_splittable
+from dpmf_core.evaluation.table_by_parts import TableByParts
 from dpmf_core.paths import workplace
 from dpmf_core.privacy import Event, Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import Paid
@@ -245,7 +247,7 @@ def _curator(algorithm: Algorithm, data: Any, noise: Noise, individual: bool) ->
     """
     if individual:
         yield listening_curator(algorithm, data, noise)
-    elif not isinstance(data, PartitionedRatings):
+    elif not isinstance(data, PartitionedRatings | PartitionedTable):
         yield curator_for(algorithm, data, noise)
     else:
         with tempfile.TemporaryDirectory(dir=workplace()) as folder:
@@ -306,7 +308,8 @@ def _judge(spec: RunSpec, data: AnyData, given: bool) -> judges.Judge:
     """What the run is judged by. Split ratings of the catalogue are kept in memory."""
     kind = algorithms.find(spec.algorithm)
     if isinstance(data, PartitionedRatings):
-        return ByParts(data, spec.split, seeds(spec.seed).split)
+        by = TableByParts if kind.task == "samples" else ByParts
+        return by(data, spec.split, seeds(spec.seed).split)
     if not isinstance(data, Ratings):
         judges.suits(kind, data, spec.data.id)
         return judges.BySamples(data)

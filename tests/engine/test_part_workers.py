@@ -84,6 +84,8 @@ def assert_same(one: Run, other: Run) -> None:
         spec("ada-dpals", split={"validation_fraction": 0.1}),
         spec("dp-sgd", parameters={"steps": 4}),
         spec("dpfw-oja"),
+        spec("dp-nmf"),
+        RunSpec.parse(data={"id": "own"}, algorithm="nmf", parameters={"iterations": 20}),
         RunSpec.parse(data={"id": "own"}, algorithm="bias"),
         RunSpec.parse(data={"id": "own"}, algorithm="als", parameters={"rank": 3, "steps": 3}),
     ],

@@ -79,6 +79,47 @@ def test_filters_do_what_they_do_in_memory(
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        spec("oneshot-nmf", budget=BUDGET),
+        spec("dp-nmf", budget=BUDGET, parameters={"start": "mean-row"}),
+        spec("dp-nmf", budget=BUDGET, parameters={"start": "private-svd", "outliers": True}),
+        spec("dp-nmf", budget=BUDGET | {"relation": "replace-one"}, split={"kind": "users"}),
+    ],
+    ids=lambda it: f"{it.algorithm} {it.parameters.get('start', '')} {it.split.kind}",
+)
+def test_parts_of_a_ratings_table_have_the_bits_of_the_run_in_memory(
+    asked: RunSpec, films: Ratings, parts: PartitionedRatings
+) -> None:
+    there, here = run(asked, given=films), run(asked, given=parts)
+    assert np.array_equal(there.arrays["basis"], here.arrays["basis"])
+    assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
+    assert here.record.metrics.keys() == there.record.metrics.keys()
+    assert here.record.split == there.record.split
+    for fact in ("ledger", "shape", "guarantee"):
+        assert getattr(here.record, fact) == getattr(there.record, fact)
+    for one, other in zip(there.record.curves, here.record.curves, strict=True):
+        assert one == pytest.approx(other, rel=1e-5)
+
+
+@pytest.mark.parametrize("start", ["nndsvda", "random"])
+def test_nmf_by_sums_explains_as_much(
+    start: str, films: Ratings, parts: PartitionedRatings
+) -> None:
+    asked = spec("nmf", parameters={"n_components": 4, "start": start})
+    there, here = run(asked, given=films), run(asked, given=parts)
+    found, wanted = (it.record.metrics["objective"] for it in (here, there))
+    assert found < 1.02 * wanted
+    assert here.record.metrics["trivial_objective"] > 1.3 * found
+
+
+def test_ratings_below_0_are_no_samples(parts: PartitionedRatings) -> None:
+    below = replace(parts, bounds=(-1.0, 5.0))
+    with pytest.raises(BadInput, match="needs bounds from 0 up"):
+        run(spec("dp-nmf", budget=BUDGET), given=below)
+
+
+@pytest.mark.parametrize(
     "data",
     [
         {"item_choice": "private"},
@@ -177,8 +218,8 @@ def test_als_says_what_does_not_fit(
         ("slope-one", {}),
         ("sketch", {}),
         ("fw", {}),
-        ("nmf", {}),
-        ("dp-nmf", {}),
+        ("robust-nmf", {}),
+        ("dpnmf-laplace", {}),
     ],
 )
 def test_who_needs_rows_says_so(
