@@ -1,6 +1,6 @@
-"""A billion ratings on one machine: whole private runs at epsilon 1, held-out error included, on the
-simulated cinemas of 10 million ratings and of a billion, which are made part by part as they are
-read: `python -m benchmarks.billion [DATASET ...]`.
+"""A billion ratings on one machine: whole private runs at epsilon 1, held-out error included, on
+the simulated cinemas of 10 million ratings and of a billion, which are made part by part as they
+are read: `python -m benchmarks.billion [DATASET ...]`.
 
 Each run is a fresh process and a row of `billion.json`; a row that is there is replaced.
 """

@@ -73,7 +73,7 @@ def people_in(place: str, name: str, algorithm: str, folder: Path) -> Iterator[t
         whole = found.together()
         yield in_memory(of_ratings(whole) if of_samples(algorithm) else whole), lambda: [spent()]
     elif place == "disk":
-        yield in_place(found, algorithm, folder), lambda: [spent()]
+        yield in_place(found.kept_in(folder), algorithm, folder), lambda: [spent()]
     else:
         with spread(name, algorithm, workers=int(place)) as workers:
             workers.client.run(warm, algorithm)

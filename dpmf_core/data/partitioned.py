@@ -4,9 +4,12 @@ memory at a time.
 Which users a part has, and how many ratings, is as private as the ratings are.
 """
 
+import pickle
+import shutil
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol, Self, overload
 
 import numpy as np
@@ -19,6 +22,7 @@ from dpmf_core.data.samples import SampleShape
 
 USERS_OF_A_PART = 32_768  # on average, where nobody says otherwise
 KEY = 0x9A27  # of the hash that puts users in parts
+SPARE = 5 * 1024**3  # bytes of a disk that stay free of parts that could be made again
 FACTS = (  # that `Ratings` has too
     "n_users",
     "n_items",
@@ -168,6 +172,23 @@ class PartitionedRatings:
         folding = None if self.folding is None else self.folding.watched(before)
         return replace(self, parts=_WatchedParts(self.parts, before), folding=folding)
 
+    def kept_in(self, folder: Path) -> Self:
+        """The same; a part as it is after all changes is put in a file of this folder when it is
+        first read, and read from there from then on. Parts that are read elsewhere are not kept.
+        """
+        if self.folding is not None:
+            return self
+        watches, parts = [], self.parts
+        while isinstance(parts, _ChangedParts | _WatchedParts):
+            watches += [parts.before] if isinstance(parts, _WatchedParts) else []
+            parts = parts.parts
+        for change in self.changes:
+            parts = _ChangedParts(parts, change)
+        kept: Sequence[Part] = _KeptParts(parts, folder)
+        for before in reversed(watches):
+            kept = _WatchedParts(kept, before)
+        return replace(self, parts=kept)
+
     def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
         """A sum over all parts. keys: of what is held beside them, elsewhere."""
         if self.folding is not None:
@@ -206,6 +227,10 @@ class PartitionedTable:
     @property
     def shape(self) -> SampleShape:
         return SampleShape(self.ratings.n_users, self.ratings.n_items)
+
+    def kept_in(self, folder: Path) -> Self:
+        """The same, of ratings that are kept."""
+        return replace(self, ratings=self.ratings.kept_in(folder))
 
 
 class Members:
@@ -274,3 +299,25 @@ class _WatchedParts(LazyParts):
     def part(self, place: int) -> Part:
         self.before(place, len(self))
         return self.parts[place]
+
+
+@dataclass(frozen=True)
+class _KeptParts(LazyParts):
+    """As long as the disk has room."""
+
+    parts: Sequence[Part]
+    folder: Path
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def part(self, place: int) -> Part:
+        path = self.folder / f"{place}.part"
+        if path.exists():
+            found: Part = pickle.loads(path.read_bytes())
+            return found
+        part = self.parts[place]
+        content = pickle.dumps(part, protocol=5)
+        if shutil.disk_usage(self.folder).free > SPARE + len(content):
+            path.write_bytes(content)
+        return part

@@ -242,8 +242,8 @@ def _checked(data: PartitionedRatings, spec: RunSpec, individual: bool) -> Parti
 
 @contextlib.contextmanager
 def _curator(algorithm: Algorithm, data: Any, noise: Noise, individual: bool) -> Iterator[Curator]:
-    """A curator of the data for one fit. What it holds beside ratings in parts is on disk until
-    then.
+    """A curator of the data for one fit. What it holds of ratings in parts and beside them is on
+    disk until then.
     """
     if individual:
         yield listening_curator(algorithm, data, noise)
@@ -251,7 +251,8 @@ def _curator(algorithm: Algorithm, data: Any, noise: Noise, individual: bool) ->
         yield curator_for(algorithm, data, noise)
     else:
         with tempfile.TemporaryDirectory(dir=workplace()) as folder:
-            people, promise = in_parts(data, Path(folder)), algorithm.guarantee()
+            people = in_parts(data.kept_in(Path(folder)), Path(folder))
+            promise = algorithm.guarantee()
             if promise.has_epsilon:
                 yield NoisyCurator(people, noise, promise.assumptions)
             else:

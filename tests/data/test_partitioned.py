@@ -1,0 +1,80 @@
+"""Parts that are kept on disk for as long as a training goes on."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpmf_core.data.partitioned import SPARE, LazyParts, Part, PartitionedRatings
+from dpmf_core.testing.worlds import low_rank
+from tests.support.parts import in_files
+
+
+class Counted(LazyParts):
+    """Parts that note when they are read."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts, self.read = parts, list[int]()
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def part(self, place: int) -> Part:
+        self.read.append(place)
+        return self.parts[place]
+
+
+def halves(part: Part) -> Part:
+    return replace(part, rows=part.rows.only(part.rows.items % 2 == 0))
+
+
+def others(part: Part) -> Part:
+    return replace(part, rows=part.rows.only(part.rows.users % 2 == 0))
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> PartitionedRatings:
+    found = in_files(low_rank(n_users=60), 4, tmp_path)
+    return replace(found, parts=Counted(found.parts))
+
+
+def test_kept_parts_are_read_once_and_watched_each_time(
+    ratings: PartitionedRatings, tmp_path: Path
+) -> None:
+    visits: list[tuple[int, int]] = []
+    changed = ratings.changed(halves).watched(lambda *at: visits.append(at)).changed(others)
+    wanted = changed.together()
+    assert isinstance(ratings.parts, Counted)
+    ratings.parts.read.clear()
+    visits.clear()
+    kept = changed.kept_in(tmp_path)
+    for _ in range(3):
+        found = kept.together()
+        for name in ("users", "items", "values"):
+            assert np.array_equal(getattr(found, name), getattr(wanted, name))
+    assert ratings.parts.read == [0, 1, 2, 3]
+    assert visits == [(place, 4) for place in range(4)] * 3
+
+
+def test_a_watch_that_raises_stops_kept_parts(ratings: PartitionedRatings, tmp_path: Path) -> None:
+    def stop(place: int, _: int) -> None:
+        if place == 2:
+            raise InterruptedError
+
+    kept = ratings.watched(stop).kept_in(tmp_path)
+    for _ in range(2):
+        with pytest.raises(InterruptedError):
+            kept.together()
+
+
+def test_a_disk_without_room_keeps_nothing(
+    ratings: PartitionedRatings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=SPARE))
+    kept = ratings.kept_in(tmp_path)
+    assert np.array_equal(kept.item_counts(), ratings.item_counts())
+    assert not list(tmp_path.glob("*.part"))
