@@ -1,6 +1,6 @@
 """A billion ratings on one machine: whole private runs at epsilon 1, held-out error included, on
 the simulated cinemas of 10 million ratings and of a billion, which are made part by part as they
-are read: `python -m benchmarks.billion [DATASET ...]`.
+are read: `python -m benchmarks.billion [DATASET ...] [--algorithms ID ...]`.
 
 Each run is a fresh process and a row of `billion.json`; a row that is there is replaced.
 """
@@ -40,7 +40,6 @@ def run(dataset: str, algorithm: str) -> dict[str, Any]:
     return {
         "dataset": dataset,
         "algorithm": algorithm,
-        "ratings": record["metrics"].get("n_train"),
         "rmse": record["metrics"]["rmse"],
         "seconds": seconds,
         "processor_seconds": used.ru_utime + used.ru_stime,
@@ -52,8 +51,10 @@ def run(dataset: str, algorithm: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="*", default=DATASETS)
-    for dataset in parser.parse_args().datasets:
-        for algorithm in ALGORITHMS:
+    parser.add_argument("--algorithms", nargs="+", default=ALGORITHMS)
+    asked = parser.parse_args()
+    for dataset in asked.datasets:
+        for algorithm in asked.algorithms:
             row = run(dataset, algorithm)
             print(row, flush=True)
             file = RESULTS / "billion.json"
