@@ -446,6 +446,25 @@ def scale_load() -> str:
     return f"{min(loads):.1f} to {max(loads):.1f}"
 
 
+def billion() -> str:
+    """Whole private runs on ten million ratings and on a billion."""
+    names = {"cinema-10m": "10 million", "cinema-1b": "a billion", "private-bias": "private biases"}
+    rows = [
+        [
+            names[it["dataset"]],
+            names.get(it["algorithm"], it["algorithm"]),
+            f"{it['seconds'] / 60:.1f} min",
+            f"{it['processor_seconds'] / 60:.1f} min",
+            f"{it['peak_mb']:,.0f} MB",
+            f"{it['rmse']:.4f}",
+            f"{it['load_average']:.0f}",
+        ]
+        for it in sorted(read_json("billion.json")["rows"], key=lambda row: row["dataset"])
+    ]
+    head = ["ratings", "method", "time", "processor time", "memory", "held-out RMSE", "load"]
+    return markdown(head, rows)
+
+
 def large_imports() -> str:
     """Tables into parts."""
     rows = [
@@ -513,6 +532,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "scale": scale,
     "scale_workers": scale_workers,
     "scale_load": scale_load,
+    "billion": billion,
     "large_imports": large_imports,
     "classroom": classroom,
     "endurance": endurance,

@@ -101,9 +101,15 @@ def test_who_is_not_wanted_any_more_leaves_the_line(monkeypatch: pytest.MonkeyPa
     assert line._free == 0
 
 
-def test_others_are_drawn_while_a_page_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = Turns(at_once=1)
-    monkeypatch.setattr(turns, "_turns", line)
+@pytest.fixture
+def line(monkeypatch: pytest.MonkeyPatch) -> Turns:
+    """The line of this process, in which one page is drawn at a time."""
+    found = Turns(at_once=1)
+    monkeypatch.setattr(turns, "_turns", found)
+    return found
+
+
+def test_others_are_drawn_while_a_page_waits(line: Turns) -> None:
     with turns.drawing():
         assert line._free == 0
         with turns.waiting(then=BELOW):
@@ -113,11 +119,7 @@ def test_others_are_drawn_while_a_page_waits(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_page_that_fails_gives_its_turn_back(
-    monkeypatch: pytest.MonkeyPatch, waits: bool
-) -> None:
-    line = Turns(at_once=1)
-    monkeypatch.setattr(turns, "_turns", line)
+def test_a_page_that_fails_gives_its_turn_back(line: Turns, waits: bool) -> None:
 
     def fail() -> None:
         with turns.drawing():
@@ -131,19 +133,14 @@ def test_a_page_that_fails_gives_its_turn_back(
     assert line._free == 1
 
 
-def test_waiting_outside_a_page_takes_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = Turns(at_once=1)
-    monkeypatch.setattr(turns, "_turns", line)
+def test_waiting_outside_a_page_takes_no_turn(line: Turns) -> None:
     with turns.waiting():
         assert line._free == 1
     assert line._free == 1
 
 
-def test_an_answer_passes_between_two_parts_of_what_stands_below(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    line, order = Turns(at_once=1), list[str]()
-    monkeypatch.setattr(turns, "_turns", line)
+def test_an_answer_passes_between_two_parts_of_what_stands_below(line: Turns) -> None:
+    order = list[str]()
     with turns.drawing():
         with turns.waiting(then=BELOW):
             pass
