@@ -14,8 +14,10 @@ from typing import Any
 
 from dpmf_core.engine import workers as crew
 from dpmf_core.engine.jobs import Task
+from dpmf_core.engine.lending import Lending
 from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
 from dpmf_core.engine.verification import Expected, Refusal, nobody
+from dpmf_core.runs.specification import RunSpec
 
 Event = tuple[float, dict[str, Any]]
 log = logging.getLogger(__name__)
@@ -44,6 +46,7 @@ class Cluster:
         self._heard, self._topic = heard, f"dpmf-{uuid.uuid4().hex}"
         self._client: Any = None
         self._away, self._away_at = "", -math.inf  # why a scheduler did not answer, and when
+        self._lending = Lending()
         self.unfit: dict[str, Refusal] = {}  # workers that refuse everything, by address
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
@@ -97,10 +100,15 @@ class Cluster:
         that servers share, one does not take it. Raises NoWorker.
         """
         client = self.connect()
-        refused = self.unfit | task.refusals
+        data, lacking, why = (
+            self._lending.lent(client, work.data.id)
+            if isinstance(work, RunSpec)
+            else (None, {}, "")
+        )
+        refused = self.unfit | task.refusals | lacking
         willing = [it for it in client.nthreads() if it not in refused] if refused else []
         if refused and not willing:
-            raise NoWorker(nobody(refused.values()))
+            raise NoWorker(nobody(refused.values(), why))
         shared = self._scheduler is not None and self._scheduler.ours
         return client.submit(
             crew.verified_work,
@@ -109,17 +117,24 @@ class Cluster:
             task.ticket,
             self._topic,
             *bounds,
-            key=f"run-{task.ticket}-{len(task.refusals)}",
+            **({} if data is None else {"data": data}),
+            key=f"run-{task.ticket}-{task.attempts}",
             workers=willing or None,
             pure=False,
             resources={PATIENCE: 1} if patient and shared else None,
         )
 
-    def refused(self, refusal: Refusal) -> None:
-        """A worker refused work: one that refuses everything is given nothing more."""
+    def refused(self, refusal: Refusal) -> bool:
+        """A worker refused work: one that refuses everything is given nothing more. Whether it
+        lacked the data alone, so that it may be given these too.
+        """
         if refusal.everything:
             log.warning("Worker %s is given no work: %s.", refusal.worker, refusal.reason)
             self.unfit[refusal.worker] = refusal
+        if not refusal.lacks or self._scheduler is None:
+            return False
+        self._lending.lacks(refusal)
+        return True
 
     def call_off(self, ticket: str, future: Any, then: Callable[[], None]) -> None:
         """Withdraw a waiting run; one that is being computed sees it before its next step.
@@ -150,6 +165,7 @@ class Cluster:
 
     def _disconnect(self) -> None:
         client, self._client = self._client, None
+        self._lending.forget()
         if client is not None:
             client.close(timeout=2)
         self._local.close()

@@ -177,9 +177,10 @@ class Dispatcher:
         self._landed(task)
 
     def _refused(self, task: Task, refusal: Refusal) -> None:
-        """A worker would do it differently: another one gets it."""
-        self.cluster.refused(refusal)
-        task.refusals[refusal.worker] = refusal
+        """A worker would do it differently: another one gets it, or it again with the data."""
+        task.attempts += 1
+        if not self.cluster.refused(refusal):
+            task.refusals[refusal.worker] = refusal
 
         def again() -> None:
             self._owner.attempt(task, functools.partial(self._hand_to_worker, task))

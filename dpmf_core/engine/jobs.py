@@ -41,6 +41,7 @@ class Task:
     outcome: Outcome | None = None
     future: Any = None
     refusals: dict[str, Refusal] = field(default_factory=dict)  # by worker
+    attempts: int = 0  # how often a worker refused it
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     # the key is known, or never will be
     named: threading.Event = field(default_factory=threading.Event)

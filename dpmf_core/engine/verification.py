@@ -30,12 +30,13 @@ class Expected:
 @dataclass(frozen=True)
 class Refusal:
     """A worker's answer to work that it would do differently. everything: whether it would refuse
-    any other work too.
+    any other work too. lacks: the id of the data set that it has not, or that is another one there.
     """
 
     worker: str
     reason: str
     everything: bool
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,26 +81,30 @@ def refusal(asked: Any, wanted: Expected, worker: str) -> Refusal | None:
     """Why this process must not compute it; None where it may. Opens a run's data."""
     if words := installed().differs_from(wanted.installed):
         return Refusal(worker, words, everything=True)
-    if isinstance(asked, RunSpec) and (words := _differs(asked, wanted)):
-        return Refusal(worker, words, everything=False)
+    if not isinstance(asked, RunSpec):
+        return None
+    try:
+        if source_of(asked.algorithm) != wanted.algorithm:
+            words = f"its code of {asked.algorithm} differs from the code that asks"
+            return Refusal(worker, words, everything=False)
+    except BadInput as error:  # it has no such algorithm
+        return Refusal(worker, str(error).rstrip("."), everything=False)
+    if words := _other_data(asked, wanted):
+        return Refusal(worker, words, everything=False, lacks=asked.data.id)
     return None
 
 
-def _differs(asked: RunSpec, wanted: Expected) -> str:
+def _other_data(asked: RunSpec, wanted: Expected) -> str:
     try:
-        if source_of(asked.algorithm) != wanted.algorithm:
-            return f"its code of {asked.algorithm} differs from the code that asks"
         found = run_key(asked, data_access.open_anywhere(asked.data))
-    except BadInput as error:  # it has no such algorithm or data
+    except BadInput as error:  # it has no such data
         return str(error).rstrip(".")
-    if found == wanted.key:
-        return ""
-    return f"its data set {asked.data.id} holds something else"
+    return "" if found == wanted.key else f"its data set {asked.data.id} holds something else"
 
 
-def nobody(refusals: Iterable[Refusal]) -> str:
-    """The sentence of work that every worker refused."""
-    each = " ".join(f"{it.worker}: {it.reason}." for it in refusals)
+def nobody(refusals: Iterable[Refusal], why: str = "") -> str:
+    """The sentence of work that every worker refused. why: their data were not sent to them."""
+    each = " ".join([*(f"{it.worker}: {it.reason}." for it in refusals), *([why] if why else [])])
     return (
         f"No worker can compute this as it was asked for. {each} Give the workers the dpmf, the"
         " libraries and the data of whatever asks, and start them again."

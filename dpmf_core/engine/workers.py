@@ -8,6 +8,7 @@ open, so nothing outlasts the engine, however it ends.
 """
 
 import contextlib
+import dataclasses
 import json
 import logging
 import os
@@ -26,7 +27,7 @@ from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, thread
 from dpmf_core.engine.verification import Expected, refusal
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.paths import workplace
-from dpmf_core.runs import execution
+from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.execution import Progress, Report
 from dpmf_core.runs.specification import RunSpec
 
@@ -121,12 +122,14 @@ def verified_work(
     topic: str,
     seconds: float = float("inf"),
     megabytes: float = float("inf"),
+    data: Any = None,
 ) -> Outcome:
     """Do one run or measurement, or refuse it where this worker would do it differently; telling
     `topic` after its steps, though not more often than anybody can read. What a person can cause is
     returned, not raised: it is no failure of the worker.
 
-    seconds, megabytes: a run that needs more ends between two steps, with a sentence.
+    seconds, megabytes: a run that needs more ends between two steps, with a sentence. data: of a
+    run whose data set some worker has not.
     """
     from distributed import get_worker
 
@@ -151,12 +154,16 @@ def verified_work(
         )
 
     worker.log_event(topic, {"ticket": ticket, "worker": worker.address})
+    here: Any = contextlib.nullcontext()
+    if isinstance(spec, RunSpec) and data is not None:
+        here = data_access.lent(spec.data.id, data)
     try:
-        if found := refusal(spec, wanted, worker.address):
-            return found
-        if isinstance(spec, RunSpec):
-            return execution.run(spec, report=tell, stopped=bounds.stopped)
-        return spec.measure(tell, bounds.stopped)
+        with here:
+            if found := refusal(spec, wanted, worker.address):
+                return found if data is None else dataclasses.replace(found, lacks="")
+            if isinstance(spec, RunSpec):
+                return execution.run(spec, report=tell, stopped=bounds.stopped)
+            return spec.measure(tell, bounds.stopped)
     except Cancelled as outcome:
         return bounds.exceeded or outcome
     except BadInput as outcome:

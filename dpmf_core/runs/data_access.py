@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
@@ -28,6 +28,28 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
 
 
+# a data set that came with the work, within `lent`, and its fingerprint
+_lent: ContextVar[tuple[str, AnyData] | None] = ContextVar("lent", default=None)
+
+
+@contextlib.contextmanager
+def lent(data_id: str, data: Data) -> Iterator[None]:
+    """Within this, a data set is the one that is given, whatever this machine has."""
+    before = _lent.set((data_id, data))
+    try:
+        yield
+    finally:
+        _lent.reset(before)
+
+
+def _stamp(data_id: str) -> Hashable:
+    """Another one whenever the data are others."""
+    given = _lent.get()
+    if given is not None and given[0] == data_id:
+        return given[1].fingerprint
+    return catalogue().stamp(data_id)
+
+
 @contextlib.contextmanager
 def folded_by(folding: Folding) -> Iterator[None]:
     """Within this, ratings in parts that are opened have their sums made elsewhere. For one data
@@ -42,7 +64,10 @@ def folded_by(folding: Folding) -> Iterator[None]:
 
 
 @functools.lru_cache(2)
-def _raw(data_id: str, stamp: float) -> AnyData:
+def _raw(data_id: str, stamp: Hashable) -> AnyData:
+    given = _lent.get()
+    if given is not None and given[0] == data_id:
+        return given[1]
     found = catalogue().load(data_id)
     memory.give_back()  # a table takes several times its ratings while it is read
     return found
@@ -50,11 +75,11 @@ def _raw(data_id: str, stamp: float) -> AnyData:
 
 def open_raw(data_id: str) -> AnyData:
     """The data as they are before any filter, kept as `open_anywhere` keeps them."""
-    return _raw(data_id, catalogue().stamp(data_id))
+    return _raw(data_id, _stamp(data_id))
 
 
 @functools.lru_cache(3)
-def _prepared(spec: DataSpec, stamp: float, folding: Any = None) -> AnyData:
+def _prepared(spec: DataSpec, stamp: Hashable, folding: Any = None) -> AnyData:
     raw = _raw(spec.id, stamp)
     if isinstance(raw, PartitionedRatings):
         raw = replace(raw, folding=folding)
@@ -65,7 +90,7 @@ def open_anywhere(spec: DataSpec) -> AnyData:
     """The ratings or samples of a data specification, kept in memory while they are in use and
     while their file does not change; or ratings in parts, of which nothing is kept.
     """
-    return _prepared(spec, catalogue().stamp(spec.id), _folding.get())
+    return _prepared(spec, _stamp(spec.id), _folding.get())
 
 
 def open_data(spec: DataSpec) -> Data:
@@ -92,7 +117,7 @@ def open_ratings(spec: DataSpec) -> Ratings:
 
 
 @functools.lru_cache(2)
-def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: float) -> Split:
+def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: Hashable) -> Split:
     return split_ratings(as_ratings(_prepared(spec, stamp)), how, seed)
 
 
@@ -115,7 +140,7 @@ def split_ratings(ratings: Ratings, how: SplitSpec, seed: int) -> Split:
 
 def open_split(spec: RunSpec) -> Split:
     """The train, history, validation and test ratings of a run."""
-    return _split(spec.data, spec.split, seeds(spec.seed).split, catalogue().stamp(spec.data.id))
+    return _split(spec.data, spec.split, seeds(spec.seed).split, _stamp(spec.data.id))
 
 
 def data_of(run: Run) -> Data:
