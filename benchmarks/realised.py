@@ -4,11 +4,10 @@
 For every private algorithm, with the parameters it recommends and with options changed, a row is
 searched whose coming moves an exact statistic furthest while all releases are held fixed; crafted
 rows first, then the best of them changed at random. Printed is the furthest move over the declared
-one (1: tight;
-more: a fault), the same for replacing one row by another, and the mu that a single row realises
-over all releases together, over the mu that is paid for.
-Below 1 is noise that nobody needs, or a search that did not find the worst row; where a bound stays
-loose on purpose, the table says why.
+one (1: tight; more: a fault), the same for replacing one row by another, and the mu that a single
+row realises over all releases together, over the mu that is paid for. Below 1 is noise that nobody
+needs, or a search that did not find the worst row; where a bound stays loose on purpose, the table
+says why.
 """
 
 import argparse
@@ -16,177 +15,19 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from benchmarks.realised_worlds import HIGH, LOW, RatingsWorld, Row, SamplesWorld, World
 from benchmarks.report import save
 from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm, build
-from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import VALUE, Budget, calibrate
 from dpmf_core.testing.probes import Outcome, pairs, record, replay
 
-Row = np.ndarray  # of all items or features, NaN where she has none
-LOW, HIGH = 1.0, 5.0
 SAID_LOOSE = 0.99
 TOGETHER = "all together"
-
-
-class World(Protocol):
-    """Everybody but one unit, whose row is searched for."""
-
-    columns: int
-
-    def given(self, row: Row) -> Any:
-        """The data with her row."""
-        ...
-
-    def rows(self, rng: np.random.Generator) -> Iterator[Row]:
-        """Rows that may be the worst."""
-        ...
-
-    def along(self, model: Any) -> Iterator[Row]:
-        """Rows that lie along what was learnt without her."""
-        ...
-
-    def changed(self, row: Row, rng: np.random.Generator) -> Row: ...
-
-    def exchanges(self) -> Iterator[tuple[Row, Row]]:
-        """Rows that have nothing in common, or are each other's opposite."""
-        ...
-
-
-class RatingsWorld:
-    """kind: "mixed" tastes, "alike" (everybody rates all items, one high, one low) or "empty";
-    half of the users have no rating.
-    """
-
-    def __init__(self, kind: str, users: int, columns: int) -> None:
-        self.columns, self.users = columns, users
-        rng = np.random.default_rng(7)
-        filled = {
-            "mixed": rng.random((users, columns)) < np.linspace(0.9, 0.1, columns),
-            "alike": np.ones((users, columns), bool),
-        }.get(kind)
-        filled = np.zeros((users, columns), bool) if filled is None else filled
-        filled[::2] = False
-        values = (
-            np.where(np.arange(columns) % 2, LOW, HIGH) + np.zeros((users, 1))
-            if kind == "alike"
-            else rng.uniform(LOW, HIGH, (users, columns))
-        )
-        self.others = (*np.nonzero(filled), values[filled])
-
-    def given(self, row: Row) -> Ratings:
-        own = np.flatnonzero(np.isfinite(row))
-        users, items, values = self.others
-        return Ratings.of(
-            np.concatenate([np.zeros(len(own), int), users]),
-            np.concatenate([own, items]),
-            np.concatenate([row[own], values]),
-            n_users=self.users,
-            n_items=self.columns,
-            bounds=(LOW, HIGH),
-            public=True,
-        )
-
-    def rows(self, rng: np.random.Generator) -> Iterator[Row]:
-        every = np.arange(self.columns)
-        middle = (LOW + HIGH) / 2
-        for spread in (HIGH - middle, 1.0):
-            yield np.where(every % 2, middle - spread, middle + spread)
-            yield np.where(every < self.columns // 2, middle - spread, middle + spread)
-            yield np.where(every == 0, middle - spread, middle + spread)
-        yield np.full(self.columns, HIGH)
-        yield np.full(self.columns, LOW)
-        for few in (1, 2, 5):
-            yield np.where(every < few, np.where(every % 2, LOW, HIGH), np.nan)
-            yield np.where(every >= self.columns - few, np.where(every % 2, LOW, HIGH), np.nan)
-        for _ in range(4):
-            yield np.where(
-                rng.random(self.columns) < rng.random(),
-                rng.choice([LOW, HIGH], self.columns),
-                np.nan,
-            )
-
-    def along(self, model: Any) -> Iterator[Row]:
-        for factor in model.item_factors.T[:3].astype(float):
-            if np.isfinite(factor).all() and factor.any():
-                yield (LOW + HIGH) / 2 + (HIGH - LOW) / 2 * factor / np.abs(factor).max()
-                yield np.where(factor > 0, HIGH, LOW)
-
-    def changed(self, row: Row, rng: np.random.Generator) -> Row:
-        touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
-        return np.where(
-            touched, rng.choice([LOW, HIGH, np.nan, rng.uniform(LOW, HIGH)], self.columns), row
-        )
-
-    def exchanges(self) -> Iterator[tuple[Row, Row]]:
-        every = np.arange(self.columns)
-        row = np.where(every % 2, LOW, HIGH)
-        front = every < self.columns // 2
-        yield row, LOW + HIGH - row
-        yield np.full(self.columns, HIGH), np.full(self.columns, LOW)
-        yield np.where(front, row, np.nan), np.where(front, np.nan, row)
-        yield np.where(every == 0, HIGH, np.nan), np.where(every == self.columns - 1, LOW, np.nan)
-
-
-class SamplesWorld:
-    """kind: "mixed" samples, "alike" or "empty"; half of them empty."""
-
-    def __init__(self, kind: str, samples: int, image: tuple[int, int]) -> None:
-        self.columns, self.image = math.prod(image), image
-        rng = np.random.default_rng(7)
-        X = (
-            rng.gamma(0.4, 1.0, (samples, self.columns))
-            if kind == "mixed"
-            else np.full((samples, self.columns), float(kind == "alike"))
-        )
-        X[::2] = 0
-        self.X = X
-
-    def given(self, row: Row) -> Samples:
-        X = self.X.copy()
-        X[0] = np.nan_to_num(row)
-        return Samples.of(X, image=self.image, unit="image", public=True)
-
-    def rows(self, rng: np.random.Generator) -> Iterator[Row]:
-        every = np.arange(self.columns)
-        yield from (
-            np.ones(self.columns),
-            np.where(every == 0, 1.0, 0.0),
-            np.where(every == self.columns - 1, 1.0, 0.0),
-        )
-        yield from (
-            np.where(every % 2, 1.0, 0.0),
-            np.where(every % 2, 0.0, 1.0),
-            np.where(every < 4, 1.0, 0.0),
-            np.where(every == 0, 1e12, 1.0),
-        )
-        for _ in range(6):
-            yield rng.gamma(0.3, 1.0, self.columns)
-
-    def along(self, model: Any) -> Iterator[Row]:
-        yield from (part for part in model.basis.astype(float) if part.any())
-
-    def changed(self, row: Row, rng: np.random.Generator) -> Row:
-        touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
-        return np.where(
-            touched,
-            rng.choice([0.0, 1.0, rng.random()], self.columns),
-            np.nan_to_num(row) * 10 ** (0.3 * rng.standard_normal()),
-        )
-
-    def exchanges(self) -> Iterator[tuple[Row, Row]]:
-        every = np.arange(self.columns)
-        yield np.where(every % 2, 1.0, 0.0), np.where(every % 2, 0.0, 1.0)
-        yield np.where(every == 0, 1.0, 0.0), np.where(every == self.columns - 1, 1.0, 0.0)
-        yield np.where(every < 4, 1.0, 0.0), np.where(every < 4, 0.0, 1.0)
-
-
-# ---- the search ----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -322,6 +163,8 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 WHY: dict[tuple[str, str], str] = {
+    ("local-bias", "every user's message"): "tight for replacing her, which local privacy is about",
+    ("local-bias", TOGETHER): "tight for replacing her, which local privacy is about",
     ("dpfw-oja", TOGETHER): "the vector moves with every step, and no row lies along all of them",
     (
         "dp-nmf",
