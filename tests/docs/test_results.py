@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from benchmarks import tables
+from benchmarks import table_cells, tables
 
 
 def test_the_page_is_what_the_results_make() -> None:
@@ -22,14 +22,14 @@ def test_medians_and_bold_figures() -> None:
     frame = pd.DataFrame(
         {"label": ["a"] * 3 + ["b"] * 3, "epsilon": [1.0] * 6, "rmse": [3, 1, 2, 9, 2, 1]}
     )
-    head, rows = tables.by_epsilon(frame, "rmse", {"b": "B", "a": "A"}, 1)
+    head, rows = table_cells.by_epsilon(frame, "rmse", {"b": "B", "a": "A"}, 1)
     assert (head, rows) == (["ε", "1"], [["B", "2.0"], ["A", "2.0"]])
-    assert tables.bold_smallest([["x", "2.0", "-"], ["y", "2.0", "3"]]) == [
+    assert table_cells.bold_smallest([["x", "2.0", "-"], ["y", "2.0", "3"]]) == [
         ["x", "**2.0**", "-"],
         ["y", "**2.0**", "**3**"],
     ]
-    assert tables.decimals(math.nan, 2) == "-"
-    assert tables.markdown(["a"], [["1"]]) == "| a |\n| --- |\n| 1 |"
+    assert table_cells.decimals(math.nan, 2) == "-"
+    assert table_cells.markdown(["a"], [["1"]]) == "| a |\n| --- |\n| 1 |"
 
 
 def test_a_table_that_nobody_makes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

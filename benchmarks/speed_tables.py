@@ -1,0 +1,207 @@
+"""The tables of docs/RESULTS.md on time and memory, for `benchmarks.tables`."""
+
+from typing import Any
+
+from benchmarks.table_cells import markdown, read_json
+
+
+def als_speed() -> str:
+    """Seconds an iteration of ALS, beside other libraries."""
+    found = read_json("als.json")["iteration"]
+    names = {
+        "dpmf": "dpmf, exact",
+        "dpmf CG, 3 steps": "dpmf, 3 CG steps",
+        "implicit exact": "implicit, exact",
+        "implicit CG, 3 steps": "implicit, 3 CG steps",
+        "cmfrec Cholesky": "cmfrec, Cholesky",
+    }
+    rows = []
+    for rank, row in found.items():
+        others = [f"{row[it]['seconds']:.2f} ({spread(row[it])})" for it in list(names)[1:]]
+        rows.append([rank.removeprefix("r "), f"{row['dpmf']['seconds']:.2f}", *others])
+    return markdown(["rank", *names.values()], rows)
+
+
+def als_convergence() -> str:
+    """Seconds of ALS until it is as good as it becomes."""
+    rows = []
+    for rank, measures in read_json("als.json")["equal"].items():
+        for measure, title in (("loss", "loss"), ("held_out_rmse", "held-out error")):
+            found = measures[measure]
+            seconds = [
+                "not reached" if it is None else f"{it:.1f}"
+                for it in map(found["seconds"].get, ("dpmf CG", "implicit CG", "dpmf"))
+            ]
+            rows.append([rank.removeprefix("r "), title, *seconds, spread(found)])
+    head = ["rank", "what", "dpmf, CG", "implicit, CG", "dpmf, exact", "dpmf CG, times faster"]
+    return markdown(head, rows)
+
+
+def spread(found: dict[str, Any]) -> str:
+    """The interval of a median ratio."""
+    low, high = found["interval"]
+    return f"{low:.1f} to {high:.1f}" if high < 10 else f"{low:.0f} to {high:.0f}"
+
+
+def peers() -> str:
+    """Libraries that predict ratings, at their defaults."""
+    found = read_json("peers.json")
+    rows = [["dpmf, ALS", *_cost(found["dpmf"]), ""]]
+    for peer in found["peers"].values():
+        sooner = peer["dpmf_sooner"]
+        times = "not reached" if sooner is None else spread({"interval": sooner})
+        rows.append([peer["title"], *_cost(peer), times])
+    head = ["", "held-out RMSE", "seconds", "memory", "dpmf has its RMSE so many times sooner"]
+    return markdown(head, rows)
+
+
+def _cost(found: dict[str, float]) -> list[str]:
+    return [f"{found['rmse']:.4f}", f"{found['seconds']:.2f}", f"{found['peak_mb']:.0f} MB"]
+
+
+def other_speeds() -> str:
+    """One figure a line from several files."""
+    nmf, roads, private = read_json("nmf.json"), read_json("roads.json"), read_json("private.json")
+    accounting, sgd = read_json("accounting.json")["milliseconds"], read_json("sgd.json")["results"]
+    dense, large = nmf["dense 2414 x 1024, K 38"], nmf["9,394 x 36,771, K 30"]
+    stream = {it["variant"]: it["ratings_a_second"] for it in roads["arrivals"]}
+    wide = {it["hashing"]: it for it in roads["sketch"] if (it["k"], it["d"]) == (4, 32)}
+    growth = {it["ratings"]: it for it in private["growth"]}
+    most = max(growth)
+    rows = [
+        ["a step of robust NMF, 2,414 x 1,024, 38 parts", f"{nmf['robust']['ms_a_step']:.1f} ms"],
+        [
+            "NMF, same size, over scikit-learn's time for as many iterations",
+            f"{dense['seconds'] / dense['scikit_learn_seconds']:.1f}",
+        ],
+        ["NMF of TDT2, 9,394 x 36,771, 30 topics", f"{large['seconds']:.1f} s"],
+        [
+            "Slope One on MovieLens 1M; times faster than Surprise",
+            f"{roads['slope_one']['seconds']:.2f} s; {roads['slope_one']['times_faster']:.0f}",
+        ],
+        [
+            "SGD-MF with 100 factors; times faster than Surprise",
+            f"{sgd[1]['seconds']['ours']:.2f} s; {sgd[1]['times_faster']:.1f}",
+        ],
+        ["ratings a second into a server without retention", f"{stream['rated']:,.0f}"],
+        [
+            "ratings a second on a sketch, k 4, d 32; vectors side by side, components apart",
+            f"{wide['vector']['ratings_a_second']:,.0f}; "
+            f"{wide['component']['ratings_a_second']:,.0f}",
+        ],
+        *(
+            [
+                f"a private item step, rank 32, {count:,} ratings",
+                f"{growth[count]['seconds']:.1f} s",
+            ]
+            for count in (1056904, 5484894, most)
+        ),
+        ["its memory at most", f"{growth[most]['peak_mb'] / 1000:.1f} GB"],
+        ["exact epsilon of a plan", f"{accounting['epsilon of a plan, exact']:.2f} ms"],
+        ["calibration of a plan", f"{accounting['calibration of a plan']:.2f} ms"],
+    ]
+    return markdown(["what", "figure"], rows)
+
+
+def scale() -> str:
+    """Private training in memory and on disk."""
+    found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    for row in read_json("scale.json")["rows"]:
+        found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
+    names = {"private-bias": "private biases", "dp-sgd": "DP-SGD", "ada-dpals": "Ada-DPALS"}
+    rows = []
+    for (millions, algorithm), places in found.items():
+        both = [places[it] for it in ("memory", "disk")]
+        nanoseconds = [f"{it['nanoseconds_a_rating']:.0f}" for it in both]
+        memory = [f"{it['peak_mb']:,.0f} MB" for it in both]
+        rows.append([f"{millions}", names.get(algorithm, algorithm), *nanoseconds, *memory])
+    head = ["million ratings", "method", "ns a rating, in memory", "on disk", "memory", "on disk"]
+    return markdown(head, rows)
+
+
+def scale_workers() -> str:
+    """Private training on disk, and on one and two worker processes."""
+    found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    for row in read_json("scale.json")["workers"]:
+        found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
+    names = {"private-bias": "private biases", "dp-sgd": "DP-SGD", "ada-dpals": "Ada-DPALS"}
+    rows = []
+    for (millions, algorithm), places in found.items():
+        each = [places[it] for it in ("disk", "1", "2")]
+        times = [f"{it['seconds']:.1f} s ({it['processor_seconds']:.1f} s)" for it in each]
+        same = "yes" if len({it["model"] for it in each}) == 1 else "no"
+        memory = f"{each[2]['peak_mb']:.0f} MB"
+        rows.append([f"{millions}", names.get(algorithm, algorithm), *times, memory, same])
+    head = ["million ratings", "method", "on disk", "one worker", "two", "memory", "same bits"]
+    return markdown(head, rows)
+
+
+def scale_load() -> str:
+    """How many processes wanted the two cores meanwhile."""
+    loads = [row["load_average"] for row in read_json("scale.json")["workers"]]
+    return f"{min(loads):.1f} to {max(loads):.1f}"
+
+
+def billion() -> str:
+    """Whole private runs on ten million ratings and on a billion."""
+    names = {"cinema-10m": "10 million", "cinema-1b": "a billion", "private-bias": "private biases"}
+    rows = [
+        [
+            names[it["dataset"]],
+            names.get(it["algorithm"], it["algorithm"]),
+            f"{it['seconds'] / 60:.1f} min",
+            f"{it['processor_seconds'] / 60:.1f} min",
+            f"{it['peak_mb']:,.0f} MB",
+            f"{it['rmse']:.4f}",
+            f"{it['load_average']:.0f}",
+        ]
+        for it in sorted(read_json("billion.json")["rows"], key=lambda row: row["dataset"])
+    ]
+    head = ["ratings", "method", "time", "processor time", "memory", "held-out RMSE", "load"]
+    return markdown(head, rows)
+
+
+def large_imports() -> str:
+    """Tables into parts."""
+    rows = [
+        [
+            f"{it['millions']}",
+            "CSV" if it["from"] == "csv" else "Parquet",
+            f"{it['seconds']:.0f} s",
+            f"{it['peak_mb']:.0f} MB",
+            f"{it['disk_mb']:.0f} MB",
+        ]
+        for it in read_json("scale.json")["imports"]
+    ]
+    return markdown(["million ratings", "from", "time", "memory", "on disk then"], rows)
+
+
+def classroom() -> str:
+    """Answers and memory of a class, with hostile students and without, by one server process and
+    by two.
+    """
+    classes = {
+        "five are hostile": "classroom.json",
+        "nobody is": "classroom-calm.json",
+        "nobody is, two server processes": "classroom-calm-2.json",
+    }
+    rows = []
+    for who, name in classes.items():
+        found = read_json(name)
+        seconds = (found[it] for it in ("answer_median", "answer_95th", "drawn_median"))
+        memory = (found[f"memory_{it}_mb"] / 1000 for it in ("most", "after", "before"))
+        times = [f"{it:.2f} s" for it in seconds]
+        rows.append([who, *times, *(f"{it:.2f} GB" for it in memory)])
+    head = ["", "answer, median", "95th percentile", "page drawn, median"]
+    return markdown([*head, "memory, most", "a minute later", "before"], rows)
+
+
+def endurance() -> str:
+    """Memory of a server by trainings and reloads."""
+    found = read_json("endurance.json")
+    rows = [
+        [f"{it[name]} {name}", f"{it['mb']:,} MB"]
+        for name in ("trainings", "reloads")
+        for it in found[name]
+    ]
+    return markdown(["after", "server and workers"], rows)
