@@ -4,6 +4,18 @@ from typing import Any
 
 from benchmarks.table_cells import markdown, read_json
 
+METHODS = {  # as sentences name them
+    "private-bias": "private biases",
+    "dpals": "DPALS",
+    "ada-dpals": "Ada-DPALS",
+    "dp-sgd": "DP-SGD",
+    "dpfw-oja": "DPFW with Oja",
+    "private-svd": "private SVD",
+    "als": "ALS",
+    "oneshot-nmf": "one-shot NMF",
+    "dp-nmf": "DP-NMF",
+}
+
 
 def als_speed() -> str:
     """Seconds an iteration of ALS, beside other libraries."""
@@ -108,13 +120,12 @@ def scale() -> str:
     found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     for row in read_json("scale.json")["rows"]:
         found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
-    names = {"private-bias": "private biases", "dp-sgd": "DP-SGD", "ada-dpals": "Ada-DPALS"}
     rows = []
     for (millions, algorithm), places in found.items():
         both = [places[it] for it in ("memory", "disk")]
         nanoseconds = [f"{it['nanoseconds_a_rating']:.0f}" for it in both]
         memory = [f"{it['peak_mb']:,.0f} MB" for it in both]
-        rows.append([f"{millions}", names.get(algorithm, algorithm), *nanoseconds, *memory])
+        rows.append([f"{millions}", METHODS.get(algorithm, algorithm), *nanoseconds, *memory])
     head = ["million ratings", "method", "ns a rating, in memory", "on disk", "memory", "on disk"]
     return markdown(head, rows)
 
@@ -124,14 +135,13 @@ def scale_workers() -> str:
     found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     for row in read_json("scale.json")["workers"]:
         found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
-    names = {"private-bias": "private biases", "dp-sgd": "DP-SGD", "ada-dpals": "Ada-DPALS"}
     rows = []
     for (millions, algorithm), places in found.items():
         each = [places[it] for it in ("disk", "1", "2")]
         times = [f"{it['seconds']:.1f} s ({it['processor_seconds']:.1f} s)" for it in each]
         same = "yes" if len({it["model"] for it in each}) == 1 else "no"
         memory = f"{each[2]['peak_mb']:.0f} MB"
-        rows.append([f"{millions}", names.get(algorithm, algorithm), *times, memory, same])
+        rows.append([f"{millions}", METHODS.get(algorithm, algorithm), *times, memory, same])
     head = ["million ratings", "method", "on disk", "one worker", "two", "memory", "same bits"]
     return markdown(head, rows)
 
@@ -174,6 +184,29 @@ def large_imports() -> str:
         for it in read_json("scale.json")["imports"]
     ]
     return markdown(["million ratings", "from", "time", "memory", "on disk then"], rows)
+
+
+def one_command() -> str:
+    """A CSV to a saved model by one command."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in read_json("one-command.json")["rows"]:
+        found.setdefault(row["algorithm"], {})[row["table"]] = row
+    rows = []
+    for algorithm, on in found.items():
+        cells = []
+        for it in (on.get(table) for table in ("sorted", "in no order, with times")):
+            time = f"{it['processor_seconds']:.0f} s ({it['seconds']:.0f} s)" if it else "-"
+            cells += [time, f"{it['peak_mb']:,.0f} MB" if it else "-"]
+        rows.append([METHODS.get(algorithm, algorithm), *cells])
+    return markdown(
+        ["method", "sorted by user", "memory", "in no order, with times", "memory"], rows
+    )
+
+
+def one_command_load() -> str:
+    """How many processes wanted the two cores meanwhile."""
+    loads = [row["load_average"] for row in read_json("one-command.json")["rows"]]
+    return f"{min(loads):.0f} to {max(loads):.0f}"
 
 
 def classroom() -> str:

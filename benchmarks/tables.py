@@ -269,6 +269,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "scale_load": speed_tables.scale_load,
     "billion": speed_tables.billion,
     "large_imports": speed_tables.large_imports,
+    "one_command": speed_tables.one_command,
+    "one_command_load": speed_tables.one_command_load,
     "classroom": speed_tables.classroom,
     "endurance": speed_tables.endurance,
 }
