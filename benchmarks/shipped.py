@@ -49,8 +49,10 @@ EXACTLY = frozenset({"epsilon", "ledger", "delta"})
 
 
 def computed() -> dict[str, Shipped]:
-    """Every run of every page's first view, by identity, computed where the store lacks it."""
-    wanted = {identity(it): it for runs in first_views.runs_of_pages().values() for it in runs}
+    """Every run of every page's first view and of lessons, by identity, computed where the store
+    lacks it.
+    """
+    wanted = {identity(it): it for it in first_views.cheapest_first()}
     found = {}
     for spec, outcome in engine().sweep(wanted.values()):
         if isinstance(outcome, Exception):

@@ -13,7 +13,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.papers.figures import Figure
 from dpmf_core.papers.registry import find_figure
-from dpmf_core.privacy import default_delta
+from dpmf_core.privacy import Relation, default_delta
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import comparison, part_comparison
 from dpmf_core.runs.epsilon_grid import grid_runs
@@ -51,6 +51,10 @@ TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 2
 VARIANTS, SHARES = ("rated", "new", "online", "static"), (0.15, 0.3, 0.5, 0.7, 0.9)
 EPOCHS = 30
 SKETCH_FIGURE, SKETCH_RANK, SKETCH_EPSILON = "balu-fig3", 8, 5.0
+# what the lesson on trust measures: item offsets from a curator, and from everybody's own messages
+TRUST_DATA, TRUST_DELTA, TRUST_DRAWS = "cinema-small", 1e-5, 3
+CURATOR_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+OWN_NOISE_EPSILONS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 
 def runs_of_pages() -> dict[str, list[RunSpec]]:
@@ -68,9 +72,14 @@ def runs_of_pages() -> dict[str, list[RunSpec]]:
     return {name: _distinct(runs()) for name, runs in pages.items()}
 
 
+def runs_of_lessons() -> dict[str, list[RunSpec]]:
+    """By the part of a lesson: every run that its demonstration shows."""
+    return {"blocks": _distinct(point.spec for sweep in trust() for point in sweep.points())}
+
+
 def cheapest_first() -> list[RunSpec]:
-    """The same, once each: page after page, first the one whose runs took least together when those
-    that come with the package were made.
+    """All of both, once each: page after page, first the one whose runs took least together when
+    those that come with the package were made.
     """
 
     def seconds(runs: Iterable[RunSpec]) -> float:
@@ -79,7 +88,7 @@ def cheapest_first() -> list[RunSpec]:
             value_of(it.seconds, "fit") + value_of(it.seconds, "evaluate") for it in took if it
         )
 
-    pages = sorted(runs_of_pages().values(), key=seconds)
+    pages = sorted([*runs_of_pages().values(), *runs_of_lessons().values()], key=seconds)
     return _distinct(run for runs in pages for run in runs)
 
 
@@ -129,6 +138,27 @@ def trade_off() -> list[RunSpec]:
         delta=run.budget.delta,
     )
     return [point.spec for point in sweep.points_on(_shape(run.data.id))]
+
+
+def trust() -> tuple[Sweep, Sweep]:
+    """Item offsets with a curator, and without one beside each user's own mean, which needs nobody.
+
+    Both replace one user: where everybody sends a message, that is what neighbours are.
+    """
+    common: dict[str, Any] = {
+        "data": DataSpec(id=TRUST_DATA),
+        "seeds": tuple(range(TRUST_DRAWS)),
+        "delta": TRUST_DELTA,
+        "relation": Relation.REPLACE_ONE,
+    }
+    curator, own = (
+        tuple(Method(algorithm=name) for name in names)
+        for names in (("private-bias",), ("local-bias", "user-mean"))
+    )
+    return (
+        Sweep(methods=curator, epsilons=CURATOR_EPSILONS, **common),
+        Sweep(methods=own, epsilons=OWN_NOISE_EPSILONS, **common),
+    )
 
 
 def retention(run: RunSpec, arrival: str = "random", epochs: int = EPOCHS) -> dict[str, RunSpec]:

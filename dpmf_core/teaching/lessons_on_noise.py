@@ -47,6 +47,20 @@ LOCAL = Lesson(
             " √n alone. So the error is √n times larger: 100 times for 10,000 people.",
             "How many people does the local mean need to be as good as the curator's with 100?",
         ),
+        Part(
+            "blocks",
+            "One server, 20 hospitals, 2,000 phones",
+            "2,000 people's ratings make a recommender. They may lie on one server, in 20 hospitals"
+            " or on everybody's own phone. All that is wanted is a noisy sum: each block adds up"
+            " what its people send and adds its share of the noise. The result is the same one.",
+            "The sum costs ε = 1. What does one phone's part, read alone, tell of its owner?",
+            ("ε = 1", "about ε = 10", "more than ε = 100"),
+            2,
+            "Each phone adds a 2,000th of the variance. Beside so little noise a part is nearly"
+            " bare: ε = 122. So either the server can read the sum alone, which is called secure"
+            " aggregation, or everybody adds far more noise.",
+            "Let the server read the sum alone. Whom do you still have to trust, and with what?",
+        ),
     ),
     "When would you choose the local way all the same?",
     "Where nobody can be trusted with the data, or nobody wants to be: what was never collected"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.privacy import Gaussian
-from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 
 LOW, HIGH = 1.0, 5.0
 STARS = (2, 1, 9, 24, 14)  # of fifty people, how many gave one star, two, ...
@@ -28,6 +28,21 @@ def central_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
 def local_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
     """The same where everybody adds noise to her own rating, which may be any between 1 and 5."""
     return (HIGH - LOW) / gaussian_mu(epsilon, delta) / math.sqrt(people)
+
+
+def part_epsilon(epsilon: float, blocks: int, delta: float = 1e-5) -> float:
+    """What the part of one block tells of a person in it, where each of so many blocks adds its
+    share of the noise that makes their sum cost `epsilon`: its variance is 1/blocks of the sum's,
+    so mu is the root of `blocks` times as large.
+
+    docs/PRIVACY.md, "Every user's message".
+    """
+    return gaussian_epsilon(math.sqrt(blocks) * gaussian_mu(epsilon, delta), delta)
+
+
+def epsilon_without(epsilon: float, absent: float, delta: float = 1e-5) -> float:
+    """The same of the sum where this share of the blocks, in [0, 1), adds no noise."""
+    return gaussian_epsilon(gaussian_mu(epsilon, delta) / math.sqrt(1 - absent), delta)
 
 
 @functools.cache

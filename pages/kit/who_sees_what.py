@@ -143,6 +143,36 @@ RATINGS = Schematic(
     frozenset({"which"}),
 )
 
+LOCAL = Schematic(
+    {
+        "you": phrase("You\nyour ratings, your own factor"),
+        "others": phrase("Everyone else\ntheir ratings"),
+        "yours": phrase("Your message\nwith noise of your own"),
+        "theirs": phrase("Their messages\neach with noise of its own"),
+        "server": phrase("Server\nsees every message,\nadds them up"),
+        "shared": phrase("Item offsets\nfrom the noisy sum"),
+        "adversary": phrase("Adversary\nmay be the server too"),
+        "view": phrase("Your recommendations\nseen by you alone"),
+    },
+    (
+        ("you", "yours", phrase("noise, in the ledger")),
+        ("others", "theirs", phrase("noise, in the ledger")),
+        ("yours", "server", ""),
+        ("theirs", "server", ""),
+        ("server", "shared", ""),
+        ("shared", "adversary", ""),
+        ("shared", "view", ""),
+        ("you", "view", "~" + phrase("from your own row, no noise")),
+    ),
+    phrase(
+        "Local differential privacy: noise is added before anything leaves you, so that nobody is"
+        " trusted, not even the server. The noise of n messages adds up to √n times that of one: at"
+        " the same ε the result is far worse than a curator's. A run simulates all users in one"
+        " program."
+    ),
+    frozenset({"yours", "theirs", "server", "shared"}),
+)
+
 SKETCH = Schematic(
     {
         "you": phrase("You\nyour ratings"),
@@ -197,6 +227,7 @@ RETENTION = Schematic(
 OF_ALGORITHM = {
     "input-perturbation": RATINGS,
     "dpnmf-laplace": RATINGS,
+    "local-bias": LOCAL,
     "sketch": SKETCH,
     "no-retention": RETENTION,
 }

@@ -4,6 +4,7 @@ computations.
 
 from collections.abc import Callable
 
+from pages.lessons import block_figures as blocks
 from pages.lessons import noise_figures as noise
 from pages.lessons import people_figures as people
 
@@ -17,6 +18,7 @@ DRAWN: dict[str, Callable[[], None]] = {
     "attacker": people.attacker,
     "response": noise.response,
     "local": noise.local,
+    "blocks": blocks.blocks,
     "clipping": noise.clipping,
     "composition": noise.composition,
     "postprocessing": noise.postprocessing,

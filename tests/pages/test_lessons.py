@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.serving import completion
 from dpmf_core.teaching.glossary import TERMS, found
 from dpmf_core.teaching.lessons import LESSONS
-from tests.pages.driving import settled, words
+from tests.pages.driving import frames, settled, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -42,6 +42,36 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
     assert (code.right, code.asked) == (len(taught.parts) - 1, len(taught.parts))
     app.run()
     assert completion.read(app.code[0].value) == code  # it stays what it was
+
+
+@pytest.mark.parametrize(
+    ("holder", "reads", "seen", "hidden"),
+    [
+        ("server", None, ("You trust** the server, with", "no limit"), ("as much noise",)),
+        ("hospitals", "parts", ("√20 = **4.47 times", "5.41"), ("sealed",)),
+        ("hospitals", "sum", ("that parts cannot be opened", "1.47"), ("5.41",)),
+        ("phones", "parts", ("nobody but your own phone", "122.12"), ("your hospital",)),
+        ("phones", "sum", ("that messages cannot be opened", "1.47"), ("122.12",)),
+    ],
+)
+def test_who_is_trusted_follows_who_holds_the_ratings_and_what_the_server_can_read(
+    holder: str, reads: str | None, seen: tuple[str, ...], hidden: tuple[str, ...]
+) -> None:
+    """The figures of the part of one block by hand: mu is .268 at epsilon 1, times the root of how
+    many there are.
+    """
+    app = page("local")
+    for part in LESSONS["local"].parts:
+        app.radio(key=f"learn.predict.local.{part.id}").set_value(part.right)
+        press(app, "Show what happens")
+    app.button_group(key="learn.blocks").set_value(holder).run()
+    if reads is not None:
+        app.button_group(key="learn.blocks.reads").set_value(reads).run()
+    assert not app.exception
+    shown = words(app) + " ".join(table.to_string() for table in frames(app))
+    assert "measured; the rule says 122" in shown
+    assert [it for it in seen if it not in shown] == []
+    assert [it for it in hidden if it in shown] == []
 
 
 def press(app: AppTest, label: str) -> None:

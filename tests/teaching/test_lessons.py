@@ -10,11 +10,16 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution
 from scipy.stats import norm
 
+from dpmf_core import first_views
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.accounting import delta as delta_of
+from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.execution import run
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.sweep import reaches, summaries
 from dpmf_core.teaching import handout, linkage, membership, randomised_response, trust
 from dpmf_core.teaching.demonstrations import (
     HIGH,
@@ -126,6 +131,43 @@ def test_without_a_curator_ten_thousand_people_pay_a_hundredfold() -> None:
     assert trust.central_error(10_000, 1.0) == pytest.approx(scale / 10_000, rel=1e-6)
     assert trust.local_error(10_000, 1.0) == pytest.approx(scale / 100, rel=1e-6)
     assert trust.local_error(10_000, 1.0) == pytest.approx(trust.central_error(100, 1.0))
+
+
+def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare() -> None:
+    """Two messages lie at most 2 apart; a part's noise is the sum's over the root of the number of
+    parts (Balle & Wang 2018, Theorem 8, as written).
+    """
+    for blocks in (1, 20, 2_000):
+        noise = 2 / mu_at(1.0, 1e-5) / math.sqrt(blocks)
+        epsilon = trust.part_epsilon(1.0, blocks)
+        delta = norm.cdf(1 / noise - epsilon * noise / 2) - math.exp(epsilon) * norm.cdf(
+            -1 / noise - epsilon * noise / 2
+        )
+        assert delta == pytest.approx(1e-5, rel=1e-3)
+    assert round(trust.part_epsilon(1.0, 2_000)) == 122  # as the lesson says
+    # half of the noise is missing: as if half as many had added all of it
+    assert trust.part_epsilon(trust.epsilon_without(1.0, 0.5), 10) == pytest.approx(
+        trust.part_epsilon(1.0, 20)
+    )
+
+
+def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() -> None:
+    """From the runs that come with the package, which the lesson shows; each user's own mean is
+    better than messages at epsilon 1.
+    """
+    points = [point for sweep in first_views.trust() for point in sweep.points()]
+    runs = {
+        point.key: Run(shipped_runs.everything()[identity(point.spec)].record, {})
+        for point in points
+    }
+    found = summaries(points, runs, "rmse")
+    at = {(it.algorithm, it.epsilon): it.median for it in found}
+    local = [it for it in found if it.algorithm == "local-bias"]
+    needed = reaches(local, at["private-bias", 1.0])
+    assert needed is not None and 80 < needed < trust.part_epsilon(1.0, 2_000)
+    assert at["local-bias", 1.0] > at["user-mean", None] > at["private-bias", 0.2]
+    assert all(point.spec.data.id == "cinema-small" for point in points)
+    assert open_ratings(points[0].spec.data).n_users == 2_000
 
 
 def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not() -> None:

@@ -1,0 +1,340 @@
+"""Demonstration of trust: one server, hospitals or phones, who can read what they send, and what
+that costs at equal error.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core import first_views
+from dpmf_core.language import phrase
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.sweep import Summary, reaches, summaries
+from dpmf_core.teaching import trust
+from pages.kit import (
+    charts,
+    colours,
+    line_labels,
+    run_progress,
+    safe_text,
+    stored_results,
+    who_sees_what,
+)
+from pages.kit.language import say
+from pages.kit.who_sees_what import Schematic
+from pages.lessons.lines import DELTA_TEXT
+
+PEOPLE, ABSENT = 2_000, 0.5
+NAMED_AT = {"private-bias": 2, "local-bias": 3}  # points beside which a line's name stands
+COUNTS = {"server": 1, "hospitals": 20, "phones": PEOPLE}
+HOLDERS = {
+    "server": phrase("one server"),
+    "hospitals": phrase("20 hospitals"),
+    "phones": phrase("2,000 phones"),
+}
+READS = {"parts": phrase("every part"), "sum": phrase("the sum alone")}
+EPSILONS = (0.5, 1.0, 2.0)
+TRUSTED = {  # by who holds the rows and what the server can read
+    ("server", "parts"): phrase("the server, with your ratings"),
+    ("hospitals", "parts"): phrase("your hospital, with your ratings and with adding its noise"),
+    ("hospitals", "sum"): phrase(
+        "your hospital, with your ratings; that parts cannot be opened; and other hospitals, with"
+        " adding their noise"
+    ),
+    ("phones", "parts"): phrase("nobody but your own phone"),
+    ("phones", "sum"): phrase(
+        "that messages cannot be opened, and other people, with adding their noise"
+    ),
+}
+
+
+def blocks() -> None:
+    left, middle, right = st.columns(3)
+    holder = _picked(left, say("The ratings lie with"), HOLDERS, "learn.blocks")
+    reads = "parts"
+    if holder != "server":
+        reads = _picked(middle, say("The server can read"), READS, "learn.blocks.reads")
+    epsilon = float(
+        right.segmented_control(
+            say("ε of the sum"),
+            EPSILONS,
+            default=1.0,
+            key="learn.blocks.epsilon",
+            required=True,
+            format_func=lambda mark: say("{epsilon}", epsilon=budget_text(mark)),
+        )
+    )
+    who_sees_what.draw(_drawn(holder, reads), unfolded=True)
+    _say_who_learns(holder, reads, epsilon)
+    _measured(epsilon)
+
+
+def _picked(place: Any, label: str, options: Mapping[str, str], key: str) -> str:
+    return str(
+        place.segmented_control(
+            label,
+            list(options),
+            default=next(iter(options)),
+            key=key,
+            required=True,
+            format_func=lambda it: say(options[it]),
+        )
+    )
+
+
+# ---- who sends what ------------------------------------------------------------------------------
+
+SUM = phrase("Noisy sums of all\nfrom which everybody gets\nthe item offsets")
+SEES_PARTS = phrase("Server\nreads every part,\nadds them up")
+SEES_SUM = phrase("Server\ncan read the sum alone")
+LIGHT, FULL = phrase("its share of the noise"), phrase("adds all of the noise")
+SEALED = phrase("sealed, a share of the noise")
+
+
+def _drawn(holder: str, reads: str) -> Schematic:
+    if holder == "server":
+        return ONE_SERVER
+    first, second, last = BOXES[holder]
+    parts = {"first": first, "second": second, "last": last}
+    sealed = reads == "sum"
+    edge = SEALED if sealed else LIGHT
+    return Schematic(
+        {**parts, "server": SEES_SUM if sealed else SEES_PARTS, "sum": SUM},
+        (*((name, "server", edge) for name in parts), ("server", "sum", "")),
+        WORDS[holder, reads],
+        frozenset({"sum", "server"} if sealed else {"sum"}),
+        frozenset() if sealed else frozenset({"server"}),
+    )
+
+
+ONE_SERVER = Schematic(
+    {
+        "you": phrase("You\nyour ratings"),
+        "others": phrase("1,999 others\ntheir ratings"),
+        "server": phrase("Server\nreads all ratings,\nadds them up"),
+        "sum": SUM,
+    },
+    (
+        ("you", "server", "~" + phrase("no noise")),
+        ("others", "server", "~" + phrase("no noise")),
+        ("server", "sum", FULL),
+    ),
+    phrase(
+        "One server is the curator: it reads every rating and adds the noise once, to the sum."
+        " Everybody else sees the noisy sum alone."
+    ),
+    frozenset({"sum"}),
+    frozenset({"server"}),
+)
+BOXES = {
+    "hospitals": (
+        phrase("Your hospital\nadds up its 100 people"),
+        phrase("Hospital 2\nadds up its 100 people"),
+        phrase("Hospital 20\nadds up its 100 people"),
+    ),
+    "phones": (
+        phrase("Your phone\nyour own message"),
+        phrase("Phone 2\nits owner's message"),
+        phrase("Phone 2,000\nits owner's message"),
+    ),
+}
+WORDS = {
+    ("hospitals", "parts"): phrase(
+        "Each hospital sends one noisy sum of its people. The server reads 20 of them: in each a"
+        " person hides behind a 20th of the noise's variance."
+    ),
+    ("hospitals", "sum"): phrase(
+        "Each hospital sends its sum sealed: with a mask, and all masks cancel in the sum (Bonawitz"
+        " et al. 2017). The server can open nothing but the sum, which carries all of the noise."
+    ),
+    ("phones", "parts"): phrase(
+        "Each phone sends its owner's message with a 2,000th of the noise's variance. Local"
+        " differential privacy is this drawing with enough noise for one message alone."
+    ),
+    ("phones", "sum"): phrase(
+        "Each phone sends its message sealed: with a mask, and all masks cancel in the sum"
+        " (Bonawitz et al. 2017). The server can open nothing but the sum, with the noise of 2,000"
+        " phones."
+    ),
+}
+
+
+def _say_who_learns(holder: str, reads: str, epsilon: float) -> None:
+    """A row for everybody who looks: what she sees of you, and its epsilon."""
+    count = COUNTS[holder]
+    rows = {say("everybody else"): (say("the noisy sum"), _text(epsilon))}
+    if holder == "server":
+        rows[say("the server")] = (say("your ratings"), say("no limit"))
+    elif reads == "sum":
+        rows[say("the server")] = (say("the noisy sum"), _text(epsilon))
+        without = trust.epsilon_without(epsilon, ABSENT)
+        rows[say("the server, where half of them add no noise")] = (
+            say("a sum with half of the variance"),
+            _text(without),
+        )
+    else:
+        rows[say("the server")] = (
+            say("the part of your hospital") if holder == "hospitals" else say("your message"),
+            _text(trust.part_epsilon(epsilon, count)),
+        )
+    if holder == "hospitals":
+        rows[say("your hospital")] = (say("your ratings"), say("no limit"))
+    safe_text.words_table(
+        pd.DataFrame(
+            [
+                {say("who looks"): who, say("sees of you"): what, say("ε for you"): price}
+                for who, (what, price) in rows.items()
+            ]
+        )
+    )
+    st.markdown(say("**You trust** {whom}.", whom=say(TRUSTED[holder, reads])))
+    if holder != "server" and reads == "parts":
+        st.markdown(
+            say(
+                "For ε = {epsilon} towards the server too, every part needs √{blocks:,} ="
+                " **{times:.3g} times as much noise**, and so has the sum.",
+                epsilon=budget_text(epsilon),
+                blocks=count,
+                times=math.sqrt(count),
+            )
+        )
+
+
+def _text(epsilon: float) -> str:
+    return say("{epsilon}", epsilon=epsilon_text(epsilon))
+
+
+# ---- the price, measured -------------------------------------------------------------------------
+
+
+def _measured(epsilon: float) -> None:
+    """Errors over epsilon with a curator and with everybody's own noise, and which epsilon of the
+    one is as good as which of the other.
+    """
+    sweeps = first_views.trust()
+    points = [point for sweep in sweeps for point in sweep.points()]
+    done = run_progress.request(
+        "learn.trust", {point.key: point.spec for point in points}, whole=()
+    )
+    if len(done) < len(points):
+        return
+    found = summaries(points, done, "rmse")
+    central, local, alone = (
+        [it for it in found if it.algorithm == name]
+        for name in ("private-bias", "local-bias", "user-mean")
+    )
+    at = next(it.median for it in central if it.epsilon == epsilon)
+    needed = reaches(local, at)
+    st.markdown("**{}**".format(say("Trusting nobody, measured")))
+    _draw_prices(central, local, alone[0].median, epsilon, needed)
+    at_one = next(it.median for it in local if it.epsilon == 1.0)
+    st.markdown(
+        say(
+            "A curator's offsets at ε = {epsilon} err by **{error:.3f}**. Where everybody adds the"
+            " noise herself, **ε = {needed}** is as good, measured; the rule says {rule}. With"
+            " ε = 1 for everybody's message the error is {local:.3f}; each user's own mean, which"
+            " needs nobody, has {alone:.3f}.",
+            epsilon=budget_text(epsilon),
+            error=at,
+            needed=_rounded(needed),
+            rule=_by_rule(epsilon),
+            local=at_one,
+            alone=alone[0].median,
+        )
+    )
+    _table_of_prices(central, local)
+    st.caption(
+        say(
+            "ε in total, δ = {delta}, per user, replacing one row by any other. Item offsets by"
+            " private and by local biases on the simulated cinema of 2,000 people, median of"
+            " {draws} draws; between the measured ε along a straight line over log ε. The rule: the"
+            " noise of n messages is √n times that of one, so μ is √n times as large.",
+            delta=DELTA_TEXT,
+            draws=first_views.TRUST_DRAWS,
+        )
+    )
+    stored_results.note([point.spec for point in points])
+
+
+def _rounded(epsilon: float | None) -> str:
+    """Two digits of an epsilon that was read off a line."""
+    if epsilon is None:
+        return say("more than {epsilon}", epsilon=budget_text(first_views.OWN_NOISE_EPSILONS[-1]))
+    return say("{epsilon}", epsilon=budget_text(float(f"{epsilon:.2g}")))
+
+
+def _by_rule(epsilon: float) -> str:
+    return say(
+        "{epsilon}", epsilon=budget_text(float(f"{trust.part_epsilon(epsilon, PEOPLE):.3g}"))
+    )
+
+
+def _draw_prices(
+    central: list[Summary], local: list[Summary], alone: float, epsilon: float, needed: float | None
+) -> None:
+    lines = (
+        (say("with a curator"), "private-bias", central),
+        (say("without a curator"), "local-bias", local),
+    )
+    fig = charts.figure(say("ε"), say("RMSE on held-out ratings"), height=340)
+    for name, method, line in lines:
+        fig.add_scatter(
+            x=[it.epsilon for it in line],
+            y=[it.median for it in line],
+            name=name,
+            mode="lines+markers",
+            marker={"symbol": colours.marker(method), "size": 9},
+            line={"color": colours.of(method), "width": 2.5},
+            showlegend=False,
+        )
+        named = line[NAMED_AT[method]]  # where one line is far from the other
+        line_labels.note(fig, name, (math.log10(named.epsilon or 1.0), named.median), (10, 2))
+    own = {"color": colours.of("user-mean"), "dash": "dash"}
+    charts.level(fig, alone, say("each user's own mean"), own)
+    if needed is not None:
+        height = next(it.median for it in central if it.epsilon == epsilon)
+        fig.add_scatter(
+            x=[epsilon, needed],
+            y=[height, height],
+            mode="lines+markers",
+            name=say("equal error"),
+            line={"color": colours.ink(), "dash": "dot"},
+            marker={"symbol": "circle-open", "size": 13},
+            showlegend=False,
+        )
+    fig.update_xaxes(type="log", dtick=1)
+    table = pd.DataFrame(
+        [
+            {"name": name, "epsilon": it.epsilon, "rmse": it.median}
+            for name, _, line in lines
+            for it in line
+        ]
+    )
+    charts.show(
+        fig,
+        "learn.blocks.figure",
+        say("Error over epsilon with a curator and with everybody's own noise, far to the right."),
+        table,
+        leaves=True,
+    )
+
+
+def _table_of_prices(central: list[Summary], local: list[Summary]) -> None:
+    """Epsilon with a curator, and of everybody's own noise at equal error."""
+    rows = [it for it in central if it.epsilon in EPSILONS]
+    safe_text.words_table(
+        pd.DataFrame(
+            [
+                {
+                    say("ε with a curator"): say("{epsilon}", epsilon=budget_text(it.epsilon or 0)),
+                    say("error"): say("{error:.3f}", error=it.median),
+                    say("ε of one's own noise, measured"): _rounded(reaches(local, it.median)),
+                    say("by the rule"): _by_rule(it.epsilon or 0.0),
+                }
+                for it in rows
+            ]
+        )
+    )
