@@ -26,6 +26,8 @@ NO_HTTP = {  # they have no page, and stop before a worker registers
     for role in ("scheduler", "worker")
     for setting, value in {"http.routes": [], "preload": [__name__]}.items()
 }
+# their `dask_setup` is called in each worker process while it starts
+LOADED = {"distributed.worker.preload": [__name__, "dpmf_core.engine.workers"]}
 OURS = "DPMF_SCHEDULER_OURS"  # set for several servers on workers that one of us started
 # what all workers but one have: runs that others would wait for long need it
 PATIENCE = "patience"
@@ -131,7 +133,7 @@ def local_cluster(workers: int, folder: Path, **more: Any) -> tuple[Any, Schedul
     from distributed import LocalCluster
     from distributed.security import Security
 
-    dask.config.set(NO_HTTP)
+    dask.config.set(NO_HTTP | LOADED)
     security = Security.temporary()  # type: ignore[no-untyped-call]
     cluster = LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=workers,

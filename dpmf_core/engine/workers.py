@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dpmf_core import kernels
+from dpmf_core.data.catalogue import catalogue
 from dpmf_core.engine import dask_settings
 from dpmf_core.engine.quotas import duration
 from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, threads_cluster
@@ -57,6 +58,15 @@ BETWEEN = 0.1  # seconds at least between two messages of one run's progress
 QUIET = ("-W", "ignore::UserWarning:multiprocessing.resource_tracker")
 
 _stopped: set[str] = set()  # tickets of cancelled runs
+
+
+def dask_setup(_worker: object) -> None:
+    """Called by a worker process while it starts (`preload`): what most runs need is loaded then,
+    not while the first run of each worker is waited for.
+    """
+    import scipy.sparse.linalg  # noqa: F401
+
+    catalogue()
 
 
 def usual_count() -> int:

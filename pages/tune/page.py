@@ -31,6 +31,7 @@ from pages.tune import open_search, private_selection
 from pages.tune.schematic import WHO_SEES_WHAT
 
 SCORE = "validation RMSE"
+FIRST, LATER = 0.3, 0.7  # seconds between two looks at a search, before its first point and after
 OPENLY, PRIVATELY = "look at every trial", "see the winner only"
 
 
@@ -175,7 +176,7 @@ def main() -> None:
     if open_search.advance(search):
         sessions.registry.hold(sessions.this(), "tune", open_search.Searching(search), asked=True)
         with head:
-            polling.repeat(functools.partial(_watch, search), 0.7)
+            polling.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
     if search.failure:
         raise BadInput(search.failure)
     table, best = open_search.frame(search.trials), search.best

@@ -274,6 +274,14 @@ def test_a_scheduler_elsewhere_serves_two_engines_and_is_missed_in_words(tmp_pat
 
 
 @pytest.mark.slow
+def test_workers_load_what_runs_need_while_they_start() -> None:
+    needed = [os.environ["DPMF_CATALOGUE"], "dpmf_core.runs.execution", "scipy.sparse.linalg"]
+    with workers.processes(1) as scheduler, scheduler.client() as client:
+        found = client.run(lambda: [name for name in needed if name in __import__("sys").modules])
+    assert list(found.values()) == [needed]
+
+
+@pytest.mark.slow
 def test_local_workers_that_are_gone_are_started_again(tmp_path: Path) -> None:
     made = Engine(Store(tmp_path), workers=1)
     job = started(made.submit(spec(LONG)))
