@@ -13,7 +13,14 @@ from pathlib import Path
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import Entry, Listed, SampleEntry
 from dpmf_core.errors import BadInput
-from dpmf_datasets import download, fingerprint, npz_folder, parts_folder, parts_import
+from dpmf_datasets import (
+    download,
+    fingerprint,
+    npz_folder,
+    parts_address,
+    parts_folder,
+    parts_import,
+)
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.tables import called
@@ -109,6 +116,8 @@ def stamp(id_or_path: str) -> float:
         return 0.0
     if id_or_path in LARGE:
         return 0.0
+    if parts_address.is_address(id_or_path):
+        return parts_address.stamp(id_or_path)
     if _is_own_parts(id_or_path):
         return (parts_folder.folder_of(id_or_path) / parts_folder.MANIFEST).stat().st_mtime
     files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
@@ -124,7 +133,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:
     and the encoding of a text that is not UTF-8 (`encoding=koi8-r`), where they are not to be found
     in the file. `item_table=films.csv` names a public table of the items
     (`readers.item_tables`).
-    What `import_parts` keeps under a name is read part by part.
+    What `import_parts` keeps under a name is read part by part, and so is its folder's copy at an
+    address of fsspec (`s3://bucket/own`).
     `cinema?users=2000&items=200&density=0.05&bounds=1,5` is the invented cinema in that shape.
     seed: which draw of a simulated set; others have one only. Raises BadInput when the set is
     unknown or not on this machine.
@@ -135,6 +145,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:
         return large_cinema(LARGE[id_or_path], seed)
     if _is_own_parts(id_or_path):
         return parts_folder.read(id_or_path)
+    if parts_address.is_address(id_or_path):
+        return parts_address.read(id_or_path)
     if id_or_path not in SOURCES:
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]

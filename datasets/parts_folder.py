@@ -138,16 +138,24 @@ def manifest_of(name: str) -> Manifest:
 @functools.lru_cache(8)
 def _manifest(file: Path, stamp: int) -> Manifest:
     try:
-        facts = json.loads(file.read_text("utf-8"))
+        return manifest_in(file.read_text("utf-8"), file.parent.name)
+    except (OSError, ValueError) as error:
+        raise BadInput(_damaged(file.parent.name, error)) from error
+
+
+def manifest_in(text: str, name: str) -> Manifest:
+    """The manifest in a text. Raises BadInput."""
+    try:
+        facts = json.loads(text)
         if facts.get("format") != FORMAT:
             raise ValueError("another format")
-        lists = {name: _tuples(value) for name, value in facts.items()}
-        return Manifest(**lists)
-    except (OSError, ValueError, TypeError) as error:
-        raise BadInput(
-            f"The manifest of {file.parent.name} is damaged ({error}). Import it again with"
-            " --replace."
-        ) from error
+        return Manifest(**{name: _tuples(value) for name, value in facts.items()})
+    except (AttributeError, ValueError, TypeError) as error:
+        raise BadInput(_damaged(name, error)) from error
+
+
+def _damaged(name: str, error: Exception) -> str:
+    return f"The manifest of {name} is damaged ({error}). Import it again with --replace."
 
 
 def _tuples(value: Any) -> Any:
@@ -162,9 +170,13 @@ def read(name: str) -> PartitionedRatings:
 
 
 def of_folder(folder: Path, manifest: Manifest) -> PartitionedRatings:
+    return of_parts(ParquetParts(folder, manifest), manifest)
+
+
+def of_parts(parts: LazyParts, manifest: Manifest) -> PartitionedRatings:
     low, high = manifest.bounds
     return PartitionedRatings(
-        ParquetParts(folder, manifest),
+        parts,
         manifest.n_users,
         manifest.n_items,
         (low, high),
