@@ -6,6 +6,7 @@ Which users a part has, and how many ratings, is as private as the ratings are.
 
 import pickle
 import shutil
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -319,5 +320,7 @@ class _KeptParts(LazyParts):
         part = self.parts[place]
         content = pickle.dumps(part, protocol=5)
         if shutil.disk_usage(self.folder).free > SPARE + len(content):
-            path.write_bytes(content)
+            aside = path.with_suffix(f".{threading.get_ident()}")
+            aside.write_bytes(content)
+            aside.replace(path)  # nobody reads half of it
         return part

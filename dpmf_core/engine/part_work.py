@@ -5,17 +5,20 @@ makes it and however often. A worker is handed statistics with what is public or
 back sums; it never has a noise generator or its seed.
 """
 
-import functools
+import hashlib
 import pickle
+import shutil
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from dpmf_core import kernels
-from dpmf_core.data.partitioned import Part, PartitionedRatings
+from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.engine.verification import ExpectedParts, refusal_of_parts
 from dpmf_core.engine.workers import is_stopped
 from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.paths import made, workplace
 from dpmf_core.runs import data_access
 
 Places = tuple[int, ...]  # of parts, ascending
@@ -60,8 +63,8 @@ def unchanged(work: bytes) -> bytes:
 
 
 def fold_parts(asked: Asked, work: bytes, *held: HeldParts) -> Counted:
-    """The sum over some parts. work: a pickled `Fold` and changes of parts. Raises WorkerRefuses,
-    Cancelled.
+    """The sum over some parts. work: a pickled `Fold`, and changes of parts, pickled before. Raises
+    WorkerRefuses, Cancelled.
     """
     _require_fit(asked.wanted)
     fold, changes = pickle.loads(work)
@@ -73,8 +76,8 @@ def fold_parts(asked: Asked, work: bytes, *held: HeldParts) -> Counted:
 
 
 def hold_parts(asked: Asked, key: Hashable, work: bytes, *held: HeldParts) -> HeldParts:
-    """What is made beside some parts, one after the other. work: a pickled `Beside` and changes of
-    parts. Raises WorkerRefuses, Cancelled.
+    """What is made beside some parts, one after the other. work: a pickled `Beside`, and changes
+    of parts, pickled before. Raises WorkerRefuses, Cancelled.
     """
     _require_fit(asked.wanted)
     make, changes = pickle.loads(work)
@@ -114,16 +117,43 @@ def here() -> str:
     return str(get_worker().address)
 
 
-def _parts(asked: Asked, changes: Sequence[Any]) -> Iterator[tuple[int, Part]]:
-    """The parts as they are after their changes, one in memory at a time."""
+@dataclass(frozen=True)
+class _PartsHere(LazyParts):
+    """As this worker can read them. Raises WorkerRefuses where a file is missing or was changed."""
+
+    parts: Sequence[Part]
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def part(self, place: int) -> Part:
+        try:
+            return self.parts[place]
+        except BadInput as error:
+            raise WorkerRefuses(here(), str(error).rstrip(".")) from None
+
+
+def _parts(asked: Asked, changes: bytes) -> Iterator[tuple[int, Part]]:
+    """The parts as they are after their changes, which are pickled; one in memory at a time. They
+    are kept on this worker's disk until `forget_parts`.
+    """
     data = data_access.open_raw(asked.wanted.data_id)
     if not isinstance(data, PartitionedRatings):
         raise WorkerRefuses(here(), f"its {asked.wanted.data_id} is not in parts")
+    data = replace(data, parts=_PartsHere(data.parts))
+    for change in pickle.loads(changes):
+        data = data.changed(change)
+    kept = data.kept_in(made(_folder(asked.run) / hashlib.sha256(changes).hexdigest()))
     for place in asked.places:
         if is_stopped(asked.run):
             raise Cancelled
-        try:
-            part = data.parts[place]
-        except BadInput as error:  # a file is missing or was changed, on this machine
-            raise WorkerRefuses(here(), str(error).rstrip(".")) from None
-        yield place, functools.reduce(lambda before, change: change(before), changes, part)
+        yield place, kept.parts[place]
+
+
+def forget_parts(run: str) -> None:
+    """Remove what this worker keeps of a run's parts."""
+    shutil.rmtree(_folder(run), ignore_errors=True)
+
+
+def _folder(run: str) -> Path:
+    return workplace() / f"parts-{run}"

@@ -26,6 +26,7 @@ from dpmf_core.engine.part_work import (
     Places,
     WorkerRefuses,
     fold_parts,
+    forget_parts,
     hold_parts,
     merge_counted,
     unchanged,
@@ -146,6 +147,11 @@ class PartWorkers:
 
     def drop(self, key: Hashable) -> None:
         self._memory.states.pop(key, None)
+
+    def close(self) -> None:
+        """Workers remove what they keep of the parts; those that do not answer, when they end."""
+        with contextlib.suppress(OSError, RuntimeError):
+            self.client.run(forget_parts, self.run, on_error="ignore")
 
     # -- tasks -------------------------------------------------------------------------------------
 
@@ -318,7 +324,8 @@ def _refusal_here(wanted: ExpectedParts, dask_worker: Any) -> Refusal | None:
 def _pickled(work: Any, ratings: PartitionedRatings) -> bytes:
     import cloudpickle  # type: ignore[import-untyped]  # also of what a notebook defines
 
-    return bytes(cloudpickle.dumps((work, ratings.changes), protocol=5))
+    changes = cloudpickle.dumps(ratings.changes, protocol=5)
+    return bytes(cloudpickle.dumps((work, changes), protocol=5))
 
 
 def _bytes_of(total: Any) -> float:
@@ -349,6 +356,7 @@ def spread(
             way = opened.enter_context(crew.processes(workers or crew.usual_count()))
         client = opened.enter_context(_client(way))
         folding = PartWorkers(client, expected_parts(algorithm, data_id, data))
+        opened.callback(folding.close)
         with data_access.folded_by(folding):
             yield folding
 

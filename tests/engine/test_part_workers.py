@@ -23,6 +23,7 @@ from dpmf_core.engine.part_workers import spread
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.workers import threads
 from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.paths import workplace
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
@@ -98,6 +99,18 @@ def test_the_run_has_the_bits_of_the_run_here(
     with spread("own", asked.algorithm, way):
         there = execution.run(asked)
     assert_same(here, there)
+
+
+def test_workers_keep_the_parts_of_a_run_until_it_ends(
+    own: PartitionedRatings, way: Scheduler
+) -> None:
+    with spread("own", "private-bias", way) as folding:
+        execution.run(spec("private-bias"))
+        (folder,) = workplace().glob("parts-*")
+        assert folder.name == f"parts-{folding.run}"
+        of_training, of_judging = (len(list(it.glob("*.part"))) for it in folder.iterdir())
+        assert of_training == of_judging == N_PARTS
+    assert not list(workplace().glob("parts-*"))
 
 
 def test_large_sums_are_made_once_for_each_thread(
