@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from benchmarks import speed_tables
+from benchmarks import local_noise, speed_tables
 from benchmarks.report import RESULTS
 from benchmarks.source_tables import claims
 from benchmarks.table_cells import (
@@ -21,6 +21,7 @@ from benchmarks.table_cells import (
     read_csv,
     without_epsilon,
 )
+from dpmf_core.teaching.trust import part_epsilon
 
 PAGE = RESULTS.parents[1] / "docs" / "RESULTS.md"
 TEMPLATE = RESULTS.parent / "results.md.in"
@@ -246,6 +247,32 @@ def _audited_sketches(frame: pd.DataFrame) -> str:
     )
 
 
+def trusting_nobody() -> str:
+    """Epsilon of everybody's own noise at a curator's error."""
+    rows = [
+        [
+            f"{it.data}, {it.users:,}",
+            f"{it.epsilon:g}",
+            f"{it.rmse:.3f}",
+            "over 1000" if it.local_epsilon is None else f"{float(f'{it.local_epsilon:.2g}'):.0f}",
+            f"{part_epsilon(it.epsilon, it.users):.0f}",
+            f"{it.local_rmse:.3f}",
+            f"{it.alone_rmse:.3f}",
+        ]
+        for it in local_noise.equal_errors(local_noise.read(), (0.5, 1.0, 2.0))
+    ]
+    head = [
+        "data, people",
+        "ε with a curator",
+        "RMSE",
+        "ε of one's own noise at equal RMSE",
+        "by the rule",
+        "RMSE of messages at ε = 1",
+        "user mean",
+    ]
+    return markdown(head, rows)
+
+
 # ---- the page ------------------------------------------------------------------------------------
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -259,6 +286,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "retention": retention,
     "sketch": sketch,
     "audit": audit,
+    "trusting_nobody": trusting_nobody,
     "source_claims": claims,
     "als_speed": speed_tables.als_speed,
     "als_convergence": speed_tables.als_convergence,

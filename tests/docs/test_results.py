@@ -5,7 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from benchmarks import table_cells, tables
+from benchmarks import local_noise, table_cells, tables
+from dpmf_core.teaching.trust import part_epsilon
 
 
 def test_the_page_is_what_the_results_make() -> None:
@@ -36,3 +37,33 @@ def test_a_table_that_nobody_makes_is_an_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delitem(tables.TABLES, "films")
     with pytest.raises(KeyError, match="films"):
         tables.page()
+
+
+def test_equal_errors_are_read_off_log_linearly() -> None:
+    """Three draws by hand: a curator's error of 0.9 lies half-way between 10 and 1000."""
+
+    def rows(algorithm: str, epsilon: float, *errors: float) -> list[local_noise.Row]:
+        return [
+            local_noise.Row("films", 400, 9, algorithm, epsilon, seed, error)
+            for seed, error in enumerate(errors)
+        ]
+
+    measured = [
+        *rows("private-bias", 1.0, 0.7, 0.9, 2.0),
+        *rows("local-bias", 1.0, 1.1, 1.1, 1.2),
+        *rows("local-bias", 10.0, 1.0, 0.9, 3.0),
+        *rows("local-bias", 1000.0, 0.8, 0.8, 0.8),
+        *rows("user-mean", 0.0, 1.05, 1.05, 1.05),
+    ]
+    (found,) = local_noise.equal_errors(measured, (1.0,))
+    assert found.local_epsilon == pytest.approx(100)
+    assert (found.rmse, found.local_rmse, found.alone_rmse) == (0.9, 1.1, 1.05)
+
+
+def test_what_nobody_s_trust_costs_was_measured_near_the_rule() -> None:
+    """mu grows by the root of n at equal noise; messages spend a little less of it on counts."""
+    found = local_noise.equal_errors(local_noise.read(), (0.5, 1.0, 2.0))
+    assert {it.data for it in found} == set(local_noise.DATA)
+    for it in found:
+        if it.local_epsilon is not None:
+            assert 0.5 < it.local_epsilon / part_epsilon(it.epsilon, it.users) < 1.3
