@@ -33,6 +33,11 @@ def draw() -> None:
         | {"here": st.column_config.CheckboxColumn(width=50)},
         row_height=56,  # pixels: two lines
     )
+    st.caption(
+        "Ratings that do not fit in memory are kept in parts and trained on from the command line:"
+        " `dpmf import NAME 'BIG.csv?bounds=1,5' --partitioned`, then `dpmf fit --dataset NAME`."
+        " Pages need a data set in one memory."
+    )
     missing = {
         it.id: it
         for it in datasets.catalogue()

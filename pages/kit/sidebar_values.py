@@ -70,10 +70,21 @@ def _one_of(allowed: Callable[[], list[str]]) -> Callable[[str], str]:
 
 
 def _data_set(text: str) -> str:
-    """Raises ValueError, and BadInput where whoever runs the server does not allow it."""
+    """Raises ValueError, and BadInput where whoever runs the server does not allow it, or no page
+    can hold it.
+    """
     if text not in data_sets.usable():
         if any(entry.id == text for entry in data_sets.entries()):
             limits.data_set(text)
+        if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
+            raise BadInput(
+                phrase(
+                    "{name} is kept in parts, of which one is in memory at a time, and pages need a"
+                    " data set in one memory. The command line trains on it:"
+                    " dpmf fit --dataset {name}.",
+                    name=text,
+                )
+            )
         raise ValueError
     return text
 

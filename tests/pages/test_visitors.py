@@ -170,6 +170,40 @@ def test_a_data_set_that_is_not_allowed_is_in_no_list_and_no_link(put: Put, at: 
     assert any("Nothing is computed on 'cinema' on this server" in it.value for it in app.warning)
 
 
+def asked_for_parts() -> list[str]:
+    """What a page warns of whose link names ratings in parts."""
+    app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
+    app.query_params["data"] = "cinema-10m"
+    app.run()
+    assert not app.exception
+    return [it.value.replace("\\", "") for it in app.warning]
+
+
+def test_a_link_to_ratings_in_parts_says_where_they_are_trained_on() -> None:
+    [said] = asked_for_parts()
+    assert said.startswith("cinema-10m is kept in parts")
+    assert said.endswith("The command line trains on it: dpmf fit --dataset cinema-10m.")
+
+
+def test_who_may_not_use_them_hears_nothing_of_parts(put: Put, at: Any) -> None:
+    at(BOB)
+    [said] = asked_for_parts()
+    assert "in parts" not in said and "must be a data set on this machine" in said
+
+
+@pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
+def test_no_page_opens_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("dpmf_datasets.parts_address.read", opened.append)
+    monkeypatch.setattr("dpmf_datasets.parts_address.stamp", opened.append)
+    monkeypatch.setattr("dpmf_datasets.readers.databases.read", opened.append)
+    app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
+    app.query_params["data"] = address
+    app.run()
+    assert not app.exception and not opened
+    assert any("'data' in the link must be" in it.value for it in app.warning)
+
+
 def test_a_lesson_does_not_bring_a_data_set_that_is_not_allowed(put: Put, at: Any) -> None:
     put(data_sets="cinema-small")
     at(BOB)
