@@ -1,12 +1,14 @@
 """What the wheel holds, and that it works where nothing of a clone is near."""
 
 import configparser
+import email
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import dpmf_core
 from tests.packaging.conftest import ROOT, Environment
 
 INSTALLED_AS = {"dpmf_core": "dpmf_core", "datasets": "dpmf_datasets", "pages": "dpmf_app/pages"}
@@ -47,6 +49,18 @@ def test_the_settings_types_and_command_are_in_the_wheel(wheel: Path) -> None:
     entries = configparser.ConfigParser()
     entries.read_string(held.read(file).decode())
     assert dict(entries["console_scripts"]) == {"dpmf": "dpmf_core.__main__:start"}
+
+
+def test_what_an_index_shows_is_in_the_wheel(wheel: Path) -> None:
+    """The readme, the version, the licence and the Pythons that it is tried on."""
+    held = zipfile.ZipFile(wheel)
+    (file,) = (name for name in held.namelist() if name.endswith(".dist-info/METADATA"))
+    facts = email.message_from_bytes(held.read(file))
+    assert facts["Version"] == dpmf_core.__version__
+    assert facts["License-Expression"] == "Apache-2.0"
+    assert facts["Description-Content-Type"] == "text/markdown"
+    assert facts.get_payload().strip() == (ROOT / "README.md").read_text("utf-8").strip()  # type: ignore[union-attr]
+    assert "Programming Language :: Python :: 3.14" in facts.get_all("Classifier", [])
 
 
 @pytest.mark.slow
