@@ -23,6 +23,7 @@ from dpmf_core.cli.options import (
     whole_numbers,
 )
 from dpmf_core.cli.privacy_options import pairs
+from dpmf_core.cli.room import warn_of
 from dpmf_core.cli.spreading import spread_options, spread_over
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation.registry import METRICS
@@ -111,6 +112,7 @@ def fit(
         raise BadInput(
             "fit needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
         )
+    warn_of(options["dataset"])
     kind = algorithms.find(algorithm)
     given = typed(kind, pairs(options["params"], "--param"))
     about = _about_what_is_saved(algorithm, folder, abouts)

@@ -1,8 +1,9 @@
 """What this machine has: memory, and whether that is little."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
+
+import psutil
 
 SMALL = 1500.0  # MB; below, worker processes of their own would leave nothing for the runs
 
@@ -11,7 +12,7 @@ def memory(root: Path = Path("/")) -> float:
     """Memory that this process may use, in MB: the machine's, or what a control group (version
     1 or 2) allows. root: of the file system, for tests.
     """
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    whole: int = psutil.virtual_memory().total
     return min([whole, *_limits(root)]) / 1e6
 
 

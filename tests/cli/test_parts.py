@@ -85,3 +85,14 @@ def test_what_cannot_be_is_said(
     assert say("import", "own", table, "--partitioned").code == 0
     said = say(*arguments)
     assert said.code == 2 and words in said.err and "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(("memory", "is_told"), [(0.01, True), (16_000.0, False)])
+def test_a_table_that_may_not_fit_is_told_before(
+    memory: float, is_told: bool, say: Any, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpmf_core.engine.machine.memory", lambda: memory)
+    done = say("fit", "--dataset", table, "--algorithm", "bias")
+    assert done.code == 0
+    told = "`import NAME 'big.csv?bounds=1,5' --partitioned`, then `fit --dataset NAME`"
+    assert (told in done.err) == is_told
