@@ -167,8 +167,8 @@ LOCAL = Schematic(
     phrase(
         "Local differential privacy: noise is added before anything leaves you, so that nobody is"
         " trusted, not even the server. The noise of n messages adds up to √n times that of one: at"
-        " the same ε the result is far worse than a curator's. A run simulates all users in one"
-        " program."
+        " the same ε the result is far worse than a curator's. The same ε holds where your row is"
+        " replaced by any other. A run simulates all users in one program."
     ),
     frozenset({"yours", "theirs", "server", "shared"}),
 )

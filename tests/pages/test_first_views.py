@@ -23,6 +23,7 @@ from tests.pages.driving import behind_sidebar, made, words
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
 WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "eps" not in it.unused]
 LISTED = first_views.runs_of_pages()
+WITH_LESSONS = {**LISTED, **first_views.runs_of_lessons()}
 
 
 def script(page: Page) -> str:
@@ -82,10 +83,10 @@ def test_the_package_holds_these_runs_and_no_others() -> None:
     assert all(it.record.public for it in shipped_runs.everything().values())
 
 
-@pytest.mark.parametrize("page", LISTED)
+@pytest.mark.parametrize("page", WITH_LESSONS)
 def test_they_are_of_today_s_data_and_of_today_s_versions(page: str) -> None:
     """A run's key holds the data's fingerprint and the version of the algorithm."""
-    for spec in LISTED[page]:
+    for spec in WITH_LESSONS[page]:
         record = shipped_runs.record(spec)
         assert record is not None, ANEW
         assert record.key == run_key(spec, data_access.open_data(spec.data)), ANEW
@@ -196,9 +197,9 @@ def test_only_simulated_data_are_computed_on_beforehand() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", LISTED)
+@pytest.mark.parametrize("page", WITH_LESSONS)
 def test_the_first_run_of_a_page_computed_anew_is_the_same(page: str) -> None:
-    spec = LISTED[page][0]
+    spec = WITH_LESSONS[page][0]
     said, anew = shipped_runs.record(spec), made(spec).record
     assert said is not None, ANEW
     assert differences({page: Shipped(said, {})}, {page: Shipped(anew, {})}) == []
