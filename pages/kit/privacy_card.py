@@ -205,6 +205,7 @@ def draw(
         st.markdown(f"## {say(title)} {badge(guarantee.status)}")
         if guarantee.has_epsilon:
             st.markdown(linked(f"**{say(_in_full(event, guarantee, delta))}**"))
+            _say_made_for_replacement(event, guarantee)
             _of_one_person(event, guarantee, delta, each)
         _inside(event, guarantee, delta, public)
 
@@ -233,6 +234,7 @@ def label(
                 rule=rule_of(event),
             )
             st.markdown(linked(facts))
+            _say_made_for_replacement(event, guarantee)
             if guarantee.status is not Status.PROVEN:
                 st.write(linked(say(_words(guarantee))))
             _of_one_person(event, guarantee, delta, each)
@@ -248,6 +250,19 @@ def label(
 def _in_full(event: Event, guarantee: Promise, delta: float) -> str:
     exact = every_epsilon(event, delta)[0].epsilon or 0.0
     return epsilon_in_full(exact, delta, guarantee.unit, rule=rule_of(event))
+
+
+def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
+    """That epsilon is the same under both relations, where every release is made for that."""
+    releases = normal_form(event)
+    alike = releases and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
+    if alike and guarantee.unit != VALUE:
+        st.caption(
+            say(
+                "The noise is made for replacing a row by any other: ε is the same under both"
+                " relations."
+            )
+        )
 
 
 def _words(guarantee: Promise) -> str:
