@@ -282,6 +282,7 @@ def test_warm_computes_the_first_page_and_with_all_every_page_once(
         "retention": [run("global-mean", 0), run("global-mean", 1)],
     }
     monkeypatch.setattr(first_views, "runs_of_pages", lambda: pages)
+    monkeypatch.setattr(first_views, "runs_of_lessons", dict)
     first = say("warm", "--json").json
     assert [(it["algorithm"], it["seed"]) for it in first] == [("global-mean", 0), ("user-mean", 0)]
     every = say("warm", "--all", "--json").json
