@@ -275,6 +275,44 @@ def result_name(kind: bool, processes: int) -> str:
     return f"classroom{'-calm' * kind}{f'-{processes}' * (processes > 1)}"
 
 
+def answered(asked: argparse.Namespace, told: list[Any], seen: list[Any]) -> dict[str, Any]:
+    """How long students waited, what they were shown, and whether it was right. told: a student and
+    her results each; seen: of each browser its waits, results and faults.
+    """
+    said = [pair for _, pairs in told for pair in pairs] + [
+        pair for _, pairs, _ in seen for pair in pairs
+    ]
+    right = expected(
+        asked.data,
+        {epsilon for epsilon, _ in said},
+        5e-5 if asked.data == "cinema-small" else 5e-6,
+        0,
+    )
+    waits, drawn = (
+        np.array([wait for student, _ in told for wait in held(student)])
+        for held in (lambda it: it.answers, lambda it: it.drawn)
+    )
+    in_browsers = [wait for waits_, _, _ in seen for wait in waits_]
+    messages = [text for student, _ in told for text in student.messages]
+    return {
+        "widgets": len(waits),
+        "answer_median": round(float(np.median(waits)), 3),
+        "answer_95th": round(float(np.quantile(waits, 0.95)), 3),
+        "answer_most": round(float(waits.max()), 3),
+        "drawn_median": round(float(np.median(drawn)), 3),
+        "drawn_95th": round(float(np.quantile(drawn, 0.95)), 3),
+        "pages_drawn": sum(student.whole for student, _ in told),
+        "fragments_drawn": sum(student.parts for student, _ in told),
+        "browser_card_median": round(float(np.median(in_browsers)), 3) if seen else None,
+        "results": len(said),
+        "wrong_results": [pair for pair in said if pair[1] not in right[pair[0]]],
+        "exceptions_on_pages": (
+            sum("exception" in text for text in messages) + sum(faults for _, _, faults in seen)
+        ),
+        "queue_told": sum("your turn" in text for text in messages),
+    }
+
+
 def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[str, Any]:
     """The class itself; what was seen of it."""
     watch = Watch(pid)
@@ -298,20 +336,7 @@ def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[s
     spent = watch.processor_seconds - spent
     left = asyncio.run(unfinished(base))
     first = created()
-    said = [pair for _, pairs in told for pair in pairs] + [
-        pair for _, pairs, _ in seen for pair in pairs
-    ]
-    right = expected(
-        asked.data,
-        {epsilon for epsilon, _ in said},
-        5e-5 if asked.data == "cinema-small" else 5e-6,
-        0,
-    )
-    waits, drawn = (
-        np.array([wait for student, _ in told for wait in held(student)])
-        for held in (lambda it: it.answers, lambda it: it.drawn)
-    )
-    messages = [text for student, _ in told for text in student.messages]
+    answers = answered(asked, told, seen)
     time.sleep(asked.after)
     asyncio.run(visit(base, query))  # whoever comes next
     after = watch.now()
@@ -323,25 +348,7 @@ def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[s
         "browsers": len(seen),
         "seconds": round(took, 1),
         "server_processor_seconds": round(spent, 1),
-        "widgets": len(waits),
-        "answer_median": round(float(np.median(waits)), 3),
-        "answer_95th": round(float(np.quantile(waits, 0.95)), 3),
-        "answer_most": round(float(waits.max()), 3),
-        "drawn_median": round(float(np.median(drawn)), 3),
-        "drawn_95th": round(float(np.quantile(drawn, 0.95)), 3),
-        "pages_drawn": sum(student.whole for student, _ in told),
-        "fragments_drawn": sum(student.parts for student, _ in told),
-        "browser_card_median": (
-            round(float(np.median([wait for waits_, _, _ in seen for wait in waits_])), 3)
-            if seen
-            else None
-        ),
-        "results": len(said),
-        "wrong_results": [pair for pair in said if pair[1] not in right[pair[0]]],
-        "exceptions_on_pages": (
-            sum("exception" in text for text in messages) + sum(faults for _, _, faults in seen)
-        ),
-        "queue_told": sum("your turn" in text for text in messages),
+        **answers,
         "others": others,
         "still_said": left,
         "runs_stored": len(first),

@@ -116,32 +116,14 @@ def read_labelled(
         declared_size(n_users, users, "users", name),
         declared_size(n_items, items, "items", name),
     )
-    empty = np.bincount(rows.users, minlength=users) == 0
-    titles, labels = (
-        (*names, *(f"item {j}" for j in range(items, size[1])))
-        for names in (rows.titles, rows.item_labels)
-    )
-    ratings = Ratings.of(
-        rows.users,
-        rows.items,
-        rows.values,
-        n_users=size[0],
-        n_items=size[1],
-        bounds=(low, high),
-        order=rows.order,
-        titles=titles,
-        labels=labels,
-        name=name,
-        assumptions=(*assumed_sizes(n_users, n_items), *rows.assumptions),
-    )
-    problems = rows.problems + ((Problem(EMPTY_USER, int(empty.sum())),) if empty.any() else ())
+    ratings = _ratings(rows, size, (low, high), name, assumed_sizes(n_users, n_items))
     report = Report(
         name=name,
         read=rows.read,
         kept=len(ratings),
         n_users=size[0],
         n_items=size[1],
-        problems=problems,
+        problems=(*rows.problems, *_empty_users(rows)),
         columns=tuple((role, names_of(table)[j]) for role, j in chosen.items()),
         values=values,
         ignored=tuple(
@@ -150,6 +132,39 @@ def read_labelled(
         assumed=rows.assumed,
     )
     return ratings, report, rows.item_labels
+
+
+def _ratings(
+    rows: Rows,
+    size: tuple[int, int],
+    bounds: tuple[float, float],
+    name: str,
+    assumptions: tuple[str, ...],
+) -> Ratings:
+    """Usable rows as ratings; items that are declared and not in the file have a name too."""
+    titles, labels = (
+        (*names, *(f"item {j}" for j in range(len(rows.item_labels), size[1])))
+        for names in (rows.titles, rows.item_labels)
+    )
+    return Ratings.of(
+        rows.users,
+        rows.items,
+        rows.values,
+        n_users=size[0],
+        n_items=size[1],
+        bounds=bounds,
+        order=rows.order,
+        titles=titles,
+        labels=labels,
+        name=name,
+        assumptions=(*assumptions, *rows.assumptions),
+    )
+
+
+def _empty_users(rows: Rows) -> list[Problem]:
+    """Users of the file none of whose rows could be used."""
+    empty = int((np.bincount(rows.users, minlength=len(rows.user_labels)) == 0).sum())
+    return [Problem(EMPTY_USER, empty)] if empty else []
 
 
 def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[float, float]:

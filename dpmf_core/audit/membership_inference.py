@@ -189,61 +189,20 @@ class Audit:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Every epsilon of this audit, each with what it means."""
-        found = [
-            Figure(
-                phrase("proved"),
-                "≤",
-                self.proven,
-                (
-                    phrase("nothing is proved")
-                    if self.proven is None
-                    else phrase("no attack finds more, on any two neighbouring data sets")
-                ),
-            )
-        ]
-        if self.realised is not None and self.planned is not None:
-            found.append(
-                Figure(
-                    phrase("lost by this canary"),
-                    "=",
-                    self.lost,
-                    phrase(
-                        "how far it moved the releases, in terms of their noise; no sampling"
-                        " error; μ is {realised:.3f}, the ledger allows {planned:.3f}",
-                        realised=self.realised,
-                        planned=self.planned,
-                    ),
-                )
-            )
-        for bound, meaning in (
-            (
-                self.strongest("pair test"),
+        return (
+            self._proved,
+            *self._lost_by_the_canary(),
+            *self._measured(
+                "pair test",
                 phrase(
                     "which of two trainings had the canary; bounds μ: the ε of one Gaussian release"
                     " of it"
                 ),
             ),
-            (
-                self.strongest("error rates"),
+            *self._measured(
+                "error rates",
                 phrase("false alarms and misses at one threshold, whatever the noise"),
             ),
-        ):
-            if bound is not None:
-                found.append(
-                    Figure(
-                        bounds.TITLES[bound.rule],
-                        "≥",
-                        bound.epsilon,
-                        phrase(
-                            "{meaning}: {words} ({attack})",
-                            meaning=meaning,
-                            words=bound.words,
-                            attack=bounds.TITLES[bound.attack],
-                        ),
-                    )
-                )
-        return (
-            *found,
             Figure(
                 phrase("at best"),
                 "≥",
@@ -251,6 +210,40 @@ class Audit:
                 phrase("what so many trainings would show if nothing were hidden"),
             ),
         )
+
+    @property
+    def _proved(self) -> Figure:
+        meaning = (
+            phrase("nothing is proved")
+            if self.proven is None
+            else phrase("no attack finds more, on any two neighbouring data sets")
+        )
+        return Figure(phrase("proved"), "≤", self.proven, meaning)
+
+    def _lost_by_the_canary(self) -> list[Figure]:
+        """None where the releases were not watched."""
+        if self.realised is None or self.planned is None:
+            return []
+        meaning = phrase(
+            "how far it moved the releases, in terms of their noise; no sampling"
+            " error; μ is {realised:.3f}, the ledger allows {planned:.3f}",
+            realised=self.realised,
+            planned=self.planned,
+        )
+        return [Figure(phrase("lost by this canary"), "=", self.lost, meaning)]
+
+    def _measured(self, rule: bounds.Rule, meaning: str) -> list[Figure]:
+        """The strongest lower bound by a rule; none where the rule found none."""
+        bound = self.strongest(rule)
+        if bound is None:
+            return []
+        words = phrase(
+            "{meaning}: {words} ({attack})",
+            meaning=meaning,
+            words=bound.words,
+            attack=bounds.TITLES[bound.attack],
+        )
+        return [Figure(bounds.TITLES[bound.rule], "≥", bound.epsilon, words)]
 
     @property
     def broken(self) -> bool:

@@ -104,15 +104,7 @@ def tune(
 
     A search that was cut goes on.
     """
-    if bool(grids) == bool(varied):
-        raise BadInput(
-            "tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials"
-            " N) for a sampler; not both."
-        )
-    if not options["dataset"]:
-        raise BadInput(
-            "tune needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
-        )
+    _require_consistent(grids, varied, options["dataset"], distribution, draws)
     options["validation_fraction"] = options["validation_fraction"] or 0.1
     kind, parts = algorithms.find(algorithm), described(options)
     fixed = typed(kind, pairs(options["params"], "--param"))
@@ -120,10 +112,6 @@ def tune(
     search = _grid(kind, grids) if grids else _ranges(kind, varied, parts, fixed, asked)
     if line:
         search = {name: _logarithmic(kind, name, values) for name, values in search.items()}
-    if distribution is not None and draws not in (None, 1):
-        raise BadInput(
-            f"In a private selection a trial is one training: leave --draws out. Got {draws}."
-        )
     each = draws if draws is not None else 3 if distribution is None else 1
     spec = TuneSpec.parse(
         **parts,
@@ -149,6 +137,29 @@ def tune(
         made, fresh = _searched(spec, trials)
         _tell(spec, made, fresh, as_json)
     accounts.tell(spec.data.id)
+
+
+def _require_consistent(
+    grids: tuple[str, ...],
+    varied: tuple[str, ...],
+    dataset: str | None,
+    distribution: str | None,
+    draws: int | None,
+) -> None:
+    """Raises BadInput where the options say too little, or what cannot be had together."""
+    if bool(grids) == bool(varied):
+        raise BadInput(
+            "tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials"
+            " N) for a sampler; not both."
+        )
+    if not dataset:
+        raise BadInput(
+            "tune needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
+        )
+    if distribution is not None and draws not in (None, 1):
+        raise BadInput(
+            f"In a private selection a trial is one training: leave --draws out. Got {draws}."
+        )
 
 
 def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:

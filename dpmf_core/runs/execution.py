@@ -162,19 +162,9 @@ def run(
     budget does not allow, Cancelled when `stopped` turns true.
     """
     began = time.perf_counter()
-    unshaped = open_anywhere(spec.data) if given is None else filtered_anywhere(given, spec.data)
-    if isinstance(unshaped, PartitionedRatings):
-        reader = _Reader(report, stopped)
-        report = reader.report
-        unshaped = _checked(unshaped, spec, individual).watched(reader)
-    if individual:
-        require_individual(spec, unshaped)
+    unshaped, report = _asked_data(spec, given, individual, report, stopped)
     key = run_key(spec, unshaped)
-    paying: Any = contextlib.nullcontext(paid)
-    if paid is None:
-        lasting = given is not None or not is_own(spec.data.id)
-        paying = accounts.charging(unshaped, charge_before(spec, unshaped), ledger, lasting)
-    with paying as leave:
+    with _paying(spec, unshaped, given, ledger, paid) as leave:
         data, first, released = _in_released_shape(spec, unshaped, leave)
         judge = _judge(spec, data, given is not None or spec.data.releases_shape)
         ready = prepared_for(spec, data)
@@ -220,6 +210,40 @@ def run(
         released_shape=released,
     )
     return Run(record, model.arrays, losses, _names(given, judge.train))
+
+
+def _asked_data(
+    spec: RunSpec,
+    given: AnyData | None,
+    individual: bool,
+    report: Report,
+    stopped: Callable[[], bool],
+) -> tuple[AnyData, Report]:
+    """The data before their shape is released, and what is told of the run: of ratings in parts
+    also what is read of them.
+    """
+    data = open_anywhere(spec.data) if given is None else filtered_anywhere(given, spec.data)
+    if isinstance(data, PartitionedRatings):
+        reader = _Reader(report, stopped)
+        report = reader.report
+        data = _checked(data, spec, individual).watched(reader)
+    if individual:
+        require_individual(spec, data)
+    return data, report
+
+
+def _paying(
+    spec: RunSpec,
+    data: AnyData,
+    given: AnyData | None,
+    ledger: str | Path | None,
+    paid: Paid | None,
+) -> contextlib.AbstractContextManager[Any]:
+    """The charge to the account of the data, settled when it ends; nothing where it is paid."""
+    if paid is not None:
+        return contextlib.nullcontext(paid)
+    lasting = given is not None or not is_own(spec.data.id)
+    return accounts.charging(data, charge_before(spec, data), ledger, lasting)
 
 
 def _names(given: AnyData | None, train: Any) -> ItemNames | None:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core.algorithms import REGISTRY
+from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.audit.canaries import FAULTS, faults_of
 from dpmf_core.audit.canary_data import Unit, protected
 from dpmf_core.audit.membership_inference import AuditSpec
@@ -79,16 +80,7 @@ def draw() -> tuple[AuditSpec, bool]:
     with place.container():
         first, second, third = st.columns([2, 1, 1])
         left, middle, right = st.columns([2, 1, 1])
-    names = list(REGISTRY)
-    _start_value("audit.algorithm", "attack", "private-svd", _one_of(names))
-    name = first.selectbox(
-        say("Algorithm under attack"),
-        names,
-        **bind("audit.algorithm", names),
-        format_func=lambda it: say(REGISTRY[it].title),
-        disabled=fixed,
-    )
-    kind = REGISTRY[name]
+    kind = REGISTRY[_algorithm(first, fixed)]
     budgeted = "small-noise" in faults_of(kind)
     _start_value("audit.epsilon", "at", 2.0, _within(float, 0.01, 100))
     epsilon = second.number_input(
@@ -110,28 +102,8 @@ def draw() -> tuple[AuditSpec, bool]:
         disabled=fixed,
         help=say("Half of them with the canary."),
     )
-    faults = [*faults_of(kind), SECRET]
-    _start_value(f"audit.fault.{name}", "fault", "none", _one_of(faults))
-    fault = left.selectbox(
-        say("Plant a fault"),
-        faults,
-        **bind(f"audit.fault.{name}", faults),
-        format_func=lambda it: say(PLANTED[it]),
-        disabled=fixed,
-    )
-    own = protected(kind())
-    units: list[Unit] = [
-        own,
-        *(unit for unit in CANARIES if unit != own and kind.task == "ratings"),  # type: ignore[list-item]
-    ]
-    _start_value(f"audit.unit.{name}", "canary", own, _one_of(list(units)))
-    unit = middle.selectbox(
-        say("Canary"),
-        units,
-        **bind(f"audit.unit.{name}", units),
-        format_func=lambda it: say(CANARIES[it]),
-        disabled=fixed,
-    )
+    fault = _fault(left, kind, fixed)
+    unit = _canary(middle, kind, fixed)
     _start_value("audit.seed", "aseed", 0, _within(int, 0, 2**31))
     seed = right.number_input(
         say("Seed of the audit"), 0, 2**31, **bind("audit.seed"), disabled=fixed
@@ -140,7 +112,7 @@ def draw() -> tuple[AuditSpec, bool]:
         place.empty()
     links.put_in_address(
         {
-            "attack": name,
+            "attack": kind.id,
             "at": budget_text(epsilon),
             "runs": str(count),
             "fault": fault,
@@ -148,16 +120,61 @@ def draw() -> tuple[AuditSpec, bool]:
             "aseed": str(seed),
         }
     )
-    planted = faults[:-1][(7 * seed + 3) % (len(faults) - 1)] if fault == SECRET else fault
-    budget = epsilon if budgeted else None
-    return (
-        AuditSpec.parse(
-            algorithm=name,
-            epsilon=budget,
-            runs=count,
-            seed=seed,
-            fault=planted,
-            unit=None if unit == own else unit,
-        ),
-        fault == SECRET,
+    faults = faults_of(kind)
+    asked = AuditSpec.parse(
+        algorithm=kind.id,
+        epsilon=epsilon if budgeted else None,
+        runs=count,
+        seed=seed,
+        fault=faults[(7 * seed + 3) % len(faults)] if fault == SECRET else fault,
+        unit=None if unit == protected(kind()) else unit,
     )
+    return asked, fault == SECRET
+
+
+def _algorithm(place: DeltaGenerator, fixed: bool) -> str:
+    """Which algorithm is attacked."""
+    names = list(REGISTRY)
+    _start_value("audit.algorithm", "attack", "private-svd", _one_of(names))
+    chosen: str = place.selectbox(
+        say("Algorithm under attack"),
+        names,
+        **bind("audit.algorithm", names),
+        format_func=lambda it: say(REGISTRY[it].title),
+        disabled=fixed,
+    )
+    return chosen
+
+
+def _fault(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> str:
+    """Which fault is planted, or that it is a secret."""
+    faults, key = [*faults_of(kind), SECRET], f"audit.fault.{kind.id}"
+    _start_value(key, "fault", "none", _one_of(faults))
+    chosen: str = place.selectbox(
+        say("Plant a fault"),
+        faults,
+        **bind(key, faults),
+        format_func=lambda it: say(PLANTED[it]),
+        disabled=fixed,
+    )
+    return chosen
+
+
+def _canary(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> Unit:
+    """In what two neighbouring data sets of the attack differ; unless chosen, what the algorithm
+    protects.
+    """
+    own, key = protected(kind()), f"audit.unit.{kind.id}"
+    units: list[Unit] = [
+        own,
+        *(unit for unit in CANARIES if unit != own and kind.task == "ratings"),  # type: ignore[list-item]
+    ]
+    _start_value(key, "canary", own, _one_of(list(units)))
+    chosen: Unit = place.selectbox(
+        say("Canary"),
+        units,
+        **bind(key, units),
+        format_func=lambda it: say(CANARIES[it]),
+        disabled=fixed,
+    )
+    return chosen

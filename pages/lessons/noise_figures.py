@@ -3,6 +3,7 @@ afterwards, and who pays.
 """
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.language import phrase
@@ -41,28 +42,8 @@ def response() -> None:
     found = randomised_response.survey(SHARE, people, epsilon)
     table = pd.DataFrame({"estimate": found.estimates, "chance": found.chances})
     table = table[table["chance"] > table["chance"].max() * 1e-4]
-    fig = drawn(
-        say("share of yes, the lies subtracted"),
-        say("how likely"),
-        table,
-        "estimate",
-        [line(say("estimate"), "chance", "spectral", fill="tozeroy")],
-        280,
-    )
-    fig.add_vline(x=SHARE, line={"color": colours.ink(), "dash": "dash"})
-    fig.add_annotation(
-        x=SHARE,
-        y=1,
-        yref="paper",
-        text=say("true share"),
-        showarrow=False,
-        xanchor="left",
-        xshift=4,
-    )
-    fig.update_layout(showlegend=False)
-    fig.update_xaxes(tickformat=".0%")
     charts.show(
-        fig,
+        _estimates(table),
         "learn.response.figure",
         say("How likely each estimate of the share is; the true share is 30%."),
         table,
@@ -86,6 +67,31 @@ def response() -> None:
             share=SHARE,
         )
     )
+
+
+def _estimates(table: pd.DataFrame) -> go.Figure:
+    """How likely each estimate is, with the true share marked."""
+    fig = drawn(
+        say("share of yes, the lies subtracted"),
+        say("how likely"),
+        table,
+        "estimate",
+        [line(say("estimate"), "chance", "spectral", fill="tozeroy")],
+        280,
+    )
+    fig.add_vline(x=SHARE, line={"color": colours.ink(), "dash": "dash"})
+    fig.add_annotation(
+        x=SHARE,
+        y=1,
+        yref="paper",
+        text=say("true share"),
+        showarrow=False,
+        xanchor="left",
+        xshift=4,
+    )
+    fig.update_layout(showlegend=False)
+    fig.update_xaxes(tickformat=".0%")
+    return fig
 
 
 def local() -> None:

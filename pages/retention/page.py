@@ -14,7 +14,7 @@ from dpmf_core.language import phrase
 from dpmf_core.papers.registry import figures_of
 from dpmf_core.papers.retention_excess import AXIS_TITLE
 from dpmf_core.runs.record import Run
-from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, at_rest, stream
+from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, Moment, at_rest, stream
 from pages.kit import (
     charts,
     odometer,
@@ -114,6 +114,15 @@ def by_share(done: dict[str, Run]) -> None:
 def memory() -> None:
     """The retention ledger, and a stream that is really run."""
     st.header(say("What is kept, where, for how long"), anchor=False)
+    kept_by_variant()
+    st.header(say("What would a subpoena get, and what a wiretap?"), anchor=False)
+    exposed_by_variant()
+    number = st.slider(say("Moment"), 1, MOMENTS, 1, key="retention.moment")
+    held_after(stream()[number - 1])
+
+
+def kept_by_variant() -> None:
+    """The retention ledger."""
     rows = [
         {
             say("variant"): say(frames.NAMES[name]),
@@ -125,7 +134,10 @@ def memory() -> None:
         for entry in kept
     ]
     safe_text.words_table(pd.DataFrame(rows))
-    st.header(say("What would a subpoena get, and what a wiretap?"), anchor=False)
+
+
+def exposed_by_variant() -> None:
+    """Who could get what."""
     exposed = [
         {
             say("variant"): say(frames.NAMES[name]),
@@ -144,8 +156,10 @@ def memory() -> None:
             " recommended crosses the wire in every variant."
         )
     )
-    number = st.slider(say("Moment"), 1, MOMENTS, 1, key="retention.moment")
-    moment = stream()[number - 1]
+
+
+def held_after(moment: Moment) -> None:
+    """What the servers of every variant hold right after a rating of the stream."""
     st.write(
         say(
             "**Person {user} rates item {item} with {rating:g}.** Right after, the servers hold:",

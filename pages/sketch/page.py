@@ -4,6 +4,7 @@ Factors in a count sketch, what is claimed for them, and what an attack shows.
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -93,8 +94,19 @@ def claim(done: dict[str, object]) -> None:
     who_sees_what.draw(who_sees_what.SKETCH)
 
 
-def figure(choice: Choice) -> None:
-    """One of the source's figures, on the chosen data."""
+class Asked(NamedTuple):
+    """What the controls above a figure say: which figure, its dimension, over what it is measured,
+    and the epsilon of what stands beside it.
+    """
+
+    which: str
+    rank: int
+    metric: str
+    epsilon: float
+
+
+def asked_figure(epsilon: float) -> Asked:
+    """The controls. epsilon: the sidebar's, unless a figure has its own."""
     which = (
         st.segmented_control(
             say("Figure"),
@@ -106,7 +118,6 @@ def figure(choice: Choice) -> None:
         )
         or first_views.SKETCH_FIGURE
     )
-    published = find_figure(which)
     left, right = st.columns(2)
     rank = left.select_slider(
         say("Dimension d"),
@@ -115,7 +126,7 @@ def figure(choice: Choice) -> None:
         key="sketch.rank",
         disabled=which in ("balu-fig2", "sketch-table"),
     )
-    metric = published.metric
+    metric = find_figure(which).metric
     if which == "balu-fig4":
         metric = right.selectbox(
             say("Measured over"),
@@ -123,7 +134,6 @@ def figure(choice: Choice) -> None:
             key="sketch.metric",
             format_func=figures.metric_label,
         )
-    epsilon = choice.epsilon
     if which == PROVED_BESIDE:
         epsilon = right.select_slider(
             say("ε of SGLD, which is proved and stands beside it"),
@@ -132,9 +142,15 @@ def figure(choice: Choice) -> None:
             key="sketch.sgld",
             format_func=lambda epsilon: written(budget_text(epsilon)),
         )
+    return Asked(which, rank, metric, epsilon)
+
+
+def figure(choice: Choice) -> None:
+    """One of the source's figures, on the chosen data."""
+    which, rank, metric, epsilon = asked_figure(choice.epsilon)
     chosen = choice.spec("sketch").data
     data = DataSpec.model_validate(chosen.model_dump())
-    published = first_views.sketch_figure(published, data, choice.seed, rank)
+    published = first_views.sketch_figure(find_figure(which), data, choice.seed, rank)
     points = published.points()
     sgld = say("SGLD at ε = {epsilon}, proved step by step", epsilon=budget_text(epsilon))
     proved = Point(replace(choice, epsilon=epsilon).spec("sgld"), sgld, None)
