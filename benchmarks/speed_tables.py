@@ -152,6 +152,10 @@ def scale_load() -> str:
     return f"{min(loads):.1f} to {max(loads):.1f}"
 
 
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
 def billion() -> str:
     """Whole private runs on ten million ratings and on a billion."""
     names = {"cinema-10m": "10 million", "cinema-1b": "a billion", "private-bias": "private biases"}
@@ -159,8 +163,8 @@ def billion() -> str:
         [
             names[it["dataset"]],
             names.get(it["algorithm"], it["algorithm"]),
-            f"{it['seconds'] / 60:.1f} min",
-            f"{it['processor_seconds'] / 60:.1f} min",
+            _minutes(it["seconds"]),
+            _minutes(it["processor_seconds"]),
             f"{it['peak_mb']:,.0f} MB",
             f"{it['rmse']:.4f}",
             f"{it['load_average']:.0f}",
