@@ -204,6 +204,7 @@ class Algorithm(BaseModel):
     uses_item_features: whether it learns from a public item table, where it is given one.
     needs_item_features: whether without one it is another algorithm.
     is_trivial: whether it is what must be beaten, and drawn as such.
+    trusts_nobody: whether every user adds noise herself, so that it answers another question.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -223,6 +224,7 @@ class Algorithm(BaseModel):
     uses_item_features: ClassVar[bool] = False
     needs_item_features: ClassVar[bool] = False
     is_trivial: ClassVar[bool] = False
+    trusts_nobody: ClassVar[bool] = False
 
     @classmethod
     def recommend(

@@ -84,6 +84,7 @@ class LocalBias(PrivateAlgorithm):
     marker: ClassVar[str] = "triangle-up"
     training_cost: ClassVar[int] = 3
     uses_item_features: ClassVar[bool] = True
+    trusts_nobody: ClassVar[bool] = True
     title: ClassVar[str] = "Local biases"
     words: ClassVar[str] = (
         "item offsets from messages to which every user adds noise herself: no curator is trusted"

@@ -185,6 +185,9 @@ def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[s
     for kind in algorithms.of_task("ratings").values():
         if not issubclass(kind, PrivateAlgorithm) or kind.needs_item_features:
             continue
+        if kind.trusts_nobody:
+            refused[kind.title] = "it trusts no curator, and errs more than all that trust one."
+            continue
         if not question.every and kind.training_cost > QUICK:
             refused[kind.title] = "it takes longer, and is tried when you refine the answer."
             continue

@@ -64,6 +64,7 @@ def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
     assert not {"sketch", "input-perturbation", "dpnmf-laplace", "dp-cmf"} & set(runs.methods)
     assert "conditional" in runs.refused["Input perturbation"]
+    assert "trusts no curator" in runs.refused["Local biases"]
     for point in runs.points:
         ready = prepare(point.spec, SHAPE)
         assert (point.epsilon is None) == (not ready.guarantee.has_epsilon)
