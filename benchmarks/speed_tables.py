@@ -55,6 +55,26 @@ def spread(found: dict[str, Any]) -> str:
     return f"{low:.1f} to {high:.1f}" if high < 10 else f"{low:.0f} to {high:.0f}"
 
 
+def als_large() -> str:
+    """ALS by conjugate gradients on many ratings."""
+    rows = []
+    for found in read_json("als_large.json")["rows"]:
+        for library, it in found["libraries"].items():
+            until = it["processor_seconds"]
+            rows.append(
+                [
+                    found["dataset"].removeprefix("cinema-").replace("m", " million"),
+                    library,
+                    f"{it['seconds_an_iteration']:.1f} s",
+                    "not reached" if until is None else f"{until:.0f} s",
+                    f"{it['held_out_error']:.4f}",
+                    f"{it['peak_mb']:,.0f} MB",
+                ]
+            )
+    head = ["ratings", "library", "an iteration", "until converged", "held-out error", "memory"]
+    return markdown(head, rows)
+
+
 def peers() -> str:
     """Libraries that predict ratings, at their defaults."""
     found = read_json("peers.json")

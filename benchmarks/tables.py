@@ -290,6 +290,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "source_claims": claims,
     "als_speed": speed_tables.als_speed,
     "als_convergence": speed_tables.als_convergence,
+    "als_large": speed_tables.als_large,
     "peers": speed_tables.peers,
     "other_speeds": speed_tables.other_speeds,
     "scale": speed_tables.scale,
