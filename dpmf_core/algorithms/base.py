@@ -166,10 +166,16 @@ class Recommender(Model):
         """Predicted ratings (len(users),), float32, within bounds."""
         from dpmf_core import kernels
 
-        out = self.centre + personal.offsets[users] + self.item_offsets.astype(np.float32)[items]
-        if (V := self.item_sides).shape[1]:
-            out = out + kernels.predict_pairs(personal.factors, V, users, items)
-        return np.asarray(np.clip(out, *self.bounds))
+        return kernels.predict_ratings(
+            self.centre,
+            personal.offsets,
+            self.item_offsets,
+            personal.factors,
+            self.item_sides,
+            users,
+            items,
+            self.bounds,
+        )
 
     def scores(self, personal: Personal, users: Array) -> Array:
         """What a user's list is ranked by, (len(users), n_items): not clipped, so that ties

@@ -201,12 +201,16 @@ class ItemCounts(Statistic):
         totals[0][:] += np.bincount(block.rows.items, rows[1], len(totals[0]))
 
 
+def centred_rows(rows: Ratings, unit: float) -> Array:
+    """x_u for each rating (n_ratings,): user u's row less her own mean, in units of `unit`."""
+    return (rows.values - user_means(rows, rows.values)[rows.users]) / unit
+
+
 def weighted_rows(block: Block, unit: float) -> tuple[Array, Array]:
-    """w_u x_u and w_u for each rating (n_ratings,), on the grid. x_u is user u's row centred by her
-    own mean, in units of `unit`;
+    """w_u x_u (`centred_rows`) and w_u for each rating (n_ratings,), on the grid.
     w_u = min(1/sqrt(n_u), 1/||x_u||), so that both have L2 norm at most 1."""
     rows: Ratings = block.rows
-    x = (rows.values - user_means(rows, rows.values)[rows.users]) / unit
+    x = centred_rows(rows, unit)
     n_u = np.maximum(np.diff(rows.by_user), 1)
     norms = np.sqrt(kernels.segment_sums(rows.by_user, x.astype(np.float64) ** 2))
     weight = (1 / np.maximum(np.sqrt(n_u), norms))[rows.users] * INSIDE
@@ -328,18 +332,10 @@ def private_mean(curator: Curator) -> float:
     return float(shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1))
 
 
-class PrivateBias(PrivateAlgorithm):
-    """Item offsets from noisy weighted sums and counts; a user's own offset never leaves her."""
+class OffsetsAlone(PrivateAlgorithm):
+    """Released item offsets and nothing else; a user's own offset never leaves her."""
 
-    id: ClassVar[str] = "private-bias"
-    colour: ClassVar[str] = "green"
-    training_cost: ClassVar[int] = 1
-    is_usual_rival: ClassVar[bool] = True
     uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "Private biases"
-    words: ClassVar[str] = "item offsets from noisy sums and counts, user offsets local"
-    source: ClassVar[str] = "ours, after McSherry & Mironov 2009"
-    version: ClassVar[int] = 3
     twin: ClassVar[str] = "bias"
 
     prior_deviation: float = Field(
@@ -351,23 +347,40 @@ class PrivateBias(PrivateAlgorithm):
     )
     local_columns: bool = LOCAL_COLUMNS
 
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+
+    def model(self, released: ReleasedBiases, shape: Shape) -> Recommender:
+        """What everybody gets."""
+        model = no_factors(
+            shape, centre=shape.mid_range, item_offsets=released.offsets, user_damping=0.0
+        )
+        if not self.local_columns:
+            return model
+        return with_local_columns(model, released.positive_counts, shape)
+
+
+class PrivateBias(OffsetsAlone):
+    """Item offsets from noisy weighted sums and counts."""
+
+    id: ClassVar[str] = "private-bias"
+    colour: ClassVar[str] = "green"
+    training_cost: ClassVar[int] = 1
+    is_usual_rival: ClassVar[bool] = True
+    title: ClassVar[str] = "Private biases"
+    words: ClassVar[str] = "item offsets from noisy sums and counts, user offsets local"
+    source: ClassVar[str] = "ours, after McSherry & Mironov 2009"
+    version: ClassVar[int] = 3
+
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         return ItemSums(), ItemCounts()
 
     def plan(self, shape: Shape, level: float) -> Event:
         return bias_plan(level, 1.0)
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
-
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
         released = release_biases(
             curator, unit=shape.half_range / 2, prior_deviation=self.prior_deviation
         )
-        model = no_factors(
-            shape, centre=shape.mid_range, item_offsets=released.offsets, user_damping=0.0
-        )
-        if self.local_columns:
-            model = with_local_columns(model, released.positive_counts, shape)
-        yield model
+        yield self.model(released, shape)

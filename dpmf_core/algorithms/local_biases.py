@@ -13,21 +13,13 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import (
-    INSIDE,
-    Array,
-    PrivateAlgorithm,
-    Recommender,
-    Streams,
-    user_means,
-)
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS, NoisyOffsets, no_factors
-from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams
+from dpmf_core.algorithms.baselines import NoisyOffsets, OffsetsAlone, centred_rows
 from dpmf_core.curator import Block, Curator, Held, Range, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
-from dpmf_core.privacy import Event, Guarantee, Status
+from dpmf_core.privacy import Event
 
 MESSAGES = phrase("every user's message")
 AT_ONCE = 1 << 22  # numbers of messages that are held at a time
@@ -63,18 +55,18 @@ class Messages(Statistic):
 
 
 def message_rows(block: Block, unit: float, count_weight: float) -> tuple[Array, Array]:
-    """w_u x_u and w_u `count_weight` for each rating (n_ratings,), on the grid. x_u is user u's row
-    centred by her own mean, in units of `unit`; w_u makes the norm of both together 1.
+    """w_u x_u (`centred_rows`) and w_u `count_weight` for each rating (n_ratings,), on the grid;
+    w_u makes the norm of both together 1.
     """
     rows: Ratings = block.rows
-    x = ((rows.values - user_means(rows, rows.values)[rows.users]) / unit).astype(np.float64)
+    x = centred_rows(rows, unit).astype(np.float64)
     squares = kernels.segment_sums(rows.by_user, x**2 + count_weight**2)
     weight = (INSIDE / np.sqrt(np.maximum(squares, 1e-300)))[rows.users]
     both = weight * x, weight * count_weight
     return on_grid(both[0], 1.0, block.n_units), on_grid(both[1], 1.0, block.n_units)
 
 
-class LocalBias(PrivateAlgorithm):
+class LocalBias(OffsetsAlone):
     """Private biases that trust nobody: the noise is in every message, not in their sum, which so
     carries the root of n times as much.
     """
@@ -83,14 +75,12 @@ class LocalBias(PrivateAlgorithm):
     colour: ClassVar[str] = "orange"
     marker: ClassVar[str] = "triangle-up"
     training_cost: ClassVar[int] = 3
-    uses_item_features: ClassVar[bool] = True
     trusts_nobody: ClassVar[bool] = True
     title: ClassVar[str] = "Local biases"
     words: ClassVar[str] = (
         "item offsets from messages to which every user adds noise herself: no curator is trusted"
     )
     source: ClassVar[str] = "ours, after Kasiviswanathan et al. 2011 and McSherry & Mironov 2009"
-    twin: ClassVar[str] = "bias"
 
     count_weight: float = Field(
         0.25,
@@ -99,14 +89,6 @@ class LocalBias(PrivateAlgorithm):
         title="count weight κ",
         description="what a rated item adds beside its rating, in quarters of the rating range",
     )
-    prior_deviation: float = Field(
-        0.5,
-        gt=0,
-        le=10,
-        title="prior deviation of item offsets",
-        description="in quarters of the rating range; steers shrinkage",
-    )
-    local_columns: bool = LOCAL_COLUMNS
 
     def check(self, shape: Shape) -> None:
         super().check(shape)
@@ -130,20 +112,11 @@ class LocalBias(PrivateAlgorithm):
     def plan(self, shape: Shape, level: float) -> Event:
         return Messages().event(level)
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
-
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
         unit = shape.half_range / 2
         noisy = self._added_up(curator, unit)
-        released = noisy.shrunk(shape, unit, self.prior_deviation)
-        model = no_factors(
-            shape, centre=shape.mid_range, item_offsets=released.offsets, user_damping=0.0
-        )
-        if self.local_columns:
-            model = with_local_columns(model, released.positive_counts, shape)
-        yield model
+        yield self.model(noisy.shrunk(shape, unit, self.prior_deviation), shape)
 
     def _added_up(self, curator: Curator, unit: float) -> NoisyOffsets:
         """What the server makes of the messages; their noise adds up to sqrt(n) times that of

@@ -13,7 +13,14 @@ from dpmf_core.kernels.least_squares import solve_psd, solve_rows
 from dpmf_core.kernels.lists import best_unseen
 from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
 from dpmf_core.kernels.rounding import round_towards_zero
-from dpmf_core.kernels.rows import predict_pairs, rank_segments, residuals, segment_sums, unfold
+from dpmf_core.kernels.rows import (
+    predict_pairs,
+    predict_ratings,
+    rank_segments,
+    residuals,
+    segment_sums,
+    unfold,
+)
 from dpmf_core.kernels.threads import share_out, single_threaded_blas, usable_threads
 
 __all__ = [
@@ -23,6 +30,7 @@ __all__ = [
     "best_unseen",
     "compiled",
     "predict_pairs",
+    "predict_ratings",
     "rank_segments",
     "ready",
     "refine_rows",
@@ -63,6 +71,7 @@ def ready() -> None:
         rhs = right_sides(indptr, indices, values, wide, 0, 1)
         solve_psd(grams.astype(np.float32), rhs.astype(np.float32), 1.0)
         predict_pairs(factors, factors, indices, indices)
+        predict_ratings(0.0, values, values, factors, factors, indices, indices, (0.0, 1.0))
     rank_segments(indptr, values)
     best_unseen(np.ones((1, 3)), np.zeros(1), indptr, indices, 1)
     residuals(np.array([0, 2]), indices, values, 0.0, values, 1.0)

@@ -215,14 +215,14 @@ def solve_psd(
             + (0 if base is None else common)
             + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)
         )
-        share_out(lambda start, stop: _solve_as_is(system, start, stop, out), np.ones(n), threads)
+        share_out(lambda start, stop: _solve_as_is(system, start, stop, out), n, threads)
         return out
     posv = routine(letter(grams.dtype) + "posv")
     share_out(
         lambda start, stop: _solve_definite(
             posv, grams, ridges, common, start, stop, out, indefinite
         ),
-        np.ones(n),
+        n,
         threads,
     )
     rest = np.flatnonzero(indefinite)
@@ -232,7 +232,7 @@ def solve_psd(
         out[rows] = _solve_projected(grams[rows], rhs[rows], ridges[rows], common)
 
     if len(rest):
-        share_out(work, np.ones(len(rest)), threads)
+        share_out(work, len(rest), threads)
     return out
 
 

@@ -21,6 +21,16 @@ def _predict(user_factors, item_factors, users, items, start, stop, out):  # typ
         out[e] = total
 
 
+@compiled(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
+def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, out):  # type: ignore[no-untyped-def]
+    for e in range(start, stop):
+        u, v = U[users[e]], V[items[e]]
+        total = np.float32(0)
+        for p in range(len(u)):
+            total += u[p] * v[p]
+        out[e] = min(max(centre + a[users[e]] + b[items[e]] + total, low), high)
+
+
 @compiled
 def _residuals(starts, items, values, centre, b, damping, first, last, means, out):  # type: ignore[no-untyped-def]
     for u in range(first, last):
@@ -81,7 +91,35 @@ def predict_pairs(
     out = np.empty(len(users), dtype)
     U, V = np.ascontiguousarray(user_factors, dtype), np.ascontiguousarray(item_factors, dtype)
     u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
-    share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), np.ones(len(u)), threads)
+    share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), len(u), threads)
+    return out
+
+
+def predict_ratings(
+    centre: float,
+    user_offsets: Array,
+    item_offsets: Array,
+    user_factors: Array,
+    item_factors: Array,
+    users: Array,
+    items: Array,
+    bounds: tuple[float, float],
+    *,
+    threads: int | None = None,
+) -> Array:
+    """centre + a_u + b_i + u . v of every pair within bounds, float32 (n_pairs,)."""
+    out = np.empty(len(users), np.float32)
+    low, high, c = (np.float32(it) for it in (*bounds, centre))
+    a, b, U, V = (
+        np.ascontiguousarray(it, np.float32)
+        for it in (user_offsets, item_offsets, user_factors, item_factors)
+    )
+    u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
+    share_out(
+        lambda start, stop: _predict_ratings(c, a, b, U, V, u, i, low, high, start, stop, out),
+        len(u),
+        threads,
+    )
     return out
 
 

@@ -77,17 +77,27 @@ def usable_threads() -> int:
     return max(1, int(os.environ.get("DPMF_THREADS") or cores))
 
 
-def share_out(work: Callable[[int, int], None], cost: Array, threads: int | None) -> None:
+def _equal_chunks(rows: int) -> Array:
+    """Edges of chunks of about as many rows."""
+    return np.unique(np.linspace(0, rows, CHUNKS + 1 if rows >= SMALL else 2).astype(int))
+
+
+def _chunks_of_equal_cost(cost: Array) -> Array:
+    """Edges of chunks whose rows together cost about as much."""
+    total = np.cumsum(cost, dtype=np.float64)
+    if not len(total) or total[-1] < SMALL:
+        return np.unique([0, len(cost)])
+    marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS)
+    return np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
+
+
+def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int | None) -> None:
     """work(start, stop) over all rows, in chunks of about equal cost, BLAS held at one thread
     each.
+
+    cost: of every row, or the number of rows where each costs 1.
     """
-    total = np.cumsum(cost, dtype=np.float64)
-    if len(total) and total[-1] < SMALL:
-        with single_threaded_blas:
-            work(0, len(cost))
-        return
-    marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS) if len(total) else []
-    edges = np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
+    edges = _equal_chunks(cost) if isinstance(cost, int) else _chunks_of_equal_cost(cost)
     threads = threads or usable_threads()
     with single_threaded_blas:
         if threads == 1 or len(edges) <= 2:

@@ -36,16 +36,15 @@ TRUE_NORM: dict[str, Value] = {"nuclear_norm": 1 / 3}
 
 
 def _sweep(
-    full: bool, data: DataSpec, methods: tuple[Method, ...], draws: tuple[int, int] = (2, DRAWS)
+    data: DataSpec, methods: tuple[Method, ...], draws: int, epsilons: tuple[float, ...] = JUDGED
 ) -> tuple[Sweep, ...]:
-    """draws: of a page, and at full size."""
     return (
         Sweep(
             data=data,
             split=SplitSpec(test_fraction=0.01),
             methods=methods,
-            epsilons=EPSILONS if full else JUDGED,
-            seeds=tuple(range(draws[full])),
+            epsilons=epsilons,
+            seeds=tuple(range(draws)),
             delta=DELTA,
         ),
     )
@@ -73,13 +72,16 @@ class RealRatings:
             most_per_user=RATINGS_PER_USER if self.capped else None,
         )
         methods = DPFW_THEIRS, DPFW, CLEANSING, PGD, _frank_wolfe(full), MEAN
-        return _sweep(full, data, methods, draws=(1 if self.top > 400 else 2, DRAWS))
+        if full:
+            return _sweep(data, methods, DRAWS, EPSILONS)
+        return _sweep(data, methods, draws=1 if self.top > 400 else 2)
 
 
 @dataclass(frozen=True)
 class RankOne:
-    """Simulated data of a panel: 500,000 users, or 20,000 on a page. One draw: at full size it
-    tests 400,000 ratings, and ten would take 320 trainings on 40 million.
+    """Simulated data of a panel: 500,000 users, or 20,000 on a page. One draw, at the epsilons that
+    are judged: at full size it tests 400,000 ratings, and all of the source's would take 320
+    trainings on 40 million.
     """
 
     id: str
@@ -90,7 +92,7 @@ class RankOne:
             method.model_copy(update={"parameters": {**TRUE_NORM, **method.parameters}})
             for method in (DPFW_THEIRS, DPFW, PGD, *([_frank_wolfe(full)] if full else []))
         )
-        return _sweep(full, data, (*on_ball, CLEANSING, SVD, MEAN), draws=(1, 1))
+        return _sweep(data, (*on_ball, CLEANSING, SVD, MEAN), draws=1)
 
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:
@@ -100,7 +102,8 @@ def _with_oja(full: bool) -> tuple[Sweep, ...]:
         top_items=None if name == "cinema" else 400,
         most_per_user=RATINGS_PER_USER,
     )
-    return _sweep(full, data, (DPFW, OJA, MEAN))
+    methods = DPFW, OJA, MEAN
+    return _sweep(data, methods, DRAWS, EPSILONS) if full else _sweep(data, methods, draws=2)
 
 
 BEST = tuple(

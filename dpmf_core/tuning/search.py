@@ -91,6 +91,7 @@ class Search:
         limits.at_most("largest_search", self.asked, "trials of a search")
         self._left_over()
         self.failure: str | None = None
+        self.cancelled = False  # called off, and nobody has gone on since
 
     def _left_over(self) -> None:
         """Trials that a cut search left running are asked for again; a new search begins with
@@ -99,19 +100,27 @@ class Search:
         from optuna.trial import TrialState
 
         for old in self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-            self._study.tell(old.number, state=TrialState.FAIL)
-            self._study.enqueue_trial(old.params, skip_if_exists=False)
+            self._put_back(old)
         if self._study.trials or self.spec.sampler == "line":
             return
         places = _grid(self.spec) if self.spec.sampler == "grid" else [_recommended(self.spec)]
         for place in filter(None, places):
             self._study.enqueue_trial(place)
 
+    def _put_back(self, trial: Any) -> None:
+        """A trial that was cut says nothing of its place, which is asked for again."""
+        from optuna.trial import TrialState
+
+        self._study.tell(trial.number, state=TrialState.FAIL)
+        self._study.enqueue_trial(trial.params, skip_if_exists=False)
+
     def advance(self) -> bool:
-        """Take in what has finished, stop what looks poor, ask for more.
+        """Take in what has finished, stop what looks poor, ask for more; also of a search that was
+        cancelled.
 
         Whether there is more to come. Raises BadInput where no trial can start.
         """
+        self.cancelled = False
         for number, (trial, jobs) in list(self._running.items()):
             if any(job.state in ("failed", "cancelled") for job in jobs):
                 _stop(jobs)
@@ -123,7 +132,7 @@ class Search:
         while (
             self.failure is None
             and len(self._running) < self._width
-            and self._settled + len(self._running) < self.asked
+            and self.settled + len(self._running) < self.asked
             and self._has_next()
         ):
             trial = self._study.ask()
@@ -206,7 +215,8 @@ class Search:
         )
 
     @property
-    def _settled(self) -> int:
+    def settled(self) -> int:
+        """How many trials have a score or were stopped as poor."""
         from optuna.trial import TrialState
 
         return len(
@@ -257,9 +267,12 @@ class Search:
         return {name: float(share) for name, share in get_param_importances(self._study).items()}
 
     def cancel(self) -> None:
-        """Stop what runs; what has finished is kept."""
-        for _, jobs in self._running.values():
+        """Stop what runs; what has finished is kept, and the rest can be asked for again."""
+        for trial, jobs in self._running.values():
             _stop(jobs)
+            self._put_back(trial)
+        self._running.clear()
+        self.cancelled = True
 
 
 def _stop(jobs: Sequence[Any]) -> None:

@@ -5,6 +5,7 @@ choosing cost.
 import functools
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
 from dpmf_core.engine.executor import engine
@@ -87,12 +88,16 @@ def _watch(search: Search) -> None:
     """Moves the search on, and the page when something has finished."""
     before = sum(trial.score is not None for trial in search.trials)
     more = open_search.advance(search)
-    settled = sum(trial.state in ("done", "stopped") for trial in search.trials)
-    st.progress(
-        min(settled / search.asked, 1.0),
-        f"{settled} of {search.asked} trials; {sum(t.state == 'running' for t in search.trials)}"
-        " running",
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(
+        min(search.settled / search.asked, 1.0),
+        f"{search.settled} of {search.asked} trials;"
+        f" {sum(t.state == 'running' for t in search.trials)} running",
     )
+    if button.button("Cancel", key="tune.cancel", width="stretch"):
+        st.session_state["tune.cancelled"] = search.spec.key
+        sessions.registry.let_go(sessions.this(), "tune")
+        st.rerun()
     if not more or sum(trial.score is not None for trial in search.trials) > before:
         st.rerun()
 
@@ -101,15 +106,12 @@ def _confirm(key: str, trials: int) -> None:
     st.session_state["tune.asked"], st.session_state["tune.now"] = (key, trials), True
 
 
-def _is_pressed_now() -> bool:
-    """Whether the button was pressed just now: on private data an old search is shown as long
-    as it is there, and never begun anew.
+def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
+    """The search that a button asked for, and whether this session waits for more of it: not where
+    it was cancelled and the button not pressed again. A long one waits for a second button.
+
+    On private data an old search is shown as long as it is there, and never begun anew.
     """
-    return bool(st.session_state.pop("tune.now", False))
-
-
-def requested_search(spec: TuneSpec, trials: int) -> Search | None:
-    """The search that a button asked for; a long one waits for a second button."""
     st.button(
         odometer.label("Search", spec.trial({}), trials * spec.draws),
         type="primary",
@@ -124,11 +126,15 @@ def requested_search(spec: TuneSpec, trials: int) -> Search | None:
     )
     key, wanted = st.session_state.get("tune.asked", (None, 0))
     if key != spec.key:
-        return None
+        return None, False
     if not run_progress.confirmed("tune", seconds, "This search", f"{spec.key} {trials}"):
-        return None
-    begin = not odometer.is_private(spec) or _is_pressed_now()
-    return open_search.search_of(spec, wanted, begin=begin)
+        return None, False
+    pressed = bool(st.session_state.pop("tune.now", False))
+    search = open_search.search_of(spec, wanted, begin=pressed or not odometer.is_private(spec))
+    if pressed:
+        st.session_state.pop("tune.cancelled", None)
+    called_off = st.session_state.get("tune.cancelled") == spec.key
+    return search, pressed or not (called_off or (search is not None and search.cancelled))
 
 
 def finding(choice: Choice, search: Search, best: Trial) -> None:
@@ -137,8 +143,9 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
         f"{parameter(name, [search.spec.algorithm])} {level(value)}"
         for name, value in best.moved.items()
     )
+    unfinished = search.busy or search.cancelled
     st.title(
-        f"{'Best so far' if search.busy else f'The best of {search.asked} trials'}: {SCORE}"
+        f"{'Best so far' if unfinished else f'The best of {search.asked} trials'}: {SCORE}"
         f" {best.score:.4f}",
         anchor=False,
     )
@@ -150,6 +157,25 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
         f"With {moved}; trial {best.number + 1} of {search.asked}{between}, on"
         f" {choice.entry.title}. The best of many is partly luck."
     )
+
+
+def _draw_judged(choice: Choice, search: Search, best: Trial, head: DeltaGenerator) -> None:
+    """The winner of a search that has ended on test ratings, the trials, and what choosing
+    costs.
+    """
+    spec, done = search.spec, dict[str, Run]()
+    if not (search.busy or search.cancelled):
+        done = run_progress.request("tune.final", spec.fresh(best.moved), asked=True)
+        if found := outcome(done, spec.metric):
+            (head.success if found.verdict == "better" else head.info)(
+                f"On test ratings: {found.words}"
+            )
+    open_search.figures(search, open_search.frame(search.trials), SCORE)
+    if "winner 0" in done:
+        winner = done["winner 0"]
+        open_search.costs(choice, search, bool(winner.record.public))
+        open_search.take_away(winner)
+        target_error.draw(choice, dict(best.moved), "tune", winner.record.metric("rmse"))
 
 
 def main() -> None:
@@ -164,7 +190,7 @@ def main() -> None:
         # a private trial is one training
         private_selection.page(spec.model_copy(update={"draws": 1}), trials, head)
         return
-    search = requested_search(spec, trials)
+    search, waits = requested_search(spec, trials)
     if search is None:
         head.title("Which parameters?")
         head.write(
@@ -173,31 +199,25 @@ def main() -> None:
             " on test ratings."
         )
         return
-    if open_search.advance(search):
+    if waits and open_search.advance(search):
         sessions.registry.hold(sessions.this(), "tune", open_search.Searching(search), asked=True)
         with head:
             polling.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
     if search.failure:
         raise BadInput(search.failure)
-    table, best = open_search.frame(search.trials), search.best
-    if best is None or best.score is None:
-        head.title("Searching")
-        return
-    with head:
-        finding(choice, search, best)
-    done: dict[str, Run] = {}
-    if not search.busy:
-        done = run_progress.request("tune.final", spec.fresh(best.moved), asked=True)
-        if found := outcome(done, spec.metric):
-            (head.success if found.verdict == "better" else head.info)(
-                f"On test ratings: {found.words}"
-            )
-    open_search.figures(search, table, SCORE)
-    if "winner 0" in done:
-        winner = done["winner 0"]
-        open_search.costs(choice, search, bool(winner.record.public))
-        open_search.take_away(winner)
-        target_error.draw(choice, dict(best.moved), "tune", winner.record.metric("rmse"))
+    best = search.best
+    if best is None:
+        head.title("Searching" if waits else "No trial has finished")
+    else:
+        with head:
+            finding(choice, search, best)
+    if not waits:
+        head.caption(
+            f"Cancelled after {search.settled} of {search.asked} trials. Search goes on with the"
+            " rest."
+        )
+    if best is not None:
+        _draw_judged(choice, search, best, head)
 
 
 try:

@@ -241,6 +241,31 @@ def test_predict_pairs_rank_segments_and_unfold():
     assert kernels.unfold(triangle, 3, 0.5)[0].tolist() == expected
 
 
+@pytest.mark.parametrize(("pairs", "rank"), [(0, 3), (7, 0), (40_001, 3)])
+def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs: int, rank: int):
+    random = np.random.default_rng(5)
+    a, b = random.normal(size=N), random.normal(size=M)
+    U, V = random.normal(size=(N, rank)), random.normal(size=(M, rank))
+    users, items = random.integers(0, N, pairs), random.integers(0, M, pairs)
+    expected = np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5)
+    found = kernels.predict_ratings(3.0, a, b, U, V, users, items, (1.0, 5.0), threads=2)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    free = kernels.predict_ratings(0.0, a, b, U, V, users, items, (-np.inf, np.inf))
+    np.testing.assert_allclose(free, a[users] + b[items] + (U[users] * V[items]).sum(1), atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 19_999, 20_000, 123_457])
+def test_rows_of_equal_cost_are_each_done_once(rows: int):
+    done = np.zeros(rows, int)
+
+    def work(start: int, stop: int) -> None:
+        done[start:stop] += 1
+
+    kernels.share_out(work, rows, 2)
+    assert (done == 1).all()
+
+
 def test_compiled_kernels_are_kept_on_disk():
     kernels.ready()
     code = (

@@ -304,6 +304,18 @@ def test_what_was_running_when_a_search_was_cut_is_asked_for_first(tmp_path: Pat
     assert [job.spec.parameters for job in again.jobs] == lost
 
 
+def test_a_cancelled_search_asks_again_for_what_it_cut(tmp_path: Path) -> None:
+    engine, spec = Fake(), tuned(search={"rank": {"low": 1, "high": 40}})
+    search = Search(spec, 5, engine, width=2, folder=tmp_path)
+    search.advance()
+    cut = [job.spec.parameters for job in engine.jobs]
+    search.cancel()
+    assert {job.state for job in engine.jobs} == {"cancelled"}
+    assert search.cancelled and not search.busy and not search.settled and not search.trials
+    assert search.advance() and not search.cancelled
+    assert [job.spec.parameters for job in engine.jobs[len(cut) :]] == cut
+
+
 def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> None:
     engine = Fake()
     search = Search(tuned(), 8, engine, width=1, folder=tmp_path)

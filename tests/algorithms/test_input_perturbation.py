@@ -1,0 +1,61 @@
+"""Laplace noise on every rating."""
+
+import numpy as np
+import pytest
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Streams, curator_for
+from dpmf_core.algorithms.input_perturbation import (
+    RATINGS,
+    DPNMFLaplace,
+    InputPerturbation,
+    perturbed,
+)
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import (
+    Budget,
+    Noise,
+    Status,
+    calibrate,
+)
+from dpmf_core.testing.worlds import low_rank
+
+
+def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
+    data = Ratings.of(
+        np.repeat(np.arange(200), 50),
+        np.tile(np.arange(50), 200),
+        np.full(10_000, 3.0),
+        n_users=200,
+        n_items=50,
+        bounds=(1, 5),
+        public=True,
+    )
+    algorithm = InputPerturbation()
+    level = calibrate(lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9))
+    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
+    moved = np.abs(
+        perturbed(curator_for(algorithm, data, noise), clamp=False).values.astype(float) - 3.0
+    )
+    scale = 4 / 2.0  # range over epsilon
+    assert moved.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
+    assert moved.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
+    assert noise.spent[0][0].statistic == RATINGS
+
+
+def test_the_unit_is_the_value_of_one_rating_and_what_is_public_is_said() -> None:
+    for kind in (InputPerturbation, DPNMFLaplace):
+        guarantee = kind().guarantee()
+        assert guarantee.status is Status.CONDITIONAL
+        assert guarantee.unit == "value of a rating"
+        assert "which items were rated is public" in guarantee.words
+
+
+def test_multiplicative_updates_fit_non_negative_factors() -> None:
+    data = low_rank(n_users=300)
+    algorithm = DPNMFLaplace(rank=4, steps=200, prediction_ridge=0.01)
+    noise = Noise(algorithm.plan(data.shape, 1e-9), np.random.SeedSequence(0))
+    model = algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
+    assert (model.item_factors >= 0).all()
+    error = model.predict(model.personal(data), data.users, data.items) - data.values
+    assert np.sqrt((error**2).mean()) < 0.5 * data.values.std()

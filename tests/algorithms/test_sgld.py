@@ -1,0 +1,276 @@
+"""SGLD: its chain, and the claim that one state of it is a sample of the posterior."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Recommender, Streams, build
+from dpmf_core.algorithms.sgld import SGLD
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.privacy import (
+    Budget,
+    Noise,
+    PlanViolation,
+    PosteriorSample,
+    Status,
+    normal_form,
+)
+from dpmf_core.privacy.accounting import delta, epsilon
+from dpmf_core.privacy.rules import every_epsilon
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.privacy_record import PrivacyRecord
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.worlds import low_rank, world
+
+
+def test_a_posterior_sample_costs_what_randomised_response_does() -> None:
+    """delta(eps) = (e^eps0 - e^eps) / (1 + e^eps0) (Kairouz, Oh & Viswanath 2015), and eps0 at
+    delta 0.
+    """
+    eps0 = 1.3
+    event = PosteriorSample(1 / eps0)
+    for eps in (0.2, 0.9, 1.2):
+        assert delta(event, eps) == pytest.approx(
+            (np.exp(eps0) - np.exp(eps)) / (1 + np.exp(eps0)), rel=1e-3
+        )
+    assert delta(event, 1.31) == 0.0
+    assert epsilon(event, 1e-9) == pytest.approx(eps0, rel=1e-4)
+    rows = {row.rule: row.epsilon for row in every_epsilon(event, 1e-9)}
+    assert rows["naive"] == pytest.approx(eps0)
+    assert all(value is None or value >= rows["exact"] - 1e-9 for value in rows.values())
+
+
+def test_the_sample_is_in_the_ledger_and_cannot_be_drawn_twice() -> None:
+    noise = Noise(PosteriorSample(2.0, "theta"), np.random.SeedSequence(0))
+    noise.sampler("theta")
+    assert noise.spent == ((PosteriorSample(2.0, "theta"), 1),)
+    with pytest.raises(PlanViolation):
+        noise.sampler("theta")
+    with pytest.raises(PlanViolation, match="no noise is added"):
+        Noise(PosteriorSample(2.0, "theta")).release("theta", sensitivity=1.0, size=3)
+
+
+def test_a_user_moves_the_log_posterior_by_at_most_epsilon() -> None:
+    """f_i = -R min(||e_i||^2 / L^2, 1) lies between -R and 0 whatever she rated: its gradient
+    vanishes beyond the clip, and equals the dense one inside.
+    """
+    data, algorithm = (
+        world(),
+        SGLD(reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0),
+    )
+    rng = np.random.default_rng(0)
+    U, V = rng.normal(size=(data.n_users, 2)), rng.normal(size=(data.n_items, 2))
+    few = data.most_per_user(5)
+    x, L2, R = few.values.astype(float) - 2.75, 5 * 2.0, 0.7
+
+    def total(V: np.ndarray) -> float:
+        e = x - np.einsum("ij,ij->i", U[few.users], V[few.items])
+        each = np.minimum(np.bincount(few.users, e**2, few.n_users) / L2, 1)
+        assert ((each >= 0) & (each <= 1)).all()
+        return float(-R * each.sum())
+
+    _, slope = algorithm._gradients(few, x, U, V, 2 * R / L2)
+    for place in [(0, 0), (3, 1), (7, 0)]:
+        step = np.zeros_like(V)
+        step[place] = 1e-6
+        assert slope[place] == pytest.approx((total(V + step) - total(V - step)) / 2e-6, abs=1e-5)
+
+
+NOBODY = Ratings.of([], [], [], n_users=3, n_items=4000, bounds=(1, 5), public=True)
+
+
+def chain(algorithm: SGLD, data: Ratings, level: float = 1.0, seed: int = 1) -> Recommender:
+    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
+    model = algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))
+    assert isinstance(model, Recommender)
+    return model
+
+
+def assert_variance(factors: np.ndarray, expected: float) -> None:
+    """Over many independent coordinates; noise that is 5% off would be seen."""
+    variance, deviation = float(factors.astype(float).var()), expected * np.sqrt(2 / factors.size)
+    assert abs(variance - expected) < 4 * deviation
+    for off in (0.95, 1.05):
+        assert abs(off**2 * variance - expected) > 4 * deviation
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"reading": "posterior-sample"},
+        {"reading": "steps", "averaged_share": 0.0, "gradient_clip": 0.3, "likelihood_power": 1e6},
+    ],
+)
+@pytest.mark.parametrize("level", [0.3, 30.0])
+def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
+    given: dict[str, Any], level: float
+) -> None:
+    """N(0, 1 / precision), and a little more as steps are long: the noise of a release, carried
+    by its step, is the noise of a Langevin step.
+    """
+    algorithm = SGLD(rank=4, steps=150, prior_precision=4.0, step_size=0.1, **given)
+    assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
+
+
+def test_from_a_far_start_the_noise_of_the_steps_alone_makes_the_prior() -> None:
+    """Steps of length eta from anywhere forget the start: variance 1 / (precision (1 - eta
+    precision / 4)), of the chain theta' = a theta + sqrt(eta) xi.
+    """
+    algorithm = SGLD(rank=4, steps=60, prior_precision=25.0, step_size=1.5, averaged_share=0.0)
+    assert_variance(chain(algorithm, NOBODY).item_factors, 1 / (25 * (1 - 1.5 / 4)))
+
+
+def test_a_likelihood_that_counts_less_than_noise_would_allow_is_a_colder_chain() -> None:
+    """Half a step of length eta with noise of deviation s beta eta / 2: variance (s beta eta /
+    2)^2 / (1 - a^2), here a tenth of the prior's.
+    """
+    given: dict[str, Any] = {
+        "rank": 4,
+        "steps": 150,
+        "prior_precision": 4.0,
+        "step_size": 0.1,
+        "averaged_share": 0.0,
+        "biases": False,
+    }
+    s, eta = np.sqrt(150), 0.025
+    colder = SGLD(likelihood_power=2 / (s * np.sqrt(eta)) * np.sqrt(0.1), **given)
+    assert_variance(chain(colder, NOBODY, 1.0).item_factors, 0.1 * 0.25 / (1 - 0.1 / 4))
+
+
+def test_what_the_steps_release_costs_the_budget_and_is_no_sample() -> None:
+    algorithm, shape = SGLD(steps=7, bias_share=0.3, gradient_clip=0.4), world().shape
+    ledger = normal_form(algorithm.plan(shape, 2.0))
+    assert sum(count / leaf.noise_multiplier**2 for leaf, count in ledger) == pytest.approx(1 / 4)
+    assert [
+        (count, leaf.mechanism, leaf.replace_one_factor)
+        for leaf, count in ledger
+        if leaf.statistic == "item gradient"
+    ] == [(7, "Gaussian", 2.0)]
+    assert SGLD().reading == "steps"
+    assert SGLD().guarantee().status is Status.PROVEN
+
+
+def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood() -> None:
+    """With next to no clipping: against finite differences of max_u -||x - V u||^2 / 2 - ridge
+    ||u||^2 / 2, counted to the power beta.
+    """
+    data = low_rank(n_users=30)
+    algorithm = SGLD(
+        rank=2, steps=1, gradient_clip=1e3, averaged_share=0.0, biases=False, prediction_ridge=3.0
+    )
+    pen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    class Listening(Noise):
+        def _open(self, leaf: Any, size: int) -> Any:
+            release = super()._open(leaf, size)
+
+            def publish(part: np.ndarray, noise: np.ndarray) -> np.ndarray:
+                pen.append((part, noise))
+                return part + noise
+
+            release._publish = publish  # type: ignore[method-assign]
+            return release
+
+    noise = Listening(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
+    after = algorithms.train(
+        algorithm, data, noise, Streams(np.random.default_rng(3), 1)
+    ).item_factors
+    star, eta = data.shape.half_range / 2, algorithm.step_size / 10
+    V = np.random.default_rng(3).standard_normal((data.n_items, 2)) / np.sqrt(10)
+    means = np.bincount(data.users, data.values, data.n_users) / np.maximum(
+        np.bincount(data.users, minlength=data.n_users), 1
+    )
+    x = (data.values - means[data.users]) / star
+
+    def log_likelihood(V: np.ndarray) -> float:
+        total = 0.0
+        for user in range(data.n_users):
+            own = data.users == user
+            F, v = V[data.items[own]], x[own]
+            u = np.linalg.solve(F.T @ F + 3 * np.eye(2), F.T @ v)
+            total -= (((v - F @ u) ** 2).sum() + 3 * (u**2).sum()) / 2
+        return total
+
+    (gradient, drawn), scale = pen[0], normal_form(algorithm.plan(data.shape, 1.0))[0][0]
+    beta = 2 / (scale.noise_multiplier * 1e3 * np.sqrt(eta))
+    for place in [(0, 0), (3, 1), (7, 0)]:
+        step = np.zeros_like(V)
+        step[place] = 1e-5
+        slope = (log_likelihood(V + step) - log_likelihood(V - step)) / 2e-5
+        assert -gradient[place] / star**1.5 == pytest.approx(slope, rel=2e-3, abs=1e-3)
+        moved = (
+            V[place]
+            + eta / 2 * (beta * slope - 10 * V[place])
+            - eta / 2 * beta * drawn[place] / star**1.5
+        )
+        assert after[place] == pytest.approx(moved * np.sqrt(star), rel=1e-3, abs=1e-4)
+
+
+def test_the_mean_of_the_last_states_is_nearer_than_one_of_them() -> None:
+    """Without data the truth is 0; of the prior's deviation little is left in a mean of many
+    states.
+    """
+    given: dict[str, Any] = {"steps": 400, "step_size": 1.0, "biases": False}
+    one, mean = (
+        chain(SGLD(averaged_share=share, **given), NOBODY).item_factors.std()
+        for share in (0.0, 0.5)
+    )
+    assert mean < 0.2 * one
+
+
+# ---- a sample of the posterior -------------------------------------------------------------------
+
+CROWD = Shape(20_000, 400, (1.0, 5.0))
+SOURCE: dict[str, Any] = {
+    "reading": "posterior-sample",
+    "steps": 150,
+    "step_size": 1.0,
+    "prior_precision": 4.0,
+}
+
+
+@pytest.mark.parametrize(("loss", "variance"), [(1, 0.2338), (5, 0.1483), (20, 0.1068)])
+def test_at_usual_sizes_the_chain_has_not_reached_the_prior_of_an_item_that_nobody_rated(
+    loss: float, variance: float
+) -> None:
+    """Variances of 400,000 chains that were simulated one step after the other, not the
+    formula's; .25 would be the prior's.
+    """
+    assert SGLD(**SOURCE).prior_variance(CROWD, 1 / loss) == pytest.approx(variance, abs=0.001)
+
+
+def test_the_formula_is_the_variance_of_a_chain() -> None:
+    """The shape has 3 users: so few that a step is long, and that nobody rated anything cannot
+    matter.
+    """
+    algorithm = SGLD(**{**SOURCE, "steps": 12}, rank=4)
+    assert_variance(
+        chain(algorithm, NOBODY, 0.5).item_factors, algorithm.prior_variance(NOBODY.shape, 0.5)
+    )
+    assert SGLD(**{**SOURCE, "steps": 5000}).prior_variance(CROWD, 1.0) == pytest.approx(
+        0.25, rel=0.01
+    )
+
+
+def test_a_sample_has_no_epsilon_and_its_card_says_why() -> None:
+    budget = Budget(epsilon=5.0, delta=1e-5)
+    assert (
+        build("sgld", {"reading": "posterior-sample"}, CROWD, budget).model_dump()
+        == SGLD(**SOURCE, rank=4, prediction_ridge=2.0).model_dump()
+    )
+    spec = RunSpec.parse(
+        data={"id": "cinema"},
+        algorithm="sgld",
+        parameters={"reading": "posterior-sample"},
+        budget=budget.model_dump(),
+    )
+    ready = prepare(spec, CROWD)
+    assert ready.guarantee.status is Status.UNPROVEN
+    assert not ready.guarantee.has_epsilon
+    assert '"provably differentially private"' in ready.guarantee.words
+    assert "prior's variance 0.250, has 0.148" in ready.guarantee.words
+    record = PrivacyRecord.of(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
+    assert not [value for value in dict(record.epsilon).values() if value is not None]
+    assert "0.148" not in SGLD(reading="posterior-sample").guarantee().words

@@ -1,0 +1,171 @@
+"""The score of an attack that sees what is released: a ratio of Gaussian densities."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import PrivateAlgorithm, Recommender, Streams, find
+from dpmf_core.audit import canary_data
+from dpmf_core.audit.audit_table import every_proven
+from dpmf_core.audit.canaries import Attacked, prepared
+from dpmf_core.audit.canary_data import Pair, Unit
+from dpmf_core.audit.membership_inference import audit
+from dpmf_core.curator import Block, Curator, Statistic, Totals
+from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy import Event, Guarantee, Status
+from dpmf_core.privacy.gaussian import mu as mu_of
+
+
+def attack(
+    name: str, epsilon: float, unit: Unit = "user", **parameters: Any
+) -> tuple[Attacked, Pair]:
+    attacked = prepared(name, canary_data.shape(find(name)), epsilon, 1e-5, parameters, "none")
+    return attacked, attacked.choose(unit)
+
+
+def ratios(attacked: Attacked, pair: Pair, draws: int) -> tuple[np.ndarray, np.ndarray]:
+    found = [
+        [
+            attacked.training(pair, bool(kind), np.random.SeedSequence([9, kind, draw])).ratio
+            for draw in range(draws)
+        ]
+        for kind in (0, 1)
+    ]
+    return np.array(found[0]), np.array(found[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("private-svd", {}), ("spectral", {"refinement_steps": 0})]
+)
+def test_the_ratio_of_released_sums_is_that_of_two_gaussians(
+    name: str, parameters: dict[str, Any]
+) -> None:
+    """The log ratio is normal with mean +-mu^2 / 2 and variance mu^2, mu being what the replay says
+    that the canary moved: also after a released array, which the spectral method overwrites."""
+    attacked, pair = attack(name, 5.0, **parameters)
+    absent, present = ratios(attacked, pair, 400)
+    moved = np.mean(
+        [
+            attacked.training(pair, bool(kind), np.random.SeedSequence([9, kind, 0])).moved
+            for kind in (0, 1)
+        ]
+    )
+    assert moved == pytest.approx(mu_of(attacked.plan) ** 2, rel=1e-3)
+    for kind, sign in ((absent, -1), (present, 1)):
+        assert kind.mean() == pytest.approx(sign * moved / 2, abs=4 * math.sqrt(moved / 400))
+        assert kind.var() == pytest.approx(moved, rel=4 * math.sqrt(2 / 400))
+
+
+@dataclass(frozen=True)
+class Fortieths(Statistic):
+    """Item sums over 40; keeps hold of the array that it hands to the curator."""
+
+    name: ClassVar[str] = "sums"
+    sensitivity: ClassVar[float] = 1.0
+    handed: ClassVar[list[Any]] = []
+
+    def empty(self, shape: Shape) -> Totals:
+        return (np.zeros(shape.n_items),)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        rows = block.rows
+        totals[0][:] += np.bincount(rows.items, rows.values - 3, rows.n_items) / 40
+
+    def assemble(self, totals: Totals) -> Any:
+        self.handed[:] = totals
+        return totals[0]
+
+
+class Overwriting(PrivateAlgorithm):
+    """Releases the item sums and overwrites both the released array and its own statistic
+    afterwards.
+    """
+
+    id: ClassVar[str] = "overwriting"
+    title: ClassVar[str] = "Overwriting"
+    words: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return Fortieths().event(level)
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN)
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Any]:
+        released, n_items = curator.release(Fortieths()), curator.shape.n_items
+        offsets = released.astype(np.float32)
+        released.fill(0.0)
+        Fortieths.handed[0].fill(0.0)
+        no_factors = np.zeros((n_items, 0), np.float32)
+        yield Recommender(curator.shape.bounds, 3.0, offsets, no_factors, None)
+
+
+def test_what_an_algorithm_does_to_its_arrays_does_not_reach_the_log() -> None:
+    made = Overwriting()
+    attacked = Attacked(made, made, made.plan(canary_data.shape(Overwriting), 2.0), "none")
+    pair = canary_data.pairs(made, "user", np.random.SeedSequence(0))[0]
+    absent, present = ratios(attacked, pair, 300)
+    moved = attacked.training(pair, True, np.random.SeedSequence(0)).moved
+    assert moved == pytest.approx(
+        ((np.bincount(np.arange(40), np.full(40, 2.0)) / 40 / 2.0) ** 2).sum()
+    )
+    assert (present.mean() - absent.mean()) == pytest.approx(
+        moved, abs=4 * math.sqrt(2 * moved / 300)
+    )
+    assert present.var() == pytest.approx(moved, rel=4 * math.sqrt(2 / 300))
+
+
+def test_densities_integrate_to_one() -> None:
+    """The mean over the world without the canary of the ratio itself is 1, whatever is
+    released, also in steps that look at the steps before.
+    """
+    attacked, pair = attack("dpals", 1.0)
+    absent, _ = ratios(attacked, pair, 120)
+    assert np.exp(absent).mean() == pytest.approx(
+        1.0, abs=4 * np.exp(absent).std() / math.sqrt(120)
+    )
+    assert absent.std() > 0.02
+
+
+GAUSSIAN = tuple(
+    name
+    for name in every_proven()
+    if prepared(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, "none").through_mu
+)
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_canaries_move_what_sensitivities_allow(name: str) -> None:
+    """At least 95% of the ledger's mu, in every algorithm whose every release is Gaussian; more
+    than it never.
+    """
+    attacked, pair = attack(name, 3.0, **({"iterations": 10} if name == "oneshot-nmf" else {}))
+    moved = [
+        attacked.training(pair, bool(draw % 2), np.random.SeedSequence([4, draw])).moved
+        for draw in range(4)
+    ]
+    planned = mu_of(attacked.plan)
+    assert 0.95 * planned < math.sqrt(np.mean(moved)) < planned * (1 + 1e-6)
+
+
+def test_less_noise_shows_in_what_the_canary_lost() -> None:
+    """The noise that was drawn counts, and not what the ledger says."""
+    found = [
+        audit("private-bias", epsilon=1.0, runs=40, fault=fault).realised
+        for fault in ("none", "small-noise")
+    ]
+    assert found[0] is not None and found[1] == pytest.approx(10 * found[0])
+
+
+def test_all_trainings_of_a_proof_start_alike_and_draw_other_noise() -> None:
+    attacked, pair = attack("dpfw-oja", 3.0)
+    first, second = (
+        attacked.training(pair, True, np.random.SeedSequence([1, draw])) for draw in (0, 1)
+    )
+    assert first.ratio != second.ratio
+    assert first.moved == pytest.approx(second.moved, rel=0.02)

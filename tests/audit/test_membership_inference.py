@@ -1,0 +1,268 @@
+"""The attack: what it finds of planted faults, that it finds nothing above a proof, and how it is
+asked for.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from dpmf_core.algorithms import find
+from dpmf_core.audit import canary_data
+from dpmf_core.audit.audit_table import as_record, every_proven, table_specs
+from dpmf_core.audit.canaries import FAULTS, faults_of, prepared
+from dpmf_core.audit.canary_data import COLUMNS, Unit
+from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
+from dpmf_core.cli import main
+from dpmf_core.engine.executor import Engine
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.privacy import Gaussian
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.runs.store import Store
+
+# ---- the worlds ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", ["user", "rating", "value"])
+def test_worlds_are_neighbours(unit: Unit) -> None:
+    """They differ in user 0 alone: by all her ratings, by one, or by the value of one."""
+    for pair in canary_data.pairs(find("dpals")(), unit, np.random.SeedSequence(0)):
+        first, second = (
+            {(u, i): v for u, i, v in zip(it.users, it.items, it.values, strict=True)}
+            for it in (pair.absent, pair.present)
+        )
+        differ = {
+            place for place in first.keys() | second.keys() if first.get(place) != second.get(place)
+        }
+        assert {user for user, _ in differ} == {0}
+        assert len(differ) == (COLUMNS if unit == "user" else 1)
+        assert (first.keys() == second.keys()) == (unit == "value")
+        assert pair.absent.shape == pair.present.shape == canary_data.shape(find("dpals"))
+
+
+def test_sample_worlds_are_neighbours() -> None:
+    for pair in canary_data.pairs(find("dp-nmf")(), "user", np.random.SeedSequence(0)):
+        differ = np.flatnonzero(np.abs(pair.absent.X - pair.present.X).sum(axis=1))
+        assert differ.tolist() == [0]
+        assert np.linalg.norm(pair.present.X[0]) == pytest.approx(1.0)
+        assert not pair.absent.X[0].any()
+
+
+# ---- what is found -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "runs"),
+    [
+        ("private-bias", 1.0, 1000),
+        pytest.param("private-bias", 3.0, 1000, marks=pytest.mark.slow),
+        ("spectral", 2.0, 200),
+        ("input-perturbation", 1.0, 120),
+    ],
+)
+def test_nothing_is_found_above_a_proof(name: str, budget: float, runs: int) -> None:
+    found = audit(name, epsilon=budget, runs=runs, seed=3)
+    assert found.proven == pytest.approx(budget, rel=1e-6)
+    assert found.lower <= budget
+    assert not found.broken
+    unit = (
+        "value of a rating, another value" if name == "input-perturbation" else "user, add/remove"
+    )
+    assert f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in found.words
+
+
+@pytest.mark.slow
+def test_an_attack_comes_near_a_proof() -> None:
+    """Rows are released as they are: at least 2 of epsilon 3 is found, and the canary lost all
+    of it.
+    """
+    found = audit("private-svd", epsilon=3.0, runs=2000, seed=1)
+    assert (found.by, found.best.rule) == ("what is released", "pair test")
+    assert 2.0 < found.lower < 3.0
+    assert found.lost == pytest.approx(3.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "by", "runs", "parameters"),
+    [
+        ("private-bias", "small-noise", "what is released", 1000, {}),
+        ("private-bias", "unlisted-release", "what is shared", 400, {}),
+        ("dpals", "no-clipping", "what is released", 200, {}),
+        ("dp-nmf", "exact-start", "what is released", 400, {"steps": 2}),
+    ],
+)
+def test_planted_faults_are_found(
+    name: str, fault: str, by: str, runs: int, parameters: dict[str, int]
+) -> None:
+    found = audit(name, epsilon=1.0, runs=runs, fault=fault, parameters=parameters)
+    assert found.broken
+    assert found.by == by
+    assert "the promise is broken" in found.words
+
+
+def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None:
+    """400 trainings without an error, 100 of each kind to judge, two tests: ln of the odds at 1
+    - (.0125)^(1 / 100), not the 16 that mu would give.
+    """
+    found = audit("private-bias", epsilon=1.0, runs=400, fault="unlisted-release")
+    limit = 1 - 0.0125 ** (1 / 100)
+    assert found.lower == pytest.approx(math.log((1 - 1e-5 - limit) / limit), abs=1e-9)
+    assert {test.rule for test in found.tests} == {"error rates"}
+    assert found.realised is None and found.planned is None
+    assert "no Gaussian mechanism" in found.rule
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "through_mu"),
+    [
+        ("private-bias", "none", True),
+        ("private-bias", "small-noise", True),
+        ("dpals", "no-clipping", True),
+        ("private-bias", "unlisted-release", False),
+        ("dp-nmf", "exact-start", False),
+        ("sgld", "none", True),
+        ("input-perturbation", "none", False),
+        ("als", "none", False),
+    ],
+)
+def test_mu_is_for_gaussian_mechanisms(name: str, fault: str, through_mu: bool) -> None:
+    attacked = prepared(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
+    assert attacked.through_mu is through_mu
+    assert attacked.rule.startswith("Every release has Gaussian noise") is through_mu
+    assert attacked.rule.startswith("By error rates alone") is not through_mu
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("dp-nmf", {"start": "nndsvd"}), ("sgld", {"reading": "posterior-sample"})],
+)
+def test_what_a_parameter_makes_unproven_has_no_mu(name: str, parameters: dict[str, str]) -> None:
+    assert not prepared(
+        name, canary_data.shape(find(name)), 3.0, 1e-5, parameters, "none"
+    ).through_mu
+
+
+def test_a_sketch_gives_its_users_away() -> None:
+    found = audit(
+        "sketch", runs=400, parameters={"rank": 4, "steps": 5, "threshold": 2.0}, unit="user"
+    )
+    assert found.proven is None and found.allowed == ()
+    assert found.lower > 2.5 > 2.0
+    assert "nothing is proved" in found.words
+
+
+def test_a_larger_canary_than_what_is_proved_breaks_nothing() -> None:
+    found = audit("input-perturbation", epsilon=1.0, runs=200, unit="user")
+    assert found.lower > 1.0 and not found.broken
+    assert "for one value only" in found.words
+
+
+def test_the_allowed_curve_is_the_ledgers() -> None:
+    """A ledger of mu: the fewest misses at false alarms a are Phi(Phi^-1(1 - a) - mu)."""
+    found = audit("private-svd", epsilon=2.0, runs=40)
+    mu = 1 / next(
+        noise for noise in np.geomspace(0.1, 10, 20_001) if exactly(Gaussian(noise), 1e-5) <= 2.0
+    )
+    inner = slice(1, -1)
+    expected = norm.cdf(norm.ppf(1 - np.array(rates())[inner]) - mu)
+    np.testing.assert_allclose(found.allowed[inner], expected, atol=2e-3)
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    assert as_record(audit("private-bias", epsilon=2.0, runs=200)) == as_record(
+        audit("private-bias", epsilon=2.0, runs=200)
+    )
+
+
+# ---- asking --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"algorithm": "dpals"}, "takes a budget"),
+        ({"algorithm": "private-bias", "epsilon": 1.0, "runs": 10}, "40, 1000000"),
+        ({"algorithm": "private-bias", "epsilon": 1.0, "fault": "no-noise"}, "no fault 'no-noise'"),
+        (
+            {"algorithm": "private-bias", "epsilon": 1.0, "fault": "no-clipping"},
+            "cannot have the fault no-clipping",
+        ),
+        ({"algorithm": "als", "fault": "small-noise"}, "cannot have the fault small-noise"),
+        ({"algorithm": "dplas"}, "Did you mean"),
+        ({"algorithm": "dp-nmf", "epsilon": 1.0, "unit": "rating"}, "a whole one"),
+        ({"algorithm": "als", "unit": "item"}, "unit"),
+    ],
+)
+def test_what_cannot_be_attacked_is_a_sentence(asked: dict[str, object], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        audit(**asked)  # type: ignore[arg-type]
+
+
+def test_faults_fit_their_algorithms() -> None:
+    assert set(faults_of(find("dp-nmf"))) == set(FAULTS)
+    assert faults_of(find("als")) == ("none", "unlisted-release")
+    assert "no-clipping" not in faults_of(find("private-bias"))
+
+
+def test_the_table_holds_every_proof_and_every_fault() -> None:
+    specs = table_specs(1.0, 1e-5, 100, 0)
+    assert {spec.algorithm for spec in specs} == {*every_proven(), "sketch"}
+    assert {spec.fault for spec in specs} == set(FAULTS)
+    for spec in specs:
+        spec.check()
+
+
+def test_an_audit_stops_when_it_is_told() -> None:
+    with pytest.raises(Cancelled):
+        AuditSpec.parse(algorithm="private-bias", epsilon=1.0).measure(stopped=lambda: True)
+
+
+@pytest.fixture
+def threads(tmp_path: Path) -> Iterator[Engine]:
+    made = Engine(Store(tmp_path), processes=False, workers=1)
+    yield made
+    made.close()
+
+
+def test_the_engine_measures_once_and_remembers(threads: Engine) -> None:
+    asked = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100)
+    first, second = threads.measure(asked), threads.measure(asked)
+    assert first.result(60) is second.result(60)
+    again = threads.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100))
+    assert again.state == "done" and again.result(0) is first.result(0)
+    assert threads.store.rows() == []
+    refused = threads.measure(AuditSpec.parse(algorithm="dpals", runs=100))
+    assert refused.state == "failed" and "takes a budget" in str(refused.error)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert (
+        main(["audit", "--algorithm", "private-bias", "--epsilon", "2", "--runs", "100", "--json"])
+        == 0
+    )
+    record = json.loads(capsys.readouterr().out)
+    assert (
+        record["proven"] == pytest.approx(2.0)
+        and record["runs"] == 100
+        and len(record["misses"]) == 101
+    )
+    assert record["realised_mu"] == pytest.approx(record["planned_mu"], rel=1e-4)
+    assert record["realised_epsilon"] == pytest.approx(2.0, rel=1e-3)
+    assert sum(test["error"] for test in record["tests"]) == pytest.approx(0.05)
+    assert main(["audit", "--algorithm", "private-bias", "--epsilon", "2", "--runs", "100"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "lost by this canary" in said
+        and "pair test" in said
+        and "Every release has Gaussian noise" in said
+    )
+    assert main(["audit", "--algorithm", "private-bias"]) == 2
+    assert "takes a budget" in capsys.readouterr().err
+    assert main(["audit"]) == 2
+    assert "--every" in capsys.readouterr().err
+    assert main(["audit", "--every"]) == 2
+    assert "needs --epsilon" in capsys.readouterr().err
