@@ -171,7 +171,7 @@ def created() -> dict[str, str]:
         store.close()
 
 
-def served(folder: str, port: int, log: Any, processes: int) -> subprocess.Popen[bytes]:
+def served(folder: str, port: int, log: Any, processes: int = 1) -> subprocess.Popen[bytes]:
     alone = ["streamlit", "run", "app.py", "--server.port", str(port)]
     several = ["dpmf_core", "serve", "--processes", str(processes), "--port", str(port)]
     env = {

@@ -219,7 +219,7 @@ def one_command() -> str:
     for algorithm, on in found.items():
         cells = []
         for it in (on.get(table) for table in ("sorted", "in no order, with times")):
-            time = f"{it['processor_seconds']:.0f} s ({it['seconds']:.0f} s)" if it else "-"
+            time = f"{it['seconds']:.0f} s ({it['processor_seconds']:.0f} s)" if it else "-"
             cells += [time, f"{it['peak_mb']:,.0f} MB" if it else "-"]
         rows.append([METHODS.get(algorithm, algorithm), *cells])
     return markdown(
@@ -227,10 +227,9 @@ def one_command() -> str:
     )
 
 
-def one_command_load() -> str:
-    """How many processes wanted the two cores meanwhile."""
-    loads = [row["load_average"] for row in read_json("one-command.json")["rows"]]
-    return f"{min(loads):.0f} to {max(loads):.0f}"
+def search_stopped() -> str:
+    """Seconds until a cancelled search has stopped."""
+    return f"{read_json('tuning.json')['stopped']:.1f} s"
 
 
 def classroom() -> str:
@@ -251,6 +250,73 @@ def classroom() -> str:
         rows.append([who, *times, *(f"{it:.2f} GB" for it in memory)])
     head = ["", "answer, median", "95th percentile", "page drawn, median"]
     return markdown([*head, "memory, most", "a minute later", "before"], rows)
+
+
+def waiting() -> str:
+    """How long a person waits, by a browser's own clock."""
+    pages, search = read_json("page_speed.json")["clocks"], read_json("tuning.json")
+    names = {
+        "drag": "the slider is dragged over stored epsilons, until the figure follows",
+        "box": "a stored epsilon is typed, until figure and privacy label say it",
+        "link": "a link is opened by a browser that was never here, until its figure stands",
+        "link, cached": "the same by a browser that was",
+        "run": "an epsilon that nobody asked for is typed, until its first training is shown",
+        "page": "another page is opened, until it is drawn",
+    }
+    clocks = {words: pages[name] for name, words in names.items()}
+    clocks["a search is begun on Tune, until a best place is shown"] = search["clocks"]["first"]
+    clocks[f"until all {search['trials']} trials of {search['draws']} draws have ended"] = search[
+        "clocks"
+    ]["done"]
+    rows = [[words, f"{it['median']:.2f} s", f"{it['target']:g} s"] for words, it in clocks.items()]
+    return markdown(["from the moment that", "median", "wanted"], rows)
+
+
+def starting() -> str:
+    """What commands take before they do anything."""
+    found = read_json("start.json")["processor_seconds"]
+    names = {
+        "import numpy": "`import numpy`",
+        "import numpy, scipy.special": "`import numpy, scipy.special`",
+        "--help": "`dpmf_core --help`",
+        "runs": "`dpmf_core runs`",
+        "account": "`dpmf_core account`",
+        "fit": "`dpmf_core fit`, 2,000 people, global mean",
+    }
+    rows = [[words, f"{found[name]:.2f} s"] for name, words in names.items()]
+    return markdown(["process", "processor time"], rows)
+
+
+def reading() -> str:
+    """What a table of ten million ratings takes to read."""
+    found = read_json("reading.json")
+    orders = ("sorted by user and film", "in no order")
+    names = {"dpmf": "dpmf", "before": "its first edition", "pyarrow": "pyarrow alone"}
+    rows = []
+    for name, words in names.items():
+        cells = []
+        for order in orders:
+            it = found[order][name]
+            cells += [f"{it['processor']:.1f} s", f"{it['peak_mb']:,.0f} MB"]
+        rows.append([words, *cells])
+    return markdown(["", orders[0], "memory", orders[1], "memory"], rows)
+
+
+def end_to_end() -> str:
+    """Whole runs beside those of the first edition."""
+    rows = [
+        [
+            METHODS.get(it["algorithm"], it["algorithm"]),
+            "400" if it["data"].get("top_items") else "all",
+            f"{it['old_seconds']:.2f} s",
+            f"{it['new_seconds']:.2f} s",
+            f"{it['from']:.2f} to {it['to']:.2f}",
+            f"{it['new_judging']:.0%}",
+        ]
+        for it in read_json("end_to_end.json")["rows"]
+    ]
+    head = ["method", "films", "first edition", "now", "now over then, 95%", "judging"]
+    return markdown(head, rows)
 
 
 def endurance() -> str:

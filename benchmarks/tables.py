@@ -299,8 +299,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "billion": speed_tables.billion,
     "large_imports": speed_tables.large_imports,
     "one_command": speed_tables.one_command,
-    "one_command_load": speed_tables.one_command_load,
+    "search_stopped": speed_tables.search_stopped,
     "classroom": speed_tables.classroom,
+    "waiting": speed_tables.waiting,
+    "starting": speed_tables.starting,
+    "reading": speed_tables.reading,
+    "end_to_end": speed_tables.end_to_end,
     "endurance": speed_tables.endurance,
 }
 

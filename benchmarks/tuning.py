@@ -3,7 +3,7 @@ in a real Chromium before a real server: `python -m benchmarks.tuning [--repeats
 
 Every repetition asks for another epsilon on a data directory that keeps what was trained, so that
 nothing of it is stored. First: from the click on Search until the page names a best place so far;
-done: until it names the best of all. Stopped: from the click on Stop of another search until no
+done: until it names the best of all. Stopped: from the click on Cancel of another search until no
 trial runs.
 """
 
@@ -20,7 +20,7 @@ from benchmarks.page_speed import CHROMIUM, FLAGS, VIEW
 from benchmarks.report import save
 
 TRIALS, DRAWS = 20, 3
-PATIENCE = 300.0  # seconds
+PATIENCE = 60.0  # seconds
 TARGETS = {"first": 2.0, "done": 30.0}  # seconds
 
 
@@ -48,13 +48,13 @@ def searched(page: Any, base: str, algorithm: str, epsilon: float) -> dict[str, 
 
 
 def stopped(page: Any, base: str, algorithm: str, epsilon: float) -> float:
-    """Seconds from the click on Stop until the search is none any more."""
+    """Seconds from the click on Cancel until the search is none any more."""
     asked(page, base, algorithm, epsilon)
     page.get_by_role("button", name="Search").click()
     page.get_by_role("heading", name="Best so far").wait_for()
     began = time.perf_counter()
-    page.get_by_role("button", name="Stop").click()
-    page.get_by_role("button", name="Stop").wait_for(state="detached")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Cancel").wait_for(state="detached")
     return time.perf_counter() - began
 
 

@@ -213,8 +213,8 @@ def main() -> None:
             finding(choice, search, best)
     if not waits:
         head.caption(
-            f"Cancelled after {search.settled} of {search.asked} trials. Search goes on with the"
-            " rest."
+            f"Cancelled after {search.settled} of {search.asked} trials. The button Search goes on"
+            " with the rest."
         )
     if best is not None:
         _draw_judged(choice, search, best, head)
