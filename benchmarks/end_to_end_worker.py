@@ -5,61 +5,65 @@ Run by its path in a checkout that may be older than this file. A line of JSON i
 out.
 """
 
-import contextlib
+import importlib
 import json
 import sys
 import tempfile
 import time
 import unittest.mock
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, "")
 
 
-def run(asked: dict[str, Any], folder: Path) -> dict[str, float]:
+def checkout() -> tuple[Any, ...]:
+    """How to run, specifications, the store and what judges recommenders, in this checkout."""
+    try:
+        from dpmf_core.evaluation.judges import ByRatings
+        from dpmf_core.runs.execution import run
+        from dpmf_core.runs.specification import RunSpec
+        from dpmf_core.runs.store import Store
+    except ModuleNotFoundError:  # as its first edition lay
+        experiment, store, judging = (
+            importlib.import_module(f"dpmf_core.{name}")
+            for name in ("experiment", "store", "judging")
+        )
+        return experiment.run, experiment.RunSpec, store.Store, judging.ByRatings
+    return run, RunSpec, Store, ByRatings
+
+
+def measured(asked: dict[str, Any], folder: Path) -> dict[str, float]:
     """Seconds of processor time of one run until it is stored, the share of them that a run saves
     which nobody judges, and its error.
     """
-    from dpmf_core.runs import execution
-    from dpmf_core.runs.specification import RunSpec
-    from dpmf_core.runs.store import Store
-
+    run, RunSpec, Store, ByRatings = checkout()
     spec = RunSpec.parse(**asked)
-    start = time.process_time()
-    made = execution.run(spec)
-    Store(folder).put(made)
-    whole = time.process_time() - start
-    with unjudged():
+
+    def timed() -> tuple[Any, float]:
         start = time.process_time()
-        Store(folder).put(execution.run(spec))
-        alone = time.process_time() - start
-    return {
-        "processor": whole,
-        "judging": 1 - alone / whole,
-        "rmse": made.record.metrics["rmse"],
-    }
+        made = run(spec)
+        Store(folder).put(made)
+        return made, time.process_time() - start
 
-
-@contextlib.contextmanager
-def unjudged() -> Iterator[None]:
-    """While open, no recommender is judged, at no step and not at its end."""
-    try:
-        from dpmf_core.evaluation.judges import ByRatings
-    except ModuleNotFoundError:  # an older checkout
-        from dpmf_core.judging import ByRatings  # type: ignore[import-not-found,no-redef]
+    made, whole = timed()
+    record = made.record
     with (
         unittest.mock.patch.object(ByRatings, "point", lambda self, model: {}),
         unittest.mock.patch.object(ByRatings, "figures", lambda self, model: ({}, {})),
     ):
-        yield
+        _, alone = timed()
+    return {
+        "processor": whole,
+        "judging": 1 - alone / whole,
+        "rmse": (record["metrics"] if isinstance(record, dict) else record.metrics)["rmse"],
+    }
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for line in sys.stdin:
-            print(json.dumps(run(json.loads(line), Path(folder))), flush=True)
+            print(json.dumps(measured(json.loads(line), Path(folder))), flush=True)
 
 
 if __name__ == "__main__":

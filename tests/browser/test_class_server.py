@@ -55,55 +55,14 @@ def port(tmp_path: Path, issuer: Provider, more: dict[str, str]) -> Iterator[int
     if not (NGINX and OPENSSL and CHROMIUM):
         pytest.skip("nginx, openssl or Chromium is not on this machine")
     secrets = tmp_path / "secrets.toml"
-    metadata = ('"https://login.example.org/', f'"{issuer.url}/')
-    secrets.write_text(
-        put(
-            block("toml"),
-            ('client_id = "..."', f'client_id = "{CLIENT}"'),
-            ('client_secret = "..."', f'client_secret = "{SECRET}"'),
-            metadata,
-        )
-    )
+    secrets.write_text(login(issuer))
     server = Server(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), DPMF_HOSTS=NAME, **more)
     server.start()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        outer = free.getsockname()[1]
-    subprocess.run(
-        [
-            OPENSSL,
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            f"/CN={NAME}",
-            "-keyout",
-            tmp_path / "key",
-            "-out",
-            tmp_path / "pem",
-        ],
-        check=True,
-        capture_output=True,
-    )
-    site = put(
-        block("nginx"),
-        ("listen 443 ssl", f"listen 127.0.0.1:{outer} ssl"),
-        ("127.0.0.1:8501", f"127.0.0.1:{server.port}"),
-        ("/etc/ssl/dpmf.pem", str(tmp_path / "pem")),
-        ("/etc/ssl/dpmf.key", str(tmp_path / "key")),
-    )
-    own = "".join(
-        f"{kind}_temp_path {tmp_path}/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (tmp_path / "nginx.conf").write_text(
-        f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log"
-        f" off;\n{own}{site}}}\n"
-    )
+        outer: int = free.getsockname()[1]
+    make_certificate(tmp_path)
+    (tmp_path / "nginx.conf").write_text(nginx_configuration(tmp_path, outer, server.port))
     nginx = subprocess.Popen(
         [NGINX, "-c", tmp_path / "nginx.conf", "-g", "daemon off;"],
         stderr=(tmp_path / "nginx.log").open("wb"),
@@ -112,6 +71,42 @@ def port(tmp_path: Path, issuer: Provider, more: dict[str, str]) -> Iterator[int
     nginx.terminate()
     nginx.wait()
     server.kill()
+
+
+def login(issuer: Provider) -> str:
+    """The documentation's secrets, of this issuer."""
+    return put(
+        block("toml"),
+        ('client_id = "..."', f'client_id = "{CLIENT}"'),
+        ('client_secret = "..."', f'client_secret = "{SECRET}"'),
+        ('"https://login.example.org/', f'"{issuer.url}/'),
+    )
+
+
+def make_certificate(folder: Path) -> None:
+    """Its own, for the server's name: `pem` and `key`."""
+    request = [str(OPENSSL), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    out = ["-keyout", folder / "key", "-out", folder / "pem"]
+    subprocess.run([*request, "-subj", f"/CN={NAME}", *out], check=True, capture_output=True)
+
+
+def nginx_configuration(folder: Path, outer: int, inner: int) -> str:
+    """The documentation's site, at other ports and with files in a folder."""
+    site = put(
+        block("nginx"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{outer} ssl"),
+        ("127.0.0.1:8501", f"127.0.0.1:{inner}"),
+        ("/etc/ssl/dpmf.pem", str(folder / "pem")),
+        ("/etc/ssl/dpmf.key", str(folder / "key")),
+    )
+    own = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    return (
+        f"pid {folder}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log"
+        f" off;\n{own}{site}}}\n"
+    )
 
 
 def test_a_class_is_let_in_through_tls_and_a_login(
