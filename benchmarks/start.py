@@ -22,17 +22,22 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "--help": (*COMMAND, "--help"),
     "runs": (*COMMAND, "runs"),
     "account": (*COMMAND, "account", "--release", "gaussian:5:1", "--delta", "1e-6"),
-    "fit": (*COMMAND, "fit", "--dataset", "cinema-small", "--algorithm", "global-mean"),
+    # another seed in every round: what is stored is not trained
+    "fit": (
+        *COMMAND,
+        *["fit", "--dataset", "cinema-small", "--algorithm", "global-mean", "--seed"],
+        "{}",
+    ),
 }
 
 
-def processor_seconds(arguments: tuple[str, ...], folder: str) -> float:
-    """Of one process from its start to its end."""
+def processor_seconds(arguments: tuple[str, ...], folder: str, place: int) -> float:
+    """Of one process from its start to its end, in the round at this place."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "DPMF_DATA": folder}
-    subprocess.run(
-        [sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment
-    )
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as installed: modules are compiled once
+    command = [sys.executable, *(it.format(place) for it in arguments)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -43,10 +48,13 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     with tempfile.TemporaryDirectory() as folder:
         for arguments in PROGRAMS.values():
-            processor_seconds(arguments, folder)
+            processor_seconds(arguments, folder, 0)
         rounds = [
-            {name: processor_seconds(arguments, folder) for name, arguments in PROGRAMS.items()}
-            for _ in range(repeats)
+            {
+                name: processor_seconds(arguments, folder, place)
+                for name, arguments in PROGRAMS.items()
+            }
+            for place in range(1, repeats + 1)
         ]
     found = {name: statistics.median(it[name] for it in rounds) for name in PROGRAMS}
     save("start", {"processor_seconds": found, "rounds": repeats})

@@ -13,14 +13,7 @@ from pathlib import Path
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import Entry, Listed, SampleEntry
 from dpmf_core.errors import BadInput
-from dpmf_datasets import (
-    download,
-    fingerprint,
-    npz_folder,
-    parts_address,
-    parts_folder,
-    parts_import,
-)
+from dpmf_datasets import download, fingerprint, npz_folder, parts_address, parts_folder
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.tables import called
@@ -246,6 +239,8 @@ def import_parts(
         raise BadInput(
             f"{name} is a data set of the catalogue. Take a name of your own for ratings in parts."
         )
+    from dpmf_datasets import parts_import  # reads tables in batches, by much of Arrow
+
     return parts_import.import_parts(
         name, path_and_facts, parts=parts, replace=replace, progress=progress
     )

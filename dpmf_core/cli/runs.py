@@ -31,7 +31,6 @@ from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.lookup import stored
 from dpmf_core.runs.noisy_errors import release
-from dpmf_core.runs.publishing import saving
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
@@ -150,6 +149,8 @@ def _about_what_is_saved(
         if texts:
             raise BadInput("--about goes with --save FOLDER, whose privacy statement holds it.")
         return {}
+    from dpmf_core.runs.publishing import saving  # knows every algorithm's model
+
     saving.require_saveable(algorithm)
     saving.require_free(folder)
     about = pairs(texts, "--about")
