@@ -28,7 +28,8 @@ def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, o
         total = np.float32(0)
         for p in range(len(u)):
             total += u[p] * v[p]
-        out[e] = min(max(centre + a[users[e]] + b[items[e]] + total, low), high)
+        total += centre + a[users[e]] + b[items[e]]
+        out[e] = low if total < low else high if total > high else total  # NaN stays NaN
 
 
 @compiled

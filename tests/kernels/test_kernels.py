@@ -255,6 +255,13 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs: int, ra
     np.testing.assert_allclose(free, a[users] + b[items] + (U[users] * V[items]).sum(1), atol=1e-5)
 
 
+def test_a_prediction_that_is_no_number_is_not_hidden_by_the_bounds():
+    a, V = np.array([np.nan, 9.0, -9.0, 3.0]), np.zeros((1, 2))
+    at, items = np.arange(4), np.zeros(4, int)
+    found = kernels.predict_ratings(0.0, a, [0.0], np.zeros((4, 2)), V, at, items, (1.0, 5.0))
+    assert found[1:].tolist() == [5.0, 1.0, 3.0] and np.isnan(found[0])
+
+
 @pytest.mark.parametrize("rows", [0, 1, 19_999, 20_000, 123_457])
 def test_rows_of_equal_cost_are_each_done_once(rows: int):
     done = np.zeros(rows, int)
