@@ -9,7 +9,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ import numpy as np
 
 import dpmf_datasets as datasets
 from dpmf_core import algorithms, kernels
-from dpmf_core.curator import NoisyCurator, People, in_memory, in_parts
+from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, People, in_memory, in_parts
 from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
 from dpmf_core.data.samples import of_ratings
 from dpmf_core.engine.part_workers import spread
-from dpmf_core.privacy import Budget, Noise, calibrate
+from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate
 from dpmf_core.runs import data_access
 from dpmf_core.runs.memory import peak_mb
 from dpmf_core.runs.specification import DataSpec
@@ -30,14 +31,21 @@ from dpmf_core.testing.worlds import low_rank
 BUDGET = Budget(epsilon=1.0, delta=1e-8)
 
 
-def fit(algorithm: str, people: People) -> Any:
-    """The model at epsilon 1."""
-    made: Any = algorithms.build(algorithm, {}, people.shape, BUDGET)
-    level = calibrate(lambda at: made.plan(people.shape, at), BUDGET)
-    noise = Noise(
-        made.plan(people.shape, level), np.random.SeedSequence(1), kernels.usable_threads()
+def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
+    """The model; of a private algorithm at epsilon 1. tables: what an algorithm that is not private
+    has in its memory.
+    """
+    private = issubclass(algorithms.find(algorithm), PrivateAlgorithm)
+    made: Any = algorithms.build(algorithm, {}, people.shape, BUDGET if private else None)
+    plan = NOTHING
+    if private:
+        plan = made.plan(people.shape, calibrate(lambda at: made.plan(people.shape, at), BUDGET))
+    noise = Noise(plan, np.random.SeedSequence(1), kernels.usable_threads())
+    curator: Curator = (
+        NoisyCurator(people, noise, made.guarantee().assumptions)
+        if private
+        else OpenCurator(people, noise, tables)
     )
-    curator = NoisyCurator(people, noise, made.guarantee().assumptions)
     rng = algorithms.Streams(np.random.default_rng(2), 3)
     with kernels.single_threaded_blas:
         *_, model = made.fit(curator, rng)
@@ -47,7 +55,8 @@ def fit(algorithm: str, people: People) -> Any:
 def warm(algorithm: str) -> None:
     """Compiles what the algorithm needs."""
     few = low_rank(n_users=50)
-    fit(algorithm, in_memory(of_ratings(few) if of_samples(algorithm) else few))
+    data = of_ratings(few) if of_samples(algorithm) else few
+    fit(algorithm, in_memory(data), {"train": data})
 
 
 def of_samples(algorithm: str) -> bool:
@@ -66,20 +75,26 @@ def spent() -> tuple[float, float]:
 
 
 @contextlib.contextmanager
-def people_in(place: str, name: str, algorithm: str, folder: Path) -> Iterator[tuple[People, Any]]:
-    """The people of a place, and a function that says what each process has spent."""
+def people_in(
+    place: str, name: str, algorithm: str, folder: Path
+) -> Iterator[tuple[People, dict[str, Any], Any]]:
+    """The people of a place, their tables where these are in memory, and a function that says what
+    each process has spent.
+    """
     found: Any = datasets.load(name)
     if place == "memory":
         whole = found.together()
-        yield in_memory(of_ratings(whole) if of_samples(algorithm) else whole), lambda: [spent()]
+        train = of_ratings(whole) if of_samples(algorithm) else whole
+        yield in_memory(train), {"train": train}, lambda: [spent()]
     elif place == "disk":
-        yield in_place(found.kept_in(folder), algorithm, folder), lambda: [spent()]
+        yield in_place(found.kept_in(folder), algorithm, folder), {}, lambda: [spent()]
     else:
         with spread(name, algorithm, workers=int(place)) as workers:
             workers.client.run(warm, algorithm)
             data: Any = data_access.open_anywhere(DataSpec(id=name))
             yield (
                 in_place(data, algorithm, folder),
+                {},
                 lambda: [spent(), *workers.client.run(spent).values()],
             )
 
@@ -90,10 +105,10 @@ def main() -> None:
     began = time.perf_counter()
     with (
         tempfile.TemporaryDirectory() as folder,
-        people_in(place, name, algorithm, Path(folder)) as (people, measured),
+        people_in(place, name, algorithm, Path(folder)) as (people, tables, measured),
     ):
         loaded, before = time.perf_counter(), measured()
-        model = fit(algorithm, people)
+        model = fit(algorithm, people, tables)
         ended, after = time.perf_counter(), measured()
     digest = hashlib.sha256()
     for array in model.arrays.values():
