@@ -116,9 +116,9 @@ class PartWorkers:
                 self.client.submit(
                     fold_parts,
                     Asked(self.wanted, self.run, places),
-                    sent,
+                    _nearest(sent, places, n_parts),
                     *[futures[at] for futures in held for at in chunks],
-                    key=f"{name}-parts-{chunks[0]}",
+                    key=(f"parts-{name}", chunks[0]),
                     workers=fit,
                 )
                 for chunks, places in self._grouped(n_parts, fit, size)
@@ -155,10 +155,18 @@ class PartWorkers:
 
     # -- tasks -------------------------------------------------------------------------------------
 
-    def _sent(self, number: int, work: bytes, fit: list[str]) -> tuple[str, Any]:
-        """The beginning of all keys of a question, and what is to be done, once on the workers."""
-        name = f"dpmf-{self.run}-{number}-{self._memory.generation}"
-        return name, self.client.submit(unchanged, work, key=f"{name}-work", workers=fit)
+    def _sent(self, number: int, work: bytes, fit: list[str]) -> tuple[str, list[Any]]:
+        """The end of all keys of a question, and what is to be done, once on each worker: Dask
+        gives a task to a worker that has what it depends on.
+        """
+        name = f"{self.run}-{number}-{self._memory.generation}"
+        copies = [
+            self.client.submit(
+                unchanged, work, key=(f"work-{name}", at), workers=[it], allow_other_workers=True
+            )
+            for at, it in enumerate(fit)
+        ]
+        return name, copies
 
     def _held(self, key: Hashable, n_parts: int, fit: list[str]) -> list[Any]:
         """What is held under a key, a future for each chunk; made anew for new workers, from what
@@ -173,9 +181,9 @@ class PartWorkers:
                     hold_parts,
                     Asked(self.wanted, self.run, places),
                     key,
-                    sent,
+                    _nearest(sent, places, n_parts),
                     *[futures[at] for futures in before],
-                    key=f"{name}-held-{at}",
+                    key=(f"held-{name}", at),
                     workers=fit,
                 )
                 for at, places in enumerate(self._chunks(n_parts, fit))
@@ -183,7 +191,7 @@ class PartWorkers:
             state.generation = self._memory.generation
         return state.futures
 
-    def _added(self, sums: list[Any], sent: Any, name: str, fit: list[str]) -> Any:
+    def _added(self, sums: list[Any], sent: list[Any], name: str, fit: list[str]) -> Any:
         """The sum of all, added up on the workers in the order of the parts."""
         level = 0
         while len(sums) > 1:
@@ -191,9 +199,9 @@ class PartWorkers:
                 self.client.submit(
                     merge_counted,
                     self.wanted,
-                    sent,
+                    sent[0],
                     *sums[at : at + AT_ONCE],
-                    key=f"{name}-sum-{level}-{at}",
+                    key=(f"sum-{level}-{name}", at),
                     workers=fit,
                 )
                 for at in range(0, len(sums), AT_ONCE)
@@ -314,6 +322,11 @@ class PartWorkers:
         if self.watch is not None:
             done = sum(task.done() for task in tasks) * n_parts // len(tasks)
             self.watch(min(done, n_parts - 1), n_parts)
+
+
+def _nearest(copies: list[Any], places: Places, n_parts: int) -> Any:
+    """The copy on the worker that has these parts in every question: neighbours share one."""
+    return copies[places[0] * len(copies) // n_parts]
 
 
 def _refusal_here(wanted: ExpectedParts, dask_worker: Any) -> Refusal | None:

@@ -235,8 +235,8 @@ def kill_while_adding_up(way: Scheduler, processes: Processes, name: str, found:
     with way.client() as client:
         address = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.aliases[name])
         while True:
-            tasks = [str(key) for key in client.processing().get(address, ())]
-            late = [key for key in tasks if "-parts-" in key and int(key.split("-")[2]) >= 6]
+            names = [str(key[0]) for key in client.processing().get(address, ())]
+            late = [it for it in names if it.startswith("parts-") and int(it.split("-")[2]) >= 6]
             if late:
                 processes.workers[name].kill()
                 found += late
