@@ -166,12 +166,6 @@ def scale_workers() -> str:
     return markdown(head, rows)
 
 
-def scale_load() -> str:
-    """How many processes wanted the two cores meanwhile."""
-    loads = [row["load_average"] for row in read_json("scale.json")["workers"]]
-    return f"{min(loads):.1f} to {max(loads):.1f}"
-
-
 def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 

@@ -295,7 +295,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "other_speeds": speed_tables.other_speeds,
     "scale": speed_tables.scale,
     "scale_workers": speed_tables.scale_workers,
-    "scale_load": speed_tables.scale_load,
     "billion": speed_tables.billion,
     "large_imports": speed_tables.large_imports,
     "one_command": speed_tables.one_command,
