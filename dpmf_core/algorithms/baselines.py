@@ -29,6 +29,7 @@ from dpmf_core.algorithms.local_columns import (
     LOCAL_COLUMNS,
     with_local_columns,
 )
+from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.offset_regression import regress_offsets
 from dpmf_core.algorithms.plain_biases import damped_biases, item_counts, mean_rating
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
@@ -141,27 +142,20 @@ class Bias(Algorithm):
 
 @dataclass(frozen=True)
 class ReleasedBiases:
-    """Private item offsets (n_items,) in rating units, and the noisy weighted counts (n_items,)
-    they rest on.
+    """Private item offsets (n_items,) in rating units, and the noisy weighted counts they rest on.
 
     variances: (n_items,) of the offsets' errors, in units of `unit`, squared.
     """
 
     offsets: Array
-    counts: Array
-    count_noise: float
+    counts: NoisyCounts
     variances: Array
 
     @classmethod
     def unknown(cls, n_items: int, deviation: float = 0.5) -> "ReleasedBiases":
         """Where nothing is released: all items alike."""
         zeros, ones = np.zeros(n_items, np.float32), np.ones(n_items)
-        return cls(zeros, ones, 0.0, deviation**2 * ones)
-
-    @property
-    def positive_counts(self) -> Array:
-        """Counts without most of their noise (n_items,), above 0."""
-        return denoised(self.counts, self.count_noise)
+        return cls(zeros, NoisyCounts(ones, 0.0), deviation**2 * ones)
 
 
 @dataclass(frozen=True)
@@ -237,21 +231,21 @@ def release_biases(
 ) -> ReleasedBiases:
     """Item offsets from noisy sums (`ItemSums`) and counts (`ItemCounts`)."""
     sums, weights, rows = ItemSums(), ItemCounts(), curator.hold(weighted_rows, unit)
-    scales = curator.scale(sums), curator.scale(weights)
-    noisy = NoisyOffsets(curator.release(sums, rows), curator.release(weights, rows), *scales)
+    sum_noise, count_noise = curator.scale(sums), curator.scale(weights)
+    S, C = curator.release(sums, rows), curator.release(weights, rows)
+    noisy = NoisyOffsets(S, sum_noise, NoisyCounts(C, count_noise))
     return noisy.shrunk(curator.shape, unit, prior_deviation, rating_deviation)
 
 
 @dataclass(frozen=True)
 class NoisyOffsets:
-    """sums: S, of users' weighted rows (n_items,), in some unit of ratings. counts: C, of their
-    weights (n_items,). Both with noise of these scales.
+    """sums: S, of users' weighted rows (n_items,), in some unit of ratings, with noise of deviation
+    `sum_noise`. counts: C, of their weights.
     """
 
     sums: Array
-    counts: Array
     sum_noise: float
-    count_noise: float
+    counts: NoisyCounts
 
     def shrunk(
         self, shape: Shape, unit: float, prior_deviation: float, rating_deviation: float = 1.0
@@ -259,33 +253,16 @@ class NoisyOffsets:
         """S / C, Wiener-shrunk towards its regression on log C and public item features; all of it
         post-processing.
         """
-        S, C, s_S, s_C = self.sums, self.counts, self.sum_noise, self.count_noise
-        counts = denoised(C, s_C)
+        S, C = self.sums, self.counts.expected
         # sum of w^2 over sum of w, to a constant
-        typical_weight = min(1.0, shape.n_users / max(float(C.sum()), 1.0))
-        # of S / C about the true offset
-        variance = (counts * typical_weight * rating_deviation**2 + s_S**2) / counts**2
-        prior = regress_offsets(
-            S / counts,
-            variance,
-            np.log(np.maximum(counts, s_C)),
-            shape.item_features,
-            prior_deviation,
-        )
+        typical_weight = min(1.0, shape.n_users / max(float(self.counts.released.sum()), 1.0))
+        # of S / C about the true offset: ratings, noise of sums, what is not known of the count
+        luck = C * typical_weight * rating_deviation**2 + self.sum_noise**2
+        variance = (luck + self.counts.variances * prior_deviation**2) / C**2
+        prior = regress_offsets(S / C, variance, np.log(C), shape.item_features, prior_deviation)
         gain = prior.deviation**2 / (prior.deviation**2 + variance)
-        offsets = prior.mean + gain * (S / counts - prior.mean)
-        return ReleasedBiases((offsets * unit).astype(np.float32), C, s_C, gain * variance)
-
-
-def denoised(C: Array, noise: float) -> Array:
-    """Noisy counts pulled towards their mean by as much as noise explains their spread, and
-    kept above 0.
-    """
-    mean = max(float(C.mean()), 1e-3)
-    spread = max(float(C.var()) - noise**2, 0.0)
-    return np.asarray(
-        np.maximum(mean + spread / (spread + noise**2 + 1e-12) * (C - mean), 0.05 * mean)
-    )
+        offsets = prior.mean + gain * (S / C - prior.mean)
+        return ReleasedBiases((offsets * unit).astype(np.float32), self.counts, gain * variance)
 
 
 def noise_scale(noise: Noise, statistic: str) -> float:
@@ -357,7 +334,7 @@ class OffsetsAlone(PrivateAlgorithm):
         )
         if not self.local_columns:
             return model
-        return with_local_columns(model, released.positive_counts, shape)
+        return with_local_columns(model, released.counts.expected, shape)
 
 
 class PrivateBias(OffsetsAlone):
@@ -370,7 +347,7 @@ class PrivateBias(OffsetsAlone):
     title: ClassVar[str] = "Private biases"
     words: ClassVar[str] = "item offsets from noisy sums and counts, user offsets local"
     source: ClassVar[str] = "ours, after McSherry & Mironov 2009"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         return ItemSums(), ItemCounts()

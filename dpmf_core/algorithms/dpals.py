@@ -17,11 +17,12 @@ from pydantic import Field
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams
-from dpmf_core.algorithms.baselines import denoised, private_mean, release_biases
+from dpmf_core.algorithms.baselines import private_mean, release_biases
 from dpmf_core.algorithms.dpals_plan import DPALSPlan
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
 from dpmf_core.algorithms.item_systems import UserMoment, item_entries, user_factors
 from dpmf_core.algorithms.local_columns import with_local_columns
+from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.spectrum import rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings
@@ -47,7 +48,7 @@ class DPALS(DPALSPlan):
         "alternating least squares with noisy item statistics; user factors stay with their owners"
     )
     source: ClassVar[str] = "Chien et al. 2021"
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
@@ -70,7 +71,7 @@ class DPALS(DPALSPlan):
         self,
         curator: Curator,
         model: Recommender,
-        counts: "NoisyCounts | None",
+        counts: NoisyCounts | None,
         kept: Array,
         key: int,
     ) -> Iterator[tuple[Curator, Held]]:
@@ -83,15 +84,15 @@ class DPALS(DPALSPlan):
             yield from itertools.repeat((curator, entries), self.steps)
 
     def _with_columns(
-        self, model: Recommender, counts: "NoisyCounts | None", shape: Shape
+        self, model: Recommender, counts: NoisyCounts | None, shape: Shape
     ) -> Recommender:
         """Local columns beside the factors, where users have offsets."""
         if not self.local_columns or model.user_damping is None:
             return model
-        known = None if counts is None else denoised(counts.released, counts.noise)
+        known = None if counts is None else counts.expected
         return with_local_columns(model, known, shape)
 
-    def _centred(self, curator: Curator, rng: Streams) -> "tuple[Recommender, NoisyCounts | None]":
+    def _centred(self, curator: Curator, rng: Streams) -> tuple[Recommender, NoisyCounts | None]:
         """The model before factors, and noisy item counts where anything is steered by them."""
         shape: Shape = curator.shape
         model = Recommender(
@@ -108,7 +109,7 @@ class DPALS(DPALSPlan):
         if self.biases:
             found = release_biases(curator, unit=shape.half_range / 2)
             model = replace(model, item_offsets=found.offsets)
-            return model, NoisyCounts(found.counts, found.count_noise)
+            return model, found.counts
         if self.centring != "user":
             centre = private_mean(curator) if self.centring == "global" else 0.0
             model = replace(model, centre=centre, user_damping=None, mended=False)
@@ -125,7 +126,7 @@ class DPALS(DPALSPlan):
             return np.arange(shape.n_items)
         return np.sort(np.argsort(-counts, kind="stable")[: self._n_kept(shape)])
 
-    def _item_ridge(self, counts: "NoisyCounts | None", kept: Array) -> Array:
+    def _item_ridge(self, counts: NoisyCounts | None, kept: Array) -> Array:
         ridge = self.regularisation * self.clip_norm**2 * np.ones(len(kept))
         if counts is not None:
             ridge *= np.maximum(counts.released[kept], 1.0) ** self.regularisation_exponent
@@ -150,7 +151,7 @@ class DPALS(DPALSPlan):
         self,
         curator: Curator,
         model: Recommender,
-        counts: "NoisyCounts | None",
+        counts: NoisyCounts | None,
         kept: Array,
         rng: Streams,
     ) -> Array:
@@ -165,7 +166,7 @@ class DPALS(DPALSPlan):
         return V
 
     def _directions(
-        self, curator: Curator, model: Recommender, counts: "NoisyCounts | None", kept: Array
+        self, curator: Curator, model: Recommender, counts: NoisyCounts | None, kept: Array
     ) -> Array:
         """Item factors (n_kept, at most rank) of one noisy second moment of rows of norm 1:
         eigenvectors, or the spectral method's.
@@ -173,7 +174,7 @@ class DPALS(DPALSPlan):
         spectral, most = self.start == "spectral", min(self.rank, len(kept))
         level = np.ones(len(kept))
         if spectral and counts is not None:
-            level = denoised(counts.released, counts.noise)[kept]
+            level = counts.expected[kept]
         noise = curator.scale(SecondMoment())
         rows = curator.hold(kept_rows, model, kept, level**0.25)
         moment = curator.release(SecondMoment(), rows, len(kept))
@@ -242,14 +243,6 @@ class Systems:
     items: Range
     H: Array
     w: Array
-
-
-@dataclass(frozen=True)
-class NoisyCounts:
-    """Noisy counts of all items (n_items,), and the scale of their noise."""
-
-    released: Array
-    noise: float
 
 
 class AdaDPALS(DPALS):

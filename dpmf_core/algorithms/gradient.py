@@ -107,7 +107,7 @@ class DPSGD(PrivateAlgorithm):
     source: ClassVar[str] = (
         "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
     )
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(
@@ -199,7 +199,7 @@ class DPSGD(PrivateAlgorithm):
         offsets, counts = np.zeros(shape.n_items, np.float32), None
         if self.biases:
             released = release_biases(curator, unit=shape.half_range / 2)
-            offsets, counts = released.offsets, released.positive_counts
+            offsets, counts = released.offsets, released.counts.expected
         no_factors = np.zeros((shape.n_items, 0), np.float32)
         model = Recommender(
             shape.bounds, shape.mid_range, offsets, no_factors, 0.0, self.user_regularisation

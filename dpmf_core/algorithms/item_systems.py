@@ -16,7 +16,8 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.language import phrase
 
 if TYPE_CHECKING:
-    from dpmf_core.algorithms.dpals import DPALS, NoisyCounts
+    from dpmf_core.algorithms.dpals import DPALS
+    from dpmf_core.algorithms.noisy_counts import NoisyCounts
 
 GRAMS, RIGHT_SIDES, SECOND_MOMENT = (
     phrase("item Grams"),

@@ -15,6 +15,7 @@ from pydantic import Field
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams
 from dpmf_core.algorithms.baselines import NoisyOffsets, OffsetsAlone, centred_rows
+from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.curator import Block, Curator, Held, Range, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.errors import BadInput
@@ -81,6 +82,7 @@ class LocalBias(OffsetsAlone):
         "item offsets from messages to which every user adds noise herself: no curator is trusted"
     )
     source: ClassVar[str] = "ours, after Kasiviswanathan et al. 2011 and McSherry & Mironov 2009"
+    version: ClassVar[int] = 2
 
     count_weight: float = Field(
         0.25,
@@ -129,7 +131,7 @@ class LocalBias(OffsetsAlone):
         for _, messages in curator.release_parts(Messages(), user_ranges(shape), rows):
             total += messages.sum(axis=0)
         S, C = np.split(total, 2)
-        return NoisyOffsets(S, C / self.count_weight, scale, scale / self.count_weight)
+        return NoisyOffsets(S, scale, NoisyCounts(C / self.count_weight, scale / self.count_weight))
 
 
 def user_ranges(shape: Shape) -> list[Range]:

@@ -66,7 +66,7 @@ class SGLD(PrivateAlgorithm):
     )
     source: ClassVar[str] = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
     twin: ClassVar[str] = "sgd-mf"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     uses_item_features: ClassVar[bool] = True
 
     reading: Literal["steps", "posterior-sample"] = Field(
@@ -282,7 +282,7 @@ class SGLD(PrivateAlgorithm):
         counts = None
         if self.biases:
             released = release_biases(curator, unit=star)
-            offsets, counts = released.offsets, released.positive_counts
+            offsets, counts = released.offsets, released.counts.expected
         model, statistic = self._model(shape, offsets), ItemGradient(self._sensitivity(shape))
         V = rng.init.standard_normal((shape.n_items, self.rank)) / math.sqrt(self.prior_precision)
         eta, mean, averaged = self.step_size / self.prior_precision, np.zeros_like(V), 0

@@ -30,7 +30,6 @@ from dpmf_core.algorithms.baselines import (
     ItemSums,
     ReleasedBiases,
     bias_plan,
-    denoised,
     release_biases,
 )
 from dpmf_core.algorithms.item_lists import (
@@ -53,6 +52,7 @@ from dpmf_core.algorithms.item_moments import (
     kept_rows,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.spectrum import (
     Spectrum,
     column_space,
@@ -91,7 +91,7 @@ class Spectral(PrivateAlgorithm):
     )
     source: ClassVar[str] = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
     fitted: ClassVar[type] = Projection
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
 
     rank: int = Field(
         32,
@@ -287,11 +287,11 @@ class Spectral(PrivateAlgorithm):
             0.0,
             self.prediction_ridge * unit**2,
         )
-        counts = released.positive_counts
+        counts = released.counts.expected
         if self.release == "none":
             yield self._with_columns(model, counts, shape)
             return
-        kept = self._kept(curator, released.counts, counts)
+        kept = self._kept(curator, released.counts)
         rows = curator.hold(kept_rows, model, kept, counts[kept] ** self.popularity_exponent)
         found = self._spectrum(curator, rows, counts[kept])
         F = np.zeros((n_items, len(found.eta)), np.float32)
@@ -322,8 +322,8 @@ class Spectral(PrivateAlgorithm):
         scale, C = curator.scale(RatedCounts()), curator.release(RatedCounts())
         if self.release == "none":
             return list_by_counts(curator.shape, C)
-        counts = denoised(C, scale)
-        kept = self._kept(curator, C, counts)
+        noisy = NoisyCounts(C, scale)
+        kept, counts = self._kept(curator, noisy), noisy.expected
         liked = Liked.of(kept, counts[kept], self.popularity_exponent)
         if self.release == "covariance":
             F = liked_covariance(curator, liked, self.rank, self.shrinkage)
@@ -333,7 +333,7 @@ class Spectral(PrivateAlgorithm):
             F = found.Q * np.sqrt(found.eta)
         return list_by_regression(curator.shape, C, liked, F, self.prediction_ridge)
 
-    def _kept(self, curator: Curator, released: Array, counts: Array) -> Array:
+    def _kept(self, curator: Curator, counts: NoisyCounts) -> Array:
         """Ascending ids of the items with the largest noisy counts."""
         n_users, n_items = curator.shape.n_users, curator.shape.n_items
         whole = self.release == "covariance"
@@ -342,13 +342,13 @@ class Spectral(PrivateAlgorithm):
             scale = (
                 curator.scale(SecondMoment()) if whole else curator.scale(PRODUCTS) * math.sqrt(2)
             )
-            sizes, q = np.sort(counts)[::-1], self.popularity_exponent
+            sizes, q = np.sort(counts.expected)[::-1], self.popularity_exponent
             most = (
-                min(most, items_carried(counts, n_users, scale))
+                min(most, items_carried(counts.expected, n_users, scale))
                 if self.implicit
                 else items_that_pay(sizes, n_users, scale, q, self.taste, most)
             )
-        return np.sort(np.argsort(-released, kind="stable")[:most])
+        return np.sort(np.argsort(-counts.released, kind="stable")[:most])
 
     def _spectrum(self, curator: Curator, rows: Held, counts: Array) -> Spectrum:
         """counts: of the kept items (n_kept,)."""

@@ -22,10 +22,10 @@ from dpmf_core.algorithms.baselines import (
     COUNTS,
     SUMS,
     UserMeans,
-    denoised,
     private_mean,
 )
 from dpmf_core.algorithms.local_columns import with_local_columns
+from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.row_moments import gridded_rows
 from dpmf_core.algorithms.svd import ItemMoment, PrivateSVD, Subspace, empty_subspace
 from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
@@ -117,7 +117,7 @@ class SVDCleansing(PrivateSVD):
         "noisy averages are taken out first; eigenvectors of the noisy covariance of the rest"
     )
     source: ClassVar[str] = "McSherry & Mironov 2009"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
 
     row_clip: float = Field(
         0.25,
@@ -220,5 +220,5 @@ class SVDCleansing(PrivateSVD):
         counts = curator.release(counted, entered)
         h = totals.clip
         offsets = sums / (np.maximum(counts, 1.0) + self.item_damping)
-        known = denoised(counts, count_noise)
+        known = NoisyCounts(counts, count_noise).expected
         return np.asarray(offsets.clip(-h, h), np.float32), known

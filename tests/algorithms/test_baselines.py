@@ -76,7 +76,7 @@ def test_private_biases_without_noise_are_the_weighted_means(data: Ratings) -> N
         w = min(1 / np.sqrt(len(x)), 1 / max(np.linalg.norm(x), 1e-300))
         S[items] += w * x
         C[items] += w
-    np.testing.assert_allclose(released.counts, C, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(released.counts.released, C, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(released.offsets[:-1], (S / np.where(C > 0, C, 1))[:-1], atol=2e-3)
 
 

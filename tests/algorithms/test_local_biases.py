@@ -116,7 +116,7 @@ def noise_of_the_sum(scale: float) -> float:
             return ((at, scale * part) for at, part in super().release_parts(*asked))
 
     found = algorithm._added_up(Scaled(in_memory(data), noise), data.shape.half_range / 2)
-    both = np.concatenate([found.sums, found.counts * algorithm.count_weight])
+    both = np.concatenate([found.sums, found.counts.released * algorithm.count_weight])
     return float(both.std() / (math.sqrt(40) * 0.7 * 2))
 
 
