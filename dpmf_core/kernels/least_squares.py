@@ -1,9 +1,10 @@
 """Least squares of many rows at once, in compiled loops. No privacy here.
 
-A row's system is built from up to 256 gathered factors at a time (`gemm` or `syrk`) and solved by
-Cholesky (`posv`). A row with fewer entries than factors is solved in its own, smaller space:
-(F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v. Rows are shared out to threads in chunks of equal cost; every
-row is computed the same way whatever the chunk, so results do not depend on the number of threads.
+A row's system is built from up to 256 gathered factors at a time and solved by Cholesky: in tiles
+where the number of factors suits them, else by `gemm` or `syrk`, and `posv`. A row with fewer
+entries than factors is solved in its own, smaller space: (F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v.
+Rows are shared out to threads in chunks of equal cost; every row is computed the same way whatever
+the chunk, so results do not depend on the number of threads.
 """
 
 from typing import Any
@@ -15,8 +16,20 @@ from dpmf_core.kernels.blas import GATHER, letter, products, routine, solve_defi
 from dpmf_core.kernels.compilation import compiled
 from dpmf_core.kernels.normal_equations import add_entries, common_matrix, sparse_rows
 from dpmf_core.kernels.threads import share_out
+from dpmf_core.kernels.triangles import factorise, fits_tiles, solve_factorised
 
 Array = npt.NDArray[Any]
+
+
+@compiled
+def _solve_system(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
+    """Solves gram x = rhs in place; False where gram is not positive definite in this precision."""
+    if not fits_tiles(len(gram), gram.itemsize):
+        return solve_definite_in_place(posv, chars, ints, gram, rhs) == 0
+    if not factorise(gram):
+        return False
+    solve_factorised(gram, rhs)
+    return True
 
 
 @compiled(fastmath=True)
@@ -107,7 +120,7 @@ def _solve_rows(  # type: ignore[no-untyped-def]
         )
         for p in range(r):
             gram[p, p] += ridge[i]
-        failed[i] = solve_definite_in_place(posv, chars, ints, gram, out[i]) != 0
+        failed[i] = not _solve_system(posv, chars, ints, gram, out[i])
 
 
 @compiled
@@ -125,7 +138,7 @@ def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # 
     for b in range(start, stop):
         gram[:] = grams[b]
         spare[:] = 0
-        if solve_definite_in_place(posv, chars, ints, gram, spare) != 0:
+        if not _solve_system(posv, chars, ints, gram, spare):
             indefinite[b] = True
             continue
         gram[:] = grams[b]
@@ -133,7 +146,7 @@ def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # 
             gram += base
         for p in range(r):
             gram[p, p] += ridge[b]
-        indefinite[b] = solve_definite_in_place(posv, chars, ints, gram, out[b]) != 0
+        indefinite[b] = not _solve_system(posv, chars, ints, gram, out[b])
 
 
 def solve_rows(

@@ -8,10 +8,28 @@ import numpy.typing as npt
 from dpmf_core.kernels.blas import GATHER, PRODUCT, WHOLE, add_product, products
 from dpmf_core.kernels.compilation import compiled
 from dpmf_core.kernels.threads import share_out
+from dpmf_core.kernels.triangles import HELD, WIDTH, add_triangle, fits_tiles
 
 Array = npt.NDArray[Any]
 
 SMALL = 3  # ranks up to which plain loops beat the call of BLAS
+
+
+@compiled
+def _gathered_at_once(r, itemsize):  # type: ignore[no-untyped-def]
+    """How many rows of r numbers are copied side by side before their products are added."""
+    if fits_tiles(r, itemsize):
+        return min(GATHER, max(WIDTH, HELD // (r * itemsize)))
+    return min(GATHER, PRODUCT // (r * r)) if r <= WHOLE else GATHER
+
+
+@compiled
+def _add_outer_products(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-untyped-def]
+    """gram += rows[:count]' rows[:count], at least where the row is at most the column."""
+    if fits_tiles(len(gram), gram.itemsize):
+        add_triangle(rows, count, gram)
+    else:
+        add_product(blas, chars, ints, one, rows, count, gram)
 
 
 @compiled(fastmath=True)
@@ -38,7 +56,7 @@ def _rounded_grams(  # type: ignore[no-untyped-def]
     r = factors.shape[1]
     chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
     one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
-    gather = min(GATHER, PRODUCT // (r * r)) if r <= WHOLE else GATHER
+    gather = _gathered_at_once(r, factors.itemsize)
     steps_in_one = 1 / step  # a product with a power of two is exact
     for i in range(start, stop):
         gram, last = grams[i], indptr[offset + i + 1]
@@ -49,7 +67,7 @@ def _rounded_grams(  # type: ignore[no-untyped-def]
                 f, root = factors[indices[begin + row]], np.sqrt(weights[begin + row])
                 for p in range(r):
                     buffer[row, p] = np.trunc(root * f[p] * steps_in_one) * step
-            add_product(blas, chars, ints, one, buffer, count, gram)
+            _add_outer_products(blas, chars, ints, one, buffer, count, gram)
         for p in range(r):
             for q in range(p):
                 gram[p, q] = gram[q, p]
@@ -71,7 +89,7 @@ def add_entries(  # type: ignore[no-untyped-def]
                 for q in range(p, r):
                     gram[p, q] += wf * f[q]
         return
-    gather = min(GATHER, PRODUCT // (r * r)) if r <= WHOLE else GATHER
+    gather = _gathered_at_once(r, factors.itemsize)
     for start in range(first, last, gather):
         count = min(gather, last - start)
         for row in range(count):
@@ -81,7 +99,7 @@ def add_entries(  # type: ignore[no-untyped-def]
             for p in range(r):
                 buffer[row, p] = root * f[p]
                 rhs[p] += wv * f[p]
-        add_product(blas, chars, ints, one, buffer, count, gram)
+        _add_outer_products(blas, chars, ints, one, buffer, count, gram)
 
 
 @compiled
