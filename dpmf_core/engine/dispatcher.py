@@ -6,14 +6,16 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from dpmf_core.engine import workers as crew
+from dpmf_core.engine.clerk import Clerk
 from dpmf_core.engine.cluster import Cluster, Event, NoWorker, outcome_of
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.run_queue import Lanes
 from dpmf_core.engine.scheduler_security import Scheduler
+from dpmf_core.engine.sealing import opened
 from dpmf_core.engine.verification import Refusal, expected
 from dpmf_core.engine.workers import Outcome
 from dpmf_core.runs.execution import Progress
@@ -54,6 +56,7 @@ class Dispatcher:
     ) -> None:
         self._owner, self._lanes, self._lock = owner, lanes, lock
         self.cluster = Cluster(lanes.count, scheduler, processes, self._heard)
+        self._clerk = Clerk(lanes.handed, self.cluster.answer)
         self._hand = ThreadPoolExecutor(1, "dpmf-hand")  # starts workers, hands runs out
         self._over = threading.Event()
         self._clock = threading.Thread(target=self._watch, name="dpmf-clock", daemon=True)
@@ -79,6 +82,7 @@ class Dispatcher:
         with self._lock:
             self._over.set()
         self._hand.shutdown(cancel_futures=True)
+        self._clerk.close()
         self.cluster.close()
 
     # -- handing out -------------------------------------------------------------------------------
@@ -148,8 +152,11 @@ class Dispatcher:
     # -- hearing -----------------------------------------------------------------------------------
 
     def _heard(self, event: Event) -> None:
-        """A worker began a run (again), or finished a step of it."""
+        """A worker began a run (again), finished a step of it, or speaks of an account."""
         said = event[1]
+        if "entry" in said:
+            self._clerk.heard(said)
+            return
         with self._lock:
             task = self._lanes.handed(said["ticket"])
             if task is None or task.settled.is_set():
@@ -166,21 +173,44 @@ class Dispatcher:
     def _finished(self, task: Task, future: Any) -> None:
         """Called by the client, one future at a time."""
         try:
-            outcome = outcome_of(future, task.settled)
+            outcome = self._outcome(task, future)
             if isinstance(outcome, Refusal):
                 self._refused(task, outcome)
                 return
             outcome = self._owner.keep(task, outcome)
         except Exception as error:
+            if self._lost_data(task, error):
+                self._again(task)
+                return
             outcome = RuntimeError(crew.sentence(error))
         self._owner.settle(task, outcome)
         self._landed(task)
 
+    def _outcome(self, task: Task, future: Any) -> Outcome:
+        """What a worker returned; None of a task that is settled. Raises what the worker raised."""
+        try:
+            found = outcome_of(future, task.settled)
+        finally:
+            # a worker whose task was called off may still say what it drew
+            if self.cluster.is_elsewhere and not task.settled.is_set():
+                self._clerk.over(task)
+        return opened(found, task.seal) if task.seal and found is not None else found
+
+    def _lost_data(self, task: Task, error: Exception) -> bool:
+        """Whether a worker was lost with the data that were lent to it, for the first time."""
+        if not task.lent or task.lost or task.settled.is_set():
+            return False
+        task.lost = isinstance(error, CancelledError)
+        return task.lost
+
     def _refused(self, task: Task, refusal: Refusal) -> None:
         """A worker would do it differently: another one gets it, or it again with the data."""
-        task.attempts += 1
         if not self.cluster.refused(refusal):
             task.refusals[refusal.worker] = refusal
+        self._again(task)
+
+    def _again(self, task: Task) -> None:
+        task.attempts += 1
 
         def again() -> None:
             self._owner.attempt(task, functools.partial(self._hand_to_worker, task))
@@ -192,11 +222,14 @@ class Dispatcher:
 
     def _watch(self) -> None:
         """A run that took too long and does not stop by itself, in one step that takes for ever,
-        is ended together with its worker. Workers that come and go elsewhere are counted.
+        is ended together with its worker. Workers that come and go elsewhere are counted, and keep
+        nothing private that nobody waits for.
         """
         while not self._over.wait(LOOK):
             with self._lock:
                 late = self._lanes.late(time.monotonic())
+                wanted = {it.spec.data.id for it in self._lanes.tasks() if _on_data(it)}
+            self.cluster.recall(wanted)
             for task in late:
                 future = task.future
                 self._owner.settle(task, crew.too_long(self._lanes.limits.run_seconds))
@@ -206,3 +239,7 @@ class Dispatcher:
                 with self._lock:
                     self._lanes.count = self.cluster.width
                 self._call()
+
+
+def _on_data(task: Task) -> bool:
+    return getattr(task.spec, "data", None) is not None

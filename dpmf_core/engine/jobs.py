@@ -41,7 +41,11 @@ class Task:
     outcome: Outcome | None = None
     future: Any = None
     refusals: dict[str, Refusal] = field(default_factory=dict)  # by worker
-    attempts: int = 0  # how often a worker refused it
+    attempts: int = 0  # how often a worker refused it, or was lost with its data
+    lost: bool = False  # whether one was
+    lent: bool = False  # whether its data came with it
+    entries: int = 0  # how often it was charged to the account of private data elsewhere
+    seal: bytes = b""  # the key of its outcome, where it was lent private data
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     # the key is known, or never will be
     named: threading.Event = field(default_factory=threading.Event)
