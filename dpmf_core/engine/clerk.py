@@ -64,8 +64,8 @@ class Clerk:
 
     def close(self) -> None:
         """Nothing more is heard; what is open stays whole."""
-        self._desk.submit(self._give_up, lambda it: True, "cancelled")
         self._desk.shutdown()
+        self._give_up(lambda it: True, "cancelled")
 
     def _act(self, said: dict[str, Any]) -> None:
         try:
@@ -110,7 +110,8 @@ class Clerk:
         for name, entry in list(self._open.items()):
             if which(entry):
                 del self._open[name]
-                entry.account.settle(entry.number, entry.charge, None, state)
+                with contextlib.suppress(BadInput):  # it is whole as it stands
+                    entry.account.settle(entry.number, entry.charge, None, state)
 
 
 def _account_of(data_id: str, name: str) -> Account:

@@ -163,7 +163,7 @@ def test_data_that_were_lost_with_a_worker_are_sent_again(
             [[holder], *_] = client.who_has().values()
         assert holder == job._task.worker
         elsewhere.kill_worker_of(job)
-        assert job.result(300).key
+        assert job.result(300).key and job._task.lost
         lost, done = account().entries
         assert (lost.state, done.state) == ("failed", "finished")
         assert lost.charge.ledger == done.charge.ledger == plan(spec(LONG))
