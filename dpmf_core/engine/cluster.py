@@ -9,7 +9,7 @@ import math
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -137,6 +137,22 @@ class Cluster:
             resources={PATIENCE: 1} if patient and shared else None,
         )
 
+    def submit_together(
+        self, tasks: Sequence[Task], wanted: Sequence[Expected], *bounds: float
+    ) -> Any:
+        """The future of the outcomes of several small runs on public data, which one of our own
+        workers computes in turn. bounds: of each.
+        """
+        works = [(task.spec, each, task.ticket) for task, each in zip(tasks, wanted, strict=True)]
+        return self.connect().submit(
+            crew.verified_works,
+            works,
+            self._topic,
+            *bounds,
+            key=f"runs-{tasks[0].ticket}",
+            pure=False,
+        )
+
     def answer(self, worker: str, entry: str, answer: Answer) -> None:
         """Tell a worker whether an entry in an account is made. Returns at once."""
         told = functools.partial(answered, entry, answer)
@@ -161,12 +177,14 @@ class Cluster:
     def call_off(self, ticket: str, future: Any, then: Callable[[], None]) -> None:
         """Withdraw a waiting run; one that is being computed sees it before its next step.
 
-        Returns at once; calls `then` when nobody can begin it any more.
+        future: None where its task holds other runs that are wanted. Returns at once; calls `then`
+        when nobody can begin it any more.
         """
 
         def called_off() -> None:
             self._client.run(crew.stop, ticket, on_error="ignore")
-            future.cancel(force=True)
+            if future is not None:
+                future.cancel(force=True)
             then()
 
         self._tell(called_off)
@@ -205,11 +223,11 @@ def must_be_protected(work: Any, way: Scheduler) -> None:
         way.must_protect(data.id, "what is computed on it")
 
 
-def outcome_of(future: Any, given_up: threading.Event) -> Any:
+def outcome_of(future: Any, given_up: Callable[[], bool]) -> Any:
     """What a worker returned; None once it is given up: its client may be gone, and would never
     answer. Raises what the worker raised.
     """
-    while not given_up.is_set():
+    while not given_up():
         try:
             return future.result(timeout=10)
         except TimeoutError:

@@ -30,6 +30,8 @@ class Task:
     askers: dict[str, int] = field(default_factory=dict)
     debtor: str = ""  # the session that its cost counts for
     turn_of: str = ""  # the session in whose turn a worker has it
+    lane: str = ""  # the ticket of the first run of those that a worker has in one task
+    public: bool = False  # whether it is a run on data that are known to be public
     lined: bool = False  # whether it waits for a worker, its data being open
     light: bool = False  # whether nobody needs a stored run's arrays
     began: float | None = None  # when a worker began, on the monotonic clock

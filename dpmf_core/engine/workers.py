@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -186,6 +186,28 @@ def verified_work(
         if isinstance(found, Refusal) and data is not None:
             found = dataclasses.replace(found, lacks="")
         return sealed(found, seal) if seal else found
+
+
+def verified_works(
+    works: Sequence[tuple[RunSpec, Expected, str]],
+    topic: str,
+    seconds: float = float("inf"),
+    megabytes: float = float("inf"),
+) -> list[Outcome]:
+    """As `verified_work`, for several small runs on public data, each with its ticket, one after
+    the other. One that was stopped before its turn is not begun; what breaks one breaks no other.
+    """
+    outcomes: list[Outcome] = []
+    for spec, wanted, ticket in works:
+        if is_stopped(ticket):
+            _stopped.discard(ticket)
+            outcomes.append(Cancelled())
+            continue
+        try:
+            outcomes.append(verified_work(spec, wanted, ticket, topic, seconds, megabytes))
+        except Exception as error:
+            outcomes.append(RuntimeError(sentence(error)))
+    return outcomes
 
 
 def _outcome(spec: Work, wanted: Expected, worker: str, tell: Report, bounds: Bounds) -> Outcome:
