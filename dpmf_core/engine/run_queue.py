@@ -34,7 +34,7 @@ class Lanes:
         self._turns: Turns[Task] = Turns()  # those that wait for a worker
         self._idle: Turns[Task] = Turns()  # those that wait behind them
         self._handed: dict[str, Task] = {}  # those that a worker has, by ticket
-        self._took: dict[Hashable, float] = {}  # seconds of the last run of each kind
+        self._took: dict[Hashable, float] = {}  # seconds of the quickest run of each kind
         self._owed: dict[str, float] = {}  # estimated seconds of what each session has unfinished
 
     # -- asking ------------------------------------------------------------------------------------
@@ -145,15 +145,16 @@ class Lanes:
         return len({task.lane for task in self._handed.values()})
 
     def took(self, task: Task, seconds: float) -> None:
-        """How long a run took, its worker being as busy as it is."""
+        """How long a run took."""
         if len(self._took) >= KINDS:
             self._took.clear()
-        self._took[_kind(task)] = seconds
+        kind = _kind(task)
+        self._took[kind] = min(seconds, self._took.get(kind, seconds))
 
     def _expected(self, task: Task) -> float:
-        """Seconds, by the last run of its kind or by whoever estimated; infinite where nobody
-        knows, and of what goes to a worker alone: private data, of which a task that Dask begins
-        again would draw anew, and what is no run.
+        """Seconds, by the quickest run of its kind, which had a core to itself, or by whoever
+        estimated; infinite where nobody knows, and of what goes to a worker alone: private data, of
+        which a task that Dask begins again would draw anew, and what is no run.
         """
         if not task.public:
             return math.inf
