@@ -75,9 +75,8 @@ class AskersAccount:
             " nothing was drawn. Start it again."
         )
 
-    def settle(self, entry: str, charge: Charge, drawn: Ledger | None, state: State) -> None:
-        rows = None if drawn is None else json.dumps(ledger_rows(drawn))
-        self.tell({"entry": entry, "drawn": rows, "state": state})
+    def settle(self, entry: str, charge: Charge, drawn: Ledger, state: State) -> None:
+        self.tell({"entry": entry, "drawn": json.dumps(ledger_rows(drawn)), "state": state})
 
 
 def answered(entry: str, answer: Answer) -> None:

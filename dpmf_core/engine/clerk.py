@@ -102,8 +102,7 @@ class Clerk:
 
     def _settle(self, said: dict[str, Any]) -> None:
         if (entry := self._open.pop(said["entry"], None)) is not None:
-            rows = said["drawn"]
-            drawn = None if rows is None else normal_form(event_of_rows(json.loads(rows)))
+            drawn = normal_form(event_of_rows(json.loads(said["drawn"])))
             entry.account.settle(entry.number, entry.charge, drawn, said["state"])
 
     def _give_up(self, which: Callable[[_Entry], bool], state: State) -> None:

@@ -18,7 +18,6 @@ from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.sealing import opened
 from dpmf_core.engine.verification import Refusal, expected
 from dpmf_core.engine.workers import Outcome
-from dpmf_core.errors import BadInput
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.record import Run
 
@@ -140,7 +139,7 @@ class Dispatcher:
             self._connect(tasks[0].asked)
             wanted = [expected(it.spec, it.key) for it in tasks]
             future = self.cluster.submit_together(tasks, wanted, *self._bounds(tasks[0]))
-        except (BadInput, OSError, RuntimeError):
+        except Exception:
             return False
         with self._lock:
             for it in tasks:
