@@ -1,8 +1,8 @@
 """Processor seconds that the engine adds to small runs: `python -m benchmarks.sweep_overhead`.
 
-The same small runs through the engine (server and workers together, workers started and warm) and
-bare, one after the other in one process; in turn, on an empty store each time. Every process
-computes with one thread.
+The same small runs through the engine (server and workers together, workers started and warm), as
+it is and with every run a task of its own, and bare, one after the other in one process; in turn,
+on an empty store each time. Every process computes with one thread.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from benchmarks.report import save
 
 METHODS = ("private-bias", "spectral", "ada-dpals")
 EPSILONS = (0.5, 1.0, 2.0, 5.0)
+KINDS = ("bare", "alone", "engine")
 
 
 def sweep(seeds: range) -> Any:
@@ -46,6 +47,14 @@ def bare(count: int) -> dict[str, float]:
     for point in sweep(range(1, count + 1)).points():
         run(point.spec)
     return {"processor": time.process_time() - spent, "seconds": time.perf_counter() - began}
+
+
+def alone(count: int) -> dict[str, float]:
+    """As `engine`, every run a task of its own."""
+    from dpmf_core.engine import run_queue
+
+    run_queue.MOST = 1
+    return engine(count)
 
 
 def engine(count: int) -> dict[str, float]:
@@ -88,7 +97,7 @@ def by_process() -> dict[int, float]:
 
 
 def measured(kind: str, count: int) -> dict[str, float]:
-    """One of both, in a process of its own."""
+    """One of `KINDS`, in a process of its own."""
     one = dict.fromkeys(("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.sweep_overhead", "--only", kind, "--seeds", str(count)],
@@ -105,22 +114,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, help="twelve runs each")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--only", choices=("bare", "engine"), help="one measurement, as JSON")
+    parser.add_argument("--only", choices=KINDS, help="one measurement, as JSON")
     asked = parser.parse_args()
     if asked.only:
-        print(json.dumps({"bare": bare, "engine": engine}[asked.only](asked.seeds)))
+        measure = {"bare": bare, "alone": alone, "engine": engine}[asked.only]
+        print(json.dumps(measure(asked.seeds)))
         return
     runs = asked.seeds * len(METHODS) * len(EPSILONS)
-    rounds = [
-        {kind: measured(kind, asked.seeds) for kind in ("bare", "engine")}
-        for _ in range(asked.repeats)
-    ]
+    rounds = [{kind: measured(kind, asked.seeds) for kind in KINDS} for _ in range(asked.repeats)]
     found = {
         kind: {
             name: 1000 * statistics.median(each[kind][name] for each in rounds) / runs
             for name in rounds[0][kind]
         }
-        for kind in ("bare", "engine")
+        for kind in KINDS
     }
     save("sweep_overhead", {"runs": runs, "rounds": asked.repeats, "milliseconds_a_run": found})
     print(json.dumps(found, indent=1))

@@ -3,20 +3,23 @@ or those of a scheduler elsewhere. `distributed` is imported when the first run 
 """
 
 import contextlib
+import functools
 import logging
 import math
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dpmf_core.engine import workers as crew
+from dpmf_core.engine.askers_account import Answer, answered
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.lending import Lending
 from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
 from dpmf_core.engine.verification import Expected, Refusal, nobody
+from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import RunSpec
 
 Event = tuple[float, dict[str, Any]]
@@ -51,6 +54,11 @@ class Cluster:
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
         self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether its workers are somebody else's, with a data folder of their own."""
+        return self._scheduler is not None and not self._scheduler.ours
 
     def connect(self, asked: float = math.inf) -> Any:
         """The client, its workers started if need be, which takes seconds.
@@ -100,16 +108,20 @@ class Cluster:
         that servers share, one does not take it. Raises NoWorker.
         """
         client = self.connect()
-        data, lacking, why = (
-            self._lending.lent(client, work.data.id)
+        if self._scheduler is not None and self.is_elsewhere:
+            must_be_protected(work, self._scheduler)
+        loan, lacking, why = (
+            self._lending.lent(self._scheduler, client, work.data.id)
             if isinstance(work, RunSpec)
             else (None, {}, "")
         )
+        task.lent, task.seal = loan is not None, b"" if loan is None else loan.key
         refused = self.unfit | task.refusals | lacking
         willing = [it for it in client.nthreads() if it not in refused] if refused else []
         if refused and not willing:
             raise NoWorker(nobody(refused.values(), why))
         shared = self._scheduler is not None and self._scheduler.ours
+        lent = {} if loan is None else {"data": loan.data, "seal": loan.key}
         return client.submit(
             crew.verified_work,
             work,
@@ -117,12 +129,38 @@ class Cluster:
             task.ticket,
             self._topic,
             *bounds,
-            **({} if data is None else {"data": data}),
+            **lent,
+            elsewhere=self.is_elsewhere,
             key=f"run-{task.ticket}-{task.attempts}",
             workers=willing or None,
             pure=False,
             resources={PATIENCE: 1} if patient and shared else None,
         )
+
+    def submit_together(
+        self, tasks: Sequence[Task], wanted: Sequence[Expected], *bounds: float
+    ) -> Any:
+        """The future of the outcomes of several small runs on public data, which one of our own
+        workers computes in turn. bounds: of each.
+        """
+        works = [(task.spec, each, task.ticket) for task, each in zip(tasks, wanted, strict=True)]
+        return self.connect().submit(
+            crew.verified_works,
+            works,
+            self._topic,
+            *bounds,
+            key=f"runs-{tasks[0].ticket}",
+            pure=False,
+        )
+
+    def answer(self, worker: str, entry: str, answer: Answer) -> None:
+        """Tell a worker whether an entry in an account is made. Returns at once."""
+        told = functools.partial(answered, entry, answer)
+        self._tell(lambda: self._client.run(told, workers=[worker], on_error="ignore"))
+
+    def recall(self, wanted: Collection[str]) -> None:
+        """Workers keep no private data set that was sent to them but those that are wanted."""
+        self._lending.recall(wanted)
 
     def refused(self, refusal: Refusal) -> bool:
         """A worker refused work: one that refuses everything is given nothing more. Whether it
@@ -139,12 +177,14 @@ class Cluster:
     def call_off(self, ticket: str, future: Any, then: Callable[[], None]) -> None:
         """Withdraw a waiting run; one that is being computed sees it before its next step.
 
-        Returns at once; calls `then` when nobody can begin it any more.
+        future: None where its task holds other runs that are wanted. Returns at once; calls `then`
+        when nobody can begin it any more.
         """
 
         def called_off() -> None:
             self._client.run(crew.stop, ticket, on_error="ignore")
-            future.cancel(force=True)
+            if future is not None:
+                future.cancel(force=True)
             then()
 
         self._tell(called_off)
@@ -176,11 +216,18 @@ class Cluster:
         self._disconnect()
 
 
-def outcome_of(future: Any, given_up: threading.Event) -> Any:
+def must_be_protected(work: Any, way: Scheduler) -> None:
+    """Raises BadInput where work on private data would be told in the open."""
+    data = getattr(work, "data", None)
+    if data is not None and not way.is_encrypted and not data_access.open_raw(data.id).public:
+        way.must_protect(data.id, "what is computed on it")
+
+
+def outcome_of(future: Any, given_up: Callable[[], bool]) -> Any:
     """What a worker returned; None once it is given up: its client may be gone, and would never
     answer. Raises what the worker raised.
     """
-    while not given_up.is_set():
+    while not given_up():
         try:
             return future.result(timeout=10)
         except TimeoutError:

@@ -78,9 +78,10 @@ DataSource = tuple[DataSpec, Any]  # a data set and the stamp of its bytes
 
 @dataclass(frozen=True)
 class Opened:
-    """What a run's key needs of its data."""
+    """What a run's key needs of its data, and whether they are public."""
 
     fingerprint: str
+    public: bool
 
 
 class Fingerprints:
@@ -99,7 +100,8 @@ class Fingerprints:
         self._openers.ask(source, asker, then)
 
     def _open(self, source: DataSource) -> Opened:
-        found = self._known[source] = Opened(data_access.open_anywhere(source[0]).fingerprint)
+        data = data_access.open_anywhere(source[0])
+        found = self._known[source] = Opened(data.fingerprint, data.public)
         return found
 
     def forget(self, data_id: str) -> None:

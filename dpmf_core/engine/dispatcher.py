@@ -6,17 +6,20 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from dpmf_core.engine import workers as crew
+from dpmf_core.engine.clerk import Clerk
 from dpmf_core.engine.cluster import Cluster, Event, NoWorker, outcome_of
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.run_queue import Lanes
 from dpmf_core.engine.scheduler_security import Scheduler
+from dpmf_core.engine.sealing import opened
 from dpmf_core.engine.verification import Refusal, expected
 from dpmf_core.engine.workers import Outcome
 from dpmf_core.runs.execution import Progress
+from dpmf_core.runs.record import Run
 
 LOOK = 1.0  # seconds between looks at how long runs take
 
@@ -54,6 +57,7 @@ class Dispatcher:
     ) -> None:
         self._owner, self._lanes, self._lock = owner, lanes, lock
         self.cluster = Cluster(lanes.count, scheduler, processes, self._heard)
+        self._clerk = Clerk(lanes.handed, self.cluster.answer)
         self._hand = ThreadPoolExecutor(1, "dpmf-hand")  # starts workers, hands runs out
         self._over = threading.Event()
         self._clock = threading.Thread(target=self._watch, name="dpmf-clock", daemon=True)
@@ -69,16 +73,21 @@ class Dispatcher:
                 self._lanes.line_up(task)
         self._call()
 
-    def call_off(self, task: Task, future: Any) -> None:
-        """A worker need not begin a task that has been settled, nor end it."""
+    def call_off(self, task: Task, future: Any, whole: bool = False) -> None:
+        """A worker need not begin a task that has been settled, nor end it. whole: though it has
+        others with it, which then go to workers by themselves.
+        """
         if not self._over.is_set():
-            self.cluster.call_off(task.ticket, future, functools.partial(self._landed, task))
+            with self._lock:
+                called_off = None if self._lanes.beside(task) and not whole else future
+            self.cluster.call_off(task.ticket, called_off, functools.partial(self._landed, task))
 
     def close(self) -> None:
         """Hand out nothing more, and end the workers."""
         with self._lock:
             self._over.set()
         self._hand.shutdown(cancel_futures=True)
+        self._clerk.close()
         self.cluster.close()
 
     # -- handing out -------------------------------------------------------------------------------
@@ -96,24 +105,61 @@ class Dispatcher:
         while True:
             with self._lock:
                 task = self._lanes.next()
-            if task is None:
-                return
-            self._owner.attempt(task, functools.partial(self._give, task))
-            if task.settled.is_set():
-                self._landed(task)
+                if task is None:
+                    return
+                behind = [] if self.cluster.is_elsewhere else self._lanes.together_with(task)
+            ours: list[Task] = []
+            for it in (task, *behind):
+                self._owner.attempt(it, functools.partial(self._claim, it, ours))
+                if it.settled.is_set():
+                    self._landed(it)
+            if len(ours) < 2 or not self._handed_together(ours):
+                for it in ours:
+                    self._hand_alone(it)
 
-    def _give(self, task: Task) -> None:
+    def _claim(self, task: Task, ours: list[Task]) -> None:
+        """Add a task to ours where this engine is to compute it."""
         if not self._owner.is_ours(task):
             self._landed(task)
-            return
-        self._hand_to_worker(task)
+        elif not task.settled.is_set():
+            ours.append(task)
+
+    def _hand_alone(self, task: Task) -> None:
+        with self._lock:
+            task.lane = task.ticket
+        self._owner.attempt(task, functools.partial(self._hand_to_worker, task))
+        if task.settled.is_set():
+            self._landed(task)
+
+    def _handed_together(self, tasks: list[Task]) -> bool:
+        """Give a worker several small runs as one task; False where that cannot be done, and each
+        finds out why by itself.
+        """
+        try:
+            self._connect(tasks[0].asked)
+            wanted = [expected(it.spec, it.key) for it in tasks]
+            future = self.cluster.submit_together(tasks, wanted, *self._bounds(tasks[0]))
+        except Exception:
+            return False
+        with self._lock:
+            for it in tasks:
+                it.future = future
+            cancelled = [it for it in tasks if it.settled.is_set()]
+        for it in cancelled:
+            self.call_off(it, future)
+        future.add_done_callback(functools.partial(self._finished_together, tasks))
+        return True
+
+    def _bounds(self, task: Task) -> tuple[float, ...]:
+        """Seconds and memory that a run may take; none of what no session asked for."""
+        limits = self._lanes.limits
+        memory = limits.run_memory if self.cluster.processes else float("inf")
+        return (limits.run_seconds, memory) if task.turn_of else ()
 
     def _hand_to_worker(self, task: Task) -> None:
         self._connect(task.asked)
-        limits = self._lanes.limits
-        memory = limits.run_memory if self.cluster.processes else float("inf")
-        bounds = (limits.run_seconds, memory) if task.turn_of else ()
-        wanted, patient = expected(task.spec, task.key), self._lanes.is_patient(task)
+        bounds, patient = self._bounds(task), self._lanes.is_patient(task)
+        wanted = expected(task.spec, task.key)
         try:
             future = self.cluster.submit(task.spec, wanted, task, *bounds, patient=patient)
         except NoWorker as error:
@@ -148,8 +194,11 @@ class Dispatcher:
     # -- hearing -----------------------------------------------------------------------------------
 
     def _heard(self, event: Event) -> None:
-        """A worker began a run (again), or finished a step of it."""
+        """A worker began a run (again), finished a step of it, or speaks of an account."""
         said = event[1]
+        if "entry" in said:
+            self._clerk.heard(said)
+            return
         with self._lock:
             task = self._lanes.handed(said["ticket"])
             if task is None or task.settled.is_set():
@@ -166,43 +215,92 @@ class Dispatcher:
     def _finished(self, task: Task, future: Any) -> None:
         """Called by the client, one future at a time."""
         try:
-            outcome = outcome_of(future, task.settled)
+            outcome = self._outcome(task, future)
+        except Exception as error:
+            if self._lost_data(task, error):
+                self._again(task)
+                return
+            outcome = RuntimeError(crew.sentence(error))
+        self._ended(task, outcome)
+
+    def _finished_together(self, tasks: list[Task], future: Any) -> None:
+        """As `_finished`. Where the task broke, each of its runs goes to a worker by itself, so
+        that one breaks no other.
+        """
+        try:
+            outcomes = outcome_of(future, lambda: all(it.settled.is_set() for it in tasks))
+        except Exception:
+            outcomes = [None] * len(tasks)
+        for task, outcome in zip(tasks, outcomes or [None] * len(tasks), strict=True):
+            if outcome is None and not task.settled.is_set():
+                self._again(task)
+            else:
+                self._ended(task, outcome)
+
+    def _ended(self, task: Task, outcome: Outcome) -> None:
+        """A worker returned it."""
+        try:
             if isinstance(outcome, Refusal):
                 self._refused(task, outcome)
                 return
+            if isinstance(outcome, Run):
+                with self._lock:
+                    self._lanes.took(task, sum(it or 0.0 for it in outcome.record.seconds.values()))
             outcome = self._owner.keep(task, outcome)
         except Exception as error:
             outcome = RuntimeError(crew.sentence(error))
         self._owner.settle(task, outcome)
         self._landed(task)
 
+    def _outcome(self, task: Task, future: Any) -> Outcome:
+        """What a worker returned; None of a task that is settled. Raises what the worker raised."""
+        try:
+            found = outcome_of(future, task.settled.is_set)
+        finally:
+            # a worker whose task was called off may still say what it drew
+            if self.cluster.is_elsewhere and not task.settled.is_set():
+                self._clerk.over(task)
+        return opened(found, task.seal) if task.seal and found is not None else found
+
+    def _lost_data(self, task: Task, error: Exception) -> bool:
+        """Whether a worker was lost with the data that were lent to it, for the first time."""
+        if not task.lent or task.lost or task.settled.is_set():
+            return False
+        task.lost = isinstance(error, CancelledError)
+        return task.lost
+
     def _refused(self, task: Task, refusal: Refusal) -> None:
         """A worker would do it differently: another one gets it, or it again with the data."""
-        task.attempts += 1
         if not self.cluster.refused(refusal):
             task.refusals[refusal.worker] = refusal
+        self._again(task)
 
-        def again() -> None:
-            self._owner.attempt(task, functools.partial(self._hand_to_worker, task))
-            if task.settled.is_set():
-                self._landed(task)
+    def _again(self, task: Task) -> None:
+        task.attempts += 1
 
         with contextlib.suppress(RuntimeError):  # closed
-            self._hand.submit(again)
+            self._hand.submit(self._hand_alone, task)
 
     def _watch(self) -> None:
         """A run that took too long and does not stop by itself, in one step that takes for ever,
-        is ended together with its worker. Workers that come and go elsewhere are counted.
+        is ended together with its worker. Workers that come and go elsewhere are counted, and keep
+        nothing private that nobody waits for.
         """
         while not self._over.wait(LOOK):
             with self._lock:
                 late = self._lanes.late(time.monotonic())
+                wanted = {it.spec.data.id for it in self._lanes.tasks() if _on_data(it)}
+            self.cluster.recall(wanted)
             for task in late:
                 future = task.future
                 self._owner.settle(task, crew.too_long(self._lanes.limits.run_seconds))
-                self.call_off(task, future)
+                self.call_off(task, future, whole=True)
                 self.cluster.end(task.worker)
             if self.cluster.count():
                 with self._lock:
                     self._lanes.count = self.cluster.width
                 self._call()
+
+
+def _on_data(task: Task) -> bool:
+    return getattr(task.spec, "data", None) is not None

@@ -194,7 +194,7 @@ class Engine:
     def _look_up(self, task: Task, known: Opened | Exception) -> None:
         if isinstance(known, Exception):
             raise known
-        task.key = specification.run_key(task.spec, known)
+        task.key, task.public = specification.run_key(task.spec, known), known.public
         task.named.set()
         self._find(task)
 

@@ -30,6 +30,8 @@ class Task:
     askers: dict[str, int] = field(default_factory=dict)
     debtor: str = ""  # the session that its cost counts for
     turn_of: str = ""  # the session in whose turn a worker has it
+    lane: str = ""  # the ticket of the first run of those that a worker has in one task
+    public: bool = False  # whether it is a run on data that are known to be public
     lined: bool = False  # whether it waits for a worker, its data being open
     light: bool = False  # whether nobody needs a stored run's arrays
     began: float | None = None  # when a worker began, on the monotonic clock
@@ -41,7 +43,11 @@ class Task:
     outcome: Outcome | None = None
     future: Any = None
     refusals: dict[str, Refusal] = field(default_factory=dict)  # by worker
-    attempts: int = 0  # how often a worker refused it
+    attempts: int = 0  # how often a worker refused it, or was lost with its data
+    lost: bool = False  # whether one was
+    lent: bool = False  # whether its data came with it
+    entries: int = 0  # how often it was charged to the account of private data elsewhere
+    seal: bytes = b""  # the key of its outcome, where it was lent private data
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     # the key is known, or never will be
     named: threading.Event = field(default_factory=threading.Event)

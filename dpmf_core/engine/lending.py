@@ -1,14 +1,29 @@
-"""Small public data sets that travel with a run to workers elsewhere that lack them."""
+"""Small data sets that travel to workers elsewhere that lack them, once: private ones over TLS
+alone, sealed, and for as long as they are wanted.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from dpmf_core.data import AnyData, PartitionedRatings, Ratings, Samples
 from dpmf_core.data.samples import is_sparse
+from dpmf_core.engine.scheduler_security import Scheduler
+from dpmf_core.engine.sealing import fresh_key, sealed
 from dpmf_core.engine.verification import Refusal
 from dpmf_core.runs import data_access
 
 MOST_BYTES = 500e6
+
+
+@dataclass(frozen=True)
+class Loan:
+    """A data set that was sent to a scheduler. data: Dask's future of it; key: with which it is
+    sealed, empty where it is public.
+    """
+
+    data: Any
+    key: bytes = b""
 
 
 class Lending:
@@ -16,7 +31,7 @@ class Lending:
 
     def __init__(self) -> None:
         self._lacking: dict[str, dict[str, Refusal]] = {}  # data set, worker
-        self._sent: dict[tuple[str, str], Any] = {}  # data set and fingerprint: Dask's future
+        self._sent: dict[tuple[str, str], Loan] = {}  # data set and fingerprint
 
     def lacks(self, refusal: Refusal) -> None:
         """A worker has not the data set, or another one."""
@@ -27,28 +42,42 @@ class Lending:
         self._lacking.clear()
         self._sent.clear()
 
-    def lent(self, client: Any, data_id: str) -> tuple[Any, dict[str, Refusal], str]:
+    def recall(self, wanted: Collection[str]) -> None:
+        """Workers keep no private data set but those that are wanted."""
+        for key, loan in list(self._sent.items()):
+            if loan.key and key[0] not in wanted:
+                self._sent.pop(key, None)
+
+    def lent(
+        self, way: Scheduler | None, client: Any, data_id: str
+    ) -> tuple[Loan | None, dict[str, Refusal], str]:
         """The data set on the workers, if some lack it and it may travel; else which lack it, and
         the sentence why it stays.
         """
         lacking = self._lacking.get(data_id, {})
-        if not lacking:
+        if not lacking or way is None:
             return None, {}, ""
         data = data_access.open_raw(data_id)
-        if why := _why_not(data_id, data):
+        if why := _why_not(way, data_id, data):
             return None, lacking, why
-        key = data_id, data.fingerprint
-        if key not in self._sent or self._sent[key].status != "finished":  # its worker was lost
-            self._sent[key] = client.scatter(data, hash=False)
-        return self._sent[key], {}, ""
+        name = data_id, data.fingerprint
+        loan = self._sent.get(name)
+        if loan is None or loan.data.status != "finished":  # its worker was lost
+            key = b"" if data.public else fresh_key()
+            what = sealed(data, key) if key else data
+            loan = self._sent[name] = Loan(client.scatter(what, hash=False), key)
+        return loan, {}, ""
 
 
-def _why_not(data_id: str, data: AnyData) -> str:
+def _why_not(way: Scheduler, data_id: str, data: AnyData) -> str:
     """Why a data set stays on this machine; empty where it may travel."""
-    if not data.public:
-        return f"{data_id} is private, and so is not sent to them."
     if isinstance(data, PartitionedRatings):
         return f"{data_id} is kept in parts, which are not sent to them."
+    if not data.public and not way.is_encrypted:
+        return (
+            f"{data_id} is private, and is sent over TLS alone: take a scheduler at"
+            " tls://host:port."
+        )
     if (size := sum(array.nbytes for array in _arrays(data))) > MOST_BYTES:
         return (
             f"{data_id} takes {size / 1e6:,.0f} MB, and at most {MOST_BYTES / 1e6:,.0f} MB are sent"

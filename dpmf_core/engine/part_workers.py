@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -49,7 +48,6 @@ LARGE = 64e6  # bytes of a sum of which each thread holds one, not one for each 
 PAUSE = 0.5  # seconds between two looks at what is done
 PATIENCE = 60.0  # seconds in which a worker that was lost may come back
 ATTEMPTS = 4  # of a sum whose workers were all lost
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 Found = TypeVar("Found")
 
 
@@ -363,7 +361,7 @@ def spread(
             " out --spread, or take its file in parts with `import NAME PATH --partitioned`."
         )
     if way is not None and not data.public:
-        _require_protected(way.address, data_id)
+        way.must_protect(data_id, "its exact sums")
     with contextlib.ExitStack() as opened:
         if way is None:
             way = opened.enter_context(crew.processes(workers or crew.usual_count()))
@@ -380,13 +378,3 @@ def _client(way: Scheduler) -> Any:
         return way.client()
     except ConnectionError as error:
         raise BadInput(f"No part was read: {error}. Start it, or leave out --scheduler.") from error
-
-
-def _require_protected(address: str, data_id: str) -> None:
-    kind = urlsplit(address).scheme
-    if kind in ("tls", "inproc") or urlsplit(address).hostname in LOOPBACK:
-        return
-    raise BadInput(
-        f"{data_id} is private, and its exact sums would travel to {address} for anybody to read."
-        " Take a scheduler with TLS: tls://host:port."
-    )

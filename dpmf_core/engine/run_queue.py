@@ -3,6 +3,10 @@
 All of it is plain logic: no threads, no scheduler.
 """
 
+import functools
+import math
+from collections.abc import Hashable
+
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.quotas import Limits, duration
 from dpmf_core.engine.round_robin import Turns
@@ -10,6 +14,10 @@ from dpmf_core.errors import BadInput
 
 LONG = 20.0  # estimated seconds; runs that take longer never have all workers
 IDLE = -100  # priority of work that goes only where nobody else's can, and leaves a worker free
+SMALL = 0.1  # expected seconds; runs that take no longer may go to a worker together
+TOGETHER = 0.25  # expected seconds of all of them, which others may have to wait
+MOST = 16  # of them
+KINDS = 1000  # of runs, of which it is remembered how long they take
 GRACE = 30.0  # seconds after which a run that took too long is ended together with its worker
 
 
@@ -26,6 +34,7 @@ class Lanes:
         self._turns: Turns[Task] = Turns()  # those that wait for a worker
         self._idle: Turns[Task] = Turns()  # those that wait behind them
         self._handed: dict[str, Task] = {}  # those that a worker has, by ticket
+        self._took: dict[Hashable, float] = {}  # seconds of the quickest run of each kind
         self._owed: dict[str, float] = {}  # estimated seconds of what each session has unfinished
 
     # -- asking ------------------------------------------------------------------------------------
@@ -93,17 +102,63 @@ class Lanes:
 
     def next(self) -> Task | None:
         """The task that a worker gets now; None where none is free, or nothing may go."""
-        if len(self._handed) >= self.count:
+        if self._busy() >= self.count:
             return None
         taken = self._turns.take(self._allowed) or self._idle.take(self._allowed_idle)
         if taken is None:
             return None
-        task, asker = taken
+        self._hand(*taken, lane=taken[0].ticket)
+        return taken[0]
+
+    def together_with(self, first: Task) -> list[Task]:
+        """Small runs that go to a worker in one task with the first, after it: of the same session
+        and priority, in her order. Enough stay for the other workers.
+        """
+        found: list[Task] = []
+        left = TOGETHER - self._expected(first)
+        if self._expected(first) > SMALL or _is_idle(first):
+            return found
+        for _ in range(min(MOST - 1, len(self._turns) // self.count)):
+            taken = self._turns.take(functools.partial(self._may_follow, first, min(SMALL, left)))
+            if taken is None:
+                break
+            self._hand(*taken, lane=first.ticket)
+            found.append(taken[0])
+            left -= self._expected(taken[0])
+        return found
+
+    def _may_follow(self, first: Task, seconds: float, task: Task, asker: str) -> bool:
+        return (
+            asker == first.turn_of
+            and task.askers[asker] == first.askers.get(asker)
+            and self._expected(task) <= seconds
+        )
+
+    def _hand(self, task: Task, asker: str, lane: str) -> None:
         for line in (self._turns, self._idle):
             line.remove(task)
-        task.turn_of, task.lined = asker, False
+        task.turn_of, task.lined, task.lane = asker, False, lane
         self._handed[task.ticket] = task
-        return task
+
+    def _busy(self) -> int:
+        """How many workers have something."""
+        return len({task.lane for task in self._handed.values()})
+
+    def took(self, task: Task, seconds: float) -> None:
+        """How long a run took."""
+        if len(self._took) >= KINDS:
+            self._took.clear()
+        kind = _kind(task)
+        self._took[kind] = min(seconds, self._took.get(kind, seconds))
+
+    def _expected(self, task: Task) -> float:
+        """Seconds, by the quickest run of its kind, which had a core to itself, or by whoever
+        estimated; infinite where nobody knows, and of what goes to a worker alone: private data, of
+        which a task that Dask begins again would draw anew, and what is no run.
+        """
+        if not task.public:
+            return math.inf
+        return self._took.get(_kind(task), task.cost or math.inf)
 
     def _allowed(self, task: Task, asker: str) -> bool:
         """Whether a session may have one more run at once; and one worker is kept from long
@@ -112,17 +167,14 @@ class Lanes:
         if asker == "":
             return True
         now = self._handed.values()
-        if (
-            self.limits.session_runs
-            and sum(other.turn_of == asker and not _is_idle(other) for other in now)
-            >= self.limits.session_runs
-        ):
+        hers = {other.lane for other in now if other.turn_of == asker and not _is_idle(other)}
+        if self.limits.session_runs and len(hers) >= self.limits.session_runs:
             return False
         return task.cost <= LONG or sum(other.cost > LONG for other in now) < max(1, self.count - 1)
 
     def _allowed_idle(self, task: Task, asker: str) -> bool:
         """Of several workers one stays free, for whoever comes next."""
-        return len(self._handed) < max(1, self.count - 1) and self._allowed(task, asker)
+        return self._busy() < max(1, self.count - 1) and self._allowed(task, asker)
 
     def is_patient(self, task: Task) -> bool:
         """Whether it never has all workers: it is long, or wanted behind everything else."""
@@ -131,6 +183,11 @@ class Lanes:
     def handed(self, ticket: str) -> Task | None:
         """The task that a worker has under this ticket."""
         return self._handed.get(ticket)
+
+    def beside(self, task: Task) -> list[Task]:
+        """The other runs that its worker has with it in one task."""
+        lane = [it for it in self._handed.values() if it.lane == task.lane]
+        return [it for it in lane if it is not task and not it.settled.is_set()]
 
     def land(self, task: Task) -> bool:
         """A worker has it no more; whether one had."""
@@ -166,6 +223,12 @@ class Lanes:
     def tasks(self) -> list[Task]:
         """What workers have, then what waits, in the order in which it goes."""
         return [*self._handed.values(), *self._turns.items(), *self._idle.items()]
+
+
+def _kind(task: Task) -> Hashable:
+    """Runs of one kind take about as long: the same data, method and parameters."""
+    spec = task.spec
+    return spec.data, spec.algorithm, tuple(sorted(spec.parameters.items()))
 
 
 def _is_idle(task: Task) -> bool:

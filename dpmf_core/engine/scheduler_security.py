@@ -9,10 +9,12 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from dpmf_core.errors import BadInput
 
 HERE = "127.0.0.1"
+LOOPBACK_NAMES = {HERE, "::1", "localhost"}
 # no dashboard; the small HTTP servers that Dask starts all the same take any port of this machine
 # alone
 LOOPBACK: dict[str, Any] = {
@@ -70,6 +72,23 @@ class Scheduler:
             address,
             ours=bool(os.environ.get(OURS)),
             **{part: os.environ.get(name, "") for part, name in VARIABLES.items()},
+        )
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether nobody reads on the way what is sent to it."""
+        return urlsplit(self.address).scheme in ("tls", "inproc")
+
+    def must_protect(self, data_id: str, what: str) -> None:
+        """Raises BadInput where what is known of a private data set would travel to another
+        machine for anybody to read. what: in words, the subject of "would travel".
+        """
+        address = self.address if "://" in self.address else f"tcp://{self.address}"
+        if self.is_encrypted or urlsplit(address).hostname in LOOPBACK_NAMES:
+            return
+        raise BadInput(
+            f"{data_id} is private, and {what} would travel to {self.address} for anybody to read."
+            " Take a scheduler with TLS: tls://host:port."
         )
 
     def client(self) -> Any:

@@ -9,6 +9,7 @@ open, so nothing outlasts the engine, however it ends.
 
 import contextlib
 import dataclasses
+import functools
 import json
 import logging
 import os
@@ -16,18 +17,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from dpmf_core import kernels
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.engine import dask_settings
+from dpmf_core.engine.askers_account import AskersAccount
 from dpmf_core.engine.quotas import duration
 from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, threads_cluster
-from dpmf_core.engine.verification import Expected, refusal
+from dpmf_core.engine.sealing import opened, sealed
+from dpmf_core.engine.verification import Expected, Refusal, refusal
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.paths import workplace
+from dpmf_core.privacy import accounts
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.execution import Progress, Report
 from dpmf_core.runs.specification import RunSpec
@@ -133,13 +137,16 @@ def verified_work(
     seconds: float = float("inf"),
     megabytes: float = float("inf"),
     data: Any = None,
+    seal: bytes = b"",
+    elsewhere: bool = False,
 ) -> Outcome:
     """Do one run or measurement, or refuse it where this worker would do it differently; telling
     `topic` after its steps, though not more often than anybody can read. What a person can cause is
     returned, not raised: it is no failure of the worker.
 
     seconds, megabytes: a run that needs more ends between two steps, with a sentence. data: of a
-    run whose data set some worker has not.
+    run whose data set some worker has not; seal: the key with which they are sealed, and the
+    outcome is. elsewhere: the accounts of private data lie with whoever asks.
     """
     from distributed import get_worker
 
@@ -163,23 +170,57 @@ def verified_work(
             },
         )
 
+    def tell_keeper(words: dict[str, Any]) -> None:
+        worker.log_event(topic, {"ticket": ticket, "worker": worker.address, **words})
+
     worker.log_event(topic, {"ticket": ticket, "worker": worker.address})
-    here: Any = contextlib.nullcontext()
-    if isinstance(spec, RunSpec) and data is not None:
-        here = data_access.lent(spec.data.id, data)
+    with contextlib.ExitStack() as here:
+        here.callback(_stopped.discard, ticket)
+        if elsewhere:
+            keeper = functools.partial(AskersAccount, tell=tell_keeper, called_off=bounds.stopped)
+            here.enter_context(accounts.kept_elsewhere(keeper))
+        if isinstance(spec, RunSpec) and data is not None:
+            lent = opened(data, seal) if seal else data
+            here.enter_context(data_access.lent(spec.data.id, lent))
+        found = _outcome(spec, wanted, worker.address, tell, bounds)
+        if isinstance(found, Refusal) and data is not None:
+            found = dataclasses.replace(found, lacks="")
+        return sealed(found, seal) if seal else found
+
+
+def verified_works(
+    works: Sequence[tuple[RunSpec, Expected, str]],
+    topic: str,
+    seconds: float = float("inf"),
+    megabytes: float = float("inf"),
+) -> list[Outcome]:
+    """As `verified_work`, for several small runs on public data, each with its ticket, one after
+    the other. One that was stopped before its turn is not begun; what breaks one breaks no other.
+    """
+    outcomes: list[Outcome] = []
+    for spec, wanted, ticket in works:
+        if is_stopped(ticket):
+            _stopped.discard(ticket)
+            outcomes.append(Cancelled())
+            continue
+        try:
+            outcomes.append(verified_work(spec, wanted, ticket, topic, seconds, megabytes))
+        except Exception as error:
+            outcomes.append(RuntimeError(sentence(error)))
+    return outcomes
+
+
+def _outcome(spec: Work, wanted: Expected, worker: str, tell: Report, bounds: Bounds) -> Outcome:
     try:
-        with here:
-            if found := refusal(spec, wanted, worker.address):
-                return found if data is None else dataclasses.replace(found, lacks="")
-            if isinstance(spec, RunSpec):
-                return execution.run(spec, report=tell, stopped=bounds.stopped)
-            return spec.measure(tell, bounds.stopped)
+        if found := refusal(spec, wanted, worker):
+            return found
+        if isinstance(spec, RunSpec):
+            return execution.run(spec, report=tell, stopped=bounds.stopped)
+        return spec.measure(tell, bounds.stopped)
     except Cancelled as outcome:
         return bounds.exceeded or outcome
     except BadInput as outcome:
         return outcome
-    finally:
-        _stopped.discard(ticket)
 
 
 def sentence(error: BaseException) -> str:

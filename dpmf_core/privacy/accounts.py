@@ -12,11 +12,12 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from pydantic import ValidationError
@@ -90,6 +91,47 @@ class Paid:
         )
 
 
+class Keeper(Protocol):
+    """Who keeps an account: `Account` where it lies, or whoever asks its keeper for each entry."""
+
+    def enter(self, charge: Charge) -> Any: ...
+
+    def settle(self, entry: Any, charge: Charge, drawn: Ledger, state: State) -> None: ...
+
+
+@contextlib.contextmanager
+def _charged(keeper: Keeper, charge: Charge) -> Iterator[Paid]:
+    """As `Account.charged`."""
+    entry = keeper.enter(charge)
+    paid = Paid(private=True)
+    state: State = "failed"
+    try:
+        yield paid
+        state = "finished"
+    except (Cancelled, KeyboardInterrupt):
+        state = "cancelled"
+        raise
+    finally:
+        with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
+            keeper.settle(entry, charge, paid.drawn, state)
+
+
+# by an account's name, who keeps it for the work of this process, within `kept_elsewhere`
+_elsewhere: ContextVar[Callable[[str], Keeper] | None] = ContextVar("elsewhere", default=None)
+
+
+@contextlib.contextmanager
+def kept_elsewhere(keeper_of: Callable[[str], Keeper]) -> Iterator[None]:
+    """Within this, the accounts of private data lie with whoever asked for the work: none is
+    opened here. keeper_of: given `Private.account`.
+    """
+    before = _elsewhere.set(keeper_of)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(before)
+
+
 @dataclass(frozen=True)
 class Account:
     """One private data set's account. file: where it is kept. lasting: whether it outlives the
@@ -160,27 +202,17 @@ class Account:
 
     # -- charging ----------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def charged(self, charge: Charge) -> Iterator[Paid]:
+    def charged(self, charge: Charge) -> contextlib.AbstractContextManager[Paid]:
         """Leave to draw what `charge` says, entered whole before; in the end the entry becomes what
         was drawn.
 
         Raises BadInput where the budget does not allow it, or where the account cannot be written:
         then nothing is drawn.
         """
-        number = self._enter(charge)
-        paid, state = Paid(private=True), "failed"
-        try:
-            yield paid
-            state = "finished"
-        except (Cancelled, KeyboardInterrupt):
-            state = "cancelled"
-            raise
-        finally:
-            with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
-                self._settle(number, charge, paid.drawn, state)
+        return _charged(self, charge)
 
-    def _enter(self, charge: Charge) -> int:
+    def enter(self, charge: Charge) -> int:
+        """The number of a new entry. Raises BadInput, and then there is none."""
         with open_file(self.file) as db:
             if (budget := self._budget(db)) is not None:
                 check([entry.charge for entry in self._entries(db)], [charge], budget)
@@ -200,13 +232,15 @@ class Account:
                 or 0
             )
 
-    def _settle(self, number: int, charge: Charge, drawn: Ledger, state: str) -> None:
+    def settle(self, entry: int, charge: Charge, drawn: Ledger | None, state: State) -> None:
+        """An entry becomes what was drawn. drawn: None where nobody knows, and all of it stays."""
         with open_file(self.file) as db:
-            if state == "failed" and not drawn:
-                db.execute("DELETE FROM entries WHERE id = ?", (number,))
-            else:
-                row = (json.dumps(plain_charge(settled(charge, drawn))), state, number)
-                db.execute("UPDATE entries SET charge = ?, state = ? WHERE id = ?", row)
+            if state == "failed" and drawn == ():
+                db.execute("DELETE FROM entries WHERE id = ?", (entry,))
+                return
+            paid = charge if drawn is None else settled(charge, drawn)
+            row = (json.dumps(plain_charge(paid)), state, entry)
+            db.execute("UPDATE entries SET charge = ?, state = ? WHERE id = ?", row)
 
     def _there(self, db: sqlite3.Connection) -> None:
         db.execute(
@@ -281,6 +315,9 @@ def charging(
     data: Private, charge: Charge, ledger: str | Path | None = None, lasting: bool = True
 ) -> contextlib.AbstractContextManager[Paid]:
     """Leave to draw on these data: `Account.charged`, or at once where they are public."""
+    keeper_of = _elsewhere.get()
+    if keeper_of is not None and not data.public:
+        return _charged(keeper_of(data.account), charge)
     account = account_of(data, ledger, lasting)
     return (
         contextlib.nullcontext(Paid(private=False)) if account is None else account.charged(charge)

@@ -34,12 +34,17 @@ _lent: ContextVar[tuple[str, AnyData] | None] = ContextVar("lent", default=None)
 
 @contextlib.contextmanager
 def lent(data_id: str, data: Data) -> Iterator[None]:
-    """Within this, a data set is the one that is given, whatever this machine has."""
+    """Within this, a data set is the one that is given, whatever this machine has. Afterwards
+    nothing of a private one stays in memory.
+    """
     before = _lent.set((data_id, data))
     try:
         yield
     finally:
         _lent.reset(before)
+        if not data.public:
+            forget()
+            memory.give_back()
 
 
 def _stamp(data_id: str) -> Hashable:

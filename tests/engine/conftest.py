@@ -16,6 +16,14 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
 
 
 @pytest.fixture
+def encrypted(tmp_path: Path) -> Iterator[Processes]:
+    """The same, speaking TLS."""
+    started = Processes(tmp_path, encrypted=True)
+    yield started
+    started.close()
+
+
+@pytest.fixture
 def two_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are on the two small simulated sets."""
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)

@@ -1,22 +1,32 @@
-"""Small public data sets travel with a run to workers that lack them; others stay, in words."""
+"""Small data sets travel with a run to workers that lack them, private ones sealed and over TLS;
+others stay, in words.
+"""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography.exceptions import InvalidTag
 
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.engine import lending
+from dpmf_core.engine.cluster import must_be_protected
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.lending import Lending
 from dpmf_core.engine.scheduler_security import Scheduler
+from dpmf_core.engine.sealing import fresh_key, opened, sealed
 from dpmf_core.engine.verification import Refusal
 from dpmf_core.engine.workers import threads
+from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.worlds import low_rank
 from tests.support.clusters import ROOT, Processes
-from tests.support.engines import QUICK, spec
+from tests.support.engines import QUICK, spec, wait_for
+
+TLS = Scheduler("tls://far:8786")
 
 
 def lacked(data_id: str) -> Lending:
@@ -32,20 +42,20 @@ def table(folder: Path) -> str:
 
 
 def test_what_nobody_lacks_is_not_sent() -> None:
-    assert lacked("cinema").lent(None, "lowrank") == (None, {}, "")
+    assert lacked("cinema").lent(TLS, None, "lowrank") == (None, {}, "")
 
 
 def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     monkeypatch.setattr(lending, "MOST_BYTES", 1e4)
     for data_id, words in (
-        (table(tmp_path), "is private, and so is not sent"),
+        (table(tmp_path), "is private, and is sent over TLS alone: take a scheduler at tls://"),
         ("cinema-10m", "is kept in parts, which are not sent"),
         ("cinema-small", "and at most 0 MB are sent"),
         ("digits", "and at most 0 MB are sent"),
     ):
-        data, lacking, why = lacked(data_id).lent(None, data_id)
-        assert data is None and list(lacking) == ["tcp://w"]
+        loan, lacking, why = lacked(data_id).lent(Scheduler("tcp://far:8786"), None, data_id)
+        assert loan is None and list(lacking) == ["tcp://w"]
         assert words in why
 
 
@@ -53,22 +63,77 @@ def test_a_set_is_sent_once_and_again_when_it_was_lost(monkeypatch: pytest.Monke
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     with threads(1) as way, way.client() as client:
         found = lacked("lowrank")
-        first, again = (found.lent(client, "lowrank")[0] for _ in range(2))
-        assert first is again
-        assert np.array_equal(first.result().values, data_access.open_raw("lowrank").values)
-        first.cancel()
-        assert found.lent(client, "lowrank")[0].result() is not None
+        first, again = (found.lent(way, client, "lowrank")[0] for _ in range(2))
+        assert first is not None and first is again and not first.key
+        assert np.array_equal(first.data.result().values, data_access.open_raw("lowrank").values)
+        first.data.cancel()
+        found.recall(())  # public ones stay
+        anew = found.lent(way, client, "lowrank")[0]
+        assert anew is not None and anew.data.result() is not None
+
+
+def test_a_private_set_is_sealed_on_its_way_and_recalled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    data_id = table(tmp_path)
+    with threads(1) as way, way.client() as client:
+        found = lacked(data_id)
+        loan, again = (found.lent(way, client, data_id)[0] for _ in range(2))
+        assert loan is not None and loan is again
+        text, data = loan.data.result(), data_access.open_raw(data_id)
+        assert isinstance(data, Ratings)
+        assert data.values.tobytes() not in text and b"Ratings" not in text
+        assert opened(text, loan.key).fingerprint == data.fingerprint
+        with pytest.raises(InvalidTag):
+            opened(text, fresh_key())
+        assert sealed(data, loan.key) != text  # no nonce twice
+        name = loan.data.key
+        found.recall({data_id})
+        assert name in client.who_has()
+        found.recall({"another"})
+        del loan, again
+        wait_for(lambda: name not in client.who_has(), 10.0)
+
+
+def test_a_line_that_anybody_reads_carries_nothing_private() -> None:
+    for address in ("tls://far:1", "inproc://1.2/3", "tcp://127.0.0.1:1", "localhost:1"):
+        Scheduler(address).must_protect("own", "it")
+    for address in ("tcp://far:1", "far:1", "ucx://10.0.0.1:1"):
+        with pytest.raises(BadInput, match=f"it would travel to {address} for anybody to read"):
+            Scheduler(address).must_protect("own", "it")
+
+
+def test_no_run_on_private_data_is_told_over_such_a_line(two_sets: None) -> None:
+    far = Scheduler("tcp://far:8786")
+    must_be_protected(spec(QUICK), far)  # public
+    with pytest.raises(BadInput, match=r"own is private, and what is computed on it would travel"):
+        must_be_protected(spec(QUICK, data={"id": "own"}), far)
 
 
 def test_what_is_lent_takes_the_place_of_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     asked, other = DataSpec(id="lowrank"), low_rank(seed=9)
     before = data_access.open_anywhere(asked).fingerprint
-    with data_access.lent("lowrank", other):
+    with data_access.lent("lowrank", other):  # public
         assert data_access.open_anywhere(asked).fingerprint == other.fingerprint != before
         with data_access.lent("another", low_rank()):
             assert data_access.open_anywhere(asked).fingerprint == before
     assert data_access.open_anywhere(asked).fingerprint == before
+
+
+def test_nothing_of_private_data_that_were_lent_stays_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    asked = spec(QUICK, data={"id": "lowrank"})
+    kept = (data_access._raw, data_access._prepared, data_access._split)
+    with data_access.lent("lowrank", low_rank(seed=9)):
+        data_access.open_split(asked)
+    assert all(it.cache_info().currsize for it in kept)
+    with data_access.lent("lowrank", replace(low_rank(seed=9), public=False)):
+        data_access.open_split(asked)
+    assert not any(it.cache_info().currsize for it in kept)
 
 
 @pytest.mark.slow

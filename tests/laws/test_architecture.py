@@ -65,7 +65,7 @@ CORE_MAY: dict[str, set[str]] = {
     "serving": {"errors", "paths", "registry"},
     "runs": RUNS,
     "runs.publishing.released_model": {"errors"},  # a copy of it lies beside every saved model
-    "engine": {"errors", "paths", "kernels", "data", "serving", "runs"},
+    "engine": {"errors", "paths", "kernels", "data", "privacy", "serving", "runs"},
     "audit": RUNS,
     "tuning": RUNS,
     "choosing": RUNS | {"tuning"},

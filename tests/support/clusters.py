@@ -9,24 +9,29 @@ from typing import Any
 
 import dpmf_core
 from dpmf_core.engine.scheduler_security import Scheduler
-from tests.engine.test_scheduler_security import address_in
+from tests.engine.test_scheduler_security import VARIABLES, address_in, certificates
 
 ROOT = Path(__file__).parents[2]
 
 
 class Processes:
-    """A scheduler and workers that are started below a folder, and end with `close`."""
+    """A scheduler and workers that are started below a folder, and end with `close`. encrypted:
+    they speak TLS, with certificates made for them.
+    """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, encrypted: bool = False) -> None:
         self._folder, self._file = folder, folder / "scheduler.json"
+        files = certificates(folder / "certificates") if encrypted else {}
+        self._files = {part: files[name] for part, name in VARIABLES.items() if encrypted}
         self._started: list[subprocess.Popen[bytes]] = []
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
 
     def served(self, **workers: dict[str, str]) -> Scheduler:
         """The way to a scheduler with a worker process of each name, in these environments."""
-        self.scheduler = self._start("scheduler", "--port=0", PYTHONPATH=str(ROOT))
-        way = Scheduler(address_in(self._file))
+        protocol = ["--protocol=tls"] if self._files else []
+        self.scheduler = self._start("scheduler", "--port=0", *protocol, PYTHONPATH=str(ROOT))
+        way = Scheduler(address_in(self._file), **self._files)
         for name, environment in workers.items():
             self.join(name, **environment)
         with way.client() as client:
@@ -41,6 +46,8 @@ class Processes:
 
     def _start(self, kind: str, *options: str, **environment: str) -> subprocess.Popen[bytes]:
         there = [f"--scheduler-file={self._file}", "--dashboard-address=127.0.0.1:0"]
+        names = {"authority": "ca-file", "certificate": "cert", "key": "key"}
+        there += [f"--tls-{names[part]}={file}" for part, file in self._files.items()]
         command = [sys.executable, "-m", "dask", kind, "--host=127.0.0.1", *options, *there]
         quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         environment = {**os.environ, **environment}

@@ -1,0 +1,125 @@
+"""Keeps the accounts of private data that workers elsewhere compute on, with whoever asks for it.
+
+What a worker wants to draw is entered whole before it may, each attempt of a task by itself; in the
+end it becomes what the worker says that it drew. An entry of which no worker says that, as it was
+lost or whoever asks went away, stays whole.
+"""
+
+import contextlib
+import json
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpmf_core.data.catalogue import is_own
+from dpmf_core.engine.askers_account import Answer
+from dpmf_core.engine.jobs import Task
+from dpmf_core.errors import BadInput, Cancelled, words_of
+from dpmf_core.privacy import normal_form
+from dpmf_core.privacy.account_files import charge_of_plain
+from dpmf_core.privacy.accounts import Account, State, account_of
+from dpmf_core.privacy.events import event_of_rows
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs import data_access
+
+log = logging.getLogger(__name__)
+ATTEMPTS = 2  # to draw, of one task: the first, and one after its worker was lost
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What was charged and is not settled."""
+
+    task: Task
+    account: Account
+    number: int
+    charge: Charge
+
+
+@dataclass(eq=False)
+class Clerk:
+    """Enters what workers ask for and settles what they drew, in the order in which they say it.
+
+    handed: the task that a worker has under a ticket. answer: tells a worker, an entry's name and
+    the answer.
+    """
+
+    handed: Callable[[str], Task | None]
+    answer: Callable[[str, str, Answer], None]
+    _open: dict[str, _Entry] = field(default_factory=dict)
+    _desk: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "dpmf-clerk"))
+
+    def heard(self, said: dict[str, Any]) -> None:
+        """What a worker says of an entry; returns at once."""
+        with contextlib.suppress(RuntimeError):  # closed
+            self._desk.submit(self._act, said)
+
+    def over(self, task: Task) -> None:
+        """A task has its outcome: all that was heard of it is done, and what other attempts drew
+        is known no more.
+        """
+        self._desk.submit(self._give_up, lambda it: it.task is task, "failed").result()
+
+    def close(self) -> None:
+        """Nothing more is heard; what is open stays whole."""
+        self._desk.shutdown()
+        self._give_up(lambda it: True, "cancelled")
+
+    def _act(self, said: dict[str, Any]) -> None:
+        try:
+            if "charge" in said:
+                self._enter(said)
+            else:
+                self._settle(said)
+        except Exception as error:  # the worker draws nothing, or the entry stays whole
+            log.warning("An entry of an account could not be kept: %s.", words_of(error))
+
+    def _enter(self, said: dict[str, Any]) -> None:
+        answer: Answer = None
+        try:
+            self._open[said["entry"]] = self._entered(said)
+        except (BadInput, Cancelled) as error:
+            answer = error
+        self.answer(said["worker"], said["entry"], answer)
+
+    def _entered(self, said: dict[str, Any]) -> _Entry:
+        task = self.handed(said["ticket"])
+        if task is None or task.settled.is_set():
+            raise Cancelled
+        if task.entries == ATTEMPTS:
+            raise BadInput(
+                "A worker was lost while computing this run, twice; most often because memory ran"
+                " out. Both are charged, for they may have drawn. Choose fewer ratings, items or"
+                " factors."
+            )
+        account = _account_of(task.spec.data.id, said["account"])
+        charge = charge_of_plain(json.loads(said["charge"]))
+        number = account.enter(charge)
+        task.entries += 1
+        return _Entry(task, account, number, charge)
+
+    def _settle(self, said: dict[str, Any]) -> None:
+        if (entry := self._open.pop(said["entry"], None)) is not None:
+            drawn = normal_form(event_of_rows(json.loads(said["drawn"])))
+            entry.account.settle(entry.number, entry.charge, drawn, said["state"])
+
+    def _give_up(self, which: Callable[[_Entry], bool], state: State) -> None:
+        for name, entry in list(self._open.items()):
+            if which(entry):
+                del self._open[name]
+                with contextlib.suppress(BadInput):  # it is whole as it stands
+                    entry.account.settle(entry.number, entry.charge, None, state)
+
+
+def _account_of(data_id: str, name: str) -> Account:
+    """The account of the data that a worker reads. Raises BadInput where they are others here."""
+    data = data_access.open_raw(data_id)
+    found = account_of(data, lasting=not is_own(data_id))
+    if found is None or data.account != name:
+        raise BadInput(
+            f"The worker's data set {data_id} holds something else than the one here, so nothing"
+            " was drawn. Ask again."
+        )
+    return found
