@@ -13,7 +13,6 @@ import numpy.typing as npt
 from dpmf_core.algorithms import Recommender
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.partitioned import Part, PartitionedRatings, States
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import metrics
@@ -169,18 +168,17 @@ class _Sums:
     def of(cls, found: RatingsEvaluation, ids: Array, groups: _Groups) -> "_Sums":
         """Over one part."""
         sums, parts = cls(), found.split
-        named = {"train": parts.train, "validation": parts.validation, "test": parts.test}
-        left = {
-            name: np.subtract(found.predict(part), part.values, dtype=np.float64)
-            for name, part in named.items()
+        named = {
+            "train": found.train_errors,
+            "validation": found.validation_errors,
+            "test": found.test_errors,
         }
         busy = np.diff(parts.train.by_user) >= groups.busy
-        for name, errors in left.items():
-            sums.errors[name].add(errors)
-            if name in sums.of_busy:
-                sums.of_busy[name].add(errors[busy[named[name].users]])
-        sums._add_unit_rows(parts.train, left["train"])
-        sums._add_buckets(parts, left["test"], groups)
+        sums.errors = {name: errors.among() for name, errors in named.items()}
+        sums.of_busy = {name: named[name].among(busy) for name in sums.of_busy}
+        sums.squares, sums.rated = unit_row_sums(parts.train, found.train_errors)
+        errors = np.subtract(found.predicted, parts.test.values, dtype=np.float64)
+        sums._add_buckets(parts, errors, groups)
         sums._add_lists(found, ids, groups)
         return sums
 
@@ -196,11 +194,6 @@ class _Sums:
         for name, groups in other.buckets.items():
             for edges, errors in groups.items():
                 self.buckets[name].setdefault(edges, ErrorSums()).merge(errors)
-
-    def _add_unit_rows(self, train: Ratings, errors: Array) -> None:
-        squares, rated = unit_row_sums(train, errors)
-        self.squares += squares
-        self.rated += rated
 
     def _add_buckets(self, parts: Split, errors: Array, groups: _Groups) -> None:
         test = parts.test
@@ -228,11 +221,11 @@ class _Sums:
         test, train, validation = (self.errors[it] for it in ("test", "train", "validation"))
         found = {
             "rmse": test.rmse,
-            "mae": test.absolute / test.count,
+            "mae": test.mae,
             "test_ratings": test.count,
             "validation_rmse": validation.rmse,
-            "kl": _divergence(train, test),
-            "kl_top_users": _divergence(self.of_busy["train"], self.of_busy["test"]),
+            "kl": metrics.divergence(train, test),
+            "kl_top_users": metrics.divergence(self.of_busy["train"], self.of_busy["test"]),
             "training_rmse": train.rmse,
             "unit_row_rmse": float(np.sqrt(self.squares / self.rated)) if self.rated else np.nan,
             **metrics.figures_of_lists(self.lists),
@@ -253,12 +246,6 @@ class _Sums:
             ]
             for name, groups in self.buckets.items()
         }
-
-
-def _divergence(train: ErrorSums, test: ErrorSums) -> float:
-    if min(train.count, test.count) < 2:
-        return float("nan")
-    return metrics.divergence_of_normals(train.normal, test.normal)
 
 
 def split_part(part: Part, how: SplitSpec, seed: int) -> Split:

@@ -4,6 +4,7 @@ Pure functions of predictions and held-out ratings; computed on raw data, never 
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core import kernels
 from dpmf_core.algorithms.base import Personal, Recommender
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.evaluation.error_sums import ErrorsByUser, ErrorSums
+from dpmf_core.evaluation.top_items import top_items
 
 Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
@@ -26,49 +28,28 @@ def rmse(predicted: Array, actual: Array) -> float:
     return float(np.sqrt(np.mean(error * error))) if error.size else float("nan")
 
 
-def mae(predicted: Array, actual: Array) -> float:
-    """Mean absolute error; NaN without ratings."""
-    return (
-        float(np.mean(np.abs(np.subtract(predicted, actual, dtype=np.float64))))
-        if len(actual)
-        else float("nan")
-    )
-
-
-def divergence(train: Array, test: Array) -> float:
+def divergence(train: ErrorSums, test: ErrorSums) -> float:
     """KL(N(m, s^2) of the train errors || of the test errors), in nats [Balu & Furon 2016, eq.
     19]; NaN where either has no spread.
     """
-    if len(train) < 2 or len(test) < 2:
+    if min(train.count, test.count) < 2:
         return float("nan")
-    return divergence_of_normals(
-        *((left.mean(dtype=float), left.std(dtype=float)) for left in (train, test))
-    )
-
-
-def divergence_of_normals(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """KL(N(m, s^2) || N(l, t^2)), in nats, of (mean, standard deviation) each; NaN where either has
-    no spread.
-    """
-    (m, s), (other_mean, t) = one, other
+    (m, s), (other_mean, t) = train.normal, test.normal
     if not (s > 0 and t > 0):
         return float("nan")
     return float(np.log(t / s) + (s**2 + (m - other_mean) ** 2) / (2 * t**2) - 0.5)
 
 
-def divergences(train: Ratings, test: Ratings, errors: tuple[Array, Array]) -> dict[str, float]:
+def divergences(activity: Array, errors: tuple[ErrorsByUser, ErrorsByUser]) -> dict[str, float]:
     """How far errors on what was trained on are from errors on what was not: over all ratings,
     and over those of the most active tenth of users.
 
-    errors: of train and of test, (len(train),) and (len(test),).
+    activity: how many ratings were trained on of each user (n_users,). errors: of train and test.
     """
-    activity = np.diff(train.by_user)
     busy = activity >= np.quantile(activity, 0.9)
     found = {
-        "kl": divergence(*errors),
-        "kl_top_users": divergence(
-            *(left[busy[part.users]] for left, part in zip(errors, (train, test), strict=True))
-        ),
+        "kl": divergence(*(each.among() for each in errors)),
+        "kl_top_users": divergence(*(each.among(busy) for each in errors)),
     }
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
@@ -77,18 +58,6 @@ def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
     """Which ratings count as liked: the upper quarter of the declared range (4 and 5 of 1 to 5)."""
     low, high = ratings.bounds
     return ratings.values >= low + 0.75 * (high - low)
-
-
-def top_items(
-    model: Recommender, personal: Personal, history: Ratings, users: Array, k: int
-) -> Array:
-    """Each user's k best items she has not rated, best first, of equal ones the first by number:
-    (len(users), k); -1 where there are not so many.
-    """
-    scores = np.asarray(model.scores(personal, users), np.float32)
-    return kernels.best_unseen(
-        scores, users, history.by_user, history.items, min(k, scores.shape[1])
-    )
 
 
 def ranked_users(liked: Ratings, seed: int, most: int) -> Array:
@@ -121,7 +90,7 @@ def ranking(
     """
     liked = test.only(relevant(test))
     users = ranked_users(liked, seed, MAX_RANKED_USERS)
-    rare = rare_items(np.bincount(history.items, minlength=history.n_items))
+    rare = rare_items(history.item_counts)
     return figures_of_lists([ranked_lists(model, personal, history, liked, users, rare, k)])
 
 
@@ -154,12 +123,7 @@ def ranked_lists(
     listed = np.zeros(n_items, np.bool_)
     if not len(users):
         return RankedLists(k, *(np.empty(0),) * 3, listed)
-    lists = np.concatenate(
-        [
-            top_items(model, personal, history, chunk, k)
-            for chunk in np.array_split(users, max(1, len(users) * n_items // 4_000_000))
-        ]
-    )
+    lists = top_items(model, personal, history, users, k)
     hits = _are_among(liked, users, lists)
     reachable = np.minimum(np.diff(liked.by_user)[users], k)
     rare_liked = np.bincount(liked.users[rare[liked.items]], minlength=liked.n_users)
@@ -217,7 +181,8 @@ def buckets(
     popularity in `history`: who pays?
     """
     activity = np.diff(history.by_user)[test.users]
-    popularity = np.bincount(history.items, minlength=history.n_items)[test.items]
+    popularity = history.item_counts[test.items]
+    squares = np.square(np.subtract(predicted, test.values, dtype=np.float64))
     out: dict[str, list[dict[str, float]]] = {}
     for name, size in (("activity", activity), ("popularity", popularity)):
         quantiles = np.quantile(size, np.linspace(0, 1, count + 1)) if len(size) else np.array([])
@@ -227,7 +192,7 @@ def buckets(
                 {
                     "from": float(low),
                     "to": float(high),
-                    "rmse": rmse(predicted[inside], test.values[inside]),
+                    "rmse": float(np.sqrt(squares[inside].mean())) if inside.any() else math.nan,
                     "ratings": int(inside.sum()),
                 }
             )

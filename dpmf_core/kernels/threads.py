@@ -1,12 +1,14 @@
 """Threads for compiled loops, and BLAS held at one thread meanwhile."""
 
+import ctypes
 import functools
-import importlib
 import itertools
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
 
 
+def _load_blas() -> None:
+    """Load scipy's BLAS beside numpy's, for a library that is loaded later would go unseen.
+
+    Its caller is opened as what it is, a shared library: to import it takes all of scipy.linalg,
+    for which a run that solves nothing would wait.
+    """
+    import scipy  # says where it lies
+
+    caller = PathFinder.find_spec("cython_lapack", [str(Path(scipy.__file__).parent / "linalg")])
+    if caller is None or caller.origin is None:
+        raise ImportError("scipy.linalg.cython_lapack is not where scipy is.")
+    ctypes.CDLL(caller.origin)
+
+
 class _SingleThreadedBlas:
     """Holds BLAS at one thread from the first run or kernel that enters to the last that leaves,
     whichever threads they are in.
@@ -45,8 +61,7 @@ class _SingleThreadedBlas:
 
     @functools.cached_property
     def _libraries(self) -> ThreadpoolController:
-        # a library loaded later would go unseen
-        importlib.import_module("scipy.linalg.cython_lapack")
+        _load_blas()
         return ThreadpoolController().select(user_api="blas")
 
     def __enter__(self) -> None:

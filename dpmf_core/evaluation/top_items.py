@@ -1,0 +1,57 @@
+"""Users' lists: the best items that they have not rated."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Personal, Recommender
+from dpmf_core.data.ratings import Ratings
+
+Array = npt.NDArray[Any]
+SCORES = 500_000  # at a time: they stay in the processor's cache until they are ranked
+
+
+def top_items(
+    model: Recommender, personal: Personal, history: Ratings, users: Array, k: int
+) -> Array:
+    """Each user's k best items she has not rated, best first, of equal ones the first by number:
+    (len(users), k); -1 where there are not so many. users: different ones.
+    """
+    k = min(k, history.n_items)
+    if model.is_bilinear and not model.has_factors:
+        scores = np.where(np.isnan(b := np.float32(model.item_offsets)), -np.inf, b)
+        return _first_unseen(np.argsort(-scores, kind="stable"), history, users, k, 4 * k)
+    found = np.empty((len(users), k), np.int64)
+    for start in range(0, len(users), step := max(1, SCORES // history.n_items)):
+        some = users[start : start + step]
+        scores = np.asarray(model.scores(personal, some), np.float32)
+        found[start : start + step] = kernels.best_unseen(
+            scores, some, history.by_user, history.items, k
+        )
+    return found
+
+
+def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: int) -> Array:
+    """The first k of the items in everybody's `order` (n_items,) that each user has not rated,
+    (len(users), k); of its first `depth` where these are enough.
+    """
+    found = np.full((len(users), k), -1, np.int64)
+    if not (len(users) and k):
+        return found
+    depth = min(depth, len(order))
+    place, row = np.empty(len(order), np.int64), np.full(history.n_users, -1, np.int64)
+    place[order], row[users] = np.arange(len(order)), np.arange(len(users))
+    span = slice(*history.by_user[[users.min(), users.max() + 1]])
+    places = place[history.items[span]]
+    near = np.flatnonzero(places < depth)
+    unseen = np.ones((len(users) + 1, depth), np.bool_)  # the last row: of who is not asked
+    unseen[row[history.users[span][near]], places[near]] = False
+    count = np.cumsum(unseen[:-1], axis=1)
+    rows, columns = np.nonzero(unseen[:-1] & (count <= k))
+    found[rows, count[rows, columns] - 1] = order[columns]
+    few = np.flatnonzero(count[:, -1] < k)
+    if len(few) and depth < len(order):
+        found[few] = _first_unseen(order, history, users[few], k, 4 * depth)
+    return found
