@@ -3,6 +3,8 @@
 Computed on raw data, never released.
 """
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -38,19 +40,15 @@ def require_splittable(how: SplitSpec, name: str) -> None:
         )
 
 
-def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
-    """The quantiles (n_shares,) that `np.quantile` would find. values: (n,) ascending; counts: (n,)
-    how often each is there. Empty where none is.
-    """
-    ends = np.cumsum(counts)
-    if not len(ends) or not ends[-1]:
-        return np.array([])
-    at = shares * (ends[-1] - 1)
-    low, high = (
-        values[np.searchsorted(ends, place, side="right")].astype(float)
-        for place in (np.floor(at), np.ceil(at))
-    )
-    return np.asarray(low + (high - low) * (at - np.floor(at)))
+def groups_between(
+    quantiles: Array, sizes: Array
+) -> Iterator[tuple[float, float, npt.NDArray[np.bool_]]]:
+    """From, to, and which `sizes` (n,) lie between, for neighbouring different quantiles."""
+    edges = np.unique(quantiles)
+    if len(edges) == 1:  # everybody alike
+        edges = np.repeat(edges, 2)
+    for low, high in itertools.pairwise(edges):
+        yield low, high, (sizes >= low) & ((sizes < high) | (high == edges[-1]))
 
 
 def _added(one: Array, other: Array) -> Array:
@@ -117,15 +115,17 @@ class _Survey:
     def busy(self) -> float:
         """The activity from which a user is among the busiest."""
         counts = self.train_activity
-        return float(quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
+        return float(metrics.quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
 
     def edges(self, name: str) -> Array:
         """Quantiles, over test ratings, of their users' activity or their items' popularity."""
         shares = np.linspace(0, 1, BUCKETS + 1)
         if name == "activity":
-            return quantiles_of(np.arange(len(self.test_activity)), self.test_activity, shares)
+            return metrics.quantiles_of(
+                np.arange(len(self.test_activity)), self.test_activity, shares
+            )
         order = np.argsort(self.popularity, kind="stable")
-        return quantiles_of(self.popularity[order], self.tested[order], shares)
+        return metrics.quantiles_of(self.popularity[order], self.tested[order], shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ class _Sums:
             "popularity": groups.popularity[test.items],
         }
         for name, size in sizes.items():
-            for low, high, inside in metrics.groups_between(groups.edges[name], size):
+            for low, high, inside in groups_between(groups.edges[name], size):
                 group = self.buckets[name].setdefault((float(low), float(high)), ErrorSums())
                 group.add(errors[inside])
 

@@ -3,9 +3,8 @@
 Pure functions of predictions and held-out ratings; computed on raw data, never released.
 """
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,38 +173,44 @@ def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
     return rare
 
 
+def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
+    """The quantiles (n_shares,) that `np.quantile` would find. values: (n,) ascending; counts: (n,)
+    how often each is there. Empty where none is.
+    """
+    ends = np.cumsum(counts)
+    if not len(ends) or not ends[-1]:
+        return np.array([])
+    at = shares * (ends[-1] - 1)
+    low, high = (
+        values[np.searchsorted(ends, place, side="right")].astype(float)
+        for place in (np.floor(at), np.ceil(at))
+    )
+    return np.asarray(low + (high - low) * (at - np.floor(at)))
+
+
 def buckets(
     predicted: Array, test: Ratings, history: Ratings, count: int = 4
 ) -> dict[str, list[dict[str, float]]]:
     """RMSE of `count` equal groups of test ratings, by the user's activity and by the item's
     popularity in `history`: who pays?
     """
-    activity = np.diff(history.by_user)[test.users]
-    popularity = history.item_counts[test.items]
     squares = np.square(np.subtract(predicted, test.values, dtype=np.float64))
-    out: dict[str, list[dict[str, float]]] = {}
-    for name, size in (("activity", activity), ("popularity", popularity)):
-        quantiles = np.quantile(size, np.linspace(0, 1, count + 1)) if len(size) else np.array([])
-        rows = []
-        for low, high, inside in groups_between(quantiles, size):
-            rows.append(
-                {
-                    "from": float(low),
-                    "to": float(high),
-                    "rmse": float(np.sqrt(squares[inside].mean())) if inside.any() else math.nan,
-                    "ratings": int(inside.sum()),
-                }
-            )
-        out[name] = rows
-    return out
+    sizes = {
+        "activity": np.diff(history.by_user)[test.users],
+        "popularity": history.item_counts[test.items],
+    }
+    return {name: _buckets_by(size, squares, count) for name, size in sizes.items()}
 
 
-def groups_between(
-    quantiles: Array, sizes: Array
-) -> Iterator[tuple[float, float, npt.NDArray[np.bool_]]]:
-    """From, to, and which `sizes` (n,) lie between, for neighbouring different quantiles."""
-    edges = np.unique(quantiles)
-    if len(edges) == 1:  # everybody alike
-        edges = np.repeat(edges, 2)
-    for low, high in itertools.pairwise(edges):
-        yield low, high, (sizes >= low) & ((sizes < high) | (high == edges[-1]))
+def _buckets_by(size: Array, squares: Array, count: int) -> list[dict[str, float]]:
+    """size, squares: of each test rating (n_test,)."""
+    times = np.bincount(size)
+    known = np.arange(len(times))
+    edges = np.unique(quantiles_of(known, times, np.linspace(0, 1, count + 1)))
+    lows, highs = (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)  # all alike
+    group = np.searchsorted(lows[1:], known, side="right")[size]
+    ratings, totals = (np.bincount(group, it, len(lows)).tolist() for it in (None, squares))
+    return [
+        {"from": low, "to": high, "rmse": math.sqrt(total / n) if n else math.nan, "ratings": n}
+        for low, high, n, total in zip(lows.tolist(), highs.tolist(), ratings, totals, strict=True)
+    ]

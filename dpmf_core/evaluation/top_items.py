@@ -10,7 +10,7 @@ from dpmf_core.algorithms.base import Personal, Recommender
 from dpmf_core.data.ratings import Ratings
 
 Array = npt.NDArray[Any]
-SCORES = 500_000  # at a time: they stay in the processor's cache until they are ranked
+SCORES = 125_000  # at a time: they stay in the processor's cache until they are ranked
 
 
 def top_items(
@@ -24,13 +24,27 @@ def top_items(
         scores = np.where(np.isnan(b := np.float32(model.item_offsets)), -np.inf, b)
         return _first_unseen(np.argsort(-scores, kind="stable"), history, users, k, 4 * k)
     found = np.empty((len(users), k), np.int64)
-    for start in range(0, len(users), step := max(1, SCORES // history.n_items)):
-        some = users[start : start + step]
-        scores = np.asarray(model.scores(personal, some), np.float32)
-        found[start : start + step] = kernels.best_unseen(
-            scores, some, history.by_user, history.items, k
-        )
+    step, starts = max(1, SCORES // history.n_items), history.by_user
+
+    def rank(first: int, last: int) -> None:
+        for start in range(first, last, step):
+            some = slice(start, min(start + step, last))
+            scores, offsets = _scores(model, personal, users[some])
+            found[some] = kernels.best_unseen(
+                scores, users[some], starts, history.items, k, offsets
+            )
+
+    kernels.share_out(rank, np.full(len(users), float(history.n_items)), None)
     return found
+
+
+def _scores(model: Recommender, personal: Personal, users: Array) -> tuple[Array, Array | None]:
+    """What users' lists are ranked by, (len(users), n_items), and what is to be added for each item
+    (n_items,), in the pass that ranks.
+    """
+    if not model.is_bilinear:
+        return model.scores(personal, users), None
+    return personal.factors[users] @ model.item_sides.T, model.item_offsets
 
 
 def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: int) -> Array:

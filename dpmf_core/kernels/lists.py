@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.kernels.compilation import compiled
-from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 GROUPS = 128  # of items, whose best scores say above what the list begins
@@ -77,13 +76,13 @@ def _list_of_all(row, n_items, rated, best, listed):  # type: ignore[no-untyped-
 
 
 @compiled
-def _best_unseen(scores, users, starts, items, first, last, out):  # type: ignore[no-untyped-def]
+def _best_unseen(scores, offsets, users, starts, items, out):  # type: ignore[no-untyped-def]
     k, n_items = out.shape[1], scores.shape[1]
     row = np.full(-(-n_items // GROUPS) * GROUPS, np.float32(-np.inf))
     group, best = np.empty(GROUPS, np.float32), np.empty(k, np.float32)
-    for user in range(first, last):
+    for user in range(len(users)):
         for item in range(n_items):
-            score = scores[user, item]
+            score = scores[user, item] + offsets[item]
             row[item] = score if score == score else np.float32(-np.inf)  # no number: last
         rated = items[starts[users[user]] : starts[users[user] + 1]]
         for at in range(len(rated)):
@@ -96,20 +95,23 @@ def _best_unseen(scores, users, starts, items, first, last, out):  # type: ignor
 
 
 def best_unseen(
-    scores: Array, users: Array, starts: Array, items: Array, k: int, *, threads: int | None = None
+    scores: Array,
+    users: Array,
+    starts: Array,
+    items: Array,
+    k: int,
+    offsets: Array | None = None,
 ) -> Array:
     """Each user's k items of the highest scores among those she has not rated, best first, of
     equal ones the first by number: int64 (len(users), k), -1 where there are not so many.
 
     scores: float32 (len(users), n_items). users: rows of `starts`, (n_users + 1,), between which
-    lie what each has rated, ascending, in `items`.
+    lie what each has rated, ascending, in `items`. offsets: (n_items,) to be added to everybody's
+    scores. In this thread: whoever makes scores of a few users at a time shares them out.
     """
     out = np.empty((len(users), k), np.int64)
     if k:
         table, own = np.ascontiguousarray(scores, np.float32), np.asarray(users, np.int64)
-        share_out(
-            lambda first, last: _best_unseen(table, own, starts, items, first, last, out),
-            np.full(len(own), float(table.shape[1])),
-            threads,
-        )
+        added = np.zeros(table.shape[1], np.float32) if offsets is None else np.float32(offsets)
+        _best_unseen(table, added, own, starts, items, out)
     return out

@@ -22,9 +22,16 @@ SMALL = 20_000  # of cost: less than sharing it out would take
 CHUNKS = 32  # per call, so that threads end together
 
 
+_here = threading.local()
+
+
+def _is_shared() -> None:
+    _here.is_shared = True
+
+
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="kernel")
+    return ThreadPoolExecutor(threads, "kernel", _is_shared)
 
 
 if hasattr(os, "register_at_fork"):
@@ -115,7 +122,8 @@ def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int 
     edges = _equal_chunks(cost) if isinstance(cost, int) else _chunks_of_equal_cost(cost)
     threads = threads or usable_threads()
     with single_threaded_blas:
-        if threads == 1 or len(edges) <= 2:
+        # what is shared out already would wait for itself
+        if threads == 1 or len(edges) <= 2 or getattr(_here, "is_shared", False):
             for start, stop in itertools.pairwise(edges):
                 work(int(start), int(stop))
         else:

@@ -28,9 +28,6 @@ def test_lists_are_the_first_of_what_sorting_gives(levels: int, k: int) -> None:
     found = kernels.best_unseen(scores[users], users, starts, items, k)
     expected = [by_sorting(scores[user], set(rated[user].tolist()), k) for user in users]
     assert found.tolist() == expected
-    for threads in (1, 3):
-        again = kernels.best_unseen(scores[users], users, starts, items, k, threads=threads)
-        assert np.array_equal(again, found)
 
 
 def test_what_is_no_number_is_listed_only_where_nothing_else_is_left() -> None:
