@@ -21,8 +21,9 @@ def top_items(
     """
     k = min(k, history.n_items)
     if model.is_bilinear and not model.has_factors:
-        scores = np.where(np.isnan(b := np.float32(model.item_offsets)), -np.inf, b)
-        return _first_unseen(np.argsort(-scores, kind="stable"), history, users, k, 4 * k)
+        b = np.asarray(model.item_offsets, np.float32)
+        order = np.argsort(np.where(np.isnan(b), np.inf, -b), kind="stable")
+        return _first_unseen(order, history, users, k, 4 * k)
     found = np.empty((len(users), k), np.int64)
     step, starts = max(1, SCORES // history.n_items), history.by_user
 

@@ -112,6 +112,6 @@ def best_unseen(
     out = np.empty((len(users), k), np.int64)
     if k:
         table, own = np.ascontiguousarray(scores, np.float32), np.asarray(users, np.int64)
-        added = np.zeros(table.shape[1], np.float32) if offsets is None else np.float32(offsets)
-        _best_unseen(table, added, own, starts, items, out)
+        added = np.zeros(table.shape[1]) if offsets is None else offsets
+        _best_unseen(table, np.ascontiguousarray(added, np.float32), own, starts, items, out)
     return out

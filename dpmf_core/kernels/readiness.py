@@ -8,6 +8,7 @@ from dpmf_core.kernels.lists import best_unseen
 from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
 from dpmf_core.kernels.rounding import round_towards_zero
 from dpmf_core.kernels.rows import (
+    error_sums,
     predict_pairs,
     predict_ratings,
     rank_segments,
@@ -38,6 +39,8 @@ def ready() -> None:
         rhs = right_sides(indptr, indices, values, wide, 0, 1)
         solve_psd(grams.astype(np.float32), rhs.astype(np.float32), 1.0)
         predict_pairs(factors, factors, indices, indices)
+        sides = (0.0, values, values, factors, factors)
+        error_sums(sides, (indptr, indices, values), (0.0, 1.0))
         predict_ratings(0.0, values, values, factors, factors, indices, indices, (0.0, 1.0))
     rank_segments(indptr, values)
     best_unseen(np.ones((1, 3)), np.zeros(1), indptr, indices, 1)

@@ -164,7 +164,7 @@ def error_sums(
     sides: centre, user offsets, item offsets, user factors, item factors. ratings: starts
     (n_users + 1,), items and values (n_ratings,).
     """
-    starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.float32(ratings[2])
+    starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.asarray(ratings[2], np.float32)
     low, high, c = (np.float32(it) for it in (*bounds, sides[0]))
     a, b, U, V = (np.ascontiguousarray(it, np.float32) for it in sides[1:])
     sums = tuple(np.empty(len(starts) - 1) for _ in range(3))

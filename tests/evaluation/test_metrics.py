@@ -25,6 +25,8 @@ from dpmf_core.evaluation.metrics import (
 from dpmf_core.evaluation.registry import METRICS, evaluate, find
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.registry import by_id
+from dpmf_datasets import load
+from tests.fitting import fitted
 
 BOUNDS = (1.0, 5.0)
 
@@ -91,6 +93,43 @@ def test_top_items_leave_the_history_out_and_come_best_first() -> None:
     model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 4, 3))
     lists = top_items(model, model.personal(history), history, np.array([0, 1]), 3)
     assert lists.tolist() == [[2, 3, 4], [1, 2, 3]]
+
+
+def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
+    """Without factors all lists are one order less what each has rated: nothing, most of what
+    comes first, or nearly all; with equal offsets and one that is no number.
+    """
+    random = np.random.default_rng(2)
+    n, m, k = 40, 300, 5
+    offsets = (random.integers(0, 60, m) / 60).astype(np.float32)
+    offsets[17] = np.nan
+    share = np.linspace(0, 1, n)[:, None] ** np.where(np.isnan(offsets), 1, 1 - offsets)
+    rated = random.random((n, m)) < share
+    rated[-2:] = True
+    rated[-2, [3, 17]] = False
+    users, items = np.nonzero(rated)
+    history = Ratings.of(
+        users, items, np.full(len(users), 3.0), n_users=n, n_items=m, bounds=BOUNDS
+    )
+    model, asked = by_offset(*offsets), random.permutation(n)[:30]
+    asked = np.unique([*asked, n - 2, n - 1])
+    found = top_items(model, model.personal(history), history, asked, k)
+    for user, listed in zip(asked, found.tolist(), strict=True):
+        left = [item for item in range(m) if not rated[user, item]]
+        best = sorted(left, key=lambda item: (np.isnan(offsets[item]), -offsets[item], item))[:k]
+        assert listed == best + [-1] * (k - len(best))
+    assert top_items(model, model.personal(history), history, asked[:0], k).shape == (0, k)
+
+
+@pytest.mark.parametrize("algorithm", ["als", "slope-one"])
+def test_lists_do_not_depend_on_threads(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load("cinema-small")
+    model = fitted(algorithm, data).model
+    monkeypatch.setenv("DPMF_THREADS", "1")
+    users, personal = np.arange(data.n_users), model.personal(data)
+    alone = top_items(model, personal, data, users, 9)
+    monkeypatch.setenv("DPMF_THREADS", "3")
+    assert np.array_equal(top_items(model, personal, data, users, 9), alone)
 
 
 def test_ranking_by_hand() -> None:
