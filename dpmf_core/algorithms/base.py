@@ -102,6 +102,7 @@ class Recommender(Model):
 
     @property
     def has_factors(self) -> bool:
+        """Whether users' factors enter predictions, with latent or public columns."""
         return bool(self.item_factors.shape[1] or self.local_columns.shape[1])
 
     @property
@@ -111,7 +112,7 @@ class Recommender(Model):
 
     @property
     def is_bilinear(self) -> bool:
-        """Whether it predicts and ranks as this class does, unclipped."""
+        """Whether it predicts and ranks as this class does, so that loops may do it themselves."""
         kind = type(self)
         return kind.predict is Recommender.predict and kind.scores is Recommender.scores
 
@@ -184,7 +185,8 @@ class Recommender(Model):
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         """Predicted ratings (len(users),), float32, within bounds."""
         if not self.has_factors:  # nothing that takes compiled code
-            found = np.float32(self.centre) + personal.offsets[users] + self.item_offsets[items]
+            a, b = personal.offsets, np.asarray(self.item_offsets, np.float32)
+            found = np.float32(self.centre) + a[users] + b[items]
             return np.asarray(np.clip(found, *self.bounds), np.float32)
         from dpmf_core import kernels
 

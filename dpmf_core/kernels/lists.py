@@ -32,7 +32,8 @@ def _least_listed(row, group, highest):  # type: ignore[no-untyped-def]
     """Of k scores of a list a bound from below, -inf where there may not be so many: the k-th
     largest of the highest scores of groups. row: scores, of whole groups side by side.
     """
-    group[:] = row[:GROUPS]
+    for each in range(GROUPS):
+        group[each] = row[each]
     for block in range(1, len(row) // GROUPS):
         for each in range(GROUPS):
             score = row[block * GROUPS + each]
@@ -67,19 +68,22 @@ def _list_of_all(row, n_items, rated, best, listed):  # type: ignore[no-untyped-
     """Lists the best of all that lies between the items that she has rated."""
     held, begin, k = 0, 0, len(best)
     for at in range(len(rated) + 1):
-        stop = rated[at] if at < len(rated) else n_items
+        stop = np.int64(rated[at]) if at < len(rated) else n_items
         for item in range(begin, stop):
             if held < k or row[item] > best[k - 1]:
                 held = _kept(row[item], item, held, best, listed)
         begin = stop + 1
-    listed[held:] = -1
+    for place in range(held, k):
+        listed[place] = -1
 
 
 @compiled
 def _best_unseen(scores, offsets, users, starts, items, out):  # type: ignore[no-untyped-def]
     k, n_items = out.shape[1], scores.shape[1]
-    row = np.full(-(-n_items // GROUPS) * GROUPS, np.float32(-np.inf))
+    row = np.empty(-(-n_items // GROUPS) * GROUPS, np.float32)
     group, best = np.empty(GROUPS, np.float32), np.empty(k, np.float32)
+    for item in range(n_items, len(row)):
+        row[item] = -np.inf
     for user in range(len(users)):
         for item in range(n_items):
             score = scores[user, item] + offsets[item]

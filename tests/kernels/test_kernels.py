@@ -385,12 +385,12 @@ def test_what_is_compiled_beforehand_is_what_a_private_run_needs():
     """Else the first run of a fresh server would wait for the compiler."""
     code = """
 from dpmf_core import kernels
-from dpmf_core.kernels import discrete, least_squares, normal_equations, rounding, rows
+from dpmf_core.kernels import discrete, least_squares, lists, normal_equations, rounding, rows
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 kernels.ready()
 def compiled():
-    modules = (discrete, least_squares, normal_equations, rounding, rows)
+    modules = (discrete, least_squares, lists, normal_equations, rounding, rows)
     loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}
     return {key: len(it.signatures) for key, it in loops.items() if hasattr(it, "signatures")}
 held = compiled()
