@@ -4,7 +4,6 @@ its own and holds no rows.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -93,7 +92,7 @@ class Recommender(Model):
     mended: bool = False
     local_columns: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
-    @cached_property
+    @property
     def item_sides(self) -> Array:
         """Item factors and local columns side by side (n_items, r + c)."""
         if not self.local_columns.shape[1]:

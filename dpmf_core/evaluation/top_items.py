@@ -1,5 +1,7 @@
 """Users' lists: the best items that they have not rated."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,26 +28,29 @@ def top_items(
         return _first_unseen(order, history, users, k, 4 * k)
     found = np.empty((len(users), k), np.int64)
     step, starts = max(1, SCORES // history.n_items), history.by_user
+    scores, offsets = _scores(model, personal)
 
     def rank(first: int, last: int) -> None:
         for start in range(first, last, step):
             some = slice(start, min(start + step, last))
-            scores, offsets = _scores(model, personal, users[some])
             found[some] = kernels.best_unseen(
-                scores, users[some], starts, history.items, k, offsets
+                scores(users[some]), users[some], starts, history.items, k, offsets
             )
 
     kernels.share_out(rank, np.full(len(users), float(history.n_items)), None)
     return found
 
 
-def _scores(model: Recommender, personal: Personal, users: Array) -> tuple[Array, Array | None]:
-    """What users' lists are ranked by, (len(users), n_items), and what is to be added for each item
-    (n_items,), in the pass that ranks.
+def _scores(
+    model: Recommender, personal: Personal
+) -> tuple[Callable[[Array], Array], Array | None]:
+    """What lists are ranked by, (len(users), n_items) of some users, and what is to be added for
+    each item (n_items,), in the pass that ranks.
     """
     if not model.is_bilinear:
-        return model.scores(personal, users), None
-    return personal.factors[users] @ model.item_sides.T, model.item_offsets
+        return functools.partial(model.scores, personal), None
+    factors, sides = personal.factors, model.item_sides.T
+    return lambda users: factors[users] @ sides, model.item_offsets
 
 
 def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: int) -> Array:

@@ -68,7 +68,7 @@ def _list_of_all(row, n_items, rated, best, listed):  # type: ignore[no-untyped-
     """Lists the best of all that lies between the items that she has rated."""
     held, begin, k = 0, 0, len(best)
     for at in range(len(rated) + 1):
-        stop = np.int64(rated[at]) if at < len(rated) else n_items
+        stop = rated[at] if at < len(rated) else n_items
         for item in range(begin, stop):
             if held < k or row[item] > best[k - 1]:
                 held = _kept(row[item], item, held, best, listed)
