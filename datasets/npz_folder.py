@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.item_features import ItemFeatures
@@ -204,6 +203,8 @@ def read(id: str) -> Ratings | Samples:  # noqa: A002
 def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
     X: Any = arrays.get("dense")
     if X is None:
+        from scipy.sparse import csr_array  # loaded for documents alone
+
         X = csr_array(
             (arrays["data"], arrays["indices"].astype(np.int32), arrays["indptr"]),
             shape=tuple(facts["shape"]),

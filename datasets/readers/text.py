@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
 from dpmf_core.errors import BadInput
@@ -72,6 +71,8 @@ def documents(
     reader: what turned their bytes into text, for the report. Raises BadInput with fewer than three
     documents, or without two different words.
     """
+    from scipy.sparse import csr_array  # loaded for documents alone
+
     _must_be_many_enough(texts, name)
     reading, left_out = _read(texts)
     if len(reading.words) < 2:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from dpmf_core.data.samples import Samples, Texts
 
@@ -77,6 +76,8 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
         _picked(_everyday()[None], np.zeros(len(document), int), rng),
         _picked(share, topic, rng),
     )
+    from scipy.sparse import csr_array  # loaded for documents alone
+
     counts = csr_array((np.ones(len(word)), (document, word)), shape=(n_documents, len(WORDS)))
     counts.sum_duplicates()
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -234,7 +234,7 @@ class ALS(Algorithm):
         """
         if self.frequent_fraction == 1 and not self.ratings_per_user:
             return data.by_item
-        counts = np.bincount(data.items, minlength=data.n_items)
+        counts = data.item_counts
         n_kept = max(1, math.ceil(self.frequent_fraction * data.n_items))
         kept = np.zeros(data.n_items, bool)
         kept[np.argsort(-counts, kind="stable")[:n_kept]] = True

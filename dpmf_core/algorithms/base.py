@@ -100,6 +100,22 @@ class Recommender(Model):
         return np.hstack([self.item_factors, self.local_columns])
 
     @property
+    def has_factors(self) -> bool:
+        """Whether users' factors enter predictions, with latent or public columns."""
+        return bool(self.item_factors.shape[1] or self.local_columns.shape[1])
+
+    @property
+    def has_user_sides(self) -> bool:
+        """Whether anything is a user's own: an offset or factors."""
+        return self.user_damping is not None or self.has_factors
+
+    @property
+    def is_bilinear(self) -> bool:
+        """Whether it predicts and ranks as this class does, so that loops may do it themselves."""
+        kind = type(self)
+        return kind.predict is Recommender.predict and kind.scores is Recommender.scores
+
+    @property
     def shared(self) -> Mapping[str, Array]:
         """Everything that leaves the curator."""
         return {"centre": np.asarray(self.centre), **self.arrays}
@@ -124,6 +140,9 @@ class Recommender(Model):
 
         Remembered with the history for the last model: what trains and what judges ask in turn.
         """
+        if not self.has_user_sides:
+            n = history.n_users
+            return Personal(np.zeros(n, np.float32), np.zeros((n, 0), np.float32))
         from dpmf_core import kernels
 
         return history.remembered(self, lambda: self.personal_by(kernels.solve_rows, history))
@@ -164,6 +183,10 @@ class Recommender(Model):
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         """Predicted ratings (len(users),), float32, within bounds."""
+        if not self.has_factors:  # nothing that takes compiled code
+            a, b = personal.offsets, np.asarray(self.item_offsets, np.float32)
+            found = np.float32(self.centre) + a[users] + b[items]
+            return np.asarray(np.clip(found, *self.bounds), np.float32)
         from dpmf_core import kernels
 
         return kernels.predict_ratings(
@@ -181,7 +204,9 @@ class Recommender(Model):
         """What a user's list is ranked by, (len(users), n_items): not clipped, so that ties
         stay apart.
         """
-        return np.asarray(self.item_offsets + personal.factors[users] @ self.item_sides.T)
+        found = personal.factors[users] @ self.item_sides.T
+        found += self.item_offsets
+        return np.asarray(found)
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:

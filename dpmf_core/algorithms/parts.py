@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model
 from dpmf_core.curator import on_grid
 from dpmf_core.data.samples import Matrix, Samples, SampleShape, by_row, is_sparse
 from dpmf_core.errors import BadInput
-from dpmf_core.kernels import parts as kernel
 from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget
 
@@ -54,6 +52,8 @@ class Parts(Model):
         """Every unit's own side, in units of its norm: a row of the data is about norm x (h
         basis + r).
         """
+        from dpmf_core.kernels import parts as kernel  # compiled code is loaded when first needed
+
         if self.threshold is not None:
             H, R = kernel.robust_coefficients(
                 dense(samples),
@@ -68,6 +68,8 @@ class Parts(Model):
 
 def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:
     """Non-negative least squares of each row of norm at most 1 on the basis, float64 (n, K)."""
+    from dpmf_core.kernels import parts as kernel
+
     W = basis.astype(np.float64)
     # a row's products are exact, so that their digits do not depend on how many rows there are
     products = matrix_on_grid(X, 1.0, 2, factors=2) @ on_grid(W, 1.0, 2, factors=2).T
@@ -78,6 +80,8 @@ def matrix_on_grid(X: Matrix, bound: float, n_units: int, factors: int = 1) -> M
     """`on_grid` of a dense or sparse matrix."""
     if not is_sparse(X):
         return on_grid(X, bound, n_units, factors)
+    from scipy.sparse import csr_array  # loaded when first needed
+
     values = on_grid(X.data, bound, n_units, factors)
     return csr_array((values, X.indices, X.indptr), shape=X.shape)
 

@@ -27,7 +27,7 @@ def shares(ratings: Ratings, k: int = 50, points: int = 50) -> list[Share]:
     (adaptive, by exact counts here).
     """
     key = keyed_uniform(0, ratings.users, ratings.items)
-    counts = np.bincount(ratings.items, minlength=ratings.n_items)
+    counts = ratings.item_counts
     rare = counts[ratings.items] + key
     kept = {
         phrase("all ratings"): np.ones(len(ratings), bool),

@@ -204,9 +204,13 @@ class Ratings:
         user).
         """
         order = order_of(self.items, self.n_items)
-        counts = np.bincount(self.items, minlength=self.n_items)
-        starts = np.concatenate([[0], np.cumsum(counts)])
+        starts = np.concatenate([[0], np.cumsum(self.item_counts)])
         return starts.astype(np.int64), order.astype(np.int64, copy=False)
+
+    @cached_property
+    def item_counts(self) -> npt.NDArray[np.int64]:
+        """How many ratings each item has (n_items,)."""
+        return np.bincount(self.items, minlength=self.n_items)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -250,7 +254,7 @@ class Ratings:
             raise BadInput(f"The number of top items must be at least 1. Got {count}.")
         if count >= self.n_items:
             return self
-        return self._items(most_rated(np.bincount(self.items, minlength=self.n_items), count))
+        return self._items(most_rated(self.item_counts, count))
 
     def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item: a function
@@ -261,7 +265,7 @@ class Ratings:
 
     def min_item_count(self, count: int) -> Self:
         """Items with at least `count` ratings. The choice is an assumption."""
-        return self._items(often_rated(np.bincount(self.items, minlength=self.n_items), count))
+        return self._items(often_rated(self.item_counts, count))
 
     def _items(self, kept: npt.NDArray[np.int64]) -> Self:
         """As `keeping`, by a choice made on exact counts."""

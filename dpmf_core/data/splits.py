@@ -167,7 +167,7 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Spli
 def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
     """Held-out ratings of users and items with fewer than `least` ratings left out."""
     users = np.diff(ratings.by_user) >= least
-    items = np.bincount(ratings.items, minlength=ratings.n_items) >= least
+    items = ratings.item_counts >= least
 
     def often(held: Ratings) -> Ratings:
         return held.only(users[held.users] & items[held.items])

@@ -3,6 +3,8 @@
 Computed on raw data, never released.
 """
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,7 +15,6 @@ import numpy.typing as npt
 from dpmf_core.algorithms import Recommender
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.partitioned import Part, PartitionedRatings, States
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import metrics
@@ -39,19 +40,15 @@ def require_splittable(how: SplitSpec, name: str) -> None:
         )
 
 
-def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
-    """The quantiles (n_shares,) that `np.quantile` would find. values: (n,) ascending; counts: (n,)
-    how often each is there. Empty where none is.
-    """
-    ends = np.cumsum(counts)
-    if not len(ends) or not ends[-1]:
-        return np.array([])
-    at = shares * (ends[-1] - 1)
-    low, high = (
-        values[np.searchsorted(ends, place, side="right")].astype(float)
-        for place in (np.floor(at), np.ceil(at))
-    )
-    return np.asarray(low + (high - low) * (at - np.floor(at)))
+def groups_between(
+    quantiles: Array, sizes: Array
+) -> Iterator[tuple[float, float, npt.NDArray[np.bool_]]]:
+    """From, to, and which `sizes` (n,) lie between, for neighbouring different quantiles."""
+    edges = np.unique(quantiles)
+    if len(edges) == 1:  # everybody alike
+        edges = np.repeat(edges, 2)
+    for low, high in itertools.pairwise(edges):
+        yield low, high, (sizes >= low) & ((sizes < high) | (high == edges[-1]))
 
 
 def _added(one: Array, other: Array) -> Array:
@@ -118,15 +115,17 @@ class _Survey:
     def busy(self) -> float:
         """The activity from which a user is among the busiest."""
         counts = self.train_activity
-        return float(quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
+        return float(metrics.quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
 
     def edges(self, name: str) -> Array:
         """Quantiles, over test ratings, of their users' activity or their items' popularity."""
         shares = np.linspace(0, 1, BUCKETS + 1)
         if name == "activity":
-            return quantiles_of(np.arange(len(self.test_activity)), self.test_activity, shares)
+            return metrics.quantiles_of(
+                np.arange(len(self.test_activity)), self.test_activity, shares
+            )
         order = np.argsort(self.popularity, kind="stable")
-        return quantiles_of(self.popularity[order], self.tested[order], shares)
+        return metrics.quantiles_of(self.popularity[order], self.tested[order], shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,18 +168,17 @@ class _Sums:
     def of(cls, found: RatingsEvaluation, ids: Array, groups: _Groups) -> "_Sums":
         """Over one part."""
         sums, parts = cls(), found.split
-        named = {"train": parts.train, "validation": parts.validation, "test": parts.test}
-        left = {
-            name: np.subtract(found.predict(part), part.values, dtype=np.float64)
-            for name, part in named.items()
+        named = {
+            "train": found.train_errors,
+            "validation": found.validation_errors,
+            "test": found.test_errors,
         }
         busy = np.diff(parts.train.by_user) >= groups.busy
-        for name, errors in left.items():
-            sums.errors[name].add(errors)
-            if name in sums.of_busy:
-                sums.of_busy[name].add(errors[busy[named[name].users]])
-        sums._add_unit_rows(parts.train, left["train"])
-        sums._add_buckets(parts, left["test"], groups)
+        sums.errors = {name: errors.among() for name, errors in named.items()}
+        sums.of_busy = {name: named[name].among(busy) for name in sums.of_busy}
+        sums.squares, sums.rated = unit_row_sums(parts.train, found.train_errors)
+        errors = np.subtract(found.predicted, parts.test.values, dtype=np.float64)
+        sums._add_buckets(parts, errors, groups)
         sums._add_lists(found, ids, groups)
         return sums
 
@@ -197,11 +195,6 @@ class _Sums:
             for edges, errors in groups.items():
                 self.buckets[name].setdefault(edges, ErrorSums()).merge(errors)
 
-    def _add_unit_rows(self, train: Ratings, errors: Array) -> None:
-        squares, rated = unit_row_sums(train, errors)
-        self.squares += squares
-        self.rated += rated
-
     def _add_buckets(self, parts: Split, errors: Array, groups: _Groups) -> None:
         test = parts.test
         sizes = {
@@ -209,7 +202,7 @@ class _Sums:
             "popularity": groups.popularity[test.items],
         }
         for name, size in sizes.items():
-            for low, high, inside in metrics.groups_between(groups.edges[name], size):
+            for low, high, inside in groups_between(groups.edges[name], size):
                 group = self.buckets[name].setdefault((float(low), float(high)), ErrorSums())
                 group.add(errors[inside])
 
@@ -228,11 +221,11 @@ class _Sums:
         test, train, validation = (self.errors[it] for it in ("test", "train", "validation"))
         found = {
             "rmse": test.rmse,
-            "mae": test.absolute / test.count,
+            "mae": test.mae,
             "test_ratings": test.count,
             "validation_rmse": validation.rmse,
-            "kl": _divergence(train, test),
-            "kl_top_users": _divergence(self.of_busy["train"], self.of_busy["test"]),
+            "kl": metrics.divergence(train, test),
+            "kl_top_users": metrics.divergence(self.of_busy["train"], self.of_busy["test"]),
             "training_rmse": train.rmse,
             "unit_row_rmse": float(np.sqrt(self.squares / self.rated)) if self.rated else np.nan,
             **metrics.figures_of_lists(self.lists),
@@ -253,12 +246,6 @@ class _Sums:
             ]
             for name, groups in self.buckets.items()
         }
-
-
-def _divergence(train: ErrorSums, test: ErrorSums) -> float:
-    if min(train.count, test.count) < 2:
-        return float("nan")
-    return metrics.divergence_of_normals(train.normal, test.normal)
 
 
 def split_part(part: Part, how: SplitSpec, seed: int) -> Split:

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.samples import Samples, Texts
-from dpmf_core.kernels import skip_gram
 from dpmf_core.paths import data_folder, made, workplace
 
 Array = npt.NDArray[Any]
@@ -103,6 +102,8 @@ def _learned(samples: Samples) -> tuple[tuple[str, ...], Array]:
     """Words, the most frequent first, and their unit vectors, by skip-gram. Rare ones are left
     out.
     """
+    from dpmf_core.kernels import skip_gram  # compiled code is loaded when first needed
+
     sentences = list(_sentences(samples))
     counts = Counter(itertools.chain.from_iterable(sentences))
     rare = max(1, min(5, len(sentences) // 1000))

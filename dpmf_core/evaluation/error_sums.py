@@ -1,4 +1,4 @@
-"""Errors of ratings as sums over them, so that those of parts add up."""
+"""Errors of ratings as sums over them: a user's make everybody's, and those of parts add up."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 
 Array = npt.NDArray[Any]
+NO_SPREAD = 1e-12  # of a variance in mean squares: what rounding leaves of none
 
 
 def require_both(n_train: int, n_test: int) -> None:
@@ -47,20 +48,54 @@ class ErrorSums:
         return float(np.sqrt(self.squared / self.count)) if self.count else float("nan")
 
     @property
+    def mae(self) -> float:
+        return self.absolute / self.count if self.count else float("nan")
+
+    @property
     def normal(self) -> tuple[float, float]:
         """Mean and standard deviation."""
         if not self.count:
             return float("nan"), float("nan")
-        mean = self.total / self.count
-        return mean, float(np.sqrt(max(self.squared / self.count - mean**2, 0.0)))
+        mean, square = self.total / self.count, self.squared / self.count
+        variance = square - mean**2
+        return mean, float(np.sqrt(variance)) if variance > NO_SPREAD * square else 0.0
 
 
-def unit_row_sums(train: Ratings, errors: Array) -> tuple[float, float]:
-    """Squared errors (n_train,) of rows of norm 1, and how many ratings these rows have."""
-    energies, squares = (
-        np.bincount(train.users, np.square(values, dtype=np.float64), train.n_users)
-        for values in (train.values, errors)
-    )
+@dataclass(frozen=True)
+class ErrorsByUser:
+    """`ErrorSums` of every user's ratings, each (n_users,)."""
+
+    counts: Array
+    total: Array
+    absolute: Array
+    squared: Array
+
+    @classmethod
+    def of(cls, ratings: Ratings, errors: Array) -> "ErrorsByUser":
+        """errors: prediction less rating (n_ratings,)."""
+        x = np.asarray(errors, np.float64)
+        sums = (sums_by_user(ratings, each) for each in (x, np.abs(x), np.square(x)))
+        return cls(np.diff(ratings.by_user), *sums)
+
+    def among(self, users: Array | slice = slice(None)) -> ErrorSums:
+        """Of the users under a mask (n_users,) together, or of all."""
+        return ErrorSums(
+            int(self.counts[users].sum()),
+            *(float(it[users].sum()) for it in (self.total, self.absolute, self.squared)),
+        )
+
+
+def sums_by_user(ratings: Ratings, values: Array) -> Array:
+    """The sum of each user's values, float64 (n_users,). values: (n_ratings,)."""
+    found, rated = np.zeros(ratings.n_users), np.flatnonzero(np.diff(ratings.by_user))
+    if len(rated):  # else there is nothing to add up
+        found[rated] = np.add.reduceat(values, ratings.by_user[rated])
+    return found
+
+
+def unit_row_sums(train: Ratings, errors: ErrorsByUser) -> tuple[float, float]:
+    """Squared errors of rows of norm 1, and how many ratings these rows have."""
+    energies = sums_by_user(train, np.square(train.values, dtype=np.float64))
     kept = energies > 0
-    rated = np.diff(train.by_user)[kept].sum()
-    return float((squares[kept] / energies[kept]).sum()), float(rated)
+    squares = errors.squared[kept] / energies[kept]
+    return float(squares.sum()), float(errors.counts[kept].sum())

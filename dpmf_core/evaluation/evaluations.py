@@ -17,6 +17,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split
 from dpmf_core.evaluation import metrics, part_metrics
+from dpmf_core.evaluation.error_sums import ErrorsByUser
 
 Array = npt.NDArray[Any]
 
@@ -47,14 +48,29 @@ class RatingsEvaluation:
         return self.predict(self.test)
 
     @cached_property
-    def predicted_train(self) -> Array:
-        """Predictions of what was learned from (n_train,)."""
-        return self.predict(self.train)
+    def train_errors(self) -> ErrorsByUser:
+        """Of what was learned from."""
+        return self.errors_of(self.train)
 
     @cached_property
-    def predicted_validation(self) -> Array:
-        """Predictions of the validation ratings (n_validation,)."""
-        return self.predict(self.split.validation)
+    def validation_errors(self) -> ErrorsByUser:
+        return self.errors_of(self.split.validation)
+
+    @cached_property
+    def test_errors(self) -> ErrorsByUser:
+        return self.errors_of(self.test)
+
+    def errors_of(self, part: Ratings) -> ErrorsByUser:
+        """Of a part's ratings, in units of the ratings."""
+        model, own = self.model, self.personal
+        if not (model.is_bilinear and model.has_user_sides):  # nothing is compiled for these
+            return ErrorsByUser.of(part, np.subtract(self.predict(part), part.values, dtype=float))
+        sums = kernels.error_sums(
+            (model.centre, own.offsets, model.item_offsets, own.factors, model.item_sides),
+            (part.by_user, part.items, part.values),
+            model.bounds,
+        )
+        return ErrorsByUser(np.diff(part.by_user), *sums)
 
     def predict(self, part: Ratings) -> Array:
         """Predictions of a part's ratings (len(part),)."""
@@ -65,11 +81,6 @@ class RatingsEvaluation:
         return self.split.train
 
     @cached_property
-    def training_errors(self) -> Array:
-        """Prediction less rating of what was learned from (n_train,), in units of the ratings."""
-        return np.asarray(self.predicted_train - self.train.values)
-
-    @cached_property
     def ranking(self) -> dict[str, float]:
         """Figures of lists of 20; empty where nobody has a relevant test item."""
         return metrics.ranking(
@@ -78,8 +89,8 @@ class RatingsEvaluation:
 
     @cached_property
     def divergences(self) -> dict[str, float]:
-        test = np.asarray(self.predicted - self.test.values)
-        return metrics.divergences(self.train, self.test, (self.training_errors, test))
+        activity = np.diff(self.train.by_user)
+        return metrics.divergences(activity, (self.train_errors, self.test_errors))
 
 
 @dataclass(frozen=True)
@@ -131,9 +142,15 @@ class TableEvaluation(SamplesEvaluation):
         return np.asarray(np.clip(self._explained(self.test), *self.test.bounds))
 
     @cached_property
-    def training_errors(self) -> Array:
-        """Explanation less rating of the rated cells (n_train,), in units of the ratings."""
-        return np.asarray(self._explained(self.train) - self.train.values)
+    def test_errors(self) -> ErrorsByUser:
+        return ErrorsByUser.of(
+            self.test, np.subtract(self.predicted, self.test.values, dtype=np.float64)
+        )
+
+    @cached_property
+    def train_errors(self) -> ErrorsByUser:
+        """Of the rated cells, not clipped, in units of the ratings."""
+        return ErrorsByUser.of(self.train, self._explained(self.train) - self.train.values)
 
     def _explained(self, part: Ratings) -> Array:
         """What the parts explain of these cells (len(part),), in units of the ratings."""

@@ -65,16 +65,13 @@ class ByRatings:
 
     def point(self, model: Recommender) -> Figures:
         found = self._evaluation(model)
-        named = (
-            ("train_rmse", found.predicted_train, self.parts.train),
-            ("validation_rmse", found.predicted_validation, self.parts.validation),
-            ("test_rmse", found.predicted, self.parts.test),
-        )
-        return {
-            name: metrics.rmse(predicted, part.values)
-            for name, predicted, part in named
-            if len(part)
+        named = {
+            "train_rmse": found.train_errors,
+            "validation_rmse": found.validation_errors,
+            "test_rmse": found.test_errors,
         }
+        sums = {name: errors.among() for name, errors in named.items()}
+        return {name: each.rmse for name, each in sums.items() if each.count}
 
     def figures(self, model: Recommender) -> tuple[Figures, Buckets]:
         found = self._evaluation(model)

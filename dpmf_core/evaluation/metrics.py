@@ -3,18 +3,19 @@
 Pure functions of predictions and held-out ratings; computed on raw data, never released.
 """
 
-import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core import kernels
 from dpmf_core.algorithms.base import Personal, Recommender
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.evaluation.error_sums import ErrorsByUser, ErrorSums
+from dpmf_core.evaluation.top_items import top_items
 
 Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
@@ -26,49 +27,28 @@ def rmse(predicted: Array, actual: Array) -> float:
     return float(np.sqrt(np.mean(error * error))) if error.size else float("nan")
 
 
-def mae(predicted: Array, actual: Array) -> float:
-    """Mean absolute error; NaN without ratings."""
-    return (
-        float(np.mean(np.abs(np.subtract(predicted, actual, dtype=np.float64))))
-        if len(actual)
-        else float("nan")
-    )
-
-
-def divergence(train: Array, test: Array) -> float:
+def divergence(train: ErrorSums, test: ErrorSums) -> float:
     """KL(N(m, s^2) of the train errors || of the test errors), in nats [Balu & Furon 2016, eq.
     19]; NaN where either has no spread.
     """
-    if len(train) < 2 or len(test) < 2:
+    if min(train.count, test.count) < 2:
         return float("nan")
-    return divergence_of_normals(
-        *((left.mean(dtype=float), left.std(dtype=float)) for left in (train, test))
-    )
-
-
-def divergence_of_normals(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """KL(N(m, s^2) || N(l, t^2)), in nats, of (mean, standard deviation) each; NaN where either has
-    no spread.
-    """
-    (m, s), (other_mean, t) = one, other
+    (m, s), (other_mean, t) = train.normal, test.normal
     if not (s > 0 and t > 0):
         return float("nan")
     return float(np.log(t / s) + (s**2 + (m - other_mean) ** 2) / (2 * t**2) - 0.5)
 
 
-def divergences(train: Ratings, test: Ratings, errors: tuple[Array, Array]) -> dict[str, float]:
+def divergences(activity: Array, errors: tuple[ErrorsByUser, ErrorsByUser]) -> dict[str, float]:
     """How far errors on what was trained on are from errors on what was not: over all ratings,
     and over those of the most active tenth of users.
 
-    errors: of train and of test, (len(train),) and (len(test),).
+    activity: how many ratings were trained on of each user (n_users,). errors: of train and test.
     """
-    activity = np.diff(train.by_user)
     busy = activity >= np.quantile(activity, 0.9)
     found = {
-        "kl": divergence(*errors),
-        "kl_top_users": divergence(
-            *(left[busy[part.users]] for left, part in zip(errors, (train, test), strict=True))
-        ),
+        "kl": divergence(*(each.among() for each in errors)),
+        "kl_top_users": divergence(*(each.among(busy) for each in errors)),
     }
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
@@ -79,25 +59,13 @@ def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
     return ratings.values >= low + 0.75 * (high - low)
 
 
-def top_items(
-    model: Recommender, personal: Personal, history: Ratings, users: Array, k: int
-) -> Array:
-    """Each user's k best items she has not rated, best first, of equal ones the first by number:
-    (len(users), k); -1 where there are not so many.
-    """
-    scores = np.asarray(model.scores(personal, users), np.float32)
-    return kernels.best_unseen(
-        scores, users, history.by_user, history.items, min(k, scores.shape[1])
-    )
-
-
 def ranked_users(liked: Ratings, seed: int, most: int) -> Array:
     """Ascending ids of the users whose lists are ranked: everybody with a relevant item, or `most`
     of them by a hash of (seed, user).
 
     Ids often follow the date of joining, so that the first of them are not like the others.
     """
-    users = np.unique(liked.users)
+    users = np.flatnonzero(np.diff(liked.by_user))
     return (
         users
         if len(users) <= most
@@ -121,7 +89,7 @@ def ranking(
     """
     liked = test.only(relevant(test))
     users = ranked_users(liked, seed, MAX_RANKED_USERS)
-    rare = rare_items(np.bincount(history.items, minlength=history.n_items))
+    rare = rare_items(history.item_counts)
     return figures_of_lists([ranked_lists(model, personal, history, liked, users, rare, k)])
 
 
@@ -154,12 +122,7 @@ def ranked_lists(
     listed = np.zeros(n_items, np.bool_)
     if not len(users):
         return RankedLists(k, *(np.empty(0),) * 3, listed)
-    lists = np.concatenate(
-        [
-            top_items(model, personal, history, chunk, k)
-            for chunk in np.array_split(users, max(1, len(users) * n_items // 4_000_000))
-        ]
-    )
+    lists = top_items(model, personal, history, users, k)
     hits = _are_among(liked, users, lists)
     reachable = np.minimum(np.diff(liked.by_user)[users], k)
     rare_liked = np.bincount(liked.users[rare[liked.items]], minlength=liked.n_users)
@@ -210,37 +173,44 @@ def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
     return rare
 
 
+def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
+    """The quantiles (n_shares,) that `np.quantile` would find. values: (n,) ascending; counts: (n,)
+    how often each is there. Empty where none is.
+    """
+    ends = np.cumsum(counts)
+    if not len(ends) or not ends[-1]:
+        return np.array([])
+    at = shares * (ends[-1] - 1)
+    low, high = (
+        values[np.searchsorted(ends, place, side="right")].astype(float)
+        for place in (np.floor(at), np.ceil(at))
+    )
+    return np.asarray(low + (high - low) * (at - np.floor(at)))
+
+
 def buckets(
     predicted: Array, test: Ratings, history: Ratings, count: int = 4
 ) -> dict[str, list[dict[str, float]]]:
     """RMSE of `count` equal groups of test ratings, by the user's activity and by the item's
     popularity in `history`: who pays?
     """
-    activity = np.diff(history.by_user)[test.users]
-    popularity = np.bincount(history.items, minlength=history.n_items)[test.items]
-    out: dict[str, list[dict[str, float]]] = {}
-    for name, size in (("activity", activity), ("popularity", popularity)):
-        quantiles = np.quantile(size, np.linspace(0, 1, count + 1)) if len(size) else np.array([])
-        rows = []
-        for low, high, inside in groups_between(quantiles, size):
-            rows.append(
-                {
-                    "from": float(low),
-                    "to": float(high),
-                    "rmse": rmse(predicted[inside], test.values[inside]),
-                    "ratings": int(inside.sum()),
-                }
-            )
-        out[name] = rows
-    return out
+    squares = np.square(np.subtract(predicted, test.values, dtype=np.float64))
+    sizes = {
+        "activity": np.diff(history.by_user)[test.users],
+        "popularity": history.item_counts[test.items],
+    }
+    return {name: _buckets_by(size, squares, count) for name, size in sizes.items()}
 
 
-def groups_between(
-    quantiles: Array, sizes: Array
-) -> Iterator[tuple[float, float, npt.NDArray[np.bool_]]]:
-    """From, to, and which `sizes` (n,) lie between, for neighbouring different quantiles."""
-    edges = np.unique(quantiles)
-    if len(edges) == 1:  # everybody alike
-        edges = np.repeat(edges, 2)
-    for low, high in itertools.pairwise(edges):
-        yield low, high, (sizes >= low) & ((sizes < high) | (high == edges[-1]))
+def _buckets_by(size: Array, squares: Array, count: int) -> list[dict[str, float]]:
+    """size, squares: of each test rating (n_test,)."""
+    times = np.bincount(size)
+    known = np.arange(len(times))
+    edges = np.unique(quantiles_of(known, times, np.linspace(0, 1, count + 1)))
+    lows, highs = (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)  # all alike
+    group = np.searchsorted(lows[1:], known, side="right")[size]
+    ratings, totals = (np.bincount(group, it, len(lows)).tolist() for it in (None, squares))
+    return [
+        {"from": low, "to": high, "rmse": math.sqrt(total / n) if n else math.nan, "ratings": n}
+        for low, high, n, total in zip(lows.tolist(), highs.tolist(), ratings, totals, strict=True)
+    ]

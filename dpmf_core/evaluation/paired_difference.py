@@ -6,8 +6,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import stdtrit
-
 CONFIDENCE = 0.95
 
 
@@ -29,6 +27,8 @@ class Paired:
         k = len(self.differences)
         if k < 2:
             return float("-inf"), float("inf")
+        from scipy.special import stdtrit  # loaded when first needed
+
         half = (
             float(stdtrit(k - 1, (1 + CONFIDENCE) / 2))
             * statistics.stdev(self.differences)

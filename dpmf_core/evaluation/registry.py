@@ -1,15 +1,14 @@
 """The registry of metrics: a new one is a function of an evaluation, and one line here."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.evaluation import coherence, part_metrics
+from dpmf_core.evaluation.error_sums import unit_row_sums
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
-from dpmf_core.evaluation.metrics import mae, rmse
 from dpmf_core.registry import by_id
 
 Task = Literal["ratings", "samples", "table"]  # a table: ratings that are factorised as samples
@@ -58,16 +57,16 @@ class Metric:
 
 
 def held_out_rmse(found: RatingsEvaluation | TableEvaluation) -> float:
-    return rmse(found.predicted, found.test.values)
+    return found.test_errors.among().rmse
 
 
 def held_out_mae(found: RatingsEvaluation) -> float:
-    return mae(found.predicted, found.test.values)
+    return found.test_errors.among().mae
 
 
 def validation_rmse(found: RatingsEvaluation) -> float | None:
-    held = found.split.validation
-    return rmse(found.predicted_validation, held.values) if len(held) else None
+    sums = found.validation_errors.among()
+    return sums.rmse if sums.count else None
 
 
 def held_out_ratings(found: RatingsEvaluation) -> int:
@@ -121,21 +120,13 @@ def topic_coherence(found: SamplesEvaluation) -> float | None:
 
 
 def training_rmse(found: RatingsEvaluation | TableEvaluation) -> float | None:
-    errors = found.training_errors
-    return float(np.sqrt(np.mean(np.square(errors, dtype=np.float64)))) if len(errors) else None
+    sums = found.train_errors.among()
+    return sums.rmse if sums.count else None
 
 
 def unit_row_rmse(found: RatingsEvaluation | TableEvaluation) -> float | None:
-    train = found.train
-    energies, squares = (
-        np.bincount(train.users, np.square(values, dtype=np.float64), train.n_users)
-        for values in (train.values, found.training_errors)
-    )
-    rated = np.bincount(train.users, minlength=train.n_users)
-    kept = energies > 0
-    if not kept.any():
-        return None
-    return float(np.sqrt((squares[kept] / energies[kept]).sum() / rated[kept].sum()))
+    squares, rated = unit_row_sums(found.train, found.train_errors)
+    return math.sqrt(squares / rated) if rated else None
 
 
 # ---- the registry --------------------------------------------------------------------------------

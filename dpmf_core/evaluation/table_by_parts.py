@@ -90,9 +90,8 @@ class _Sums:
         target = part_metrics.target(samples)
         alone = part_metrics.errors(target, coefficients(target, mean), mean)
         sums.trivial = float(alone.sum())
-        sums.test.add(np.subtract(found.predicted, found.test.values, dtype=np.float64))
-        sums.train.add(found.training_errors.astype(np.float64))
-        sums.squares, sums.rated = unit_row_sums(found.train, found.training_errors)
+        sums.test, sums.train = found.test_errors.among(), found.train_errors.among()
+        sums.squares, sums.rated = unit_row_sums(found.train, found.train_errors)
         return sums
 
     def merge(self, other: "_Sums") -> None:

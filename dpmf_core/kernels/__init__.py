@@ -1,27 +1,36 @@
-"""Compiled inner loops. No privacy here."""
+"""Compiled inner loops. No privacy here.
 
-import numpy as np
+What is compiled is loaded when it is first asked for: numba takes longer to load than a trivial fit
+to run.
+"""
 
-from dpmf_core.kernels.compilation import compiled
-from dpmf_core.kernels.conjugate_gradients import (
-    CG_STEPS,
-    RowSolver,
-    WarmStart,
-    refine_rows,
-)
-from dpmf_core.kernels.least_squares import solve_psd, solve_rows
-from dpmf_core.kernels.lists import best_unseen
-from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
-from dpmf_core.kernels.rounding import round_towards_zero
-from dpmf_core.kernels.rows import (
-    predict_pairs,
-    predict_ratings,
-    rank_segments,
-    residuals,
-    segment_sums,
-    unfold,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from dpmf_core.kernels.threads import share_out, single_threaded_blas, usable_threads
+
+if TYPE_CHECKING:
+    from dpmf_core.kernels.compilation import compiled
+    from dpmf_core.kernels.conjugate_gradients import (
+        CG_STEPS,
+        RowSolver,
+        WarmStart,
+        refine_rows,
+    )
+    from dpmf_core.kernels.least_squares import solve_psd, solve_rows
+    from dpmf_core.kernels.lists import best_unseen
+    from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
+    from dpmf_core.kernels.readiness import ready
+    from dpmf_core.kernels.rounding import round_towards_zero
+    from dpmf_core.kernels.rows import (
+        error_sums,
+        predict_pairs,
+        predict_ratings,
+        rank_segments,
+        residuals,
+        segment_sums,
+        unfold,
+    )
 
 __all__ = [
     "CG_STEPS",
@@ -29,6 +38,7 @@ __all__ = [
     "WarmStart",
     "best_unseen",
     "compiled",
+    "error_sums",
     "predict_pairs",
     "predict_ratings",
     "rank_segments",
@@ -46,36 +56,29 @@ __all__ = [
     "usable_threads",
     "weighted_grams",
 ]
+# where each compiled name lies
+PLACES = {
+    name: module
+    for module, names in {
+        "compilation": ("compiled",),
+        "conjugate_gradients": ("CG_STEPS", "RowSolver", "WarmStart", "refine_rows"),
+        "least_squares": ("solve_psd", "solve_rows"),
+        "lists": ("best_unseen",),
+        "normal_equations": ("right_sides", "weighted_grams"),
+        "readiness": ("ready",),
+        "rounding": ("round_towards_zero",),
+        "rows": (
+            *("error_sums", "predict_pairs", "predict_ratings", "rank_segments", "residuals"),
+            *("segment_sums", "unfold"),
+        ),
+    }.items()
+    for name in names
+}
 
 
-def ready() -> None:
-    """Compile every kernel that a private run needs, or load it from the disk."""
-    from dpmf_core.kernels.discrete import discrete_gaussian
-
-    discrete_gaussian(
-        lambda count: np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15),
-        3,
-        np.empty(1, np.int64),
-    )
-    indptr, indices, values = np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32)
-    for factors, weights in (
-        (np.ones((2, 5), np.float32), None),
-        (np.eye(2, dtype=np.float32), values),
-    ):
-        solve_rows(indptr, indices, values, factors, 1.0, weights=weights, base=None)
-        # what is released is summed so
-        wide = factors.astype(np.float64)
-        grams = weighted_grams(indptr, indices, wide, 0, 1, weights=weights)
-        if weights is not None:
-            weighted_grams(indptr, indices, wide, 0, 1, weights=weights, step=0.5)
-        rhs = right_sides(indptr, indices, values, wide, 0, 1)
-        solve_psd(grams.astype(np.float32), rhs.astype(np.float32), 1.0)
-        predict_pairs(factors, factors, indices, indices)
-        predict_ratings(0.0, values, values, factors, factors, indices, indices, (0.0, 1.0))
-    rank_segments(indptr, values)
-    best_unseen(np.ones((1, 3)), np.zeros(1), indptr, indices, 1)
-    residuals(np.array([0, 2]), indices, values, 0.0, values, 1.0)
-    for kind in (np.float32, np.float64):
-        segment_sums(indptr, np.ones(2, kind))
-        round_towards_zero(np.ones(1, kind), 0.5)
-    unfold(np.ones((1, 3)), 2, 1.0)
+def __getattr__(name: str) -> Any:
+    if name not in PLACES:
+        raise AttributeError(f"module 'dpmf_core.kernels' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"dpmf_core.kernels.{PLACES[name]}"), name)
+    globals()[name] = found  # asked for once
+    return found

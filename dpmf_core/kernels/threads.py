@@ -1,12 +1,14 @@
 """Threads for compiled loops, and BLAS held at one thread meanwhile."""
 
+import ctypes
 import functools
-import importlib
 import itertools
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,34 @@ SMALL = 20_000  # of cost: less than sharing it out would take
 CHUNKS = 32  # per call, so that threads end together
 
 
+_here = threading.local()
+
+
+def _is_shared() -> None:
+    _here.is_shared = True
+
+
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="kernel")
+    return ThreadPoolExecutor(threads, "kernel", _is_shared)
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+def _load_blas() -> None:
+    """Load scipy's BLAS beside numpy's, for a library that is loaded later would go unseen.
+
+    Its caller is opened as what it is, a shared library: to import it takes all of scipy.linalg,
+    for which a run that solves nothing would wait.
+    """
+    import scipy  # says where it lies
+
+    caller = PathFinder.find_spec("cython_lapack", [str(Path(scipy.__file__).parent / "linalg")])
+    if caller is None or caller.origin is None:
+        raise ImportError("scipy.linalg.cython_lapack is not where scipy is.")
+    ctypes.CDLL(caller.origin)
 
 
 class _SingleThreadedBlas:
@@ -45,8 +68,7 @@ class _SingleThreadedBlas:
 
     @functools.cached_property
     def _libraries(self) -> ThreadpoolController:
-        # a library loaded later would go unseen
-        importlib.import_module("scipy.linalg.cython_lapack")
+        _load_blas()
         return ThreadpoolController().select(user_api="blas")
 
     def __enter__(self) -> None:
@@ -100,7 +122,8 @@ def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int 
     edges = _equal_chunks(cost) if isinstance(cost, int) else _chunks_of_equal_cost(cost)
     threads = threads or usable_threads()
     with single_threaded_blas:
-        if threads == 1 or len(edges) <= 2:
+        # what is shared out already would wait for itself
+        if threads == 1 or len(edges) <= 2 or getattr(_here, "is_shared", False):
             for start, stop in itertools.pairwise(edges):
                 work(int(start), int(stop))
         else:

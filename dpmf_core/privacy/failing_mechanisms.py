@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from dpmf_core.language import phrase
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism
@@ -89,6 +88,8 @@ class ThresholdedCounts(FailingGaussian):
     @property
     def threshold(self) -> float:
         """T = max over t of 1 / sqrt(t) + sigma Phi^-1((1 - failure_probability)^(1 / t))."""
+        from scipy.special import ndtri  # loaded when first needed
+
         t = np.arange(1, self.most + 1)
         tail = -np.expm1(np.log1p(-self.failure_probability) / t)  # 1 - (1 - p)^(1 / t)
         return float((1 / np.sqrt(t) - self.noise_multiplier * ndtri(tail)).max())
@@ -110,4 +111,6 @@ class PaddedCount(FailingGaussian):
     @property
     def padding(self) -> float:
         """By how much the count is raised."""
+        from scipy.special import ndtri
+
         return -float(ndtri(self.failure_probability)) * self.noise_multiplier * self.sensitivity

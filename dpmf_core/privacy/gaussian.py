@@ -1,14 +1,14 @@
 """The exact privacy of Gaussian releases, in the log domain: no overflow at epsilon 700, no loss at
 delta 1e-15.
 
+What it takes of scipy.special is loaded where it is used: a run without privacy starts without it.
+
 Ledgers of Gaussian releases compose exactly: mu^2 = sum(count / noise_multiplier^2), and
     delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)        (Balle & Wang 2018, Thm. 8)
 """
 
 import functools
 import math
-
-from scipy.special import erfcx, log_ndtr
 
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.mechanisms import Gaussian, Relation, UnsupportedEvent
@@ -17,6 +17,8 @@ from dpmf_core.privacy.scalar_search import root
 
 def _log_erfcx(x: float) -> float:
     """log(e^{x^2} erfc(x)) for any x; log_ndtr covers the tail where erfcx overflows."""
+    from scipy.special import erfcx, log_ndtr
+
     return (
         math.log(erfcx(x)) if x > -20 else x * x + math.log(2) + float(log_ndtr(-x * math.sqrt(2)))
     )
@@ -29,6 +31,8 @@ def log_delta(mu: float, epsilon: float) -> float:
     """
     if mu == 0:
         return -math.inf if epsilon >= 0 else math.log(-math.expm1(epsilon))
+    from scipy.special import log_ndtr
+
     a, b = mu / 2 - epsilon / mu, mu / 2 + epsilon / mu
     # log of second term over first
     ratio = _log_erfcx(b / math.sqrt(2)) - _log_erfcx(-a / math.sqrt(2))

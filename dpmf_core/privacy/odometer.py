@@ -14,8 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as changed
 
-from scipy.special import expit, ndtri
-
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import failure, rule_of
@@ -199,6 +197,8 @@ def squared_mu(leaf: Mechanism, relation: Relation) -> float | None:
     z = leaf.multiplier(relation)
     if type(leaf) is Gaussian:
         return 1 / z**2
+    from scipy.special import expit, ndtri  # loaded when first needed
+
     pure = leaf.pure_epsilon(z)
     return float(2 * ndtri(expit(-pure))) ** 2 if math.isfinite(pure) else None
 

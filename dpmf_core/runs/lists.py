@@ -17,7 +17,7 @@ from dpmf_core.algorithms import Recommender
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation.metrics import top_items
+from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.runs.data_access import ratings_anywhere, rows_of
 from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.record import Run

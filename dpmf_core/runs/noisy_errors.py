@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
@@ -26,7 +25,6 @@ from dpmf_core.runs.data_access import open_data, split_of
 from dpmf_core.runs.record import Run
 
 SCORES = "errors of the held-out ratings"
-QUANTILE = float(ndtri(1 - 0.05 / 4))  # of two figures at once, either way, but for 5%
 NONE = "none: they are computed on private data without noise"
 
 
@@ -80,10 +78,13 @@ class NoisyError:
 
 def noisy_error(run: Run, noise: Noise) -> NoisyError:
     """`HeldOutErrors` with the noise of `score_event`, as an error."""
+    from scipy.special import ndtri  # loaded when first needed
+
     parts = split_of(run)
     people = in_memory({"history": parts.history, "test": parts.test})
     curator, statistic = NoisyCurator(people, noise), HeldOutErrors()
-    far = QUANTILE * curator.scale(statistic)
+    # two figures at once, either way, but for 5%
+    far = float(ndtri(1 - 0.05 / 4)) * curator.scale(statistic)
     total, users = curator.release(statistic, run.model)
     half_range = parts.test.shape.half_range
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation.metrics import top_items
+from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.runs.data_access import ratings_of, rows_of, split_of
 from dpmf_core.runs.record import Run
 

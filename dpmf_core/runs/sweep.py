@@ -24,7 +24,6 @@ from dpmf_core.runs.noisy_errors import NONE
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
-from dpmf_core.serving import limits
 
 MOST_RUNS = 5_000
 
@@ -115,6 +114,8 @@ class Sweep(BaseModel):
                 f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons,"
                 " seeds or grid values."
             )
+        from dpmf_core.serving import limits  # a single run has none
+
         limits.at_most("largest_sweep", count, "runs of a sweep")
         known = sorted({name for method in self.methods for name in method.kind.model_fields})
         if unknown := [name for name in self.grid if name not in known]:

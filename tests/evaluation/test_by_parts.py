@@ -12,7 +12,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import metrics
-from dpmf_core.evaluation.by_parts import ByParts, quantiles_of
+from dpmf_core.evaluation.by_parts import ByParts
 from dpmf_core.evaluation.judges import ByRatings
 from dpmf_core.testing.worlds import low_rank, world
 
@@ -103,7 +103,7 @@ def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
     counts[0] += 1
     shares = random.random(9)
     expected = np.quantile(np.repeat(values, counts), shares)
-    assert quantiles_of(values, counts, shares) == pytest.approx(expected, rel=1e-12)
+    assert metrics.quantiles_of(values, counts, shares) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

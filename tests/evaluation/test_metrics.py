@@ -1,6 +1,7 @@
 """Metrics against brute force on cases small enough to check by hand."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,19 +12,21 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import of_ratings
 from dpmf_core.data.splits import Split
 from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.error_sums import ErrorsByUser, ErrorSums
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, TableEvaluation
 from dpmf_core.evaluation.metrics import (
     buckets,
     divergence,
-    mae,
     ranked_users,
     ranking,
     relevant,
     rmse,
-    top_items,
 )
 from dpmf_core.evaluation.registry import METRICS, evaluate, find
+from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.registry import by_id
+from dpmf_datasets import load
+from tests.fitting import fitted
 
 BOUNDS = (1.0, 5.0)
 
@@ -42,12 +45,28 @@ def by_offset(*offsets: float) -> Recommender:
     )
 
 
+def of(errors: Any) -> ErrorSums:
+    sums = ErrorSums()
+    sums.add(np.asarray(errors))
+    return sums
+
+
 def test_rmse_and_mae_by_hand() -> None:
     predicted, actual = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 3.0])
-    assert rmse(predicted, actual) == pytest.approx(math.sqrt(5 / 3))
-    assert mae(predicted, actual) == pytest.approx(1.0)
-    assert math.isnan(rmse(np.array([]), np.array([])))
-    assert math.isnan(mae(np.array([]), np.array([])))
+    assert rmse(predicted, actual) == of(predicted - actual).rmse == pytest.approx(math.sqrt(5 / 3))
+    assert of(predicted - actual).mae == pytest.approx(1.0)
+    nothing = np.array([])
+    assert all(map(math.isnan, (rmse(nothing, nothing), of(nothing).rmse, of(nothing).mae)))
+
+
+def test_errors_by_user_by_hand() -> None:
+    """User 1 of three has no rating."""
+    held = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2))
+    found = ErrorsByUser.of(held, np.array([1.0, -2.0, 0.5]))
+    assert found.counts.tolist() == [2, 0, 1] and found.total.tolist() == [-1, 0, 0.5]
+    assert found.absolute.tolist() == [3, 0, 0.5] and found.squared.tolist() == [5, 0, 0.25]
+    assert found.among() == of([1.0, -2.0, 0.5])
+    assert found.among(np.array([False, True, True])) == of([0.5])
 
 
 def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
@@ -74,6 +93,43 @@ def test_top_items_leave_the_history_out_and_come_best_first() -> None:
     model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 4, 3))
     lists = top_items(model, model.personal(history), history, np.array([0, 1]), 3)
     assert lists.tolist() == [[2, 3, 4], [1, 2, 3]]
+
+
+def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
+    """Without factors all lists are one order less what each has rated: nothing, most of what
+    comes first, or nearly all; with equal offsets and one that is no number.
+    """
+    random = np.random.default_rng(2)
+    n, m, k = 40, 300, 5
+    offsets = (random.integers(0, 60, m) / 60).astype(np.float32)
+    offsets[17] = np.nan
+    share = np.linspace(0, 1, n)[:, None] ** np.where(np.isnan(offsets), 1, 1 - offsets)
+    rated = random.random((n, m)) < share
+    rated[-2:] = True
+    rated[-2, [3, 17]] = False
+    users, items = np.nonzero(rated)
+    history = Ratings.of(
+        users, items, np.full(len(users), 3.0), n_users=n, n_items=m, bounds=BOUNDS
+    )
+    model, asked = by_offset(*offsets), random.permutation(n)[:30]
+    asked = np.unique([*asked, n - 2, n - 1])
+    found = top_items(model, model.personal(history), history, asked, k)
+    for user, listed in zip(asked, found.tolist(), strict=True):
+        left = [item for item in range(m) if not rated[user, item]]
+        best = sorted(left, key=lambda item: (np.isnan(offsets[item]), -offsets[item], item))[:k]
+        assert listed == best + [-1] * (k - len(best))
+    assert top_items(model, model.personal(history), history, asked[:0], k).shape == (0, k)
+
+
+@pytest.mark.parametrize("algorithm", ["als", "slope-one"])
+def test_lists_do_not_depend_on_threads(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load("cinema-small")
+    model = fitted(algorithm, data).model
+    monkeypatch.setenv("DPMF_THREADS", "1")
+    users, personal = np.arange(data.n_users), model.personal(data)
+    alone = top_items(model, personal, data, users, 9)
+    monkeypatch.setenv("DPMF_THREADS", "3")
+    assert np.array_equal(top_items(model, personal, data, users, 9), alone)
 
 
 def test_ranking_by_hand() -> None:
@@ -231,6 +287,7 @@ def test_the_divergence_is_that_of_two_normals() -> None:
     train, test = rng.normal(0.1, 0.8, 500), rng.normal(-0.2, 1.1, 300)
     p, q = norm(train.mean(), train.std()), norm(test.mean(), test.std())
     integral, _ = quad(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), -10, 10)
-    assert divergence(train, test) == pytest.approx(integral, rel=1e-6)
-    assert divergence(train, train) == pytest.approx(0, abs=1e-12)
-    assert np.isnan(divergence(train, np.ones(4)))
+    assert divergence(of(train), of(test)) == pytest.approx(integral, rel=1e-6)
+    assert divergence(of(train), of(train)) == pytest.approx(0, abs=1e-12)
+    for constant in (np.ones(4), np.full(300, 0.1), np.full(70_001, -1 / 3)):
+        assert np.isnan(divergence(of(train), of(constant)))

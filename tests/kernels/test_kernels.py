@@ -255,6 +255,78 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs: int, ra
     np.testing.assert_allclose(free, a[users] + b[items] + (U[users] * V[items]).sum(1), atol=1e-5)
 
 
+@pytest.mark.parametrize("rank", [0, 3, 21])
+def test_sums_of_errors_are_those_of_the_predictions(rank: int):
+    """User 4 of 40 has no rating."""
+    random = np.random.default_rng(rank)
+    a, b = random.normal(size=N), random.normal(size=M)
+    U, V = random.normal(size=(N, rank)), random.normal(size=(M, rank))
+    rated = random.random((N, M)) < 0.4
+    rated[4] = False
+    users, items = np.nonzero(rated)
+    values = random.integers(1, 6, len(users))
+    errors = np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5) - values
+    starts = np.searchsorted(users, np.arange(N + 1))
+    for threads in (1, 2):
+        found = kernels.error_sums(
+            (3.0, a, b, U, V), (starts, items, values), (1.0, 5.0), threads=threads
+        )
+        for sums, each in zip(found, (errors, np.abs(errors), errors**2), strict=True):
+            np.testing.assert_allclose(sums, np.bincount(users, each, N), atol=1e-4)
+        assert found[2][4] == 0
+
+
+def test_an_error_that_is_no_number_is_not_hidden_by_the_bounds():
+    side, starts = np.array([np.nan, 9.0]), np.array([0, 1, 2])
+    sides = (0.0, side, np.zeros(1), np.zeros((2, 2)), np.zeros((1, 2)))
+    found = kernels.error_sums(sides, (starts, np.zeros(2, int), np.ones(2)), (1.0, 5.0))
+    assert all(np.isnan(sums[0]) and sums[1] in (4, 16) for sums in found)
+
+
+def test_what_is_shared_out_may_share_out_itself():
+    """It would wait for the threads that it holds."""
+    code = """
+import numpy as np
+from dpmf_core import kernels
+done = np.zeros((4, 30_000))
+def inner(row):
+    def work(start, stop):
+        done[row, start:stop] += 1
+    return work
+def outer(first, last):
+    for row in range(first, last):
+        kernels.share_out(inner(row), np.ones(30_000), 2)
+kernels.share_out(outer, np.full(4, 1e6), 2)
+print((done == 1).all())
+"""
+    fresh = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert fresh.stdout.strip() == "True"
+
+
+def test_both_libraries_are_held_at_one_thread_before_either_was_asked_for():
+    """numpy's BLAS and scipy's; what takes longest to load is not loaded for that."""
+    code = """
+import sys
+from dpmf_core.kernels import single_threaded_blas
+from threadpoolctl import threadpool_info
+def blas():
+    return sorted((it["filepath"], it["num_threads"]) for it in threadpool_info()
+                  if it["user_api"] == "blas")
+with single_threaded_blas:
+    loaded = [name for name in ("scipy.linalg", "numba") if name in sys.modules]
+    before = blas()
+    import scipy.sparse.linalg, scipy.special, scipy.linalg.cython_blas
+    print(before == blas(), {threads for _, threads in before}, loaded)
+"""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    fresh = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment
+    )
+    assert fresh.stdout.strip() == "True {1} []"
+
+
 def test_a_prediction_that_is_no_number_is_not_hidden_by_the_bounds():
     a, V = np.array([np.nan, 9.0, -9.0, 3.0]), np.zeros((1, 2))
     at, items = np.arange(4), np.zeros(4, int)
@@ -313,12 +385,12 @@ def test_what_is_compiled_beforehand_is_what_a_private_run_needs():
     """Else the first run of a fresh server would wait for the compiler."""
     code = """
 from dpmf_core import kernels
-from dpmf_core.kernels import discrete, least_squares, normal_equations, rounding, rows
+from dpmf_core.kernels import discrete, least_squares, lists, normal_equations, rounding, rows
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 kernels.ready()
 def compiled():
-    modules = (discrete, least_squares, normal_equations, rounding, rows)
+    modules = (discrete, least_squares, lists, normal_equations, rounding, rows)
     loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}
     return {key: len(it.signatures) for key, it in loops.items() if hasattr(it, "signatures")}
 held = compiled()

@@ -15,12 +15,13 @@ def by_sorting(scores: np.ndarray, rated: set[int], k: int) -> list[int]:
 
 
 @pytest.mark.parametrize("levels", [3, 1_000_000])  # many equal scores, hardly any
-@pytest.mark.parametrize("k", [1, 7, 40])
-def test_lists_are_the_first_of_what_sorting_gives(levels: int, k: int) -> None:
+@pytest.mark.parametrize(("m", "k"), [(40, 1), (40, 7), (40, 40), (500, 1), (500, 20), (500, 200)])
+def test_lists_are_the_first_of_what_sorting_gives(levels: int, m: int, k: int) -> None:
     random = np.random.default_rng(levels + k)
-    n, m = 60, 40
+    n = 60
     scores = (random.integers(0, levels, (n, m)) / levels).astype(np.float32)
     scores[3, 5:20] = -np.inf
+    scores[7, 2::3] = np.nan
     rated = [np.flatnonzero(random.random(m) < share) for share in np.linspace(0, 1, n)]
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rated])])
     items = np.concatenate(rated).astype(np.int32)
@@ -28,9 +29,10 @@ def test_lists_are_the_first_of_what_sorting_gives(levels: int, k: int) -> None:
     found = kernels.best_unseen(scores[users], users, starts, items, k)
     expected = [by_sorting(scores[user], set(rated[user].tolist()), k) for user in users]
     assert found.tolist() == expected
-    for threads in (1, 3):
-        again = kernels.best_unseen(scores[users], users, starts, items, k, threads=threads)
-        assert np.array_equal(again, found)
+    offsets = (random.integers(0, levels, m) / levels).astype(np.float32)
+    moved = kernels.best_unseen(scores[users] - offsets, users, starts, items, k, offsets)
+    again = kernels.best_unseen(scores[users] - offsets + offsets, users, starts, items, k)
+    assert np.array_equal(moved, again)
 
 
 def test_what_is_no_number_is_listed_only_where_nothing_else_is_left() -> None:

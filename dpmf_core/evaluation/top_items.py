@@ -1,0 +1,77 @@
+"""Users' lists: the best items that they have not rated."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Personal, Recommender
+from dpmf_core.data.ratings import Ratings
+
+Array = npt.NDArray[Any]
+SCORES = 125_000  # at a time: they stay in the processor's cache until they are ranked
+
+
+def top_items(
+    model: Recommender, personal: Personal, history: Ratings, users: Array, k: int
+) -> Array:
+    """Each user's k best items she has not rated, best first, of equal ones the first by number:
+    (len(users), k); -1 where there are not so many. users: different ones.
+    """
+    k = min(k, history.n_items)
+    if model.is_bilinear and not model.has_factors:
+        b = np.asarray(model.item_offsets, np.float32)
+        order = np.argsort(np.where(np.isnan(b), np.inf, -b), kind="stable")
+        return _first_unseen(order, history, users, k, 4 * k)
+    found = np.empty((len(users), k), np.int64)
+    step, starts = max(1, SCORES // history.n_items), history.by_user
+    scores, offsets = _scores(model, personal)
+
+    def rank(first: int, last: int) -> None:
+        for start in range(first, last, step):
+            some = slice(start, min(start + step, last))
+            found[some] = kernels.best_unseen(
+                scores(users[some]), users[some], starts, history.items, k, offsets
+            )
+
+    kernels.share_out(rank, np.full(len(users), float(history.n_items)), None)
+    return found
+
+
+def _scores(
+    model: Recommender, personal: Personal
+) -> tuple[Callable[[Array], Array], Array | None]:
+    """What lists are ranked by, (len(users), n_items) of some users, and what is to be added for
+    each item (n_items,), in the pass that ranks.
+    """
+    if not model.is_bilinear:
+        return functools.partial(model.scores, personal), None
+    factors, sides = personal.factors, model.item_sides.T
+    return lambda users: factors[users] @ sides, model.item_offsets
+
+
+def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: int) -> Array:
+    """The first k of the items in everybody's `order` (n_items,) that each user has not rated,
+    (len(users), k); of its first `depth` where these are enough.
+    """
+    found = np.full((len(users), k), -1, np.int64)
+    if not (len(users) and k):
+        return found
+    depth = min(depth, len(order))
+    place, row = np.empty(len(order), np.int64), np.full(history.n_users, -1, np.int64)
+    place[order], row[users] = np.arange(len(order)), np.arange(len(users))
+    span = slice(*history.by_user[[users.min(), users.max() + 1]])
+    places = place[history.items[span]]
+    near = np.flatnonzero(places < depth)
+    unseen = np.ones((len(users) + 1, depth), np.bool_)  # the last row: of who is not asked
+    unseen[row[history.users[span][near]], places[near]] = False
+    count = np.cumsum(unseen[:-1], axis=1)
+    rows, columns = np.nonzero(unseen[:-1] & (count <= k))
+    found[rows, count[rows, columns] - 1] = order[columns]
+    few = np.flatnonzero(count[:, -1] < k)
+    if len(few) and depth < len(order):
+        found[few] = _first_unseen(order, history, users[few], k, 4 * depth)
+    return found
