@@ -203,14 +203,21 @@ class ParquetParts(LazyParts):
     def __len__(self) -> int:
         return len(self._manifest.parts)
 
-    def part(self, place: int) -> Part:
+    def place_of(self, user: int) -> int:
+        return int(self._who.part_of[user])
+
+    @property
+    def _who(self) -> Members:
         if self._members is None:
             self._members = Members(self._manifest.n_users, len(self))
-        ids, columns = self._members.of_part(place), self._columns(place)
+        return self._members
+
+    def part(self, place: int) -> Part:
+        ids, columns = self._who.of_part(place), self._columns(place)
         return Part(
             ids,
             Ratings(
-                self._members.place_of[columns["user"]],
+                self._who.place_of[columns["user"]],
                 columns["item"],
                 columns["value"],
                 len(ids),

@@ -99,7 +99,7 @@ class Fingerprints:
         self._openers.ask(source, asker, then)
 
     def _open(self, source: DataSource) -> Opened:
-        found = self._known[source] = Opened(data_access.open_anywhere(source[0]).fingerprint)
+        found = self._known[source] = Opened(data_access.identified(source[0]).fingerprint)
         return found
 
     def forget(self, data_id: str) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dpmf_core import kernels
-from dpmf_core.data.catalogue import catalogue
+from dpmf_core.data.catalogue import catalogue, lent
 from dpmf_core.engine import dask_settings
 from dpmf_core.engine.quotas import duration
 from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, threads_cluster
@@ -160,13 +160,14 @@ def verified_work(
                 "steps": progress.steps,
                 "seconds": progress.seconds,
                 "new": list(new),
+                "part": progress.part,
             },
         )
 
     worker.log_event(topic, {"ticket": ticket, "worker": worker.address})
     here: Any = contextlib.nullcontext()
     if isinstance(spec, RunSpec) and data is not None:
-        here = data_access.lent(spec.data.id, data)
+        here = lent(spec.data.id, data)
     try:
         with here:
             if found := refusal(spec, wanted, worker.address):

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpmf_core.data.catalogue import lent
 from dpmf_core.engine import lending
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.lending import Lending
@@ -64,9 +65,9 @@ def test_what_is_lent_takes_the_place_of_what_is_here(monkeypatch: pytest.Monkey
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     asked, other = DataSpec(id="lowrank"), low_rank(seed=9)
     before = data_access.open_anywhere(asked).fingerprint
-    with data_access.lent("lowrank", other):
+    with lent("lowrank", other):
         assert data_access.open_anywhere(asked).fingerprint == other.fingerprint != before
-        with data_access.lent("another", low_rank()):
+        with lent("another", low_rank()):
             assert data_access.open_anywhere(asked).fingerprint == before
     assert data_access.open_anywhere(asked).fingerprint == before
 
