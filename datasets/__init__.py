@@ -53,9 +53,10 @@ def catalogue() -> tuple[Listed, ...]:
 
 
 def in_parts() -> tuple[Entry, ...]:
-    """Every set of ratings in parts: simulated, and kept under a name of its owner's."""
-    own = (parts_folder.entry_of(name) for name in parts_folder.names())
-    return (*LARGE.values(), *own)
+    """Every set of ratings in parts: simulated, and kept under a name of its owner's. One whose
+    manifest is damaged is not listed; whoever names it hears so.
+    """
+    return (*LARGE.values(), *parts_folder.entries())
 
 
 def is_in_parts(id_or_path: str) -> bool:

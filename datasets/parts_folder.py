@@ -4,6 +4,7 @@ The manifest holds the public facts, and a hash of each file; the fingerprint of
 hash of these. A folder that has no manifest yet is unfinished.
 """
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -248,10 +249,25 @@ class ParquetParts(LazyParts):
         return {name: table[name].to_numpy() for name in table.column_names}
 
 
+def entries() -> list[Entry]:
+    """Of every finished set whose manifest can be read."""
+    found = []
+    for name in names():
+        with contextlib.suppress(BadInput, FileNotFoundError):  # damaged, or removed just now
+            found.append(entry_of(name))
+    return found
+
+
 def entry_of(name: str) -> Entry:
     """What the catalogue says of a finished set. Raises BadInput where its manifest is damaged."""
-    found = manifest_of(name)
-    files = folder_of(name).glob("*.parquet")
+    file = folder_of(name) / MANIFEST
+    return _entry(name, file, file.stat().st_mtime_ns)
+
+
+@functools.lru_cache(64)
+def _entry(name: str, file: Path, stamp: int) -> Entry:
+    found = _manifest(file, stamp)
+    files = file.parent.glob("*.parquet")
     return Entry(
         id=name,
         title=found.name,

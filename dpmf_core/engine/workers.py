@@ -28,7 +28,7 @@ from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, thread
 from dpmf_core.engine.verification import Expected, refusal
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.paths import workplace
-from dpmf_core.runs import data_access, execution
+from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress, Report
 from dpmf_core.runs.specification import RunSpec
 

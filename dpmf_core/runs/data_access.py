@@ -99,8 +99,8 @@ def open_data(spec: DataSpec) -> Data:
     found = open_anywhere(spec)
     if isinstance(found, PartitionedRatings):
         raise BadInput(
-            f"{spec.id} is kept in parts, of which one is in memory at a time, and this looks at all"
-            " ratings together. Take a data set in one memory for it."
+            f"{spec.id} is kept in parts, of which one is in memory at a time, and this looks at"
+            " all ratings together. Take a data set in one memory for it."
         )
     return found
 
@@ -199,7 +199,7 @@ def _own_rows(
     user: int,
 ) -> Ratings:
     data = _shaped(spec, shape)
-    row = user if shape is None else slots(shape, open_anywhere(spec).n_users)[user]
+    row = user if shape is None else slots(shape, open_anywhere(spec).shape.n_units)[user]
     part = data.part_with(user)
     history = split_part(part, how, seed).history
     own = history.only(history.users == np.searchsorted(part.ids, row))

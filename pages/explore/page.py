@@ -18,7 +18,7 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.planning import Prepared, prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.explore import sections, story, wanted_gain
+from pages.explore import large_sets, sections, story, wanted_gain
 from pages.explore.words import NO_BETTER
 from pages.kit import (
     comparison,
@@ -165,8 +165,9 @@ def main() -> None:
     with middle:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
+        runs = large_sets.runs(choice, selection)
         done = run_progress.request(
-            "explore", selection.runs, first=comparison.first_runs(selection), whole=WITH_LISTS
+            "explore", runs, first=comparison.first_runs(selection), whole=WITH_LISTS
         )
     if not drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))
@@ -182,7 +183,7 @@ def main() -> None:
         sections.better(selection, done, use)
     polling.first_view_ends(drawn)
     below(choice, given, selection, done, ready)
-    if proved and len(done) == len(selection.runs):
+    if proved and "main" in done and len(done) == len(runs):
         epsilon_grid.keep_filling("explore", spec, grid)
 
 
