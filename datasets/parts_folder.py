@@ -27,6 +27,7 @@ from dpmf_core.paths import data_folder
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+WORDS = "Ratings in parts, of which one is in memory at a time."  # of every set
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -272,7 +273,7 @@ def _entry(name: str, file: Path, stamp: int) -> Entry:
         id=name,
         title=found.name,
         kind="file",
-        words="Ratings in parts, of which one is in memory at a time.",
+        words=WORDS,
         licence="Your own.",
         citation="",
         size_mb=round(sum(file.stat().st_size for file in files) / 1e6, 1),

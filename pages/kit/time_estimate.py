@@ -27,9 +27,7 @@ AROUND = 0.4  # seconds of a run besides its training, where nothing else is kno
 UNKNOWN = 1.0  # seconds of training of a method that was never run, for each million of values
 A_TRAINING = 0.005  # seconds of one training of an audit, where none was measured
 STEPS = 10.0  # the usual number of them
-PART_READING = (
-    2.0  # seconds for each million ratings in parts: to read and split them, and to judge
-)
+PART_READING = 2.0  # seconds for each million ratings in parts, to read, split and judge them
 A_DOCUMENT = 300  # different words of a document
 REFRESH = 60.0  # seconds until stored runs are looked at again
 Work = Any  # a RunSpec or a Measurement
