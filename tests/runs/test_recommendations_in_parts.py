@@ -78,7 +78,7 @@ def both(**data: Any) -> tuple[Run, Run]:
 
 
 @pytest.mark.parametrize(
-    "data", [{}, {"top_items": 12}, {"most_per_user": 9}, RELEASED], ids=lambda it: "-".join(it)
+    "data", [{}, {"top_items": 12}, {"most_per_user": 9}, RELEASED], ids="-".join
 )
 def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) -> None:
     whole, there = both(**data)
@@ -185,6 +185,6 @@ def test_a_run_that_still_counts_items_can_be_cancelled(parts: Any) -> None:
 
 def test_a_plan_says_that_a_method_needs_all_ratings(parts: Any, films: Ratings) -> None:
     asked = RunSpec.parse(data={"id": "parts"}, algorithm="slope-one")
-    with pytest.raises(BadInput, match="Slope One .* needs all ratings in one memory, and parts"):
+    with pytest.raises(BadInput, match=r"Slope One .* needs all ratings in one memory, and parts"):
         prepare(asked, films.shape)
     assert prepare(asked.on("slope-one", data=DataSpec(id="whole")), films.shape)
