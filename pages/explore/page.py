@@ -74,13 +74,16 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
     return True
 
 
-def plain_finding(choice: Choice, proved: bool, done: dict[str, Run]) -> None:
-    """The headline of what has no epsilon, or lacks what it is compared with."""
+def plain_finding(choice: Choice, proved: bool, done: dict[str, Run], asked: bool) -> None:
+    """The headline of what has no epsilon, or lacks what it is compared with. asked: whether the
+    run is asked for.
+    """
     if "main" not in done:
         st.title(
             say("What does ε = {epsilon} cost?", epsilon=budget_text(choice.epsilon)), anchor=False
         )
-        st.write(odometer.opening_text("explore"))
+        before = () if asked else (large_sets.NOT_YET,)
+        st.write(odometer.opening_text("explore", *before))
         return
     draws = same_draws(done, "main", "twin", "trivial")
     title = done["main"].record.title
@@ -175,7 +178,7 @@ def main() -> None:
             drawn = proved and draw_story(choice, spec, grid, waits=True)
     if not drawn:
         with head:
-            plain_finding(choice, proved, done)
+            plain_finding(choice, proved, done, asked="main" in runs)
     if proved:
         with waited:
             stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])

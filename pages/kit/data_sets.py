@@ -100,7 +100,7 @@ def unsuited(page: Page) -> str:
     if not is_in_parts(chosen):
         return ""
     return say(
-        "{name} is kept in parts, of which one is in memory at a time, and what this page shows"
+        "'{name}' is kept in parts, of which one is in memory at a time, and what this page shows"
         " needs all ratings together. Choose another data set at left; Explore, Trade-off, Tune and"
         " Choose take ratings in parts.",
         name=phrase(find(chosen).title),
