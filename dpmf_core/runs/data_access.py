@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import threading
 from collections.abc import Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import replace
@@ -186,7 +187,12 @@ def own_in_parts(run: Run, user: int) -> Ratings:
     """
     spec, shape = run.spec, run.record.released_shape
     seed = seeds(spec.seed).split
-    return _own_rows(spec.data, shape, spec.split, seed, _stamp(spec.data.id), user)
+    with _one_part:
+        return _own_rows(spec.data, shape, spec.split, seed, _stamp(spec.data.id), user)
+
+
+# sessions that look at lists have one part between them in memory
+_one_part = threading.Lock()
 
 
 @functools.lru_cache(64)

@@ -3,27 +3,33 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.engine.executor import engine
+from dpmf_core.engine.executor import Engine, engine
 from dpmf_core.engine.jobs import Job, Task
+from dpmf_core.engine.quotas import Limits
 from dpmf_core.runs.execution import Progress, run
 from dpmf_core.runs.recommendations import recommend
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
+from dpmf_core.runs.store import Store
 from dpmf_core.serving import settings
 from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import parts_folder
 from pages.kit import data_sets, time_estimate
 from pages.kit.page_table import BY_ID
 from tests.pages.driving import (
+    ROOT,
     behind_sidebar,
     component,
     everything_asked,
+    frames,
+    run_until,
     settled,
     words,
 )
@@ -231,6 +237,21 @@ def test_trade_off_asks_before_what_takes_long(
     assert not [it for it in engine().store.rows() if it["seed"] == 60]
 
 
+@pytest.mark.slow
+def test_an_error_that_is_asked_for_takes_runs_by_a_button(
+    films: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = settled(opened("explore/page.py"))
+    take_a_minute(monkeypatch)
+    app.toggle(key="explore.target").set_value(True)
+    settled(app)
+    assert "runs of this curve would take about" in words(app)
+    monkeypatch.setattr(time_estimate, "PART_READING", 1.0)
+    settled(app)
+    assert not [it for it in app.button if it.key == "explore.target.confirm"]
+    assert any("reaches it" in it.value or "is enough" in it.value for it in app.markdown)
+
+
 def test_trade_off_compares_methods_on_parts(films: None) -> None:
     app = settled(opened("tradeoff/page.py", methods="spectral,private-bias", epsilons="1, 5"))
     assert not app.error, [it.value for it in app.error]
@@ -317,3 +338,63 @@ def test_a_private_set_shows_one_persons_list(private: None) -> None:
     assert not app.error and not app.exception
     assert "recommendations stay the same with privacy" in words(app)
     assert [it["epsilon"] for it in component(app, "hero")["lists"]["at"]] == [5.0]
+
+
+# ---- other pages --------------------------------------------------------------------------------
+
+
+def test_the_data_page_lists_them(films: None) -> None:
+    app = AppTest.from_file(str(ROOT / "pages/data/page.py"), default_timeout=60).run()
+    assert not app.exception
+    [table] = [it for it in frames(app) if "id" in it and "licence" in it]
+    listed = table.set_index("id")
+    assert bool(listed.loc[NAME, "here"]) and bool(listed.loc["cinema-10m", "here"])
+    assert "cinema-1b" not in listed.index
+
+
+def test_the_data_page_keeps_the_names_of_others(
+    films: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_DATA_SETS", "cinema-small")
+    settings.settings.cache_clear()
+    try:
+        app = AppTest.from_file(str(ROOT / "pages/data/page.py"), default_timeout=60).run()
+    finally:
+        monkeypatch.undo()
+        settings.settings.cache_clear()
+    [table] = [it for it in frames(app) if "id" in it and "licence" in it]
+    assert NAME not in set(table["id"])
+
+
+@pytest.mark.slow
+def test_tune_searches_on_parts(films: None) -> None:
+    app = settled(opened("tune/page.py", algo="private-bias"))
+    app.number_input(key="tune.trials").set_value(2)
+    app.number_input(key="tune.draws").set_value(1).run()
+    app.button(key="tune.go").click()
+    settled(app)
+    run_until(app, lambda: any("The best of 2 trials" in it.value for it in app.title))
+    assert not app.error
+
+
+def test_choose_tries_a_twin_of_a_private_set(private: None) -> None:
+    app = AppTest.from_file(str(ROOT / "pages/choose/page.py"), default_timeout=60)
+    app.query_params["data"] = NAME
+    app.run()
+    assert not app.exception and not app.error
+    assert app.selectbox(key="sidebar.data").value == NAME
+    assert "Your rows are not used, and choosing costs no ε" in words(app)
+    assert entries() == 0
+
+
+@pytest.mark.slow
+def test_a_run_that_takes_too_long_ends_within_a_part(tmp_path: Path) -> None:
+    limits = Limits(run_seconds=1.0)
+    limited = Engine(Store(tmp_path / "runs"), processes=False, workers=1, limits=limits)
+    asked = RunSpec.parse(data={"id": "cinema-10m"}, algorithm="global-mean")
+    try:
+        job = limited.submit(asked, asker="somebody")
+        assert job.wait(60) and job.state == "failed"
+        assert job.error is not None and job.error.startswith("This run took longer than")
+    finally:
+        limited.close()
