@@ -350,10 +350,8 @@ def sweep(
         split=dict(split or {}),
     )
     given = None if isinstance(data, str) else held
-    here = (
-        contextlib.nullcontext() if given is None else lent(asked.data.id, given)
-    )  # not what this machine has under the same name
-    with here:
+    # not what this machine has under the same name
+    with contextlib.nullcontext() if given is None else lent(asked.data.id, given):
         points = asked.points_on(_opened(asked.data, given).shape)
     runs = _made({point.key: point.spec for point in points}, given, ledger, on_run)
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)

@@ -232,7 +232,7 @@ def progress(
         said.append(say("one run at step {step} of {steps}", step=now.step, steps=now.steps))
     if now and now.part:
         said.append(say("reading part {part:,} of {parts:,}", part=now.part[0], parts=now.part[1]))
-    if len(said) == 1 + (ended > done) and open_jobs[0].state == "waiting":
+    if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
         said.append(_turn(open_jobs[0]))
     if left >= 1:
         said.append(say("about {time}", time=words(left)))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpmf_core import sweep
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
@@ -188,3 +189,11 @@ def test_a_plan_says_that_a_method_needs_all_ratings(parts: Any, films: Ratings)
     with pytest.raises(BadInput, match=r"Slope One .* needs all ratings in one memory, and parts"):
         prepare(asked, films.shape)
     assert prepare(asked.on("slope-one", data=DataSpec(id="whole")), films.shape)
+
+
+def test_data_that_are_given_are_not_the_set_of_their_name(parts: Any, films: Ratings) -> None:
+    given = replace(films, name="parts")
+    swept = sweep(given, ["slope-one"])
+    assert len(swept.runs) == 1
+    with pytest.raises(BadInput, match="needs all ratings in one memory"):
+        sweep("parts", ["slope-one"])
