@@ -108,7 +108,7 @@ def open_data(spec: DataSpec) -> Data:
 
 def forget() -> None:
     """Nothing that was read stays in this process's memory; what is still in use is read again."""
-    for kept in (_raw, _prepared, _split, _own_rows):
+    for kept in (_raw, _prepared, _split, _own_rows, _first_users):
         kept.cache_clear()
     coherence.forget()
 
@@ -181,18 +181,30 @@ def _shaped(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
     return found if shape is None else filtered_parts(found, spec, shape)
 
 
+# a user's own ratings; sessions that look at them have one part between them in memory
+_one_part = threading.Lock()
+
+
 def own_in_parts(run: Run, user: int) -> Ratings:
     """The ratings of one user that train a run on ratings in parts, as those of user 0 alone. user:
     her number in the data set. One part is read, if it was not before.
     """
-    spec, shape = run.spec, run.record.released_shape
-    seed = seeds(spec.seed).split
     with _one_part:
-        return _own_rows(spec.data, shape, spec.split, seed, _stamp(spec.data.id), user)
+        return _own_rows(*_trained_on(run), user)
 
 
-# sessions that look at lists have one part between them in memory
-_one_part = threading.Lock()
+def some_in_parts(run: Run) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Numbers of the users of one part, ascending, and how many of their ratings train a run on
+    ratings in parts. The part is read, if it was not before.
+    """
+    with _one_part:
+        return _first_users(*_trained_on(run))
+
+
+def _trained_on(run: Run) -> tuple[Any, ...]:
+    """What says which ratings in parts train a run."""
+    spec, shape = run.spec, run.record.released_shape
+    return spec.data, shape, spec.split, seeds(spec.seed).split, _stamp(spec.data.id)
 
 
 @functools.lru_cache(64)
@@ -204,12 +216,28 @@ def _own_rows(
     stamp: Hashable,
     user: int,
 ) -> Ratings:
-    data = _shaped(spec, shape)
-    row = user if shape is None else slots(shape, open_anywhere(spec).shape.n_units)[user]
+    data, row = _shaped(spec, shape), _rows_in_parts(spec, shape)[user]
     part = data.part_with(user)
     history = split_part(part, how, seed).history
     own = history.only(history.users == np.searchsorted(part.ids, row))
     return replace(own, users=np.zeros_like(own.users), n_users=1, titles=data.titles)
+
+
+@functools.lru_cache(8)
+def _first_users(
+    spec: DataSpec, shape: PublicShape | None, how: SplitSpec, seed: int, stamp: Hashable
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    data, rows = _shaped(spec, shape), _rows_in_parts(spec, shape)
+    part = data.part_with(0)
+    users = np.flatnonzero(np.isin(rows, part.ids))
+    history = split_part(part, how, seed).history
+    return users, np.diff(history.by_user)[np.searchsorted(part.ids, rows[users])]
+
+
+def _rows_in_parts(spec: DataSpec, shape: PublicShape | None) -> npt.NDArray[np.int64]:
+    """The row of each user of ratings in parts, as `rows_of`."""
+    count = open_anywhere(spec).shape.n_units
+    return np.arange(count) if shape is None else slots(shape, count)
 
 
 def rows_of(run: Run) -> npt.NDArray[np.int64]:

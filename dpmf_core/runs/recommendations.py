@@ -10,19 +10,16 @@ import numpy.typing as npt
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation.by_parts import split_part
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.data_access import (
     open_anywhere,
     own_in_parts,
-    parts_of,
     ratings_of,
     rows_of,
+    some_in_parts,
     split_of,
 )
-from dpmf_core.runs.public_shape import slots
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.seeds import seeds
 
 Ints = npt.NDArray[np.int64]
 RICH = 40  # ratings from which a history is rich
@@ -106,9 +103,9 @@ def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
 
 def someone(run: Run) -> int:
     """A user with a rich history, to start with: the first by number with at least 40 ratings,
-    or else the busiest. Of ratings in parts, of the first part that holds somebody.
+    or else the busiest. Of ratings in parts, of those in the part of user 0.
     """
-    users, counts = _first_part(run) if is_in_parts(run.spec.data.id) else _everybody(run)
+    users, counts = some_in_parts(run) if is_in_parts(run.spec.data.id) else _everybody(run)
     rich = np.flatnonzero(counts >= RICH)
     return int(users[rich[0] if len(rich) else np.argmax(counts)])
 
@@ -117,18 +114,3 @@ def _everybody(run: Run) -> tuple[Ints, Ints]:
     """Numbers of users, ascending, and how many of their ratings train."""
     counts = np.diff(split_of(run).history.by_user)[rows_of(run)]
     return np.arange(len(counts)), counts
-
-
-def _first_part(run: Run) -> tuple[Ints, Ints]:
-    """As `_everybody`, of one part."""
-    parts, shape = parts_of(run), run.record.released_shape
-    count = open_anywhere(run.spec.data).shape.n_units
-    user_of = np.full(parts.n_users, -1)  # rows of a released shape may be nobody's
-    user_of[np.arange(count) if shape is None else slots(shape, count)] = np.arange(count)
-    for part in parts.parts:
-        here = user_of[part.ids]
-        if (here >= 0).any():
-            history = split_part(part, run.spec.split, seeds(run.spec.seed).split).history
-            order = np.argsort(here[here >= 0])
-            return here[here >= 0][order], np.diff(history.by_user)[here >= 0][order]
-    raise AssertionError("ratings of nobody are not trained on")
