@@ -37,6 +37,7 @@ __all__ = [
     "import_",
     "import_parts",
     "in_parts",
+    "is_in_parts",
     "is_own",
     "load",
     "present",
@@ -52,9 +53,19 @@ def catalogue() -> tuple[Listed, ...]:
 
 
 def in_parts() -> tuple[Entry, ...]:
-    """Every set of ratings in parts: simulated, and kept under a name of its owner's."""
-    own = (parts_folder.entry_of(name) for name in parts_folder.names())
-    return (*LARGE.values(), *own)
+    """Every set of ratings in parts: simulated, and kept under a name of its owner's. One whose
+    manifest is damaged is not listed; whoever names it hears so.
+    """
+    return (*LARGE.values(), *parts_folder.entries())
+
+
+def is_in_parts(id_or_path: str) -> bool:
+    """Whether it is a set of ratings in parts: simulated, of its owner's, or at an address."""
+    return (
+        id_or_path in LARGE
+        or _is_own_parts(id_or_path)
+        or (id_or_path not in SOURCES and parts_address.is_address(id_or_path))
+    )
 
 
 def ratings() -> tuple[Entry, ...]:

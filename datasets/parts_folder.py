@@ -4,6 +4,7 @@ The manifest holds the public facts, and a hash of each file; the fingerprint of
 hash of these. A folder that has no manifest yet is unfinished.
 """
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -26,6 +27,7 @@ from dpmf_core.paths import data_folder
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+WORDS = "Ratings in parts, of which one is in memory at a time."  # of every set
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -203,14 +205,21 @@ class ParquetParts(LazyParts):
     def __len__(self) -> int:
         return len(self._manifest.parts)
 
-    def part(self, place: int) -> Part:
+    def place_of(self, user: int) -> int:
+        return int(self._who.part_of[user])
+
+    @property
+    def _who(self) -> Members:
         if self._members is None:
             self._members = Members(self._manifest.n_users, len(self))
-        ids, columns = self._members.of_part(place), self._columns(place)
+        return self._members
+
+    def part(self, place: int) -> Part:
+        ids, columns = self._who.of_part(place), self._columns(place)
         return Part(
             ids,
             Ratings(
-                self._members.place_of[columns["user"]],
+                self._who.place_of[columns["user"]],
                 columns["item"],
                 columns["value"],
                 len(ids),
@@ -241,15 +250,30 @@ class ParquetParts(LazyParts):
         return {name: table[name].to_numpy() for name in table.column_names}
 
 
+def entries() -> list[Entry]:
+    """Of every finished set whose manifest can be read."""
+    found = []
+    for name in names():
+        with contextlib.suppress(BadInput, FileNotFoundError):  # damaged, or removed just now
+            found.append(entry_of(name))
+    return found
+
+
 def entry_of(name: str) -> Entry:
     """What the catalogue says of a finished set. Raises BadInput where its manifest is damaged."""
-    found = manifest_of(name)
-    files = folder_of(name).glob("*.parquet")
+    file = folder_of(name) / MANIFEST
+    return _entry(name, file, file.stat().st_mtime_ns)
+
+
+@functools.lru_cache(64)
+def _entry(name: str, file: Path, stamp: int) -> Entry:
+    found = _manifest(file, stamp)
+    files = file.parent.glob("*.parquet")
     return Entry(
         id=name,
         title=found.name,
         kind="file",
-        words="Ratings in parts, of which one is in memory at a time.",
+        words=WORDS,
         licence="Your own.",
         citation="",
         size_mb=round(sum(file.stat().st_size for file in files) / 1e6, 1),

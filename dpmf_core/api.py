@@ -12,7 +12,7 @@ from scipy.sparse import sparray, spmatrix
 
 from dpmf_core import algorithms
 from dpmf_core.data import AnyData, PartitionedRatings, frames
-from dpmf_core.data.catalogue import catalogue, is_own
+from dpmf_core.data.catalogue import catalogue, is_own, lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, is_sparse
@@ -223,7 +223,7 @@ def account(
 
 def _kept(spec: RunSpec, ledger: str | Path | None) -> Run:
     store = Store()
-    stored = store.get(specification.run_key(spec, data_access.open_anywhere(spec.data)))
+    stored = store.get(specification.run_key(spec, data_access.identified(spec.data)))
     if stored is not None:
         return stored
     made = execution.run(spec, ledger=ledger)
@@ -350,7 +350,9 @@ def sweep(
         split=dict(split or {}),
     )
     given = None if isinstance(data, str) else held
-    points = asked.points_on(_opened(asked.data, given).shape)
+    # not what this machine has under the same name
+    with contextlib.nullcontext() if given is None else lent(asked.data.id, given):
+        points = asked.points_on(_opened(asked.data, given).shape)
     runs = _made({point.key: point.spec for point in points}, given, ledger, on_run)
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
     return Swept(points, runs, noisy, noisy_errors)

@@ -22,6 +22,7 @@ if platform.machine() in ("x86_64", "AMD64"):
 # compiled once, whichever data folder a test has
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled"))
 
+from dpmf_core.data import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounts import LEDGER
@@ -119,6 +120,7 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     module = ModuleType(CATALOGUE)
     module.load, module.stamp = load, lambda data_id: stamps.get(data_id, 0.0)  # type: ignore[attr-defined]
     module.is_own = lambda _: False  # type: ignore[attr-defined]
+    module.is_in_parts = lambda data_id: isinstance(held.get(data_id), PartitionedRatings)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, CATALOGUE, module)
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
     _forget()

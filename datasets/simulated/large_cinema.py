@@ -115,6 +115,9 @@ class CinemaParts(LazyParts):
     def __len__(self) -> int:
         return usual_parts(self.n_users)
 
+    def place_of(self, user: int) -> int:
+        return user // USERS_OF_A_PART
+
     def part(self, place: int) -> Part:
         first = place * USERS_OF_A_PART
         last = min(first + USERS_OF_A_PART, self.n_users)

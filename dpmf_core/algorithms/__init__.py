@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.registry import Place, Registry
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Curator, open_curator
-from dpmf_core.data import PartitionedRatings
 from dpmf_core.data.samples import require_not_negative
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.language import phrase
@@ -137,21 +136,31 @@ def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) 
     )
 
 
-def require_sums_alone(algorithm: Algorithm, ratings: PartitionedRatings) -> None:
-    """Raises BadInput where an algorithm needs all ratings in one memory."""
+def asks_sums_alone(algorithm: Algorithm) -> bool:
+    """Whether it takes ratings in parts, for it needs no more than sums over them."""
     promise = algorithm.guarantee()
-    alone = CELLS_ARE_PUBLIC not in promise.assumptions
     if not promise.has_epsilon:
-        alone = algorithm.asks_sums_alone()
-    if alone:
+        return algorithm.asks_sums_alone()
+    return CELLS_ARE_PUBLIC not in promise.assumptions
+
+
+def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, float]) -> None:
+    """Raises BadInput where an algorithm needs all ratings in one memory. name, bounds: of ratings
+    in parts.
+    """
+    if asks_sums_alone(algorithm):
         if algorithm.task == "samples":
-            require_not_negative(ratings.bounds)
+            require_not_negative(bounds)
         return
     raise BadInput(
-        f"{algorithm.title} with these parameters needs all ratings in one memory, and"
-        f" {ratings.name} is kept in parts. Take an algorithm that asks for sums alone, such as"
-        " private-bias, spectral, ada-dpals, dp-sgd, als (with its exact solver and all ratings of"
-        " a user) or bias; or, where the ratings fit, their file itself."
+        phrase(
+            "{title} with these parameters needs all ratings in one memory, and {name} is kept in"
+            " parts. Take an algorithm that asks for sums alone, such as private-bias, spectral,"
+            " ada-dpals, dp-sgd, als (with its exact solver and all ratings of a user) or bias; or,"
+            " where the ratings fit, their file itself.",
+            title=phrase(algorithm.title),
+            name=name,
+        )
     )
 
 
@@ -168,6 +177,7 @@ __all__ = [
     "PrivateAlgorithm",
     "Recommender",
     "Streams",
+    "asks_sums_alone",
     "build",
     "curator_for",
     "declared",

@@ -15,7 +15,7 @@ def ask(
     question: Question, store: Store | None = None, tell: Callable[[int, int], None] | None = None
 ) -> Answer:
     """The answer. tell: called with how many of how many runs have finished. Raises BadInput."""
-    runs = Runs(question, data_access.open_data(question.data).shape)
+    runs = Runs(question, data_access.open_anywhere(question.data).shape)
     store = store or Store()
     finished: dict[str, Run] = {}
     for key, spec in runs.specs.items():

@@ -17,8 +17,8 @@ from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.options import ledger_option
 from dpmf_core.cli.runs import finish
 from dpmf_core.cli.tables import json_option
+from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import budget_text
@@ -90,8 +90,8 @@ def choose(
     Public and simulated data are tried themselves, of others a simulated twin with their public
     shape. Give one of --spend, --keep and --reach.
     """
-    data = data_access.open_data(DataSpec(id=dataset))
-    if not isinstance(data, Ratings):
+    data = data_access.open_anywhere(DataSpec(id=dataset))
+    if isinstance(data, Samples):
         raise BadInput(f"choose is about ratings; {file_of(dataset)} holds {data.unit}s.")
     shape = data.shape
     tried = dataset
@@ -136,8 +136,8 @@ def _selected(found: Finding, data: DataSpec) -> Selected:
         engine.close()
 
 
-def _found(question: Question, dataset: str, data: Ratings) -> Finding:
-    runs = Runs(question, data_access.open_data(question.data).shape)
+def _found(question: Question, dataset: str, data: Ratings | PartitionedRatings) -> Finding:
+    runs = Runs(question, data_access.open_anywhere(question.data).shape)
     finished, failures = finish(runs.points, Store())
     if failures:
         raise failures[0]

@@ -334,7 +334,7 @@ def _cost(spec: TuneSpec, final: Run, trials: int) -> dict[str, Any] | None:
 
     if spec.budget is None:
         return None
-    ready = prepare(final.spec, data_access.open_data(spec.data).shape)
+    ready = prepare(final.spec, data_access.open_anywhere(spec.data).shape)
     if not normal_form(ready.plan) or not ready.guarantee.has_epsilon:
         return None
     return asdict(price(ready.plan, None, max(trials, 1), spec.budget, spec.draws))

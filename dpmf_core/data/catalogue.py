@@ -2,14 +2,16 @@
 finds it.
 """
 
+import contextlib
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast, get_args
 
-from dpmf_core.data import AnyData
+from dpmf_core.data import AnyData, PartitionedRatings
 
 Kind = Literal["simulated", "download", "file"]
 
@@ -101,6 +103,9 @@ class Catalogue(Protocol):
     def in_parts(self) -> tuple[Entry, ...]:
         """Every entry of ratings in parts."""
 
+    def is_in_parts(self, id_or_path: str) -> bool:
+        """Whether it is a set of ratings in parts; nothing is read."""
+
     def ratings(self) -> tuple[Entry, ...]:
         """The entries that hold ratings."""
 
@@ -152,6 +157,33 @@ def catalogue() -> Catalogue:
     return cast(
         Catalogue, importlib.import_module(os.environ.get("DPMF_CATALOGUE", "dpmf_datasets"))
     )
+
+
+# a data set that came with the work, within `lent`
+_lent: ContextVar[tuple[str, AnyData] | None] = ContextVar("lent", default=None)
+
+
+@contextlib.contextmanager
+def lent(data_id: str, data: AnyData) -> Iterator[None]:
+    """Within this, a data set is the one that is given, whatever this machine has."""
+    before = _lent.set((data_id, data))
+    try:
+        yield
+    finally:
+        _lent.reset(before)
+
+
+def lent_here(data_id: str) -> AnyData | None:
+    """The data that this data set is within `lent`; None outside."""
+    given = _lent.get()
+    return given[1] if given is not None and given[0] == data_id else None
+
+
+def is_in_parts(data_id: str) -> bool:
+    """Whether a data set is ratings in parts. Nothing is read."""
+    if (given := lent_here(data_id)) is not None:
+        return isinstance(given, PartitionedRatings)
+    return catalogue().is_in_parts(data_id)
 
 
 def is_own(data_id: str) -> bool:

@@ -10,6 +10,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self, overload
 
@@ -203,6 +204,14 @@ class PartitionedRatings:
         """How many ratings each item has (n_items,). Exact."""
         return np.asarray(self.fold(ItemCounts(self.n_items)))
 
+    def part_with(self, user: int) -> Part:
+        """The part that a user is in. user: her number before any change of the parts."""
+        parts = self.parts
+        while isinstance(parts, _ChangedParts | _WatchedParts):
+            parts = parts.parts
+        known = parts.place_of if isinstance(parts, LazyParts) else partial(_place_of, parts)
+        return self.parts[known(user)]
+
     def together(self) -> Ratings:
         """All ratings in one memory."""
         parts = list(self.parts)
@@ -260,12 +269,21 @@ def usual_parts(n_users: int) -> int:
     return max(1, -(-n_users // USERS_OF_A_PART))
 
 
+def _place_of(parts: Sequence[Part], user: int) -> int:
+    """The place of the part that a user is in, by reading one after the other."""
+    return next(place for place, part in enumerate(parts) if user in part.ids)
+
+
 class LazyParts(Sequence[Part]):
     """Parts that are read or made when asked for, and not kept."""
 
     @abstractmethod
     def part(self, place: int) -> Part:
         """The part at a place from 0."""
+
+    def place_of(self, user: int) -> int:
+        """The place of the part that a user is in; overridden where it is known without reading."""
+        return _place_of(self, user)
 
     @overload
     def __getitem__(self, place: int) -> Part: ...

@@ -100,7 +100,7 @@ class Fingerprints:
         self._openers.ask(source, asker, then)
 
     def _open(self, source: DataSource) -> Opened:
-        data = data_access.open_anywhere(source[0])
+        data = data_access.identified(source[0])
         found = self._known[source] = Opened(data.fingerprint, data.public)
         return found
 

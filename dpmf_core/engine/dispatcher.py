@@ -206,8 +206,9 @@ class Dispatcher:
             task.state = "running"
             if "step" in said:
                 before = task.progress.curves if task.progress else ()
+                part = said["part"] and tuple(said["part"])  # a message knows lists alone
                 task.progress = Progress(
-                    said["step"], said["steps"], said["seconds"], (*before, *said["new"])
+                    said["step"], said["steps"], said["seconds"], (*before, *said["new"]), part
                 )
             else:
                 task.progress, task.worker, task.began = None, said["worker"], time.monotonic()

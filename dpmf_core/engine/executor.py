@@ -129,7 +129,7 @@ class Engine:
             return True
         if not isinstance(asked, RunSpec) or is_own_data(asked):
             return False
-        return self.store.has(specification.run_key(asked, data_access.open_anywhere(asked.data)))
+        return self.store.has(specification.run_key(asked, data_access.identified(asked.data)))
 
     def measure(
         self, asked: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0

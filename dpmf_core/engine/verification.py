@@ -96,7 +96,7 @@ def refusal(asked: Any, wanted: Expected, worker: str) -> Refusal | None:
 
 def _other_data(asked: RunSpec, wanted: Expected) -> str:
     try:
-        found = run_key(asked, data_access.open_anywhere(asked.data))
+        found = run_key(asked, data_access.identified(asked.data))
     except BadInput as error:  # it has no such data
         return str(error).rstrip(".")
     return "" if found == wanted.key else f"its data set {asked.data.id} holds something else"

@@ -167,6 +167,7 @@ def verified_work(
                 "steps": progress.steps,
                 "seconds": progress.seconds,
                 "new": list(new),
+                "part": progress.part,
             },
         )
 
@@ -180,8 +181,8 @@ def verified_work(
             keeper = functools.partial(AskersAccount, tell=tell_keeper, called_off=bounds.stopped)
             here.enter_context(accounts.kept_elsewhere(keeper))
         if isinstance(spec, RunSpec) and data is not None:
-            lent = opened(data, seal) if seal else data
-            here.enter_context(data_access.lent(spec.data.id, lent))
+            given = opened(data, seal) if seal else data
+            here.enter_context(data_access.lent_for_a_run(spec.data.id, given))
         found = _outcome(spec, wanted, worker.address, tell, bounds)
         if isinstance(found, Refusal) and data is not None:
             found = dataclasses.replace(found, lacks="")

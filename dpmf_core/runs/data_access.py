@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import threading
 from collections.abc import Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import replace
@@ -11,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.data import AnyData, Data, PartitionedRatings
-from dpmf_core.data.catalogue import catalogue
-from dpmf_core.data.partitioned import Folding
+from dpmf_core.data.catalogue import catalogue, is_in_parts, lent, lent_here
+from dpmf_core.data.partitioned import Folding, Watch
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
+from dpmf_core.evaluation.by_parts import split_part
 from dpmf_core.runs import memory
 from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere, filtered_parts
-from dpmf_core.runs.public_shape import slots
+from dpmf_core.runs.public_shape import PublicShape, slots
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import DataSpec, RunSpec
@@ -28,20 +30,13 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
 
 
-# a data set that came with the work, within `lent`, and its fingerprint
-_lent: ContextVar[tuple[str, AnyData] | None] = ContextVar("lent", default=None)
-
-
 @contextlib.contextmanager
-def lent(data_id: str, data: Data) -> Iterator[None]:
-    """Within this, a data set is the one that is given, whatever this machine has. Afterwards
-    nothing of a private one stays in memory.
-    """
-    before = _lent.set((data_id, data))
+def lent_for_a_run(data_id: str, data: Data) -> Iterator[None]:
+    """As `lent`; afterwards nothing of a private data set stays in memory."""
     try:
-        yield
+        with lent(data_id, data):
+            yield
     finally:
-        _lent.reset(before)
         if not data.public:
             forget()
             memory.give_back()
@@ -49,10 +44,8 @@ def lent(data_id: str, data: Data) -> Iterator[None]:
 
 def _stamp(data_id: str) -> Hashable:
     """Another one whenever the data are others."""
-    given = _lent.get()
-    if given is not None and given[0] == data_id:
-        return given[1].fingerprint
-    return catalogue().stamp(data_id)
+    given = lent_here(data_id)
+    return catalogue().stamp(data_id) if given is None else given.fingerprint
 
 
 @contextlib.contextmanager
@@ -70,9 +63,8 @@ def folded_by(folding: Folding) -> Iterator[None]:
 
 @functools.lru_cache(2)
 def _raw(data_id: str, stamp: Hashable) -> AnyData:
-    given = _lent.get()
-    if given is not None and given[0] == data_id:
-        return given[1]
+    if (given := lent_here(data_id)) is not None:
+        return given
     found = catalogue().load(data_id)
     memory.give_back()  # a table takes several times its ratings while it is read
     return found
@@ -98,20 +90,37 @@ def open_anywhere(spec: DataSpec) -> AnyData:
     return _prepared(spec, _stamp(spec.id), _folding.get())
 
 
+def identified(spec: DataSpec) -> AnyData:
+    """Data with the fingerprint of a specification, by which runs on them are found. Of ratings in
+    parts no filter changes it, and none is applied: to choose items, every part is read.
+    """
+    return open_raw(spec.id) if is_in_parts(spec.id) else open_anywhere(spec)
+
+
+def open_watched(spec: DataSpec, before: Watch) -> AnyData:
+    """As `open_anywhere`; before each part is read, also to choose items, before(its place, how
+    many there are) is called, which may raise.
+    """
+    raw = open_raw(spec.id) if is_in_parts(spec.id) else None
+    if not isinstance(raw, PartitionedRatings):
+        return open_anywhere(spec)
+    return filtered_parts(replace(raw, folding=_folding.get()).watched(before), spec)
+
+
 def open_data(spec: DataSpec) -> Data:
     """The same where they are in memory. Raises BadInput where they are kept in parts."""
     found = open_anywhere(spec)
     if isinstance(found, PartitionedRatings):
         raise BadInput(
-            f"{spec.id} is kept in parts, of which one is in memory at a time: it can be fitted"
-            " (`fit`, `sweep`), and nothing else. Take a data set in one memory for this."
+            f"{spec.id} is kept in parts, of which one is in memory at a time, and this looks at"
+            " all ratings together. Take a data set in one memory for it."
         )
     return found
 
 
 def forget() -> None:
     """Nothing that was read stays in this process's memory; what is still in use is read again."""
-    for kept in (_raw, _prepared, _split):
+    for kept in (_raw, _prepared, _split, _own_rows, _first_users):
         kept.cache_clear()
     coherence.forget()
 
@@ -167,13 +176,80 @@ def ratings_of(run: Run) -> Ratings:
 
 def ratings_anywhere(run: Run) -> Ratings | PartitionedRatings:
     """As `ratings_of`, in memory or in parts."""
-    found = open_anywhere(run.spec.data)
-    if not isinstance(found, PartitionedRatings):
-        return ratings_of(run)
-    spec, shape = run.spec.data, run.record.released_shape
+    return parts_of(run) if is_in_parts(run.spec.data.id) else ratings_of(run)
+
+
+def parts_of(run: Run) -> PartitionedRatings:
+    """As `ratings_of`, of a run on ratings in parts."""
+    return _shaped(run.spec.data, run.record.released_shape)
+
+
+def _shaped(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
+    """Ratings in parts in the shape that a run released, if it did."""
+    found = open_anywhere(spec)
+    assert isinstance(found, PartitionedRatings)
     if spec.releases_shape and shape is None:
         return filtered_parts(found, by_exact_counts(spec, found))
     return found if shape is None else filtered_parts(found, spec, shape)
+
+
+# a user's own ratings; sessions that look at them have one part between them in memory
+_one_part = threading.Lock()
+
+
+def own_in_parts(run: Run, user: int) -> Ratings:
+    """The ratings of one user that train a run on ratings in parts, as those of user 0 alone. user:
+    her number in the data set. One part is read, if it was not before.
+    """
+    with _one_part:
+        return _own_rows(*_trained_on(run), user)
+
+
+def some_in_parts(run: Run) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Numbers of the users of one part, ascending, and how many of their ratings train a run on
+    ratings in parts. The part is read, if it was not before.
+    """
+    with _one_part:
+        return _first_users(*_trained_on(run))
+
+
+def _trained_on(run: Run) -> tuple[Any, ...]:
+    """What says which ratings in parts train a run."""
+    spec, shape = run.spec, run.record.released_shape
+    return spec.data, shape, spec.split, seeds(spec.seed).split, _stamp(spec.data.id)
+
+
+@functools.lru_cache(64)
+def _own_rows(
+    spec: DataSpec,
+    shape: PublicShape | None,
+    how: SplitSpec,
+    seed: int,
+    stamp: Hashable,
+    user: int,
+) -> Ratings:
+    data, row = _shaped(spec, shape), _rows_in_parts(spec, shape)[user]
+    part = data.part_with(user)
+    history = split_part(part, how, seed).history
+    own = history.only(history.users == np.searchsorted(part.ids, row))
+    return replace(own, users=np.zeros_like(own.users), n_users=1, titles=data.titles)
+
+
+@functools.lru_cache(8)
+def _first_users(
+    spec: DataSpec, shape: PublicShape | None, how: SplitSpec, seed: int, stamp: Hashable
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    data, rows = _shaped(spec, shape), _rows_in_parts(spec, shape)
+    part = data.part_with(0)
+    users = np.flatnonzero(np.isin(rows, part.ids))
+    history = split_part(part, how, seed).history
+    return users, np.diff(history.by_user)[np.searchsorted(part.ids, rows[users])]
+
+
+def _rows_in_parts(spec: DataSpec, shape: PublicShape | None) -> npt.NDArray[np.int64]:
+    """The row of each user of ratings in parts, as `rows_of`."""
+    count = open_anywhere(spec).shape.n_units
+    return np.arange(count) if shape is None else slots(shape, count)
 
 
 def rows_of(run: Run) -> npt.NDArray[np.int64]:

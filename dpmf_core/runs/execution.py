@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpmf_core import algorithms, kernels
-from dpmf_core.algorithms import Algorithm, Streams, curator_for, require_sums_alone
+from dpmf_core.algorithms import Algorithm, Streams, curator_for
 from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, in_parts
 from dpmf_core.curator.questions import ListeningCurator
 from dpmf_core.data import AnyData, PartitionedRatings
@@ -29,7 +29,7 @@ from dpmf_core.privacy import Event, Noise, PlanViolation, accounts, noise_words
 from dpmf_core.privacy.accounts import Paid
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.runs import partition_selection
-from dpmf_core.runs.data_access import open_anywhere, open_split, split_ratings
+from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
 from dpmf_core.runs.filters import by_exact_counts, filtered_anywhere
 from dpmf_core.runs.individual_losses import (
     IndividualLosses,
@@ -222,11 +222,15 @@ def _asked_data(
     """The data before their shape is released, and what is told of the run: of ratings in parts
     also what is read of them.
     """
-    data = open_anywhere(spec.data) if given is None else filtered_anywhere(given, spec.data)
+    reader = _Reader(report, stopped)
+    if given is None:
+        data = open_watched(spec.data, reader)
+    else:
+        watched = given.watched(reader) if isinstance(given, PartitionedRatings) else given
+        data = filtered_anywhere(watched, spec.data)
     if isinstance(data, PartitionedRatings):
-        reader = _Reader(report, stopped)
         report = reader.report
-        data = _checked(data, spec, individual).watched(reader)
+        _check_parts(data, spec, individual)
     if individual:
         require_individual(spec, data)
     return data, report
@@ -252,16 +256,15 @@ def _names(given: AnyData | None, train: Any) -> ItemNames | None:
     return ItemNames.of(train) if known else None
 
 
-def _checked(data: PartitionedRatings, spec: RunSpec, individual: bool) -> PartitionedRatings:
+def _check_parts(data: PartitionedRatings, spec: RunSpec, individual: bool) -> None:
     """Raises BadInput on what cannot be done with ratings in parts, before anything is charged."""
-    require_sums_alone(prepared_for(spec, data).algorithm, data)
+    prepared_for(spec, data)
     require_splittable(spec.split, data.name)
     if individual:
         raise BadInput(
             f"What single users lost is found in one memory, and {data.name} is kept in parts."
             " Leave out --individual."
         )
-    return data
 
 
 @contextlib.contextmanager

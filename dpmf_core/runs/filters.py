@@ -21,6 +21,8 @@ from dpmf_core.runs.public_shape import PublicShape, part_in_slots, reshaped
 from dpmf_core.runs.specification import DataSpec
 
 Whole = TypeVar("Whole", bound=AnyData)
+COUNTS_KEPT = 4  # data sets in parts whose items stay counted
+_known_counts: dict[str, Any] = {}  # by fingerprint
 
 
 def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) -> Data:
@@ -119,9 +121,22 @@ def _of_kept_items(part: Part, kept: Any) -> Part:
     return replace(part, rows=part.rows.keeping(kept))
 
 
+def _counts(data: PartitionedRatings) -> Any:
+    """How many ratings each item has (n_items,). To count them every part is read, so it is done
+    once: no filter that comes before changes them.
+    """
+    found = _known_counts.get(data.fingerprint)
+    if found is None:
+        found = data.item_counts()
+        if len(_known_counts) >= COUNTS_KEPT:
+            _known_counts.clear()
+        _known_counts[data.fingerprint] = found
+    return found
+
+
 def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
     """Only the items that exact counts over all parts choose."""
-    counts, kept = data.item_counts(), np.arange(data.n_items)
+    counts, kept = _counts(data), np.arange(data.n_items)
     if spec.top_items and spec.top_items < data.n_items:
         kept = most_rated(counts, spec.top_items)
     elif not spec.min_item_count:

@@ -9,6 +9,6 @@ from dpmf_core.runs.store import Damaged, Store
 def stored(spec: RunSpec, store: Store) -> Run | None:
     """The run, or None where it is not there or is damaged. Raises BadInput of its data."""
     try:
-        return store.get(run_key(spec, data_access.open_anywhere(spec.data)))
+        return store.get(run_key(spec, data_access.identified(spec.data)))
     except Damaged:
         return None

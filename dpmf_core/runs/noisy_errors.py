@@ -3,26 +3,30 @@ enters the account of its data.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
-from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
-from dpmf_core.data.catalogue import is_own
+from dpmf_core.curator import Block, Blocks, NoisyCurator, Statistic, Totals, in_memory, on_grid
+from dpmf_core.data import PartitionedRatings
+from dpmf_core.data.catalogue import is_in_parts, is_own
 from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.by_parts import split_part
 from dpmf_core.privacy import Event, Noise, Relation, normal_form
 from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.data_access import open_data, split_of
+from dpmf_core.runs.data_access import open_anywhere, parts_of, split_of
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.seeds import seeds
 
 SCORES = "errors of the held-out ratings"
 NONE = "none: they are computed on private data without noise"
@@ -80,13 +84,12 @@ def noisy_error(run: Run, noise: Noise) -> NoisyError:
     """`HeldOutErrors` with the noise of `score_event`, as an error."""
     from scipy.special import ndtri  # loaded when first needed
 
-    parts = split_of(run)
-    people = in_memory({"history": parts.history, "test": parts.test})
+    people = _people(run)
     curator, statistic = NoisyCurator(people, noise), HeldOutErrors()
     # two figures at once, either way, but for 5%
     far = float(ndtri(1 - 0.05 / 4)) * curator.scale(statistic)
     total, users = curator.release(statistic, run.model)
-    half_range = parts.test.shape.half_range
+    half_range = people.shape.half_range
 
     def error(sum_of_squares: float, count: float) -> float:
         mean = max(sum_of_squares, 0.0) / max(count, 1.0)
@@ -97,6 +100,33 @@ def noisy_error(run: Run, noise: Noise) -> NoisyError:
         error(total - far, users + far),
         min(error(total + far, users - far), half_range),  # means are clipped to 1
     )
+
+
+@dataclass(frozen=True)
+class _SplitParts(Sequence[Block]):
+    """Ratings in parts, of each what trains and what is held out."""
+
+    ratings: PartitionedRatings
+    how: SplitSpec
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.ratings.parts)
+
+    def __getitem__(self, place: Any) -> Any:
+        part = self.ratings.parts[place]
+        parts = split_part(part, self.how, self.seed)
+        tables = {"history": parts.history, "test": parts.test}
+        return Block(part.ids, tables, self.ratings.n_users)
+
+
+def _people(run: Run) -> Blocks:
+    """Everybody's ratings that train, and those that are held out."""
+    if is_in_parts(run.spec.data.id):
+        data, seed = parts_of(run), seeds(run.spec.seed).split
+        return Blocks(data.shape, _SplitParts(data, run.spec.split, seed))
+    parts = split_of(run)
+    return in_memory({"history": parts.history, "test": parts.test})
 
 
 def noisy_score(run: Run, noise: Noise) -> float:
@@ -158,7 +188,7 @@ def release(
     for name, run in runs.items():
         if refusal(run):
             continue
-        data = open_data(run.spec.data)
+        data = open_anywhere(run.spec.data)
         with charging(
             data, charge(run, epsilon), ledger, lasting=not is_own(run.spec.data.id)
         ) as paid:

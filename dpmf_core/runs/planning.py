@@ -5,8 +5,8 @@ from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.data import AnyData, Samples
-from dpmf_core.data.catalogue import offered_item_features
+from dpmf_core.data import AnyData, PartitionedRatings, Samples
+from dpmf_core.data.catalogue import is_in_parts, offered_item_features
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Shape
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from dpmf_core.errors import BadInput
@@ -51,8 +51,16 @@ def prepare(
 ) -> Prepared:
     """The plan of a run from public facts alone; unit: what a sample is.
 
-    Raises BadInput on parameters or a budget that do not fit.
+    Raises BadInput on parameters or a budget that do not fit, and on an algorithm that its ratings
+    in parts do not suit.
     """
+    made = _prepared(spec, shape, assumptions, unit)
+    if isinstance(shape, Shape) and is_in_parts(spec.data.id):
+        algorithms.require_sums_alone(made.algorithm, spec.data.id, shape.bounds)
+    return made
+
+
+def _prepared(spec: RunSpec, shape: Any, assumptions: tuple[str, ...], unit: str) -> Prepared:
     canonical = spec.canonical()
     if isinstance(shape, Shape) and algorithms.find(spec.algorithm).task == "samples":
         shape = SampleShape(shape.n_users, shape.n_items)  # ratings, taken as samples
@@ -192,6 +200,8 @@ def charge_of(spec: RunSpec, ready: Prepared) -> Charge:
 
 def prepared_for(spec: RunSpec, data: AnyData) -> Prepared:
     """As `prepare`, for data that are open."""
-    return prepare(
-        spec, data.shape, data.assumptions, data.protected if isinstance(data, Samples) else "user"
-    )
+    unit = data.protected if isinstance(data, Samples) else "user"
+    made = _prepared(spec, data.shape, data.assumptions, unit)
+    if isinstance(data, PartitionedRatings):
+        algorithms.require_sums_alone(made.algorithm, data.name, data.bounds)
+    return made

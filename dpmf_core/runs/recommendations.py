@@ -1,16 +1,28 @@
 """One user's list from a finished run: her side is computed from her own ratings, here and now,
-and kept nowhere.
+and written nowhere.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.top_items import top_items
-from dpmf_core.runs.data_access import ratings_of, rows_of, split_of
+from dpmf_core.runs.data_access import (
+    open_anywhere,
+    own_in_parts,
+    ratings_of,
+    rows_of,
+    some_in_parts,
+    split_of,
+)
 from dpmf_core.runs.record import Run
+
+Ints = npt.NDArray[np.int64]
+RICH = 40  # ratings from which a history is rich
 
 
 @dataclass(frozen=True)
@@ -22,17 +34,33 @@ class Suggestion:
     rating: float
 
 
-def _title(data: Ratings, item: int) -> str:
-    return data.titles[item] if data.titles else f"item {item}"
+@dataclass(frozen=True)
+class _Own:
+    """One user's ratings that train, and her row among them. titles: of all items."""
+
+    ratings: Ratings
+    row: int
+    titles: tuple[str, ...] | None
+
+    def title(self, item: int) -> str:
+        return self.titles[item] if self.titles else f"item {item}"
 
 
-def _history(run: Run, user: int) -> Ratings:
-    history = split_of(run).history
-    if not 0 <= user < history.n_users:
-        raise BadInput(
-            f"There is no user {user}. Users are numbered from 0 to {history.n_users - 1:,}."
-        )
-    return history.only(history.users == rows_of(run)[user])
+def _own(run: Run, user: int) -> _Own:
+    """Raises BadInput on an unknown user."""
+    if is_in_parts(run.spec.data.id):
+        _require_user(user, open_anywhere(run.spec.data).shape.n_units)
+        own = own_in_parts(run, user)
+        return _Own(own, 0, own.titles)
+    history, rows = split_of(run).history, rows_of(run)
+    _require_user(user, len(rows))
+    row = int(rows[user])
+    return _Own(history.only(history.users == row), row, ratings_of(run).titles)
+
+
+def _require_user(user: int, n_users: int) -> None:
+    if not 0 <= user < n_users:
+        raise BadInput(f"There is no user {user}. Users are numbered from 0 to {n_users - 1:,}.")
 
 
 def liked(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
@@ -42,10 +70,11 @@ def liked(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
 
     Raises BadInput on an unknown user.
     """
-    own, data = _history(run, user), ratings_of(run)
-    best = np.argsort(-own.values, kind="stable")[:k]
+    own = _own(run, user)
+    rated = own.ratings
+    best = np.argsort(-rated.values, kind="stable")[:k]
     return tuple(
-        Suggestion(int(own.items[at]), _title(data, int(own.items[at])), float(own.values[at]))
+        Suggestion(int(rated.items[at]), own.title(int(rated.items[at])), float(rated.values[at]))
         for at in best
     )
 
@@ -55,26 +84,33 @@ def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
 
     Raises BadInput on an unknown user.
     """
-    own, data, model = _history(run, user), ratings_of(run), run.model
-    personal = model.personal(own)
+    own, model = _own(run, user), run.model
+    rated = own.ratings
+    personal = model.personal(rated)
     items = (
-        top_items(
-            model, personal, own, np.array([rows_of(run)[user]]), min(k, own.n_items - len(own))
-        )[0]
-        if len(own) < own.n_items
+        top_items(model, personal, rated, np.array([own.row]), min(k, rated.n_items - len(rated)))[
+            0
+        ]
+        if len(rated) < rated.n_items
         else np.array([], int)
     )
-    ratings = model.predict(personal, np.full(len(items), rows_of(run)[user]), items)
+    ratings = model.predict(personal, np.full(len(items), own.row), items)
     return tuple(
-        Suggestion(int(item), _title(data, int(item)), float(rating))
+        Suggestion(int(item), own.title(int(item)), float(rating))
         for item, rating in zip(items, ratings, strict=True)
     )
 
 
 def someone(run: Run) -> int:
     """A user with a rich history, to start with: the first by number with at least 40 ratings,
-    or else the busiest.
+    or else the busiest. Of ratings in parts, of those in the part of user 0.
     """
+    users, counts = some_in_parts(run) if is_in_parts(run.spec.data.id) else _everybody(run)
+    rich = np.flatnonzero(counts >= RICH)
+    return int(users[rich[0] if len(rich) else np.argmax(counts)])
+
+
+def _everybody(run: Run) -> tuple[Ints, Ints]:
+    """Numbers of users, ascending, and how many of their ratings train."""
     counts = np.diff(split_of(run).history.by_user)[rows_of(run)]
-    rich = np.flatnonzero(counts >= 40)
-    return int(rich[0] if len(rich) else np.argmax(counts))
+    return np.arange(len(counts)), counts

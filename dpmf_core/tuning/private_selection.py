@@ -17,9 +17,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.data import Data
-from dpmf_core.data.catalogue import is_own
+from dpmf_core.data import AnyData
+from dpmf_core.data.catalogue import is_in_parts, is_own
 from dpmf_core.errors import BadInput, Cancelled, explain
+from dpmf_core.evaluation.by_parts import ByParts
 from dpmf_core.privacy import (
     Budget,
     Calibration,
@@ -34,11 +35,12 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
-from dpmf_core.runs.data_access import open_data, open_split
+from dpmf_core.runs.data_access import open_anywhere, open_split, parts_of
 from dpmf_core.runs.execution import Progress, Report, ignore, run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, provenance
+from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import RunSpec, Value, file_of
 from dpmf_core.tuning.search_space import Interval, TuneSpec
 
@@ -191,7 +193,7 @@ class PrivateSelection(BaseModel, ABC):
         Raises BadInput, and Cancelled when `stopped` turns true.
         """
         self.check()
-        data = open_data(self.data)
+        data = open_anywhere(self.data)
         paying = (
             contextlib.nullcontext(Paid(private=False))
             if data.public
@@ -217,7 +219,7 @@ class PrivateSelection(BaseModel, ABC):
         )
 
     def _best(
-        self, data: Data, paid: Paid, report: Report, stopped: Callable[[], bool]
+        self, data: AnyData, paid: Paid, report: Report, stopped: Callable[[], bool]
     ) -> tuple[NoisyError, Run] | None:
         """The trial with the lowest score."""
         drawing, scoring = np.random.SeedSequence([self._seed(), 0x5E1EC7]).spawn(2)
@@ -382,11 +384,11 @@ def _drawn(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Va
 
 def _test_rmse(made: Run) -> float:
     """The very model on the test ratings; training it again would be another release."""
-    parts = open_split(
-        made.spec.model_copy(
-            update={"split": made.spec.split.model_copy(update={"judged": "test"})}
-        )
-    )
+    how = made.spec.split.model_copy(update={"judged": "test"})
+    if is_in_parts(made.spec.data.id):
+        judge = ByParts(parts_of(made), how, seeds(made.spec.seed).split)
+        return judge.point(made.model)["test_rmse"]
+    parts = open_split(made.spec.model_copy(update={"split": how}))
     told = made.model.predict(
         made.model.personal(parts.history), parts.test.users, parts.test.items
     )

@@ -22,7 +22,7 @@ from dpmf_core.evaluation.paired_difference import Paired
 from dpmf_core.paths import data_folder, made
 from dpmf_core.privacy import Budget, Event, Repeat, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
-from dpmf_core.runs.data_access import open_data
+from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
@@ -343,7 +343,7 @@ def _recommended(spec: TuneSpec) -> dict[str, Value]:
         budget=spec.budget,
         seed=spec.seed,
     )
-    made = prepare(run, open_data(spec.data).shape).algorithm
+    made = prepare(run, open_anywhere(spec.data).shape).algorithm
     place = {name: getattr(made, name) for name in spec.search}
     inside = all(
         value in values if isinstance(values, tuple) else values.low <= value <= values.high

@@ -5,9 +5,15 @@ import streamlit as st
 
 import dpmf_datasets as datasets
 from dpmf_core.administration import permissions
+from dpmf_core.serving import limits
 from dpmf_core.serving.settings import WHOSE, settings
-from pages.kit import safe_text
+from pages.kit import data_sets, safe_text
 from pages.server import visitor
+
+
+def _in_parts() -> list[datasets.Entry]:
+    """The sets in parts that pages may use here; what others are called is their owner's."""
+    return [it for it in data_sets.in_parts() if limits.allowed_here(it.id)]
 
 
 def draw() -> None:
@@ -23,7 +29,7 @@ def draw() -> None:
                     "what": it.words,
                     "licence": it.licence,
                 }
-                for it in datasets.catalogue()
+                for it in (*datasets.catalogue(), *_in_parts())
             ]
         ),
         column_config={
@@ -34,9 +40,10 @@ def draw() -> None:
         row_height=56,  # pixels: two lines
     )
     st.caption(
-        "Ratings that do not fit in memory are kept in parts and trained on from the command line:"
-        " `dpmf import NAME 'BIG.csv?bounds=1,5' --partitioned`, then `dpmf fit --dataset NAME`."
-        " Pages need a data set in one memory."
+        "Ratings that do not fit in memory are kept in parts, by the command line: `dpmf import"
+        " NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune and Choose then have"
+        f" NAME among their data sets, up to about {data_sets.LARGEST_IN_PARTS:,} ratings; beyond,"
+        " `dpmf fit --dataset NAME` trains on them."
     )
     missing = {
         it.id: it

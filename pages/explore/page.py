@@ -18,7 +18,7 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.planning import Prepared, prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.explore import sections, story, wanted_gain
+from pages.explore import large_sets, sections, story, wanted_gain
 from pages.explore.words import NO_BETTER
 from pages.kit import (
     comparison,
@@ -74,13 +74,16 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
     return True
 
 
-def plain_finding(choice: Choice, proved: bool, done: dict[str, Run]) -> None:
-    """The headline of what has no epsilon, or lacks what it is compared with."""
+def plain_finding(choice: Choice, proved: bool, done: dict[str, Run], asked: bool) -> None:
+    """The headline of what has no epsilon, or lacks what it is compared with. asked: whether the
+    run is asked for.
+    """
     if "main" not in done:
         st.title(
             say("What does ε = {epsilon} cost?", epsilon=budget_text(choice.epsilon)), anchor=False
         )
-        st.write(odometer.opening_text("explore"))
+        before = () if asked else (large_sets.NOT_YET,)
+        st.write(odometer.opening_text("explore", *before))
         return
     draws = same_draws(done, "main", "twin", "trivial")
     title = done["main"].record.title
@@ -165,8 +168,9 @@ def main() -> None:
     with middle:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
+        runs = large_sets.runs(choice, selection)
         done = run_progress.request(
-            "explore", selection.runs, first=comparison.first_runs(selection), whole=WITH_LISTS
+            "explore", runs, first=comparison.first_runs(selection), whole=WITH_LISTS
         )
     if not drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))
@@ -174,7 +178,7 @@ def main() -> None:
             drawn = proved and draw_story(choice, spec, grid, waits=True)
     if not drawn:
         with head:
-            plain_finding(choice, proved, done)
+            plain_finding(choice, proved, done, asked="main" in runs)
     if proved:
         with waited:
             stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])
@@ -182,7 +186,7 @@ def main() -> None:
         sections.better(selection, done, use)
     polling.first_view_ends(drawn)
     below(choice, given, selection, done, ready)
-    if proved and len(done) == len(selection.runs):
+    if proved and "main" in done and len(done) == len(runs):
         epsilon_grid.keep_filling("explore", spec, grid)
 
 

@@ -9,11 +9,17 @@ import streamlit as st
 
 import dpmf_datasets as datasets
 from dpmf_core import first_views
-from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, declared
+from dpmf_core.language import phrase
 from dpmf_core.privacy import default_delta
 from dpmf_core.serving import limits
-from pages.kit.page_table import DataKind
+from pages.kit.language import say
+from pages.kit.page_table import DataKind, Page
 
+# declared ratings of a set in parts, at most: a run on more would not end in the half hour that one
+# may take
+LARGEST_IN_PARTS = 100_000_000
+A_ROW = 100  # ratings of a person, where their number is private
 KIND = "sidebar.holds"  # in the session: the kind of data of the page shown
 OWN = "data.own"  # in the session: the data sets that it brought, by id
 # values that each kind of data has for itself
@@ -69,10 +75,43 @@ def privacy_units(entry: Any) -> int:
     return int(entry.n_people or entry.n_samples)
 
 
+def n_ratings(entry: Any) -> int:
+    """How many ratings a set holds: as declared, or so many a person where that is private."""
+    if entry.public:
+        return int(entry.n_ratings)
+    return int(entry.n_users * min(entry.n_items, A_ROW))
+
+
+def in_parts() -> tuple[Any, ...]:
+    """The sets of ratings in parts that are not too large for a page."""
+    return tuple(it for it in datasets.in_parts() if n_ratings(it) <= LARGEST_IN_PARTS)
+
+
+def is_in_parts(data_id: str) -> bool:
+    """Whether a data set is kept in parts, of which one is in memory at a time."""
+    return datasets.is_in_parts(data_id)
+
+
+def unsuited(page: Page) -> str:
+    """Why a page cannot be about the data set that is chosen, in a sentence; '' where it can."""
+    if page.takes_parts or page.data_kind != "ratings":
+        return ""
+    chosen = st.session_state[session_key("data")]
+    if not is_in_parts(chosen):
+        return ""
+    return say(
+        "'{name}' is kept in parts, of which one is in memory at a time, and what this page shows"
+        " needs all ratings together. Choose another data set at left; Explore, Trade-off, Tune and"
+        " Choose take ratings in parts.",
+        name=phrase(find(chosen).title),
+    )
+
+
 def entries() -> tuple[Any, ...]:
     """All of this page's kind: the catalogue's, and the session's own."""
     kind = data_kind()
-    listed = datasets.ratings() if kind == "ratings" else datasets.samples(kind)
+    ratings = (*datasets.ratings(), *in_parts()) if kind == "ratings" else ()
+    listed = ratings or datasets.samples(kind)
     own = st.session_state.get(OWN, {}).values()
     return (*listed, *(entry for entry in own if kind_of(entry) == kind))
 
@@ -128,10 +167,17 @@ def private_algorithms() -> list[str]:
     chosen = st.session_state.get(session_key("data"))
     has_table = chosen is None or bool(getattr(find(chosen), "item_features", ""))
     plain = not has_table or st.session_state.get(session_key("features")) != "public"
+    parts = chosen is not None and is_in_parts(chosen)
     return [
         name
         for name, kind in REGISTRY.items()
         if issubclass(kind, PrivateAlgorithm)
         and kind.task == task
         and not (plain and kind.needs_item_features)
+        and not (parts and not takes_parts(name))
     ]
+
+
+def takes_parts(algorithm: str) -> bool:
+    """Whether an algorithm, with its defaults, takes ratings in parts."""
+    return asks_sums_alone(declared(algorithm, {}))

@@ -8,11 +8,13 @@ import streamlit as st
 from dpmf_core.serving.requesters import asking
 from dpmf_core.serving.settings import settings
 from pages.kit import (
+    data_sets,
     lesson,
     lesson_heading,
     lesson_maker,
     page_table,
     run_progress,
+    safe_text,
     sidebar,
     sidebar_epsilon,
 )
@@ -114,7 +116,11 @@ def _draw(page: page_table.Page) -> None:
     lesson_heading.draw()
     maker = st.container()  # of a lesson link, in full width above the page
     run_progress.begin()
-    declared[page.id].run()
+    if words := data_sets.unsuited(page):
+        st.title(say(page.title), anchor=False)
+        st.warning(safe_text.escape(words))
+    else:
+        declared[page.id].run()
     if page.data_kind is not None:
         sidebar_epsilon.draw_bar(page.unused)
     run_progress.leave()

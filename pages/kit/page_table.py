@@ -22,6 +22,7 @@ class Page:
     section: under which the navigation shows it; '' beside the sections.
     data_kind: what the data sets in its sidebar hold; None: it has no sidebar.
     unused: controls of the sidebar that play no part on it, by their names in a link.
+    takes_parts: whether its data set may be ratings in parts.
     in_lessons: whether a lesson link may open it.
     for_operator: whether only the operator of the server sees it.
     also: further addresses that lead to it.
@@ -33,6 +34,7 @@ class Page:
     section: str
     data_kind: DataKind | None = "ratings"
     unused: tuple[str, ...] = ()
+    takes_parts: bool = False
     in_lessons: bool = True
     for_operator: bool = False
     also: tuple[str, ...] = ()
@@ -90,9 +92,9 @@ PAGES = (
     Page("papers", "Papers", "fact_check", "Learn", None, also=("paper",)),
     Page("theory", "Theory", "function", "Learn", None),
     Page("errata", "Errata", "rule", "Learn", None, also=("erratum",)),
-    Page("explore", "Explore", "explore", "Explore", also=("explorer",)),
+    Page("explore", "Explore", "explore", "Explore", takes_parts=True, also=("explorer",)),
     Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("eps", *ONE_RUN),
-         also=("trade-offs", "compare")),
+         takes_parts=True, also=("trade-offs", "compare")),
     Page("topics", "Topics", "article", "Explore", "documents", also=("topic", "documents")),
     Page("faces", "Faces", "face", "Explore", "images", also=("face", "images", "parts")),
     Page("sketch", "Sketch", "grid_on", "Explore", unused=("eps", "features", *ONE_RUN),
@@ -100,10 +102,11 @@ PAGES = (
     Page("retention", "Retention", "delete_sweep", "Explore", unused=NOT_PRIVATE),
     Page("choose", "Choose", "recommend", "Choose", None, in_lessons=False,
          also=("chooser", "advice")),
-    Page("tune", "Tune", "tune", "Choose", unused=("shape",), also=("tuning", "search")),
+    Page("tune", "Tune", "tune", "Choose", unused=("shape",), takes_parts=True,
+         also=("tuning", "search")),
     Page("data", "Data", "upload_file", "Choose", None,
          also=("upload", "datasets")),
-    Page("accountant", "Accountant", "calculate", "Verify",
+    Page("accountant", "Accountant", "calculate", "Verify", takes_parts=True,
          also=("account", "accounting")),
     Page("audit", "Audit", "policy", "Verify", None, also=("audits", "attack")),
     Page("runs", "Runs", "history", "Work", None, also=("run",)),

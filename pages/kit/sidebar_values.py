@@ -70,8 +70,8 @@ def _one_of(allowed: Callable[[], list[str]]) -> Callable[[str], str]:
 
 
 def _data_set(text: str) -> str:
-    """Raises ValueError, and BadInput where whoever runs the server does not allow it, or no page
-    can hold it.
+    """Raises ValueError, and BadInput where whoever runs the server does not allow it, or it is too
+    large for a page.
     """
     if text not in data_sets.usable():
         if any(entry.id == text for entry in data_sets.entries()):
@@ -79,10 +79,10 @@ def _data_set(text: str) -> str:
         if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
             raise BadInput(
                 phrase(
-                    "{name} is kept in parts, of which one is in memory at a time, and pages need a"
-                    " data set in one memory. The command line trains on it:"
-                    " dpmf fit --dataset {name}.",
+                    "{name} is too large for a page: pages take ratings in parts up to about"
+                    " {most:,}. The command line trains on it: dpmf fit --dataset {name}.",
                     name=text,
+                    most=data_sets.LARGEST_IN_PARTS,
                 )
             )
         raise ValueError
@@ -133,7 +133,7 @@ def prepare() -> None:
     # removed meanwhile, or not allowed here
     if value("data") not in data_sets.usable():
         put("data", _first_values()["data"])
-    if value("algo") not in data_sets.private_algorithms():  # it needs what these data have not
+    if value("algo") not in data_sets.private_algorithms():  # these data do not suit it
         put("algo", data_sets.FIRST[data_sets.data_kind()]["algo"])
 
 

@@ -11,8 +11,9 @@ from dpmf_core.language import phrase
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.comparison import DRAWS
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
-from pages.kit import charts, run_progress, sweep_charts
+from pages.kit import charts, run_progress, sweep_charts, time_estimate
 from pages.kit.choice import Choice
 from pages.kit.epsilon_grid import COARSE
 from pages.kit.language import say
@@ -73,6 +74,14 @@ def two_digits(epsilon: float) -> float:
     return float(f"{epsilon:.2g}")
 
 
+def _confirmed(page: str, specs: dict[str, RunSpec]) -> bool:
+    """Whether the runs may be asked for; what takes long has a button."""
+    left = specs.keys() - time_estimate.stored(specs)
+    seconds = time_estimate.seconds({key: specs[key] for key in left}) if left else 0.0
+    what = say("The {count} runs of this curve", count=len(left))
+    return run_progress.confirmed(page, seconds, what, " ".join(specs))
+
+
 def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
     """A box for the error, the curve it is read off, and the answer."""
     if not st.toggle(say("I need an RMSE of at most ..."), key=f"{key}.target"):
@@ -90,7 +99,10 @@ def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
         delta=choice.delta,
     )
     points: list[Point] = sweep.points()
-    done = run_progress.request(f"{key}.target.runs", {point.key: point.spec for point in points})
+    specs = {point.key: point.spec for point in points}
+    if choice.entry.public and not _confirmed(f"{key}.target", specs):
+        return
+    done = run_progress.request(f"{key}.target.runs", specs)
     line = [it for it in summaries(points, done, "rmse") if it.epsilon is not None]
     if len(done) < len(points) or value is None:
         return

@@ -19,7 +19,7 @@ from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_datasets.simulated import twins
-from pages.kit import language
+from pages.kit import data_sets, language
 from pages.kit.language import say
 
 LARGEST = 25_000_000  # ratings; opening more than that would hold up the page
@@ -27,7 +27,7 @@ AROUND = 0.4  # seconds of a run besides its training, where nothing else is kno
 UNKNOWN = 1.0  # seconds of training of a method that was never run, for each million of values
 A_TRAINING = 0.005  # seconds of one training of an audit, where none was measured
 STEPS = 10.0  # the usual number of them
-A_ROW = 100  # ratings of a person, where their number is private
+PART_READING = 2.0  # seconds for each million ratings in parts, to read, split and judge them
 A_DOCUMENT = 300  # different words of a document
 REFRESH = 60.0  # seconds until stored runs are looked at again
 Work = Any  # a RunSpec or a Measurement
@@ -40,12 +40,17 @@ class _Known:
 
 @functools.lru_cache(16)
 def _known(data: DataSpec, stamp: float) -> _Known:
-    return _Known(data_access.open_data(data).fingerprint)
+    return _Known(data_access.identified(data).fingerprint)
 
 
 @functools.cache
 def _sizes() -> dict[str, int]:
     return {entry.id: entry.n_ratings for entry in datasets.ratings()}
+
+
+def _sizes_in_parts() -> dict[str, int]:
+    """Not remembered: a set may be imported, or removed, while the server runs."""
+    return {entry.id: data_sets.n_ratings(entry) for entry in datasets.in_parts()}
 
 
 @functools.cache
@@ -93,12 +98,14 @@ def cost(work: Work) -> float:
 
 def costs(works: Iterable[Work]) -> list[float]:
     """The cost of each of these, in seconds; what is known is looked up once."""
-    works = list(works)
-    speeds, sizes = _speeds(), _sizes() | _sample_sizes() | _own_sizes() | _twin_sizes(works)
+    works, parts = list(works), _sizes_in_parts()
+    sizes = _sizes() | _sample_sizes() | _own_sizes() | _twin_sizes(works) | parts
+    speeds = _speeds()
 
     def of(work: Work) -> float:
         if isinstance(work, RunSpec):
-            return _training(work, speeds, sizes) + AROUND
+            around = AROUND + PART_READING * parts.get(work.data.id, 0) / 1e6
+            return _training(work, speeds, sizes) + around
         if isinstance(work, AuditSpec):
             return work.runs * _measured().get(work.algorithm, A_TRAINING)
         if isinstance(work, PrivateSelection):
@@ -150,7 +157,7 @@ def _own_sizes() -> dict[str, int]:
     """
     own = st.session_state.get("data.own", {}).values()
     return {
-        entry.id: entry.n_users * min(entry.n_items, A_ROW)
+        entry.id: entry.n_users * min(entry.n_items, data_sets.A_ROW)
         if getattr(entry, "holds", "ratings") == "ratings"
         else _values(entry)
         for entry in own
@@ -193,6 +200,16 @@ def ordinal(number: int) -> str:
     return f"{number:,}{ending}"
 
 
+def _turn(job: Job) -> str:
+    """Whose turn it is, of a job that waits."""
+    place = job.ahead + 1
+    return say(
+        "your turn: {place} of {waiting:,}",
+        place=ordinal(place),
+        waiting=max(job.waiting, place),
+    )
+
+
 def progress(
     jobs: Sequence[Any], open_jobs: Sequence[Job], rest: Collection[Work]
 ) -> tuple[float, str]:
@@ -208,20 +225,15 @@ def progress(
         said.append(say("{count:,} refused, failed or cancelled", count=ended - done))
     costs = [job.cost for job in open_jobs]
     left = max((sum(costs) + _costs_of(rest)) / engine().width, *costs)
-    if running and running.progress and running.progress.steps:
-        now = running.progress
+    now = running.progress if running else None
+    if now and now.steps:
         share += now.step / now.steps / count
         left = max(left, now.seconds / max(now.step, 1) * (now.steps - now.step))
         said.append(say("one run at step {step} of {steps}", step=now.step, steps=now.steps))
-    elif open_jobs[0].state == "waiting":
-        place = open_jobs[0].ahead + 1
-        said.append(
-            say(
-                "your turn: {place} of {waiting:,}",
-                place=ordinal(place),
-                waiting=max(open_jobs[0].waiting, place),
-            )
-        )
+    if now and now.part:
+        said.append(say("reading part {part:,} of {parts:,}", part=now.part[0], parts=now.part[1]))
+    if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
+        said.append(_turn(open_jobs[0]))
     if left >= 1:
         said.append(say("about {time}", time=words(left)))
     return min(share, 1.0), "; ".join(said)

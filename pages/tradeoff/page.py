@@ -5,6 +5,7 @@ Many methods, epsilons and draws; the figures of the source papers.
 
 import streamlit as st
 
+from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
 from pages.kit import (
     odometer,
@@ -30,16 +31,17 @@ def _confirm(signature: str) -> None:
 
 
 def request_runs(question: Question) -> Finished:
-    """The finished runs. A question with many that are not stored waits for its button, and
-    shows the stored ones meanwhile.
+    """The finished runs. A question with many that are not stored, or that take long, waits for
+    its button, and shows the stored ones meanwhile.
     """
     distinct = {point.key: point.spec for point in question.points}
     has_private = bool(odometer.names_of_private(distinct))  # these have buttons of their own
     if not has_private and st.session_state.get("tradeoff.go") != question.signature:
         known = time_estimate.stored(distinct)
         left = {key: spec for key, spec in distinct.items() if key not in known}
-        if len(left) > AT_ONCE:
-            amount = time_estimate.words(time_estimate.seconds(left))
+        seconds = time_estimate.seconds(left) if left else 0.0
+        if len(left) > AT_ONCE or seconds > engine().limits.ask_seconds:
+            amount = time_estimate.words(seconds)
             words, button = st.columns([3, 1], vertical_alignment="center")
             runs = say(
                 "These are **{all:,} runs**, of which {stored:,} are stored. The other {left:,}"

@@ -44,6 +44,49 @@ def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
     assert stored.json["created"] == spread.json["created"]
 
 
+@pytest.mark.slow
+def test_a_search_over_parameters_trains_on_the_parts(say: Any, table: str) -> None:
+    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
+    common = ("--algorithm", "als", "--grid", "regularisation=0.1,10", "--draws", "2", "--json")
+    parts = say("tune", "--dataset", "own", *common)
+    whole = say("tune", "--dataset", table, *common)
+    assert parts.code == whole.code == 0, parts.err
+    scores = [[it["score"] for it in found.json["trials"]] for found in (parts, whole)]
+    assert len(scores[0]) == 2 and scores[0] == pytest.approx(scores[1], rel=1e-3)
+
+
+def test_a_private_selection_is_paid_for_once(say: Any, table: str) -> None:
+    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
+    done = say(
+        *("tune", "--dataset", "own", "--algorithm", "private-bias", "--epsilon", "1"),
+        *("--vary", "prior_deviation=0.1:0.6", "--private-selection", "--trials", "2", "--json"),
+    )
+    assert done.code == 0, done.err
+    spent = say("spent", "own", "--json").json
+    assert spent["epsilon"] == pytest.approx(done.json["epsilon"], rel=1e-3)
+
+
+def test_errors_of_a_sweep_are_released_with_noise(say: Any, table: str, tmp_path: Path) -> None:
+    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
+    done = say(
+        *("sweep", "--dataset", "own", "--algorithms", "private-bias", "--epsilons", "1,2"),
+        *("--noisy-errors", "1", "--out", f"{tmp_path}/errors.csv"),
+    )
+    assert done.code == 0, done.err
+    assert 3.0 < say("spent", "own", "--json").json["epsilon"] < 5.0
+
+
+@pytest.mark.slow
+def test_methods_are_chosen_on_a_twin_of_private_parts(say: Any, table: str) -> None:
+    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
+    done = say(
+        "choose", "--dataset", "own", "--spend", "2", "--draws", "2", "--each", "5", "--json"
+    )
+    assert done.code == 0, done.err
+    assert "tried on cinema?users=80&items=15" in done.err
+    assert say("spent", "own", "--json").json["epsilon"] == 0.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -70,7 +113,17 @@ def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
             ),
             "Take a scheduler with TLS",
         ),
-        (("choose", "--dataset", "own"), "one is in memory at a time"),
+        (
+            ("audit", "--algorithm", "private-bias", "--epsilon", "1", "--dataset", "own"),
+            "this looks at all ratings together",
+        ),
+        (
+            (
+                *("tune", "--dataset", "own", "--algorithm", "input-perturbation"),
+                *("--epsilon", "1", "--vary", "rank=2:4"),
+            ),
+            "needs all ratings in one memory",
+        ),
         (("fetch", "own"), "is on this machine, in parts"),
         (("import", "own", "x.csv"), "is on this machine, in parts"),
         (("import", "own", "x.csv?bounds=1,5", "--partitioned"), "There is no table x.csv"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cryptography.exceptions import InvalidTag
 
+from dpmf_core.data.catalogue import lent
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.engine import lending
 from dpmf_core.engine.cluster import must_be_protected
@@ -115,9 +116,9 @@ def test_what_is_lent_takes_the_place_of_what_is_here(monkeypatch: pytest.Monkey
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     asked, other = DataSpec(id="lowrank"), low_rank(seed=9)
     before = data_access.open_anywhere(asked).fingerprint
-    with data_access.lent("lowrank", other):  # public
+    with lent("lowrank", other):
         assert data_access.open_anywhere(asked).fingerprint == other.fingerprint != before
-        with data_access.lent("another", low_rank()):
+        with lent("another", low_rank()):
             assert data_access.open_anywhere(asked).fingerprint == before
     assert data_access.open_anywhere(asked).fingerprint == before
 
@@ -128,10 +129,10 @@ def test_nothing_of_private_data_that_were_lent_stays_in_memory(
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     asked = spec(QUICK, data={"id": "lowrank"})
     kept = (data_access._raw, data_access._prepared, data_access._split)
-    with data_access.lent("lowrank", low_rank(seed=9)):
+    with data_access.lent_for_a_run("lowrank", low_rank(seed=9)):
         data_access.open_split(asked)
     assert all(it.cache_info().currsize for it in kept)
-    with data_access.lent("lowrank", replace(low_rank(seed=9), public=False)):
+    with data_access.lent_for_a_run("lowrank", replace(low_rank(seed=9), public=False)):
         data_access.open_split(asked)
     assert not any(it.cache_info().currsize for it in kept)
 

@@ -16,6 +16,8 @@ from dpmf_core.teaching.course import texts
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import TERMS
 from dpmf_core.teaching.lessons import LESSONS
+from dpmf_datasets import parts_folder
+from dpmf_datasets.registry import LARGE
 from pages.kit.page_table import PAGES, SECTIONS
 from tests.laws.test_architecture import CORE, sources, tree
 
@@ -59,7 +61,7 @@ def templates() -> set[str]:
     found |= {text for it in REGISTRY.values() for text in (it.title, it.words, it.source)}
     found |= {text for it in REGISTRY.values() for text in of_parameters(it)}
     found |= {text for it in METRICS.values() for text in (it.title, it.help)}
-    found |= {text for it in catalogue() for text in (it.title, it.words)}
+    found |= {text for it in catalogue() for text in (it.title, it.words)} | {parts_folder.WORDS}
     found |= {it.item_features for it in datasets.ratings()}
     drawn = [it for page in FIGURES_ON for it in figures_of(page).values()]
     found |= {text for it in drawn for text in (it.source, it.title)}
@@ -84,7 +86,7 @@ def of_parameters(kind: type[Algorithm]) -> set[str]:
 def catalogue() -> list[datasets.Entry | datasets.SampleEntry]:
     """Every data set that there may be on this machine."""
     samples = (*datasets.samples("documents"), *datasets.samples("images"))
-    return [*datasets.ratings(), *samples]
+    return [*datasets.ratings(), *LARGE.values(), *samples]
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -171,24 +171,24 @@ def test_a_data_set_that_is_not_allowed_is_in_no_list_and_no_link(put: Put, at: 
 
 
 def asked_for_parts() -> list[str]:
-    """What a page warns of whose link names ratings in parts."""
+    """What a page warns of whose link names the largest ratings in parts."""
     app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
-    app.query_params["data"] = "cinema-10m"
+    app.query_params["data"] = "cinema-1b"
     app.run()
     assert not app.exception
     return [it.value.replace("\\", "") for it in app.warning]
 
 
-def test_a_link_to_ratings_in_parts_says_where_they_are_trained_on() -> None:
+def test_a_link_to_too_many_ratings_says_where_they_are_trained_on() -> None:
     [said] = asked_for_parts()
-    assert said.startswith("cinema-10m is kept in parts")
-    assert said.endswith("The command line trains on it: dpmf fit --dataset cinema-10m.")
+    assert said.startswith("cinema-1b is too large for a page")
+    assert said.endswith("The command line trains on it: dpmf fit --dataset cinema-1b.")
 
 
 def test_who_may_not_use_them_hears_nothing_of_parts(put: Put, at: Any) -> None:
     at(BOB)
     [said] = asked_for_parts()
-    assert "in parts" not in said and "must be a data set on this machine" in said
+    assert "too large" not in said and "must be a data set on this machine" in said
 
 
 @pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])

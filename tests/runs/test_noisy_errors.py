@@ -27,8 +27,11 @@ from dpmf_core.runs.noisy_errors import (
     release,
     score_event,
 )
-from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.public_shape import PublicShape
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import rows
+from dpmf_datasets import import_parts
 
 DELTA = 1e-5
 DRAWS = 4000
@@ -66,6 +69,25 @@ def by_user(made: Any) -> tuple[float, int]:
         for u in np.unique(held.users)
     ]
     return half * math.sqrt(np.mean(each)), len(each)
+
+
+@pytest.mark.parametrize("more", [{}, {"row_count": "private"}], ids=["given", "released"])
+def test_of_ratings_in_parts_it_is_the_one_in_memory(clinic: str, more: dict[str, str]) -> None:
+    import_parts("own", clinic, parts=5)
+    event = score_event(2.0)
+
+    def score(data: str) -> float:
+        made = fitted(data, "private-bias")
+        if more:  # the same draw of the shape: on private data it is secret
+            shape = PublicShape(units=450, slots=7)
+            spec = made.record.spec.model_copy(update={"data": DataSpec(id=data, **more)})
+            record = made.record.model_copy(update={"spec": spec, "released_shape": shape})
+            made = Run(record, made.arrays)
+        made = Run(made.record, fixed.arrays)
+        return noisy_score(made, Noise(event, np.random.SeedSequence(1)))
+
+    fixed = fitted(clinic)  # the noise of a model on private data is another each time
+    assert score("own") == pytest.approx(score(clinic), rel=1e-6)
 
 
 def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:

@@ -6,7 +6,17 @@ import numpy as np
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets import Entry, catalogue, fetch, import_, in_parts, present, ratings, samples
+from dpmf_datasets import (
+    Entry,
+    catalogue,
+    fetch,
+    import_,
+    in_parts,
+    is_in_parts,
+    present,
+    ratings,
+    samples,
+)
 
 __all__ = [
     "Entry",
@@ -14,6 +24,7 @@ __all__ = [
     "fetch",
     "import_",
     "in_parts",
+    "is_in_parts",
     "is_own",
     "load",
     "present",

@@ -73,7 +73,7 @@ def test_the_price_is_that_of_training_and_score_together() -> None:
 def test_no_trial_costs_more_than_was_paid_for(relation: Relation) -> None:
     """Whatever its parameters, a trial's own ledger stays below the one Gaussian of the price."""
     made = spec(search=search(budget={"epsilon": 2.0, "delta": 1e-6, "relation": relation}))
-    shape = private_selection.open_data(made.data).shape
+    shape = private_selection.open_anywhere(made.data).shape
     rng = np.random.default_rng(0)
     for _ in range(20):
         plan = prepare(made._place(rng, shape), shape).plan
@@ -146,12 +146,12 @@ def test_the_same_specification_selects_the_same_on_public_data_and_not_on_priva
 ) -> None:
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 2)
     assert spec().measure() == spec().measure()
-    public = private_selection.open_data(spec().data)
+    public = private_selection.open_anywhere(spec().data)
     assert isinstance(public, Ratings)
     import dataclasses
 
     private = dataclasses.replace(public, public=False)
-    monkeypatch.setattr(private_selection, "open_data", lambda wanted: private)
+    monkeypatch.setattr(private_selection, "open_anywhere", lambda wanted: private)
     first, second = spec().measure(), spec().measure()
     assert first.score != second.score
     assert "test_rmse" not in first.export()
@@ -200,7 +200,7 @@ def test_what_has_no_price_is_a_sentence(parts: dict[str, Any], said: str) -> No
 
 def test_releases_without_a_gaussian_curve_are_refused() -> None:
     names = [name for name, kind in REGISTRY.items() if kind.task == "ratings"]
-    shape = private_selection.open_data(search().data).shape
+    shape = private_selection.open_anywhere(search().data).shape
     refused = []
     for name in names:
         sampled = {"reading": "posterior-sample"} if name == "sgld" else {}

@@ -1,0 +1,200 @@
+"""One user's list from a run on ratings in parts, read from the part that holds her."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core import sweep
+from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.runs import data_access, filters
+from dpmf_core.runs.execution import run
+from dpmf_core.runs.lookup import stored
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.recommendations import liked, recommend, someone
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.store import Store
+from dpmf_core.testing.worlds import low_rank
+from dpmf_datasets.simulated.large_cinema import CinemaParts, Films
+from tests.support.parts import in_files
+
+USERS = 60
+RELEASED = {"row_count": "private"}
+
+
+class CountedParts(LazyParts):
+    """Parts that remember which of them were read."""
+
+    def __init__(self, parts: LazyParts) -> None:
+        self.parts, self.read = parts, list[int]()
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def place_of(self, user: int) -> int:
+        return self.parts.place_of(user)
+
+    def part(self, place: int) -> Part:
+        self.read.append(place)
+        return self.parts[place]
+
+
+@pytest.fixture
+def films() -> Ratings:
+    titles = tuple(f"film {item}" for item in range(low_rank(n_users=USERS).n_items))
+    return replace(low_rank(n_users=USERS), titles=titles)
+
+
+@pytest.fixture
+def parts(
+    films: Ratings, catalogue: Callable[..., None], tmp_path: Path
+) -> tuple[PartitionedRatings, CountedParts]:
+    """In the catalogue as "parts", beside the same in one memory as "whole"."""
+    (tmp_path / "kept").mkdir()
+    found = in_files(films, 4, tmp_path / "kept")
+    counted = CountedParts(found.parts)  # type: ignore[arg-type]
+    made = replace(found, parts=counted)
+    catalogue(whole=films, parts=made)
+    filters._known_counts.clear()
+    return made, counted
+
+
+def spec(data_id: str, **data: Any) -> RunSpec:
+    return RunSpec.parse(
+        data={"id": data_id, **data},
+        algorithm="spectral",
+        budget={"epsilon": 5.0, "delta": 1e-6},
+    )
+
+
+def both(**data: Any) -> tuple[Run, Run]:
+    """The same run on ratings in one memory, and in parts."""
+    return run(spec("whole", **data)), run(spec("parts", **data))
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"top_items": 12}, {"most_per_user": 9}, RELEASED], ids="-".join
+)
+def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) -> None:
+    whole, there = both(**data)
+    for user in range(USERS):
+        here, same = recommend(there, user, 5), recommend(whole, user, 5)
+        assert [(it.item, it.title) for it in here] == [(it.item, it.title) for it in same]
+        assert [it.rating for it in here] == pytest.approx([it.rating for it in same], rel=1e-5)
+        assert liked(there, user) == liked(whole, user)
+
+
+def test_one_part_is_read_for_a_user_and_remembered(parts: Any) -> None:
+    made, counted = parts
+    found = run(spec("parts"))
+    counted.read.clear()
+    recommend(found, 7)
+    liked(found, 7)
+    assert counted.read == [made.parts.place_of(7)]
+
+
+@pytest.mark.parametrize("data", [{}, RELEASED], ids=["given", "released"])
+def test_somebody_with_a_rich_history_is_in_one_part(data: dict[str, Any], parts: Any) -> None:
+    made, counted = parts
+    found = run(spec("parts", **data))
+    counted.read.clear()
+    user = someone(found)
+    place = made.parts.place_of(0)
+    assert counted.read == [place] and user in made.parts[place].ids
+    whole = run(spec("whole", **data))
+    counts = np.diff(data_access.split_of(whole).history.by_user)[data_access.rows_of(whole)]
+    inside = made.parts[place].ids
+    rich = inside[counts[inside] >= 40]
+    assert user == (rich[0] if len(rich) else inside[np.argmax(counts[inside])])
+
+
+@pytest.mark.parametrize("user", [-1, USERS])
+def test_nobody_has_another_number(user: int, parts: Any) -> None:
+    found = run(spec("parts"))
+    with pytest.raises(BadInput, match=rf"There is no user {user}\. Users are numbered from 0 to"):
+        recommend(found, user)
+
+
+def test_what_is_forgotten_is_read_again(parts: Any) -> None:
+    _, counted = parts
+    found = run(spec("parts"))
+    recommend(found, 7)
+    counted.read.clear()
+    data_access.forget()
+    recommend(found, 7)
+    assert counted.read
+
+
+@pytest.mark.parametrize("user", [0, 32_767, 32_768, 99_999])
+def test_a_simulated_part_holds_whom_it_says(user: int) -> None:
+    made = CinemaParts(100_000, 0, "cinema", Films.of(0))
+    assert user in made[made.place_of(user)].ids
+
+
+def test_parts_in_a_list_are_looked_through(parts: Any) -> None:
+    made, _ = parts
+    listed = replace(made, parts=list(made.parts))
+    for user in (0, 31, USERS - 1):
+        assert user in listed.part_with(user).ids
+
+
+# ---- items that exact counts choose --------------------------------------------------------------
+
+
+def test_a_run_is_looked_up_without_reading_a_part(parts: Any, tmp_path: Path) -> None:
+    _, counted = parts
+    asked = spec("parts", top_items=12)
+    store = Store(tmp_path / "runs")
+    assert stored(asked, store) is None
+    assert counted.read == []
+    made = run(asked)
+    store.put(made)
+    found = stored(asked, store)
+    assert found is not None and found.key == made.key
+
+
+def test_items_are_counted_once(parts: Any) -> None:
+    made, counted = parts
+    data_access.open_anywhere(DataSpec(id="parts", top_items=12))
+    assert counted.read == [0, 1, 2, 3]
+    few = data_access.open_anywhere(DataSpec(id="parts", top_items=5))
+    assert counted.read == [0, 1, 2, 3]
+    counts = np.bincount(made.together().items, minlength=made.n_items)
+    kept = np.argsort(-counts, kind="stable")[:5]
+    assert set(few.titles or ()) == {f"film {item}" for item in kept}
+
+
+def test_a_run_that_still_counts_items_can_be_cancelled(parts: Any) -> None:
+    _, counted = parts
+    told: list[tuple[int, int] | None] = []
+    with pytest.raises(Cancelled):
+        run(
+            spec("parts", top_items=12),
+            report=lambda progress: told.append(progress.part),
+            stopped=lambda: len(told) == 2,
+        )
+    assert told == [(1, 4), (2, 4)] and counted.read == [0, 1]
+
+
+# ---- refused before anything is read ------------------------------------------------------------
+
+
+def test_a_plan_says_that_a_method_needs_all_ratings(parts: Any, films: Ratings) -> None:
+    asked = RunSpec.parse(data={"id": "parts"}, algorithm="slope-one")
+    with pytest.raises(BadInput, match=r"Slope One .* needs all ratings in one memory, and parts"):
+        prepare(asked, films.shape)
+    assert prepare(asked.on("slope-one", data=DataSpec(id="whole")), films.shape)
+
+
+def test_data_that_are_given_are_not_the_set_of_their_name(parts: Any, films: Ratings) -> None:
+    given = replace(films, name="parts")
+    swept = sweep(given, ["slope-one"])
+    assert len(swept.runs) == 1
+    with pytest.raises(BadInput, match="needs all ratings in one memory"):
+        sweep("parts", ["slope-one"])
