@@ -300,7 +300,7 @@ def _noise_for(options: dict[str, Any]) -> _Costed:
 def _plan(options: dict[str, Any]) -> _Costed:
     """An algorithm's plan on a declared public shape."""
     from dpmf_core import algorithms  # what runs need: a composition needs none of it
-    from dpmf_core.runs.planning import prepare
+    from dpmf_core.runs.planning import prepare_for_shape
     from dpmf_core.runs.specification import RunSpec
     from dpmf_core.runs.sweep import typed
 
@@ -314,7 +314,7 @@ def _plan(options: dict[str, Any]) -> _Costed:
             options["epsilon"],
             options["delta"] if options["delta"] is not None else default_delta(shape.n_users),
         )
-    ready = prepare(
+    ready = prepare_for_shape(
         RunSpec.parse(
             data={"id": "-"}, algorithm=kind.id, parameters=typed(kind, texts), budget=budget
         ),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
-from dpmf_core import algorithms
 from dpmf_core.cli import tables
+from dpmf_core.cli.options import algorithm_of
 from dpmf_core.cli.privacy_options import pairs, param_option
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import Data
@@ -103,7 +103,7 @@ def audit(
     from dpmf_core.audit.audit_table import as_record
     from dpmf_core.audit.own_data import RAW
 
-    given: dict[str, Any] = typed(algorithms.find(str(algorithm)), pairs(params, "--param"))
+    given: dict[str, Any] = typed(algorithm_of(str(algorithm)), pairs(params, "--param"))
     asked |= {"epsilon": epsilon, "parameters": given}
     data = None if dataset is None else _opened(dataset, str(algorithm), as_json)
     with tqdm(total=asked["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:

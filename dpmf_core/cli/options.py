@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dpmf_core import algorithms
+from dpmf_core import algorithms, interrupts
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.cli.config_file import config_option
 from dpmf_core.cli.privacy_options import (
@@ -230,6 +230,12 @@ def shape_of(parts: Parameters) -> Any:
     from dpmf_core.runs import data_access  # all that reads and judges, which few options ask
 
     return data_access.open_anywhere(checked.data).shape
+
+
+def algorithm_of(name: str) -> type[Algorithm]:
+    """As `algorithms.find`. Its module may be imported here, when nothing is under way yet."""
+    with interrupts.at_once():
+        return algorithms.find(name)
 
 
 def belonging(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:

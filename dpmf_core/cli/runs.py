@@ -13,6 +13,7 @@ from tqdm import tqdm
 from dpmf_core import algorithms
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.options import (
+    algorithm_of,
     belonging,
     budget,
     described,
@@ -112,7 +113,7 @@ def fit(
             "fit needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
         )
     warn_of(options["dataset"])
-    kind = algorithms.find(algorithm)
+    kind = algorithm_of(algorithm)
     given = typed(kind, pairs(options["params"], "--param"))
     about = _about_what_is_saved(algorithm, folder, abouts)
     parts = described(options)
@@ -285,7 +286,7 @@ def _planned(
             f"sweep needs {'--dataset' if names else '--algorithms'}: give --dataset and"
             " --algorithms, or --preset ID (see `papers`)."
         )
-    kinds = [algorithms.find(name) for name in listed(names, "--algorithms")]
+    kinds = [algorithm_of(name) for name in listed(names, "--algorithms")]
     fixed = pairs(options["params"], "--param")
     varied = {name: listed(value, "--grid") for name, value in pairs(grids, "--grid").items()}
     belonging(kinds, {**fixed, **varied})

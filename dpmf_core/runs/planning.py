@@ -54,13 +54,16 @@ def prepare(
     Raises BadInput on parameters or a budget that do not fit, and on an algorithm that its ratings
     in parts do not suit.
     """
-    made = _prepared(spec, shape, assumptions, unit)
+    made = prepare_for_shape(spec, shape, assumptions, unit)
     if isinstance(shape, Shape) and is_in_parts(spec.data.id):
         algorithms.require_sums_alone(made.algorithm, spec.data.id, shape.bounds)
     return made
 
 
-def _prepared(spec: RunSpec, shape: Any, assumptions: tuple[str, ...], unit: str) -> Prepared:
+def prepare_for_shape(
+    spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample"
+) -> Prepared:
+    """As `prepare`, whatever the data are or whether there are any."""
     canonical = spec.canonical()
     if isinstance(shape, Shape) and algorithms.find(spec.algorithm).task == "samples":
         shape = SampleShape(shape.n_users, shape.n_items)  # ratings, taken as samples
@@ -201,7 +204,7 @@ def charge_of(spec: RunSpec, ready: Prepared) -> Charge:
 def prepared_for(spec: RunSpec, data: AnyData) -> Prepared:
     """As `prepare`, for data that are open."""
     unit = data.protected if isinstance(data, Samples) else "user"
-    made = _prepared(spec, data.shape, data.assumptions, unit)
+    made = prepare_for_shape(spec, data.shape, data.assumptions, unit)
     if isinstance(data, PartitionedRatings):
         algorithms.require_sums_alone(made.algorithm, data.name, data.bounds)
     return made
