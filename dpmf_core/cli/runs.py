@@ -115,8 +115,7 @@ def fit(
     warn_of(options["dataset"])
     kind = algorithm_of(algorithm)
     given = typed(kind, pairs(options["params"], "--param"))
-    about = _about_what_is_saved(algorithm, folder, abouts)
-    parts = described(options)
+    about, parts = _about_what_is_saved(algorithm, folder, abouts), described(options)
     with spread_over(options, algorithm):
         spec = RunSpec.parse(
             **parts,
