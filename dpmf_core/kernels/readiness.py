@@ -2,20 +2,8 @@
 
 import numpy as np
 
+from dpmf_core import kernels
 from dpmf_core.kernels.discrete import discrete_gaussian
-from dpmf_core.kernels.least_squares import solve_psd, solve_rows
-from dpmf_core.kernels.lists import best_unseen
-from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
-from dpmf_core.kernels.rounding import round_towards_zero
-from dpmf_core.kernels.rows import (
-    error_sums,
-    predict_pairs,
-    predict_ratings,
-    rank_segments,
-    residuals,
-    segment_sums,
-    unfold,
-)
 
 
 def ready() -> None:
@@ -30,22 +18,22 @@ def ready() -> None:
         (np.ones((2, 5), np.float32), None),
         (np.eye(2, dtype=np.float32), values),
     ):
-        solve_rows(indptr, indices, values, factors, 1.0, weights=weights, base=None)
+        kernels.solve_rows(indptr, indices, values, factors, 1.0, weights=weights, base=None)
         # what is released is summed so
         wide = factors.astype(np.float64)
-        grams = weighted_grams(indptr, indices, wide, 0, 1, weights=weights)
+        grams = kernels.weighted_grams(indptr, indices, wide, 0, 1, weights=weights)
         if weights is not None:
-            weighted_grams(indptr, indices, wide, 0, 1, weights=weights, step=0.5)
-        rhs = right_sides(indptr, indices, values, wide, 0, 1)
-        solve_psd(grams.astype(np.float32), rhs.astype(np.float32), 1.0)
-        predict_pairs(factors, factors, indices, indices)
+            kernels.weighted_grams(indptr, indices, wide, 0, 1, weights=weights, step=0.5)
+        rhs = kernels.right_sides(indptr, indices, values, wide, 0, 1)
+        kernels.solve_psd(grams.astype(np.float32), rhs.astype(np.float32), 1.0)
+        kernels.predict_pairs(factors, factors, indices, indices)
         sides = (0.0, values, values, factors, factors)
-        error_sums(sides, (indptr, indices, values), (0.0, 1.0))
-        predict_ratings(0.0, values, values, factors, factors, indices, indices, (0.0, 1.0))
-    rank_segments(indptr, values)
-    best_unseen(np.ones((1, 3)), np.zeros(1), indptr, indices, 1)
-    residuals(np.array([0, 2]), indices, values, 0.0, values, 1.0)
+        kernels.error_sums(sides, (indptr, indices, values), (0.0, 1.0))
+        kernels.predict_ratings(0.0, values, values, factors, factors, indices, indices, (0.0, 1.0))
+    kernels.rank_segments(indptr, values)
+    kernels.best_unseen(np.ones((1, 3)), np.zeros(1), indptr, indices, 1)
+    kernels.residuals(np.array([0, 2]), indices, values, 0.0, values, 1.0)
     for kind in (np.float32, np.float64):
-        segment_sums(indptr, np.ones(2, kind))
-        round_towards_zero(np.ones(1, kind), 0.5)
-    unfold(np.ones((1, 3)), 2, 1.0)
+        kernels.segment_sums(indptr, np.ones(2, kind))
+        kernels.round_towards_zero(np.ones(1, kind), 0.5)
+    kernels.unfold(np.ones((1, 3)), 2, 1.0)
