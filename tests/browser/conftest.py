@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import TimeoutError as TookTooLong
 
 from pages.kit.page_table import PAGES
 
@@ -46,6 +47,22 @@ def unfold_more(page: Any) -> None:
     fold.wait_for()
     if fold.get_attribute("open") is None:
         fold.locator("summary").click()
+
+
+def choose(page: Any, box: str, option: str) -> None:
+    """Take an option of a select box.
+
+    A page that is drawn anew at that moment closes the list; then it is opened again.
+    """
+    for _ in range(6):
+        page.wait_for_selector("[data-test-script-state=notRunning]")
+        page.get_by_role("combobox", name=box, exact=True).click()
+        try:
+            page.get_by_role("option", name=option, exact=True).click(timeout=10_000)
+            return
+        except TookTooLong:
+            page.keyboard.press("Escape")
+    raise AssertionError(f"the list of {box} never stays open")
 
 
 class Server:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import choose
 from tests.support.messy_table import MessyTable, messy_table
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -22,8 +23,7 @@ def test_a_messy_table_ends_in_a_report_without_a_word_of_its_rows(
     page = visit("/choose")
     page.get_by_role("link", name="Bring a file").click()
     page.locator("input[type=file]").set_input_files(tmp_path / "visits.csv")
-    page.get_by_role("combobox", name="What").click()
-    page.get_by_role("option", name="programme", exact=True).click()
+    choose(page, "What", "programme")
     page.get_by_text("half stars, 0.5 to 5").click()
     page.get_by_role("button", name="Check and use").click()
     page.get_by_text("ratings lie outside 0.5 to 5").wait_for()

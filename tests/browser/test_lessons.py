@@ -10,7 +10,7 @@ from dpmf_core.language import translated
 from dpmf_core.serving import completion
 from dpmf_core.teaching.course import Lesson
 from dpmf_core.teaching.lessons import LESSONS
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, choose
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Any]
@@ -94,14 +94,9 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
     teacher.get_by_label("Title").fill("Small ε")
     teacher.get_by_label("Title").press("Tab")
     teacher.get_by_text("as I choose").click()
-    box = teacher.get_by_role("combobox", name="Locked")
-    box.click()
-    teacher.get_by_role("option", name="ε", exact=True).click()
-    box.press("Escape")
-    hidden = teacher.get_by_role("combobox", name="Hidden")
-    hidden.click()
-    teacher.get_by_role("option", name="δ", exact=True).click()
-    hidden.press("Escape")
+    for box, control in {"Locked": "ε", "Hidden": "δ"}.items():
+        choose(teacher, box, control)
+        teacher.keyboard.press("Escape")
     teacher.get_by_role("button", name="Make it").click()
     link = link_in(teacher, "class").split("?")[1]
 
@@ -146,10 +141,8 @@ def test_a_sequence_is_made_walked_and_watched(visit: Visit, pytestconfig: pytes
     """A lesson, then a page with a question: the class answers, the teacher sees it unnamed."""
     teacher = visit("/lessons?view=teachers")
     at_rest(teacher)
-    box = teacher.get_by_role("combobox", name="Lessons to add, in this order")
-    box.click()
-    teacher.get_by_role("option", name="What is a neighbour?").click()
-    box.press("Escape")
+    choose(teacher, "Lessons to add, in this order", "What is a neighbour?")
+    teacher.keyboard.press("Escape")
     teacher.get_by_role("button", name="Add lessons").click()
     teacher.get_by_text("1. Lessons: What is a neighbour?").wait_for()
     teacher.get_by_role("link", name="Verify").first.click()

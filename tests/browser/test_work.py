@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import TimeoutError as TookTooLong
 from playwright.sync_api import expect
 
-from tests.browser.conftest import go, unfold_more
+from tests.browser.conftest import choose, go, unfold_more
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Any]
@@ -20,21 +19,6 @@ def at_rest(page: Any) -> None:
     page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
     page.wait_for_selector("[data-test-script-state=notRunning]")
     assert page.get_by_test_id("stException").count() == 0
-
-
-def choose(page: Any, box: str, option: str) -> None:
-    """Take an option of a select box.
-
-    A page that is drawn anew at that moment closes its list; then it is opened again.
-    """
-    for _ in range(6):
-        page.get_by_role("combobox", name=box).click()
-        try:
-            page.get_by_role("option", name=option).click(timeout=10_000)
-            return
-        except TookTooLong:
-            page.keyboard.press("Escape")
-    raise AssertionError(f"the list of {box} never stays open")
 
 
 PLACES = [
