@@ -288,9 +288,7 @@ class Algorithm(BaseModel):
         return NOTHING
 
     def coordinates(self, statistic: str, shape: Any) -> int:
-        """How many coordinates one release of a statistic has, at most, by public figures:
-        unless overridden one for every item or feature.
-        """
+        """How many coordinates one release of a statistic has, at most, by public figures."""
         return max(shape.n_items if isinstance(shape, Shape) else shape.n_features, 2)
 
     def source_level(self, shape: Any, budget: Budget) -> float:
@@ -339,6 +337,11 @@ class PrivateAlgorithm(Algorithm):
     def statistics(self, shape: Any) -> tuple[Statistic, ...]:
         """What `fit` asks the curator for, by public figures; the plan is built from these."""
         return ()
+
+    def coordinates(self, statistic: str, shape: Any) -> int:
+        """Unless overridden as many as the statistic says for every item or feature."""
+        each = max((it.per_item for it in self.statistics(shape) if it.name == statistic), default=1)
+        return each * super().coordinates(statistic, shape)
 
 
 def triangle(size: int) -> int:

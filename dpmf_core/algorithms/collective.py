@@ -73,7 +73,7 @@ class DPCMF(DPALS):
     title: ClassVar[str] = "DP-CMF"
     words: ClassVar[str] = "DPALS whose item factors also fit public features of the items"
     source: ClassVar[str] = "Curmei et al. 2023"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     training_cost: ClassVar[int] = 10
     is_usual_rival: ClassVar[bool] = False
     twin: ClassVar[str] = "cmf"

@@ -17,9 +17,10 @@ from pydantic import Field
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams
-from dpmf_core.algorithms.baselines import private_mean, release_biases
+from dpmf_core.algorithms.baselines import private_mean
 from dpmf_core.algorithms.dpals_plan import DPALSPlan
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
+from dpmf_core.algorithms.item_offsets import release_biases
 from dpmf_core.algorithms.item_systems import UserMoment, item_entries, user_factors
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.noisy_counts import NoisyCounts
@@ -48,7 +49,7 @@ class DPALS(DPALSPlan):
         "alternating least squares with noisy item statistics; user factors stay with their owners"
     )
     source: ClassVar[str] = "Chien et al. 2021"
-    version: ClassVar[int] = 7
+    version: ClassVar[int] = 8
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape

@@ -11,16 +11,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from dpmf_core.algorithms.base import PrivateAlgorithm, triangle
-from dpmf_core.algorithms.baselines import (
-    PUBLIC_FACTS,
-    ItemCounts,
-    ItemSums,
-    UserMeans,
-    bias_plan,
-    share_of_biases,
-)
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
+from dpmf_core.algorithms.item_offsets import SumsAndCounts, bias_plan, share_of_biases
 from dpmf_core.algorithms.item_systems import (
     GRAMS,
     RIGHT_SIDES,
@@ -229,7 +223,7 @@ class DPALSPlan(PrivateAlgorithm):
         return math.sqrt(min(self.ratings_per_user, self._n_kept(shape)))
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        biases = (ItemSums(), ItemCounts()) if self.biases else ()
+        biases = (SumsAndCounts(),) if self.biases else ()
         return (*biases, *(statistic for statistic, _, _ in self._allocation(shape)))
 
     def plan(self, shape: Shape, level: float) -> Event:

@@ -21,10 +21,9 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
 )
-from dpmf_core.algorithms.baselines import (
-    PUBLIC_FACTS,
-    ItemCounts,
-    ItemSums,
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.item_offsets import (
+    SumsAndCounts,
     bias_plan,
     release_biases,
     share_of_biases,
@@ -107,7 +106,7 @@ class DPSGD(PrivateAlgorithm):
     source: ClassVar[str] = (
         "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
     )
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(
@@ -157,7 +156,7 @@ class DPSGD(PrivateAlgorithm):
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         gradient = ItemGradient(self._sensitivity(shape))
-        return (ItemSums(), ItemCounts(), gradient) if self.biases else (gradient,)
+        return (SumsAndCounts(), gradient) if self.biases else (gradient,)
 
     def plan(self, shape: Shape, level: float) -> Event:
         share = self.bias_share if self.biases else 0.0

@@ -13,8 +13,9 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams
-from dpmf_core.algorithms.baselines import NoisyOffsets, OffsetsAlone, centred_rows
+from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams, user_means
+from dpmf_core.algorithms.baselines import OffsetsAlone
+from dpmf_core.algorithms.item_offsets import Estimates
 from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.curator import Block, Curator, Held, Range, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -56,11 +57,11 @@ class Messages(Statistic):
 
 
 def message_rows(block: Block, unit: float, count_weight: float) -> tuple[Array, Array]:
-    """w_u x_u (`centred_rows`) and w_u `count_weight` for each rating (n_ratings,), on the grid;
-    w_u makes the norm of both together 1.
+    """w_u x_u and w_u `count_weight` for each rating (n_ratings,), on the grid; w_u makes the norm
+    of both together 1. x_u: user u's row less her own mean, in units of `unit`.
     """
     rows: Ratings = block.rows
-    x = centred_rows(rows, unit).astype(np.float64)
+    x = ((rows.values - user_means(rows, rows.values)[rows.users]) / unit).astype(np.float64)
     squares = kernels.segment_sums(rows.by_user, x**2 + count_weight**2)
     weight = (INSIDE / np.sqrt(np.maximum(squares, 1e-300)))[rows.users]
     both = weight * x, weight * count_weight
@@ -117,12 +118,14 @@ class LocalBias(OffsetsAlone):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
         unit = shape.half_range / 2
-        noisy = self._added_up(curator, unit)
-        yield self.model(noisy.shrunk(shape, unit, self.prior_deviation), shape)
+        S, C = self._added_up(curator, unit)
+        noise = C.noise * self.count_weight
+        estimates = Estimates(S / C.expected, (noise / C.expected) ** 2)
+        yield self.model(estimates.shrunk(C, shape, unit, self.prior_deviation), shape)
 
-    def _added_up(self, curator: Curator, unit: float) -> NoisyOffsets:
-        """What the server makes of the messages; their noise adds up to sqrt(n) times that of
-        one.
+    def _added_up(self, curator: Curator, unit: float) -> tuple[Array, NoisyCounts]:
+        """What the server makes of the messages: sums (n_items,), and counts. Their noise adds up
+        to sqrt(n) times that of one.
         """
         shape: Shape = curator.shape
         rows = curator.hold(message_rows, unit, self.count_weight)
@@ -131,7 +134,7 @@ class LocalBias(OffsetsAlone):
         for _, messages in curator.release_parts(Messages(), user_ranges(shape), rows):
             total += messages.sum(axis=0)
         S, C = np.split(total, 2)
-        return NoisyOffsets(S, scale, NoisyCounts(C / self.count_weight, scale / self.count_weight))
+        return S, NoisyCounts(C / self.count_weight, scale / self.count_weight)
 
 
 def user_ranges(shape: Shape) -> list[Range]:

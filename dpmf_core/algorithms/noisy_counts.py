@@ -20,10 +20,19 @@ AT_ONCE = 4096  # items, so that 8 MB do
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """released: (n_items,) weighted counts with Gaussian noise of deviation `noise`."""
+    """released: (n_items,) weighted counts with Gaussian noise of deviation `noise`, one for all or
+    (n_items,).
+    """
 
     released: Array
-    noise: float
+    noise: float | Array
+
+    def joined(self, released: Array, noise: Array) -> "NoisyCounts":
+        """With other estimates of the same counts (n_items,), each by its precision."""
+        precision = 1 / np.square(self.noise)
+        whole = precision + 1 / noise**2
+        mean = (precision * self.released + released / noise**2) / whole
+        return NoisyCounts(mean, 1 / np.sqrt(whole))
 
     @property
     def expected(self) -> Array:
@@ -38,8 +47,8 @@ class NoisyCounts:
     @cached_property
     def _posterior(self) -> tuple[Array, Array]:
         mean = max(float(self.released.mean()), 1e-3)
-        noise = max(self.noise, 1e-9 * mean)
-        spread = max(float(self.released.var()) - noise**2, 0.0)
+        noise = np.broadcast_to(np.maximum(self.noise, 1e-9 * mean), self.released.shape)
+        spread = max(float(self.released.var() - np.mean(noise**2)), 0.0)
         deviation = math.sqrt(math.log1p(spread / mean**2))
         if not deviation:
             return np.full(len(self.released), mean), np.zeros(len(self.released))
@@ -48,7 +57,12 @@ class NoisyCounts:
         z = np.linspace(-WIDEST, max(WIDEST, largest), POINTS)
         values = np.exp(middle + deviation * z)
         parts = [
-            _moments(self.released[start : start + AT_ONCE], noise, values, z**2 / 2)
+            _moments(
+                self.released[start : start + AT_ONCE],
+                noise[start : start + AT_ONCE],
+                values,
+                z**2 / 2,
+            )
             for start in range(0, len(self.released), AT_ONCE)
         ]
         expected, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -60,11 +74,11 @@ class NoisyCounts:
         )
 
 
-def _moments(released: Array, noise: float, values: Array, cost: Array) -> tuple[Array, Array]:
-    """Posterior mean and variance of each count (n,) over `values` (p,), whose prior density is
-    exp(-cost).
+def _moments(released: Array, noise: Array, values: Array, cost: Array) -> tuple[Array, Array]:
+    """Posterior mean and variance of each count (n,), whose noise has deviation (n,), over `values`
+    (p,), whose prior density is exp(-cost).
     """
-    logarithms = -(((released[:, None] - values) / noise) ** 2) / 2 - cost
+    logarithms = -(((released[:, None] - values) / noise[:, None]) ** 2) / 2 - cost
     weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     mean = weights @ values

@@ -14,15 +14,14 @@ from scipy.sparse import csr_array
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
-from dpmf_core.algorithms.baselines import (
-    PUBLIC_FACTS,
-    ItemCounts,
-    ItemSums,
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient
+from dpmf_core.algorithms.item_offsets import (
+    SumsAndCounts,
     bias_plan,
     release_biases,
     share_of_biases,
 )
-from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.curator import Curator, OpenCurator, Statistic
 from dpmf_core.data.hashing import keyed_uniform
@@ -66,7 +65,7 @@ class SGLD(PrivateAlgorithm):
     )
     source: ClassVar[str] = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
     twin: ClassVar[str] = "sgd-mf"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     uses_item_features: ClassVar[bool] = True
 
     reading: Literal["steps", "posterior-sample"] = Field(
@@ -189,7 +188,7 @@ class SGLD(PrivateAlgorithm):
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         if self.reading == "posterior-sample":
             return ()
-        offsets = (ItemSums(), ItemCounts()) if self.biases else ()
+        offsets = (SumsAndCounts(),) if self.biases else ()
         return *offsets, ItemGradient(self._sensitivity(shape))
 
     def plan(self, shape: Shape, level: float) -> Event:

@@ -24,14 +24,7 @@ from dpmf_core.algorithms.base import (
     Streams,
     triangle,
 )
-from dpmf_core.algorithms.baselines import (
-    PUBLIC_FACTS,
-    ItemCounts,
-    ItemSums,
-    ReleasedBiases,
-    bias_plan,
-    release_biases,
-)
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.item_lists import (
     Liked,
     Projection,
@@ -50,6 +43,12 @@ from dpmf_core.algorithms.item_moments import (
     RatedCounts,
     SecondMoment,
     kept_rows,
+)
+from dpmf_core.algorithms.item_offsets import (
+    ReleasedBiases,
+    SumsAndCounts,
+    bias_plan,
+    release_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.noisy_counts import NoisyCounts
@@ -91,7 +90,7 @@ class Spectral(PrivateAlgorithm):
     )
     source: ClassVar[str] = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
     fitted: ClassVar[type] = Projection
-    version: ClassVar[int] = 7
+    version: ClassVar[int] = 8
 
     rank: int = Field(
         32,
@@ -223,7 +222,7 @@ class Spectral(PrivateAlgorithm):
         return 1 + self._steps
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        first: tuple[Statistic, ...] = (ItemSums(), ItemCounts()) if self._share else ()
+        first: tuple[Statistic, ...] = (SumsAndCounts(),) if self._share else ()
         if self.implicit:
             first = (RatedCounts(),)
         if self.release == "none":

@@ -44,6 +44,8 @@ class Statistic(ABC):
     her rows and whatever is shared.
     name: of its releases in the plan. replace_one_factor: how much further replacing one unit moves
     the sum than removing her, 2 at most.
+    per_item: coordinates of a release for each item or feature, unless an algorithm says how many
+    there are in all.
     symmetric: the sum is a symmetric matrix, or a stack of them, and `norm` is Frobenius'.
 
     `shared` is what the algorithm passes: released and public figures, and what is held beside the
@@ -53,6 +55,7 @@ class Statistic(ABC):
 
     name: ClassVar[str]
     replace_one_factor: ClassVar[float] = 2.0
+    per_item: ClassVar[int] = 1
     symmetric: ClassVar[bool] = False
     norm: ClassVar[Literal["L1", "L2"]] = "L2"
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Algorithm, Recommender, Streams, curator_for
-from dpmf_core.algorithms.baselines import ItemSums, PrivateBias, weighted_rows
+from dpmf_core.algorithms.baselines import PrivateBias
+from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Noise
@@ -80,7 +81,7 @@ class Carrying(PrivateBias):
 
 
 @dataclass(frozen=True)
-class Closing(ItemSums):
+class Closing(SumsAndCounts):
     """Adds what a closure says."""
 
     extra: Any = None
@@ -90,7 +91,8 @@ class Enclosed(PrivateBias):
     """Asks with a statistic that holds a function of its own making."""
 
     def fit(self, curator: Any, rng: Streams) -> Iterator[Recommender]:
-        curator.release(Closing(lambda rows: rows), curator.hold(weighted_rows, 1.0))
+        n_items = curator.shape.n_items
+        curator.release(Closing(lambda rows: rows), 1.0, np.ones(n_items), np.zeros(n_items))
         yield from super().fit(curator, rng)
 
 

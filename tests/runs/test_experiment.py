@@ -20,7 +20,8 @@ import scipy
 import dpmf_core
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender, Streams
-from dpmf_core.algorithms.baselines import ItemSums, PrivateBias, weighted_rows
+from dpmf_core.algorithms.baselines import PrivateBias
+from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput, Cancelled
@@ -229,7 +230,8 @@ class Hasty(PrivateBias):
     id: ClassVar[str] = "hasty"
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
-        curator.release(ItemSums(), curator.hold(weighted_rows, 1.0))
+        n_items = curator.shape.n_items
+        curator.release(SumsAndCounts(), 1.0, np.ones(n_items), np.zeros(n_items))
         yield Recommender(
             curator.shape.bounds,
             3.0,

@@ -65,8 +65,8 @@ def altered_copy(folder: Path) -> str:
     """A folder with a package that shares out a budget otherwise, under the same version."""
     package = Path(dpmf_core.__file__).parent
     shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    file = folder / package.name / "algorithms" / "baselines.py"
+    file = folder / package.name / "algorithms" / "item_offsets.py"
     text = file.read_text("utf-8")
-    assert text.count("\nSUMS_SHARE = 0.8") == 1
-    file.write_text(text.replace("\nSUMS_SHARE = 0.8", "\nSUMS_SHARE = 0.5"), "utf-8")
+    assert text.count("\nLEAST_VARIANCE = 0.5") == 1
+    file.write_text(text.replace("\nLEAST_VARIANCE = 0.5", "\nLEAST_VARIANCE = 4.0"), "utf-8")
     return str(folder)

@@ -1,0 +1,178 @@
+"""Private item offsets and counts (ours, after McSherry & Mironov 2009): two noisy sums of users'
+rows.
+
+A row holds a user's ratings, centred by her own mean, and a constant for each item she rated, scaled
+together to norm 1. Her mean depends on which items these are, so the first sum also judges an item
+by the others that its users rated. The second is of ratings less the first's offsets, where little
+of that is left; it gives less weight to items of large counts, which are known by then.
+docs/PRIVACY.md, "Item sums and counts".
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import INSIDE, Array, user_means
+from dpmf_core.algorithms.noisy_counts import NoisyCounts
+from dpmf_core.algorithms.offset_regression import regress_offsets
+from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.language import phrase
+from dpmf_core.privacy import Budget, Event, Repeat
+
+SUMS_AND_COUNTS = phrase("item sums and counts")
+RELEASES = 2  # of equal budget
+# Chosen on validation ratings: benchmarks/results/utility.md, "Offsets by two sums".
+COUNT_WEIGHT = 0.5  # the constant beside a rating, in quarters of the rating range
+LEAST_VARIANCE = 0.5  # of a user's ratings, in the same unit: who varies less is not scaled up
+POPULAR = 0.5  # of the mean count: from where on an item's weight falls with its count
+COUNT_ERROR = 0.1  # of a count that follows from another release's weights, relative
+FIRST_ERROR = 0.1  # what the company of other items does to a first offset
+
+
+@dataclass(frozen=True)
+class SumsAndCounts(Statistic):
+    """Sum over users of `offset_rows` (2 n_items,): weighted ratings of all items, then their
+    weights times `COUNT_WEIGHT`. A user adds a vector of L2 norm at most 1, whatever the weights
+    and offsets that the rows were made with.
+
+    docs/PRIVACY.md, "Item sums and counts".
+    """
+
+    name: ClassVar[str] = SUMS_AND_COUNTS
+    sensitivity: ClassVar[float] = 1.0
+    per_item: ClassVar[int] = 2
+
+    def empty(self, shape: Shape, unit: float, weights: Array, offsets: Array) -> Totals:
+        return np.zeros(shape.n_items), np.zeros(shape.n_items)
+
+    def add(
+        self, block: Block, totals: Totals, unit: float, weights: Array, offsets: Array
+    ) -> None:
+        rows = offset_rows(block, unit, weights, offsets)
+        for total, values in zip(totals, rows, strict=True):
+            total[:] += np.bincount(block.rows.items, values, len(total))
+
+    def assemble(self, totals: Totals, unit: float, weights: Array, offsets: Array) -> Array:
+        return np.concatenate(totals)
+
+
+def offset_rows(block: Block, unit: float, weights: Array, offsets: Array) -> tuple[Array, Array]:
+    """g_i x_ui / s_u and `COUNT_WEIGHT` g_i / s_u for each rating (n_ratings,), on the grid.
+
+    x: ratings less `offsets` (n_items,), centred by the user's own mean, in units of `unit`. g:
+    `weights` (n_items,), above 0. s_u makes the norm of both together 1, or less where her x vary
+    by less than `LEAST_VARIANCE`.
+    """
+    rows: Ratings = block.rows
+    values = (rows.values - offsets[rows.items]) / unit
+    x = values - user_means(rows, values)[rows.users]
+    g = weights[rows.items]
+    weight = kernels.segment_sums(rows.by_user, g**2)
+    square = kernels.segment_sums(rows.by_user, (g * x) ** 2)
+    norm = np.maximum(square, LEAST_VARIANCE * weight) + COUNT_WEIGHT**2 * weight
+    g *= (INSIDE / np.sqrt(np.maximum(norm, 1e-300)))[rows.users]
+    return on_grid(g * x, 1.0, block.n_units), on_grid(COUNT_WEIGHT * g, 1.0, block.n_units)
+
+
+@dataclass(frozen=True)
+class ReleasedBiases:
+    """Private item offsets (n_items,) in rating units, and the noisy weighted counts they rest on.
+
+    variances: (n_items,) of the offsets' errors, in units of `unit`, squared.
+    """
+
+    offsets: Array
+    counts: NoisyCounts
+    variances: Array
+
+    @classmethod
+    def unknown(cls, n_items: int, deviation: float = 0.5) -> "ReleasedBiases":
+        """Where nothing is released: all items alike."""
+        zeros, ones = np.zeros(n_items, np.float32), np.ones(n_items)
+        return cls(zeros, NoisyCounts(ones, 0.0), deviation**2 * ones)
+
+
+def bias_plan(level: float, share: float) -> Event:
+    """The releases of private biases, which together take `share` of mu^2 = 1 / level^2."""
+    return Repeat(SumsAndCounts().event(level * math.sqrt(RELEASES / share)), RELEASES)
+
+
+def share_of_biases(shape: Shape, budget: Budget) -> float:
+    """Of the total mu^2, as a first stage: the more, the less signal n mu the users give for
+    each item's offset.
+    """
+    return min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + shape.n_users * budget.mu)))
+
+
+def release_biases(
+    curator: Curator, *, unit: float, prior_deviation: float = 0.5
+) -> ReleasedBiases:
+    """Item offsets and counts from two releases of `SumsAndCounts`."""
+    shape: Shape = curator.shape
+    nothing, alike = np.zeros(shape.n_items), np.ones(shape.n_items)
+    sums, first = _release(curator, unit, alike, nothing)
+    early = Estimates(sums / first.expected, (first.noise * COUNT_WEIGHT / first.expected) ** 2)
+    offsets = early.shrunk(first, shape, unit, prior_deviation).offsets.astype(float)
+
+    weights = 1 / np.sqrt(first.expected / first.expected.mean() + POPULAR)
+    more, weighted = _release(curator, unit, weights, offsets)
+    noise = weighted.noise * COUNT_WEIGHT
+    factor = weights * weighted.released.sum() / (weights * first.expected).sum()
+    counts = first.joined(
+        weighted.released / factor,
+        np.hypot(weighted.noise / factor, COUNT_ERROR * first.expected),
+    )
+    C = factor * counts.expected
+    late = Estimates(more / C + offsets / unit, (noise / C) ** 2)
+    early = Estimates(sums / counts.expected, (noise / counts.expected) ** 2 + FIRST_ERROR**2)
+    return late.joined(early).shrunk(counts, shape, unit, prior_deviation)
+
+
+def _release(
+    curator: Curator, unit: float, weights: Array, offsets: Array
+) -> tuple[Array, NoisyCounts]:
+    """Sums (n_items,) with noise, and counts."""
+    noise = curator.scale(SumsAndCounts())
+    S, C = np.split(curator.release(SumsAndCounts(), unit, weights, offsets), 2)
+    return S, NoisyCounts(C / COUNT_WEIGHT, noise / COUNT_WEIGHT)
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Item offsets (n_items,) in some unit of ratings, and what noise adds to their variance."""
+
+    offsets: Array
+    variances: Array
+
+    def joined(self, other: "Estimates") -> "Estimates":
+        """Of both, each by its precision."""
+        mine, theirs = 1 / self.variances, 1 / other.variances
+        whole = mine + theirs
+        return Estimates((mine * self.offsets + theirs * other.offsets) / whole, 1 / whole)
+
+    def shrunk(
+        self,
+        counts: NoisyCounts,
+        shape: Shape,
+        unit: float,
+        prior_deviation: float,
+    ) -> ReleasedBiases:
+        """Wiener-shrunk towards their regression on log counts and public item features; all of it
+        post-processing.
+        """
+        C = counts.expected
+        # sum of w^2 over sum of w, to a constant
+        typical_weight = min(1.0, shape.n_users / max(float(counts.released.sum()), 1.0))
+        # beside noise: ratings, in units of 1, and what is not known of the count
+        luck = C * typical_weight + counts.variances * prior_deviation**2
+        variance = self.variances + luck / C**2
+        prior = regress_offsets(
+            self.offsets, variance, np.log(C), shape.item_features, prior_deviation
+        )
+        gain = prior.deviation**2 / (prior.deviation**2 + variance)
+        offsets = prior.mean + gain * (self.offsets - prior.mean)
+        return ReleasedBiases((offsets * unit).astype(np.float32), counts, gain * variance)
