@@ -340,7 +340,9 @@ class PrivateAlgorithm(Algorithm):
 
     def coordinates(self, statistic: str, shape: Any) -> int:
         """Unless overridden as many as the statistic says for every item or feature."""
-        each = max((it.per_item for it in self.statistics(shape) if it.name == statistic), default=1)
+        each = max(
+            (it.per_item for it in self.statistics(shape) if it.name == statistic), default=1
+        )
         return each * super().coordinates(statistic, shape)
 
 

@@ -1,15 +1,16 @@
 """Private item offsets and counts (ours, after McSherry & Mironov 2009): two noisy sums of users'
 rows.
 
-A row holds a user's ratings, centred by her own mean, and a constant for each item she rated, scaled
-together to norm 1. Her mean depends on which items these are, so the first sum also judges an item
-by the others that its users rated. The second is of ratings less the first's offsets, where little
-of that is left; it gives less weight to items of large counts, which are known by then.
+A row holds a user's ratings, centred by her own mean, and a constant for each item she rated; both
+together are scaled to norm 1. Her mean depends on which items these are, so the first sum also
+judges an item by the others that its users rated. The second is of ratings less the first's
+offsets, where little of that is left; it gives less weight to items of large counts, which are
+known by then.
 docs/PRIVACY.md, "Item sums and counts".
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -113,23 +114,28 @@ def release_biases(
 ) -> ReleasedBiases:
     """Item offsets and counts from two releases of `SumsAndCounts`."""
     shape: Shape = curator.shape
-    nothing, alike = np.zeros(shape.n_items), np.ones(shape.n_items)
-    sums, first = _release(curator, unit, alike, nothing)
-    early = Estimates(sums / first.expected, (first.noise * COUNT_WEIGHT / first.expected) ** 2)
+    noise, alike = curator.scale(SumsAndCounts()), np.ones(shape.n_items)
+    sums, first = _release(curator, unit, alike, np.zeros(shape.n_items))
+    early = Estimates.of(sums, first.expected, noise)
     offsets = early.shrunk(first, shape, unit, prior_deviation).offsets.astype(float)
 
-    weights = 1 / np.sqrt(first.expected / first.expected.mean() + POPULAR)
+    weights = _weights(first.expected)
     more, weighted = _release(curator, unit, weights, offsets)
-    noise = weighted.noise * COUNT_WEIGHT
-    factor = weights * weighted.released.sum() / (weights * first.expected).sum()
     counts = first.joined(
-        weighted.released / factor,
-        np.hypot(weighted.noise / factor, COUNT_ERROR * first.expected),
+        weighted.released / weights,
+        np.hypot(weighted.noise / weights, COUNT_ERROR * first.expected),
     )
-    C = factor * counts.expected
-    late = Estimates(more / C + offsets / unit, (noise / C) ** 2)
-    early = Estimates(sums / counts.expected, (noise / counts.expected) ** 2 + FIRST_ERROR**2)
-    return late.joined(early).shrunk(counts, shape, unit, prior_deviation)
+    early = Estimates.of(sums, counts.expected, noise, FIRST_ERROR)
+    late = Estimates.of(more, weights * counts.expected, noise).plus(offsets / unit)
+    return early.joined(late).shrunk(counts, shape, unit, prior_deviation)
+
+
+def _weights(counts: Array) -> Array:
+    """Of items (n_items,), by their counts. Their mean square over ratings is 1, so that most users
+    scale their rows as without them, and a count in the second sum is the first's times the weight.
+    """
+    weights = 1 / np.sqrt(counts / counts.mean() + POPULAR)
+    return np.asarray(weights / math.sqrt(np.average(weights**2, weights=counts)))
 
 
 def _release(
@@ -147,6 +153,18 @@ class Estimates:
 
     offsets: Array
     variances: Array
+
+    @classmethod
+    def of(
+        cls, sums: Array, counts: Array, noise: float | Array, error: float = 0.0
+    ) -> "Estimates":
+        """From sums with noise of this deviation and the counts that they are of (n_items,). error:
+        deviation of what else is wrong with the quotients.
+        """
+        return cls(sums / counts, (noise / counts) ** 2 + error**2)
+
+    def plus(self, known: Array) -> "Estimates":
+        return replace(self, offsets=self.offsets + known)
 
     def joined(self, other: "Estimates") -> "Estimates":
         """Of both, each by its precision."""

@@ -83,7 +83,7 @@ class LocalBias(OffsetsAlone):
         "item offsets from messages to which every user adds noise herself: no curator is trusted"
     )
     source: ClassVar[str] = "ours, after Kasiviswanathan et al. 2011 and McSherry & Mironov 2009"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     count_weight: float = Field(
         0.25,
@@ -119,8 +119,7 @@ class LocalBias(OffsetsAlone):
         shape: Shape = curator.shape
         unit = shape.half_range / 2
         S, C = self._added_up(curator, unit)
-        noise = C.noise * self.count_weight
-        estimates = Estimates(S / C.expected, (noise / C.expected) ** 2)
+        estimates = Estimates.of(S, C.expected, C.noise * self.count_weight)
         yield self.model(estimates.shrunk(C, shape, unit, self.prior_deviation), shape)
 
     def _added_up(self, curator: Curator, unit: float) -> tuple[Array, NoisyCounts]:

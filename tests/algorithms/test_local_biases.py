@@ -115,8 +115,8 @@ def noise_of_the_sum(scale: float) -> float:
         def release_parts(self, *asked: Any) -> Any:
             return ((at, scale * part) for at, part in super().release_parts(*asked))
 
-    found = algorithm._added_up(Scaled(in_memory(data), noise), data.shape.half_range / 2)
-    both = np.concatenate([found.sums, found.counts.released * algorithm.count_weight])
+    sums, counts = algorithm._added_up(Scaled(in_memory(data), noise), data.shape.half_range / 2)
+    both = np.concatenate([sums, counts.released * algorithm.count_weight])
     return float(both.std() / (math.sqrt(40) * 0.7 * 2))
 
 
