@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import REGISTRY
-from dpmf_core.algorithms.baselines import release_biases
 from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
-from dpmf_core.curator import open_curator
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.privacy import Noise
 from tests.fitting import fitted
 
 N, M = 300, 17
@@ -64,29 +60,13 @@ def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
     np.testing.assert_allclose(b, expected[N:], atol=1e-4)
 
 
-def test_private_biases_without_noise_are_the_weighted_means(data: Ratings) -> None:
-    """A vanishing level: S and C of the definition, user by user, and no shrinkage to speak of."""
-    algorithm = REGISTRY["private-bias"]()
-    noise = Noise(algorithm.plan(data.shape, 1e-9), np.random.SeedSequence(0))
-    released = release_biases(open_curator(data, noise, rows=False), unit=1.0, prior_deviation=1e4)
-    S, C = np.zeros(M), np.zeros(M)
-    for user in range(1, N):
-        items, x = data.items[data.users == user], data.values[data.users == user].astype(float)
-        x = x - x.mean()
-        w = min(1 / np.sqrt(len(x)), 1 / max(np.linalg.norm(x), 1e-300))
-        S[items] += w * x
-        C[items] += w
-    np.testing.assert_allclose(released.counts.released, C, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(released.offsets[:-1], (S / np.where(C > 0, C, 1))[:-1], atol=2e-3)
-
-
 def test_private_biases_shrink_towards_the_line_as_noise_grows(data: Ratings) -> None:
     spread = [
         float(np.std(fitted("private-bias", data, level).model.item_offsets[:-1]))
         for level in (1e-6, 100.0, 1000.0)
     ]
     assert spread[0] > spread[1] > spread[2]
-    assert spread[2] < 1e-3
+    assert spread[2] < 0.02 * spread[0]
     assert np.isfinite(fitted("private-bias", data, 1e6).model.item_offsets).all()
 
 

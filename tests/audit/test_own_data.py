@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms.baselines import SUMS_SHARE
 from dpmf_core.audit.own_data import RAW, audit_on
 from dpmf_core.cli import main
 from dpmf_core.data.ratings import Ratings
@@ -28,30 +27,26 @@ def mine() -> Ratings:
     return replace(low_rank(), public=False, name="mine")
 
 
-def share_of_mu(row: np.ndarray, mid_quarter: float) -> float:
-    """Of the mu of private biases what one user's ratings (n,) take: her row and its weights are
-    released, each shortened to L2 norm 1.
+def test_what_a_person_lost_is_what_her_row_moved(mine: Ratings) -> None:
+    """Private biases scale who rates highest and lowest in turn to norm 1, in both releases.
+    Whoever rated one item has nothing but her count, 1/2 to the root of 1/2 + 1/4.
     """
-    x = (row - row.mean()) / mid_quarter
-    weight = min(1 / math.sqrt(len(row)), 1 / max(float(np.linalg.norm(x)), 1e-300))
-    sums, counts = (weight * x) @ (weight * x), weight**2 * len(row)
-    return math.sqrt(SUMS_SHARE * sums + (1 - SUMS_SHARE) * counts)
-
-
-@pytest.mark.parametrize("user", [0, 5])
-def test_what_a_person_lost_is_what_her_row_moved(mine: Ratings, user: int) -> None:
-    found = audit_on(mine, "private-bias", epsilon=2.0, user=user, runs=FEW)
-    row = mine.values[mine.users == user].astype(float)
-    assert found.realised is not None
-    assert found.planned is not None
-    expected = share_of_mu(row, mine.shape.half_range / 2)
-    assert found.realised / found.planned == pytest.approx(expected, rel=1e-3)
-    assert f"user {user} of mine, taken out with {len(row)} ratings" in found.canary
-    assert not found.broken
+    place = np.arange(len(mine)) - mine.by_user[mine.users]
+    extremes = np.where(place % 2, *mine.shape.bounds).astype(np.float32)
+    one = replace(mine, values=np.where(mine.users == 0, extremes, mine.values))
+    one = one.only((one.users != 5) | (place == 0))
+    for user, expected in ((0, 1.0), (5, math.sqrt(1 / 3))):
+        found = audit_on(one, "private-bias", epsilon=2.0, user=user, runs=FEW)
+        row = one.values[one.users == user].astype(float)
+        assert found.realised is not None
+        assert found.planned is not None
+        assert found.realised / found.planned == pytest.approx(expected, rel=1e-3)
+        assert f"user {user} of mine, taken out with {len(row)} rating" in found.canary
+        assert not found.broken
 
 
 def test_one_more_person_loses_nearly_all_that_is_proved(mine: Ratings) -> None:
-    """A row of half highest and half lowest ratings reaches both bounds of private biases, in any
+    """A row of half highest and half lowest ratings reaches the bound of private biases, in any
     data.
     """
     found = audit_on(mine, "private-bias", epsilon=2.0, runs=FEW)

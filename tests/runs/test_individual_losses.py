@@ -27,12 +27,14 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["spectral", "dpals", "ada-dpals", "dp-sgd", "dpfw", "dpfw-oja"])
+@pytest.mark.parametrize(
+    "name", ["private-bias", "spectral", "dpals", "dp-sgd", "dpfw", "dpfw-oja"]
+)
 def test_a_user_lost_what_her_absence_changes_while_all_releases_are_held_fixed(name: str) -> None:
     data = world()
-    given = {} if name == "spectral" else {"steps": 3}
+    given = {"rank": 3, "steps": 3}
     algorithm = REGISTRY[name](
-        **given, **({"rank": 3} if "rank" in REGISTRY[name].model_fields else {})
+        **{key: value for key, value in given.items() if key in REGISTRY[name].model_fields}
     )
     before = record(algorithm, data)
     noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
@@ -49,25 +51,29 @@ def test_a_user_lost_what_her_absence_changes_while_all_releases_are_held_fixed(
 
 
 def test_losses_of_private_biases_follow_from_the_users_own_rows() -> None:
-    """She moves sums by |x| w and counts by sqrt(n) w, with w = 1 / max(sqrt(n), |x|)."""
+    """Whoever has one rating moves both releases by the root of 1/3, whoever rates highest and
+    lowest in turn by 1.
+    """
     data = low_rank(n_users=60)
+    place = np.arange(len(data)) - data.by_user[data.users]
+    extremes = np.where(place % 2, 0.5, 5.0).astype(np.float32)
+    values = np.where(data.users < 30, extremes, data.values)
+    data = replace(data, values=values).only((data.users < 50) | (place == 0))
     run = fit(data, "private-bias", epsilon=2, delta=1e-5, individual=True)
     assert run.individual is not None
     plain = fit(data, "private-bias", epsilon=2, delta=1e-5)
     np.testing.assert_array_equal(run.model.item_offsets, plain.model.item_offsets)
     assert plain.individual is None
-    rows = split(data, SplitSpec(), seeds(0).split).train
-    left = (
-        rows.values
-        - (np.bincount(rows.users, rows.values, 60) / np.bincount(rows.users))[rows.users]
-    )
-    lengths = np.sqrt(np.bincount(rows.users, (left / (4.5 / 4)) ** 2))
-    roots = np.sqrt(np.bincount(rows.users))
-    widest = np.maximum(lengths, roots)
-    sums, counts = (release["noise_multiplier"] for release in run.record.to_dict()["ledger"])
-    expected = np.hypot(lengths / widest / sums, roots / widest / counts)
-    np.testing.assert_allclose(np.sort(run.individual.mu), np.sort(expected), rtol=1e-5)
-    assert run.individual.bound == pytest.approx(math.hypot(1 / sums, 1 / counts))
+    (released,) = run.record.to_dict()["ledger"]
+    bound = math.sqrt(released["count"]) / released["noise_multiplier"]
+    assert run.individual.bound == pytest.approx(bound)
+    counts = np.diff(split(data, SplitSpec(), seeds(0).split).train.by_user)
+    ordered = np.sort(run.individual.mu) / bound
+    empty, single = (counts == 0).sum(), (counts == 1).sum()
+    assert single > 5
+    assert not ordered[:empty].any()
+    np.testing.assert_allclose(ordered[empty : empty + single], math.sqrt(1 / 3), rtol=1e-5)
+    np.testing.assert_allclose(ordered[30:], 1.0, rtol=1e-5)
 
 
 def test_a_histogram_counts_everybody_once() -> None:

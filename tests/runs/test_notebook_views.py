@@ -65,7 +65,8 @@ def test_of_private_data_nothing_raw_is_shown() -> None:
         swept.plot()
     shown = account(data)._repr_html_()
     assert "Private biases" in shown and "<table>" in shown
-    noise = [row.noise_multiplier for row in run.record.ledger for _ in range(2)]  # two runs
+    two_runs = [row for row in run.record.ledger for _ in range(2 * row.count)]
+    noise = [row.noise_multiplier for row in two_runs]
     spent = independently(noise, 1e-6)
     total = f"ε = {spent:.2f} (δ = 1e-6, per user, add/remove, exact)"
     assert total in shown and repr(account(data)) == f"<Account: {total}>"
