@@ -47,7 +47,8 @@ class Task:
     lost: bool = False  # whether one was
     lent: bool = False  # whether its data came with it
     entries: int = 0  # how often it was charged to the account of private data elsewhere
-    seal: bytes = b""  # the key of its outcome, where it was lent private data
+    # the key of its outcome, where it was lent private data; in no message
+    seal: bytes = field(default=b"", repr=False)
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     # the key is known, or never will be
     named: threading.Event = field(default_factory=threading.Event)

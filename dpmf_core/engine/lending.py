@@ -3,7 +3,7 @@ alone, sealed, and for as long as they are wanted.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpmf_core.data import AnyData, PartitionedRatings, Ratings, Samples
@@ -23,7 +23,7 @@ class Loan:
     """
 
     data: Any
-    key: bytes = b""
+    key: bytes = field(default=b"", repr=False)  # a key is in no message
 
 
 class Lending:

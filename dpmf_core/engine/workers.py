@@ -146,7 +146,7 @@ def verified_work(
 
     seconds, megabytes: a run that needs more ends between two steps, with a sentence. data: of a
     run whose data set some worker has not; seal: the key with which they are sealed, and the
-    outcome is. elsewhere: the accounts of private data lie with whoever asks.
+    outcome is, whatever went wrong. elsewhere: the accounts of private data lie with whoever asks.
     """
     from distributed import get_worker
 
@@ -183,7 +183,12 @@ def verified_work(
         if isinstance(spec, RunSpec) and data is not None:
             given = opened(data, seal) if seal else data
             here.enter_context(data_access.lent_for_a_run(spec.data.id, given))
-        found = _outcome(spec, wanted, worker.address, tell, bounds)
+        try:
+            found = _outcome(spec, wanted, worker.address, tell, bounds)
+        except Exception as error:
+            if not seal:
+                raise
+            found = RuntimeError(sentence(error))  # Dask writes what is raised to its log
         if isinstance(found, Refusal) and data is not None:
             found = dataclasses.replace(found, lacks="")
         return sealed(found, seal) if seal else found

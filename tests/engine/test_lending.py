@@ -4,6 +4,7 @@ others stay, in words.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +15,15 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.engine import lending
 from dpmf_core.engine.cluster import must_be_protected
 from dpmf_core.engine.executor import Engine
-from dpmf_core.engine.lending import Lending
+from dpmf_core.engine.jobs import Task
+from dpmf_core.engine.lending import Lending, Loan
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.sealing import fresh_key, opened, sealed
-from dpmf_core.engine.verification import Refusal
-from dpmf_core.engine.workers import threads
+from dpmf_core.engine.verification import Refusal, expected
+from dpmf_core.engine.workers import threads, verified_work
 from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access, execution
-from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.specification import DataSpec, run_key
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.worlds import low_rank
 from tests.support.clusters import ROOT, Processes
@@ -95,6 +97,32 @@ def test_a_private_set_is_sealed_on_its_way_and_recalled(
         found.recall({"another"})
         del loan, again
         wait_for(lambda: name not in client.who_has(), 10.0)
+
+
+def test_what_goes_wrong_with_private_data_is_sealed_and_in_no_log(
+    two_sets: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that nobody foresaw may hold a rating, and Dask writes what a task raises."""
+
+    def fail(*given: Any, **more: Any) -> None:
+        raise ValueError("user 17 rated item 4 with 5 stars")
+
+    monkeypatch.setattr(execution, "run", fail)
+    asked = spec(QUICK, data={"id": "own"})
+    data, key = data_access.open_anywhere(asked.data), fresh_key()
+    work = asked, expected(asked, run_key(asked, data)), "ticket", "topic"
+    with threads(1) as way, way.client() as client:
+        loan = client.scatter(sealed(data, key), hash=False)
+        text = client.submit(verified_work, *work, data=loan, seal=key).result()
+        found = opened(text, key)
+        assert "stars" not in str(client.get_worker_logs())
+    assert isinstance(found, RuntimeError)
+    assert str(found) == "The run failed: ValueError: user 17 rated item 4 with 5 stars"
+
+
+def test_keys_are_in_no_message() -> None:
+    key = fresh_key()
+    assert repr(key) not in repr(Loan(None, key)) + repr(Task("", spec(QUICK), seal=key))
 
 
 def test_a_line_that_anybody_reads_carries_nothing_private() -> None:
