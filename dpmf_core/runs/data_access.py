@@ -19,7 +19,7 @@ from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
 from dpmf_core.evaluation.by_parts import split_part
-from dpmf_core.runs import memory
+from dpmf_core.runs import filters, memory
 from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere, filtered_parts
 from dpmf_core.runs.public_shape import PublicShape, slots
 from dpmf_core.runs.record import Run
@@ -123,6 +123,7 @@ def forget() -> None:
     for kept in (_raw, _prepared, _split, _own_rows, _first_users):
         kept.cache_clear()
     coherence.forget()
+    filters.forget()
 
 
 def open_ratings(spec: DataSpec) -> Ratings:

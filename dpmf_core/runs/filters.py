@@ -134,6 +134,11 @@ def _counts(data: PartitionedRatings) -> Any:
     return found
 
 
+def forget() -> None:
+    """How many ratings the items of sets in parts have."""
+    _known_counts.clear()
+
+
 def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
     """Only the items that exact counts over all parts choose."""
     counts, kept = _counts(data), np.arange(data.n_items)
