@@ -20,7 +20,6 @@ from dpmf_core.engine.lending import Lending
 from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
 from dpmf_core.engine.verification import Expected, Refusal, nobody
 from dpmf_core.runs import data_access
-from dpmf_core.runs.specification import RunSpec
 
 Event = tuple[float, dict[str, Any]]
 log = logging.getLogger(__name__)
@@ -112,7 +111,7 @@ class Cluster:
             must_be_protected(work, self._scheduler)
         loan, lacking, why = (
             self._lending.lent(self._scheduler, client, work.data.id)
-            if isinstance(work, RunSpec)
+            if getattr(work, "data", None) is not None
             else (None, {}, "")
         )
         task.lent, task.seal = loan is not None, b"" if loan is None else loan.key

@@ -159,7 +159,7 @@ class Dispatcher:
     def _hand_to_worker(self, task: Task) -> None:
         self._connect(task.asked)
         bounds, patient = self._bounds(task), self._lanes.is_patient(task)
-        wanted = expected(task.spec, task.key)
+        wanted = expected(task.spec, task.key, self.cluster.is_elsewhere)
         try:
             future = self.cluster.submit(task.spec, wanted, task, *bounds, patient=patient)
         except NoWorker as error:
