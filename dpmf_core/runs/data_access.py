@@ -19,6 +19,7 @@ from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
 from dpmf_core.evaluation.by_parts import split_part
+from dpmf_core.evaluation.error_sums import require_both
 from dpmf_core.runs import filters, memory
 from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere, filtered_parts
 from dpmf_core.runs.public_shape import PublicShape, slots
@@ -146,10 +147,7 @@ def as_ratings(data: AnyData) -> Ratings:
 
 def split_ratings(ratings: Ratings, how: SplitSpec, seed: int) -> Split:
     parts = split(ratings, how, seed)
-    if not len(parts.train) or not len(parts.test):
-        raise BadInput(
-            "The split leaves no rating to train on, or none to test on. Change the test fraction."
-        )
+    require_both(len(parts.train), len(parts.test))
     return parts
 
 
