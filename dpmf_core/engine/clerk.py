@@ -106,10 +106,11 @@ class Clerk:
             entry.account.settle(entry.number, entry.charge, drawn, said["state"])
 
     def _give_up(self, which: Callable[[_Entry], bool], state: State) -> None:
+        """Nobody will tell any more what was drawn under these entries: they stay whole."""
         for name, entry in list(self._open.items()):
             if which(entry):
                 del self._open[name]
-                with contextlib.suppress(BadInput):  # it is whole as it stands
+                with contextlib.suppress(BadInput):  # it is whole already, only its state is old
                     entry.account.settle(entry.number, entry.charge, None, state)
 
 
