@@ -2,7 +2,7 @@
 alone, sealed, and for as long as they are wanted.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,8 +86,12 @@ def _why_not(way: Scheduler, data_id: str, data: AnyData) -> str:
     return ""
 
 
-def _arrays(data: Ratings | Samples) -> Iterable[Any]:
+def _arrays(data: Ratings | Samples) -> Iterator[Any]:
     if isinstance(data, Ratings):
-        columns = (data.users, data.items, data.values, data.order)
-        return (column for column in columns if column is not None)
-    return (data.X.data, data.X.indices, data.X.indptr) if is_sparse(data.X) else (data.X,)
+        tables: tuple[Any, ...] = (data.users, data.items, data.values, data.order)
+    else:
+        texts = () if data.texts is None else (data.texts.ids, data.texts.starts)
+        tables = (data.X, data.clean, data.parts, data.people, *texts)
+    for table in tables:
+        if table is not None:
+            yield from (table.data, table.indices, table.indptr) if is_sparse(table) else (table,)

@@ -12,6 +12,7 @@ from cryptography.exceptions import InvalidTag
 
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
 from dpmf_core.engine import lending
 from dpmf_core.engine.cluster import must_be_protected
 from dpmf_core.engine.executor import Engine
@@ -138,6 +139,18 @@ def test_no_run_on_private_data_is_told_over_such_a_line(two_sets: None) -> None
     must_be_protected(spec(QUICK), far)  # public
     with pytest.raises(BadInput, match=r"own is private, and what is computed on it would travel"):
         must_be_protected(spec(QUICK, data={"id": "own"}), far)
+
+
+def test_documents_are_as_large_as_their_words_in_reading_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    news = data_access.open_raw("news")
+    assert isinstance(news, Samples) and news.texts is not None
+    table = news.X.data.nbytes + news.X.indices.nbytes + news.X.indptr.nbytes
+    monkeypatch.setattr(lending, "MOST_BYTES", table + news.texts.ids.nbytes)
+    loan, _, why = lacked("news").lent(TLS, None, "news")
+    assert loan is None and "are sent to them" in why
 
 
 def test_what_is_lent_takes_the_place_of_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
