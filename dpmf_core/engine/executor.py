@@ -245,6 +245,11 @@ class Engine:
         """How many runs are computed at once."""
         return self._lanes.count
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether runs are computed by workers of a scheduler elsewhere, which are sent data."""
+        return self._dispatcher.cluster.is_elsewhere
+
     def unfinished(self) -> int:
         """How many runs have not ended."""
         return len(self._tasks)
