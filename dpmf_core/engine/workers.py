@@ -181,8 +181,10 @@ def verified_work(
             keeper = functools.partial(AskersAccount, tell=tell_keeper, called_off=bounds.stopped)
             here.enter_context(accounts.kept_elsewhere(keeper))
         if data is not None:
-            given = opened(data, seal) if seal else data
-            here.enter_context(data_access.lent_for_a_run(cast(Any, spec).data.id, given))
+            name = cast(Any, spec).data.id
+            here.enter_context(
+                data_access.lent_for_a_run(name, opened(data, seal) if seal else data)
+            )
         try:
             found = _outcome(spec, wanted, worker.address, tell, bounds)
         except Exception as error:

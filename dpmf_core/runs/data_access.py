@@ -34,11 +34,13 @@ _folding: ContextVar[Any] = ContextVar("folding", default=None)
 @contextlib.contextmanager
 def lent_for_a_run(data_id: str, data: Data) -> Iterator[None]:
     """As `lent`; afterwards nothing of a private data set stays in memory."""
+    public = data.public
     try:
         with lent(data_id, data):
+            del data  # what is held here could not be given back
             yield
     finally:
-        if not data.public:
+        if not public:
             forget()
             memory.give_back()
 

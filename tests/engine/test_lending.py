@@ -2,6 +2,7 @@
 others stay, in words.
 """
 
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from cryptography.exceptions import InvalidTag
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.engine import lending
+from dpmf_core.engine import lending, workers
 from dpmf_core.engine.cluster import must_be_protected
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.jobs import Task
@@ -23,7 +24,7 @@ from dpmf_core.engine.sealing import fresh_key, opened, sealed
 from dpmf_core.engine.verification import Refusal, expected
 from dpmf_core.engine.workers import threads, verified_work
 from dpmf_core.errors import BadInput
-from dpmf_core.runs import data_access, execution
+from dpmf_core.runs import data_access, execution, memory
 from dpmf_core.runs.specification import DataSpec, run_key
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.worlds import low_rank
@@ -176,6 +177,31 @@ def test_nothing_of_private_data_that_were_lent_stays_in_memory(
     with data_access.lent_for_a_run("lowrank", replace(low_rank(seed=9), public=False)):
         data_access.open_split(asked)
     assert not any(it.cache_info().currsize for it in kept)
+
+
+def test_memory_of_private_data_is_given_back_once_nobody_holds_them(
+    two_sets: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, there = list[weakref.ref[Any]](), list[bool]()
+    unsealed = workers.opened
+
+    def opened_and_watched(text: bytes, key: bytes) -> Any:
+        data = unsealed(text, key)
+        held.append(weakref.ref(data))
+        return data
+
+    monkeypatch.setattr(workers, "opened", opened_and_watched)
+    monkeypatch.setattr(
+        memory, "give_back", lambda: there.append(any(it() is not None for it in held))
+    )
+    asked = spec(QUICK, data={"id": "own"})
+    data, key = data_access.open_anywhere(asked.data), fresh_key()
+    work = asked, expected(asked, run_key(asked, data)), "ticket", "topic"
+    with threads(1) as way, way.client() as client:
+        loan = client.scatter(sealed(data, key), hash=False)
+        done = client.submit(verified_work, *work, data=loan, seal=key)
+        assert opened(done.result(), key).key == run_key(asked, data)
+    assert held and there[-1] is False
 
 
 @pytest.mark.slow
