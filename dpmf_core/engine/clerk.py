@@ -60,7 +60,8 @@ class Clerk:
         """A task has its outcome: all that was heard of it is done, and what other attempts drew
         is known no more.
         """
-        self._desk.submit(self._give_up, lambda it: it.task is task, "failed").result()
+        with contextlib.suppress(RuntimeError):  # closed
+            self._desk.submit(self._give_up, lambda it: it.task is task, "failed").result()
 
     def close(self) -> None:
         """Nothing more is heard; what is open stays whole."""

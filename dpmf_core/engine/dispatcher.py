@@ -297,6 +297,7 @@ class Dispatcher:
                 self._owner.settle(task, crew.too_long(self._lanes.limits.run_seconds))
                 self.call_off(task, future, whole=True)
                 self.cluster.end(task.worker)
+                self._clerk.over(task)  # its worker says no more what it drew
             if self.cluster.count():
                 with self._lock:
                     self._lanes.count = self.cluster.width
