@@ -122,7 +122,9 @@ def open_data(spec: DataSpec) -> Data:
 
 
 def forget() -> None:
-    """Nothing that was read stays in this process's memory; what is still in use is read again."""
+    """Nothing that was read stays in this process's memory but counts of public items; what is
+    still in use is read again.
+    """
     for kept in (_raw, _prepared, _split, _own_rows, _first_users):
         kept.cache_clear()
     coherence.forget()
