@@ -48,7 +48,7 @@ class Cluster:
         self._heard, self._topic = heard, f"dpmf-{uuid.uuid4().hex}"
         self._client: Any = None
         self._away, self._away_at = "", -math.inf  # why a scheduler did not answer, and when
-        self._lending = Lending()
+        self._lending = Lending(scheduler)
         self.unfit: dict[str, Refusal] = {}  # workers that refuse everything, by address
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
@@ -110,7 +110,7 @@ class Cluster:
         if self._scheduler is not None and self.is_elsewhere:
             must_be_protected(work, self._scheduler)
         loan, lacking, why = (
-            self._lending.lent(self._scheduler, client, work.data.id)
+            self._lending.lent(client, work.data.id)
             if getattr(work, "data", None) is not None
             else (None, {}, "")
         )

@@ -27,9 +27,13 @@ class Loan:
 
 
 class Lending:
-    """Which workers lack which data sets, and the sets that were sent to a scheduler, each once."""
+    """Which workers lack which data sets, and the sets that were sent to a scheduler, each once.
 
-    def __init__(self) -> None:
+    way: to that scheduler; None where workers have what is here.
+    """
+
+    def __init__(self, way: Scheduler | None) -> None:
+        self._way = way
         self._lacking: dict[str, dict[str, Refusal]] = {}  # data set, worker
         self._sent: dict[tuple[str, str], Loan] = {}  # data set and fingerprint
 
@@ -48,17 +52,15 @@ class Lending:
             if loan.key and key[0] not in wanted:
                 self._sent.pop(key, None)
 
-    def lent(
-        self, way: Scheduler | None, client: Any, data_id: str
-    ) -> tuple[Loan | None, dict[str, Refusal], str]:
+    def lent(self, client: Any, data_id: str) -> tuple[Loan | None, dict[str, Refusal], str]:
         """The data set on the workers, if some lack it and it may travel; else which lack it, and
         the sentence why it stays.
         """
         lacking = self._lacking.get(data_id, {})
-        if not lacking or way is None:
+        if not lacking or self._way is None:
             return None, {}, ""
         data = data_access.open_raw(data_id)
-        if why := _why_not(way, data_id, data):
+        if why := _why_not(self._way, data_id, data):
             return None, lacking, why
         name = data_id, data.fingerprint
         loan = self._sent.get(name)

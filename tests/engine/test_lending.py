@@ -34,8 +34,8 @@ from tests.support.engines import QUICK, spec, wait_for
 TLS = Scheduler("tls://far:8786")
 
 
-def lacked(data_id: str) -> Lending:
-    found = Lending()
+def lacked(data_id: str, way: Scheduler = TLS) -> Lending:
+    found = Lending(way)
     found.lacks(Refusal("tcp://w", "it has no such data", everything=False, lacks=data_id))
     return found
 
@@ -47,19 +47,20 @@ def table(folder: Path) -> str:
 
 
 def test_what_nobody_lacks_is_not_sent() -> None:
-    assert lacked("cinema").lent(TLS, None, "lowrank") == (None, {}, "")
+    assert lacked("cinema").lent(None, "lowrank") == (None, {}, "")
 
 
 def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     monkeypatch.setattr(lending, "MOST_BYTES", 1e4)
+    far = Scheduler("tcp://far:8786")
     for data_id, words in (
         (table(tmp_path), "is private, and is sent over TLS alone: take a scheduler at tls://"),
         ("cinema-10m", "is kept in parts, which are not sent"),
         ("cinema-small", "and at most 0 MB are sent"),
         ("digits", "and at most 0 MB are sent"),
     ):
-        loan, lacking, why = lacked(data_id).lent(Scheduler("tcp://far:8786"), None, data_id)
+        loan, lacking, why = lacked(data_id, far).lent(None, data_id)
         assert loan is None and list(lacking) == ["tcp://w"]
         assert words in why
 
@@ -67,13 +68,13 @@ def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_set_is_sent_once_and_again_when_it_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     with threads(1) as way, way.client() as client:
-        found = lacked("lowrank")
-        first, again = (found.lent(way, client, "lowrank")[0] for _ in range(2))
+        found = lacked("lowrank", way)
+        first, again = (found.lent(client, "lowrank")[0] for _ in range(2))
         assert first is not None and first is again and not first.key
         assert np.array_equal(first.data.result().values, data_access.open_raw("lowrank").values)
         first.data.cancel()
         found.recall(())  # public ones stay
-        anew = found.lent(way, client, "lowrank")[0]
+        anew = found.lent(client, "lowrank")[0]
         assert anew is not None and anew.data.result() is not None
 
 
@@ -83,8 +84,8 @@ def test_a_private_set_is_sealed_on_its_way_and_recalled(
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     data_id = table(tmp_path)
     with threads(1) as way, way.client() as client:
-        found = lacked(data_id)
-        loan, again = (found.lent(way, client, data_id)[0] for _ in range(2))
+        found = lacked(data_id, way)
+        loan, again = (found.lent(client, data_id)[0] for _ in range(2))
         assert loan is not None and loan is again
         text, data = loan.data.result(), data_access.open_raw(data_id)
         assert isinstance(data, Ratings)
@@ -150,7 +151,7 @@ def test_documents_are_as_large_as_their_words_in_reading_order(
     assert isinstance(news, Samples) and news.texts is not None
     table = news.X.data.nbytes + news.X.indices.nbytes + news.X.indptr.nbytes
     monkeypatch.setattr(lending, "MOST_BYTES", table + news.texts.ids.nbytes)
-    loan, _, why = lacked("news").lent(TLS, None, "news")
+    loan, _, why = lacked("news").lent(None, "news")
     assert loan is None and "are sent to them" in why
 
 
