@@ -22,6 +22,7 @@ from dpmf_core.engine.verification import Expected, Refusal, nobody
 from dpmf_core.runs import data_access
 
 Event = tuple[float, dict[str, Any]]
+ANSWERS = 4  # at once
 log = logging.getLogger(__name__)
 
 
@@ -53,6 +54,8 @@ class Cluster:
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
         self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
+        # of entries in accounts: who asks waits two minutes, and a worker that hangs holds the bell
+        self._answers = ThreadPoolExecutor(ANSWERS, "dpmf-answer")
 
     @property
     def is_elsewhere(self) -> bool:
@@ -155,7 +158,10 @@ class Cluster:
     def answer(self, worker: str, entry: str, answer: Answer) -> None:
         """Tell a worker whether an entry in an account is made. Returns at once."""
         told = functools.partial(answered, entry, answer)
-        self._tell(lambda: self._client.run(told, workers=[worker], on_error="ignore"))
+        with contextlib.suppress(RuntimeError):  # closed
+            self._answers.submit(
+                lambda: self._client.run(told, workers=[worker], on_error="ignore")
+            )
 
     def recall(self, wanted: Collection[str]) -> None:
         """Workers keep no private data set that was sent to them but those that are wanted."""
@@ -211,7 +217,8 @@ class Cluster:
 
     def close(self) -> None:
         """End the workers that were started here."""
-        self._bell.shutdown(cancel_futures=True)
+        for told in (self._bell, self._answers):
+            told.shutdown(cancel_futures=True)
         self._disconnect()
 
 

@@ -13,6 +13,7 @@ import pytest
 from dpmf_core.engine import askers_account, run_queue
 from dpmf_core.engine.askers_account import AskersAccount, answered
 from dpmf_core.engine.clerk import Clerk
+from dpmf_core.engine.cluster import Cluster
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.quotas import Limits
@@ -166,6 +167,33 @@ def test_who_was_called_off_or_reads_other_data_or_has_no_budget_draws_nothing(b
         both.worker.enter(CHARGE)
     assert account().entries == ()
     both.clerk.close()
+
+
+def test_an_answer_does_not_wait_for_a_worker_that_hangs() -> None:
+    """It would come too late, and the run would fail that draws nothing till then."""
+    hangs, told = threading.Event(), threading.Event()
+
+    class Client:
+        status = "running"
+
+        def run(self, action: Any, *given: Any, workers: Any = None, on_error: str) -> None:
+            if workers is None:  # everybody, who hangs too
+                hangs.wait(30)
+            else:
+                told.set()
+
+        def close(self, timeout: float) -> None:
+            """Nothing is open."""
+
+    cluster = Cluster(1, Scheduler("tls://far:8786"), True, lambda event: None)
+    cluster._client = Client()
+    try:
+        cluster.call_off("a ticket", None, lambda: None)
+        cluster.answer("tls://w:1", "an entry", None)
+        assert told.wait(10) and not hangs.is_set()
+    finally:
+        hangs.set()
+        cluster.close()
 
 
 def test_public_data_have_no_account_anywhere() -> None:
