@@ -62,6 +62,12 @@ class Cluster:
         """Whether its workers are somebody else's, with a data folder of their own."""
         return self._scheduler is not None and not self._scheduler.ours
 
+    @property
+    def sends_private_data(self) -> bool:
+        """Whether they are sent private data that they lack."""
+        way = self._scheduler
+        return way is not None and self.is_elsewhere and way.is_encrypted
+
     def connect(self, asked: float = math.inf) -> Any:
         """The client, its workers started if need be, which takes seconds.
 

@@ -246,9 +246,9 @@ class Engine:
         return self._lanes.count
 
     @property
-    def is_elsewhere(self) -> bool:
-        """Whether runs are computed by workers of a scheduler elsewhere, which are sent data."""
-        return self._dispatcher.cluster.is_elsewhere
+    def sends_private_data(self) -> bool:
+        """Whether private data travel to workers of a scheduler elsewhere."""
+        return self._dispatcher.cluster.sends_private_data
 
     def unfinished(self) -> int:
         """How many runs have not ended."""

@@ -39,7 +39,7 @@ def main() -> None:
         " lasts, and what is computed on it is not kept. **A reload forgets the file:** move by"
         " the app's own links, or bring it again."
     )
-    if engine().is_elsewhere:
+    if engine().sends_private_data:
         st.write(
             "This server has runs computed on other machines. Your file travels there encrypted, is"
             " opened for one run at a time, and is gone soon after the last."
