@@ -60,7 +60,8 @@ class Clerk:
         """A task has its outcome: all that was heard of it is done, and what other attempts drew
         is known no more.
         """
-        self._desk.submit(self._give_up, lambda it: it.task is task, "failed").result()
+        with contextlib.suppress(RuntimeError):  # closed
+            self._desk.submit(self._give_up, lambda it: it.task is task, "failed").result()
 
     def close(self) -> None:
         """Nothing more is heard; what is open stays whole."""
@@ -106,10 +107,11 @@ class Clerk:
             entry.account.settle(entry.number, entry.charge, drawn, said["state"])
 
     def _give_up(self, which: Callable[[_Entry], bool], state: State) -> None:
+        """Nobody will tell any more what was drawn under these entries: they stay whole."""
         for name, entry in list(self._open.items()):
             if which(entry):
                 del self._open[name]
-                with contextlib.suppress(BadInput):  # it is whole as it stands
+                with contextlib.suppress(BadInput):  # it is whole already, only its state is old
                     entry.account.settle(entry.number, entry.charge, None, state)
 
 

@@ -20,9 +20,9 @@ from dpmf_core.engine.lending import Lending
 from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
 from dpmf_core.engine.verification import Expected, Refusal, nobody
 from dpmf_core.runs import data_access
-from dpmf_core.runs.specification import RunSpec
 
 Event = tuple[float, dict[str, Any]]
+ANSWERS = 4  # at once
 log = logging.getLogger(__name__)
 
 
@@ -49,16 +49,24 @@ class Cluster:
         self._heard, self._topic = heard, f"dpmf-{uuid.uuid4().hex}"
         self._client: Any = None
         self._away, self._away_at = "", -math.inf  # why a scheduler did not answer, and when
-        self._lending = Lending()
+        self._lending = Lending(scheduler)
         self.unfit: dict[str, Refusal] = {}  # workers that refuse everything, by address
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
         self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
+        # of entries in accounts: who asks waits two minutes, and a worker that hangs holds the bell
+        self._answers = ThreadPoolExecutor(ANSWERS, "dpmf-answer")
 
     @property
     def is_elsewhere(self) -> bool:
         """Whether its workers are somebody else's, with a data folder of their own."""
         return self._scheduler is not None and not self._scheduler.ours
+
+    @property
+    def sends_private_data(self) -> bool:
+        """Whether they are sent private data that they lack."""
+        way = self._scheduler
+        return way is not None and self.is_elsewhere and way.is_encrypted
 
     def connect(self, asked: float = math.inf) -> Any:
         """The client, its workers started if need be, which takes seconds.
@@ -111,8 +119,8 @@ class Cluster:
         if self._scheduler is not None and self.is_elsewhere:
             must_be_protected(work, self._scheduler)
         loan, lacking, why = (
-            self._lending.lent(self._scheduler, client, work.data.id)
-            if isinstance(work, RunSpec)
+            self._lending.lent(client, work.data.id)
+            if getattr(work, "data", None) is not None
             else (None, {}, "")
         )
         task.lent, task.seal = loan is not None, b"" if loan is None else loan.key
@@ -156,7 +164,10 @@ class Cluster:
     def answer(self, worker: str, entry: str, answer: Answer) -> None:
         """Tell a worker whether an entry in an account is made. Returns at once."""
         told = functools.partial(answered, entry, answer)
-        self._tell(lambda: self._client.run(told, workers=[worker], on_error="ignore"))
+        with contextlib.suppress(RuntimeError):  # closed
+            self._answers.submit(
+                lambda: self._client.run(told, workers=[worker], on_error="ignore")
+            )
 
     def recall(self, wanted: Collection[str]) -> None:
         """Workers keep no private data set that was sent to them but those that are wanted."""
@@ -212,7 +223,8 @@ class Cluster:
 
     def close(self) -> None:
         """End the workers that were started here."""
-        self._bell.shutdown(cancel_futures=True)
+        for told in (self._bell, self._answers):
+            told.shutdown(cancel_futures=True)
         self._disconnect()
 
 

@@ -159,7 +159,7 @@ class Dispatcher:
     def _hand_to_worker(self, task: Task) -> None:
         self._connect(task.asked)
         bounds, patient = self._bounds(task), self._lanes.is_patient(task)
-        wanted = expected(task.spec, task.key)
+        wanted = expected(task.spec, task.key, self.cluster.is_elsewhere)
         try:
             future = self.cluster.submit(task.spec, wanted, task, *bounds, patient=patient)
         except NoWorker as error:
@@ -297,6 +297,7 @@ class Dispatcher:
                 self._owner.settle(task, crew.too_long(self._lanes.limits.run_seconds))
                 self.call_off(task, future, whole=True)
                 self.cluster.end(task.worker)
+                self._clerk.over(task)  # its worker says no more what it drew
             if self.cluster.count():
                 with self._lock:
                     self._lanes.count = self.cluster.width

@@ -44,10 +44,11 @@ class Task:
     future: Any = None
     refusals: dict[str, Refusal] = field(default_factory=dict)  # by worker
     attempts: int = 0  # how often a worker refused it, or was lost with its data
-    lost: bool = False  # whether one was
-    lent: bool = False  # whether its data came with it
+    lost: bool = False  # whether a worker was lost with its data, which happens once
+    lent: bool = False  # whether its data go with it to the worker
     entries: int = 0  # how often it was charged to the account of private data elsewhere
-    seal: bytes = b""  # the key of its outcome, where it was lent private data
+    # the key of its outcome, where it was lent private data; in no message
+    seal: bytes = field(default=b"", repr=False)
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     # the key is known, or never will be
     named: threading.Event = field(default_factory=threading.Event)

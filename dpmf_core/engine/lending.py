@@ -2,8 +2,8 @@
 alone, sealed, and for as long as they are wanted.
 """
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpmf_core.data import AnyData, PartitionedRatings, Ratings, Samples
@@ -23,13 +23,17 @@ class Loan:
     """
 
     data: Any
-    key: bytes = b""
+    key: bytes = field(default=b"", repr=False)  # a key is in no message
 
 
 class Lending:
-    """Which workers lack which data sets, and the sets that were sent to a scheduler, each once."""
+    """Which workers lack which data sets, and the sets that were sent to a scheduler, each once.
 
-    def __init__(self) -> None:
+    way: to that scheduler; None where workers have what is here.
+    """
+
+    def __init__(self, way: Scheduler | None) -> None:
+        self._way = way
         self._lacking: dict[str, dict[str, Refusal]] = {}  # data set, worker
         self._sent: dict[tuple[str, str], Loan] = {}  # data set and fingerprint
 
@@ -48,17 +52,15 @@ class Lending:
             if loan.key and key[0] not in wanted:
                 self._sent.pop(key, None)
 
-    def lent(
-        self, way: Scheduler | None, client: Any, data_id: str
-    ) -> tuple[Loan | None, dict[str, Refusal], str]:
+    def lent(self, client: Any, data_id: str) -> tuple[Loan | None, dict[str, Refusal], str]:
         """The data set on the workers, if some lack it and it may travel; else which lack it, and
         the sentence why it stays.
         """
         lacking = self._lacking.get(data_id, {})
-        if not lacking or way is None:
+        if not lacking or self._way is None:
             return None, {}, ""
         data = data_access.open_raw(data_id)
-        if why := _why_not(way, data_id, data):
+        if why := _why_not(self._way, data_id, data):
             return None, lacking, why
         name = data_id, data.fingerprint
         loan = self._sent.get(name)
@@ -86,8 +88,12 @@ def _why_not(way: Scheduler, data_id: str, data: AnyData) -> str:
     return ""
 
 
-def _arrays(data: Ratings | Samples) -> Iterable[Any]:
+def _arrays(data: Ratings | Samples) -> Iterator[Any]:
     if isinstance(data, Ratings):
-        columns = (data.users, data.items, data.values, data.order)
-        return (column for column in columns if column is not None)
-    return (data.X.data, data.X.indices, data.X.indptr) if is_sparse(data.X) else (data.X,)
+        tables: tuple[Any, ...] = (data.users, data.items, data.values, data.order)
+    else:
+        texts = () if data.texts is None else (data.texts.ids, data.texts.starts)
+        tables = (data.X, data.clean, data.parts, data.people, *texts)
+    for table in tables:
+        if table is not None:
+            yield from (table.data, table.indices, table.indptr) if is_sparse(table) else (table,)

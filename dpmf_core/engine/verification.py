@@ -18,8 +18,8 @@ from dpmf_core.runs.specification import RunSpec, run_key
 
 @dataclass(frozen=True)
 class Expected:
-    """What the asker has and would compute. key: of the run; algorithm: a hash of its source file;
-    both '' for work that is no run.
+    """What the asker has and would compute. key: of the run, or of other work the fingerprint of
+    its data, '' where it has none; algorithm: a hash of a run's source file.
     """
 
     installed: Installation
@@ -70,36 +70,39 @@ def refusal_of_parts(wanted: ExpectedParts, worker: str) -> Refusal | None:
     return Refusal(worker, words, everything=False) if words else None
 
 
-def expected(asked: Any, key: str) -> Expected:
-    """What a worker must have to be given this. key: of the run, where it is one."""
-    if not isinstance(asked, RunSpec):
-        return Expected(installed())
-    return Expected(installed(), key, source_of(asked.algorithm))
+def expected(asked: Any, key: str, elsewhere: bool = False) -> Expected:
+    """What a worker must have to be given this. key: of the run, where it is one. elsewhere:
+    whether workers have data of their own; those of what is no run are opened for that.
+    """
+    if isinstance(asked, RunSpec):
+        return Expected(installed(), key, source_of(asked.algorithm))
+    data = getattr(asked, "data", None) if elsewhere else None
+    return Expected(installed(), "" if data is None else data_access.identified(data).fingerprint)
 
 
 def refusal(asked: Any, wanted: Expected, worker: str) -> Refusal | None:
-    """Why this process must not compute it; None where it may. Opens a run's data."""
+    """Why this process must not compute it; None where it may. Opens its data."""
     if words := installed().differs_from(wanted.installed):
         return Refusal(worker, words, everything=True)
-    if not isinstance(asked, RunSpec):
-        return None
     try:
-        if source_of(asked.algorithm) != wanted.algorithm:
+        if isinstance(asked, RunSpec) and source_of(asked.algorithm) != wanted.algorithm:
             words = f"its code of {asked.algorithm} differs from the code that asks"
             return Refusal(worker, words, everything=False)
     except BadInput as error:  # it has no such algorithm
         return Refusal(worker, str(error).rstrip("."), everything=False)
-    if words := _other_data(asked, wanted):
+    if wanted.key and (words := _other_data(asked, wanted.key)):
         return Refusal(worker, words, everything=False, lacks=asked.data.id)
     return None
 
 
-def _other_data(asked: RunSpec, wanted: Expected) -> str:
+def _other_data(asked: Any, key: str) -> str:
+    """Why its data are others, in words; '' where they are the same. key: see `Expected`."""
     try:
-        found = run_key(asked, data_access.identified(asked.data))
+        data = data_access.identified(asked.data)
     except BadInput as error:  # it has no such data
         return str(error).rstrip(".")
-    return "" if found == wanted.key else f"its data set {asked.data.id} holds something else"
+    found = run_key(asked, data) if isinstance(asked, RunSpec) else data.fingerprint
+    return "" if found == key else f"its data set {asked.data.id} holds something else"
 
 
 def nobody(refusals: Iterable[Refusal], why: str = "") -> str:

@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from dpmf_core import kernels
 from dpmf_core.data.catalogue import catalogue
@@ -144,9 +144,9 @@ def verified_work(
     `topic` after its steps, though not more often than anybody can read. What a person can cause is
     returned, not raised: it is no failure of the worker.
 
-    seconds, megabytes: a run that needs more ends between two steps, with a sentence. data: of a
-    run whose data set some worker has not; seal: the key with which they are sealed, and the
-    outcome is. elsewhere: the accounts of private data lie with whoever asks.
+    seconds, megabytes: a run that needs more ends between two steps, with a sentence. data: of
+    work whose data set some worker has not; seal: the key with which they are sealed, and the
+    outcome is, whatever went wrong. elsewhere: the accounts of private data lie with whoever asks.
     """
     from distributed import get_worker
 
@@ -180,10 +180,17 @@ def verified_work(
         if elsewhere:
             keeper = functools.partial(AskersAccount, tell=tell_keeper, called_off=bounds.stopped)
             here.enter_context(accounts.kept_elsewhere(keeper))
-        if isinstance(spec, RunSpec) and data is not None:
-            given = opened(data, seal) if seal else data
-            here.enter_context(data_access.lent_for_a_run(spec.data.id, given))
-        found = _outcome(spec, wanted, worker.address, tell, bounds)
+        if data is not None:
+            name = cast(Any, spec).data.id
+            here.enter_context(
+                data_access.lent_for_a_run(name, opened(data, seal) if seal else data)
+            )
+        try:
+            found = _outcome(spec, wanted, worker.address, tell, bounds)
+        except Exception as error:
+            if not seal:
+                raise
+            found = RuntimeError(sentence(error))  # Dask writes what is raised to its log
         if isinstance(found, Refusal) and data is not None:
             found = dataclasses.replace(found, lacks="")
         return sealed(found, seal) if seal else found

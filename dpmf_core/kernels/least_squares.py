@@ -192,8 +192,17 @@ def solve_rows(
         F = factors[indices[span]].astype(np.float64)
         wF = F if weights is None else F * w[span, None]
         system = wF.T @ F + (0 if base is None else common) + float(ridges[i]) * np.eye(r)
-        out[i] = np.linalg.lstsq(system, wF.T @ values[span], rcond=None)[0]
+        out[i] = _shortest(system, wF.T @ values[span])
     return out
+
+
+def _shortest(system: Array, rhs: Array) -> Array:
+    """The shortest least-squares solution (r,); NaN where the system has what is no number, as of
+    a model that diverged.
+    """
+    if not np.isfinite(system).all():
+        return np.full(len(rhs), np.nan)
+    return np.asarray(np.linalg.lstsq(system, rhs, rcond=None)[0])
 
 
 def solve_psd(

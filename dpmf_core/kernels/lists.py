@@ -29,8 +29,9 @@ def _kept(score, item, held, best, listed):  # type: ignore[no-untyped-def]
 
 @compiled
 def _least_listed(row, group, highest):  # type: ignore[no-untyped-def]
-    """Of k scores of a list a bound from below, -inf where there may not be so many: the k-th
-    largest of the highest scores of groups. row: scores, of whole groups side by side.
+    """What the k best scores are at least, -inf where there may not be so many: the k-th largest
+    of the highest scores of groups, for each of k groups has one. row: item j is in group j modulo
+    GROUPS. group: becomes the highest score of each. highest: (k,) space.
     """
     for each in range(GROUPS):
         group[each] = row[each]

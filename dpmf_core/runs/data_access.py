@@ -19,7 +19,8 @@ from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
 from dpmf_core.evaluation.by_parts import split_part
-from dpmf_core.runs import memory
+from dpmf_core.evaluation.error_sums import require_both
+from dpmf_core.runs import filters, memory
 from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere, filtered_parts
 from dpmf_core.runs.public_shape import PublicShape, slots
 from dpmf_core.runs.record import Run
@@ -33,11 +34,13 @@ _folding: ContextVar[Any] = ContextVar("folding", default=None)
 @contextlib.contextmanager
 def lent_for_a_run(data_id: str, data: Data) -> Iterator[None]:
     """As `lent`; afterwards nothing of a private data set stays in memory."""
+    public = data.public
     try:
         with lent(data_id, data):
+            del data  # what is held here could not be given back
             yield
     finally:
-        if not data.public:
+        if not public:
             forget()
             memory.give_back()
 
@@ -119,10 +122,13 @@ def open_data(spec: DataSpec) -> Data:
 
 
 def forget() -> None:
-    """Nothing that was read stays in this process's memory; what is still in use is read again."""
+    """Nothing that was read stays in this process's memory but counts of public items; what is
+    still in use is read again.
+    """
     for kept in (_raw, _prepared, _split, _own_rows, _first_users):
         kept.cache_clear()
     coherence.forget()
+    filters.forget()
 
 
 def open_ratings(spec: DataSpec) -> Ratings:
@@ -145,10 +151,7 @@ def as_ratings(data: AnyData) -> Ratings:
 
 def split_ratings(ratings: Ratings, how: SplitSpec, seed: int) -> Split:
     parts = split(ratings, how, seed)
-    if not len(parts.train) or not len(parts.test):
-        raise BadInput(
-            "The split leaves no rating to train on, or none to test on. Change the test fraction."
-        )
+    require_both(len(parts.train), len(parts.test))
     return parts
 
 

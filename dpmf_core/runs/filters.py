@@ -22,7 +22,7 @@ from dpmf_core.runs.specification import DataSpec
 
 Whole = TypeVar("Whole", bound=AnyData)
 COUNTS_KEPT = 4  # data sets in parts whose items stay counted
-_known_counts: dict[str, Any] = {}  # by fingerprint
+_known_counts: dict[str, tuple[bool, Any]] = {}  # by fingerprint: whether public, and the counts
 
 
 def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) -> Data:
@@ -127,11 +127,18 @@ def _counts(data: PartitionedRatings) -> Any:
     """
     found = _known_counts.get(data.fingerprint)
     if found is None:
-        found = data.item_counts()
+        found = data.public, data.item_counts()
         if len(_known_counts) >= COUNTS_KEPT:
             _known_counts.clear()
         _known_counts[data.fingerprint] = found
-    return found
+    return found[1]
+
+
+def forget() -> None:
+    """How many ratings the items of private sets in parts have."""
+    for fingerprint, (public, _) in list(_known_counts.items()):
+        if not public:
+            _known_counts.pop(fingerprint, None)
 
 
 def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:

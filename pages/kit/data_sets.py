@@ -101,8 +101,8 @@ def unsuited(page: Page) -> str:
         return ""
     return say(
         "'{name}' is kept in parts, of which one is in memory at a time, and what this page shows"
-        " needs all ratings together. Choose another data set at left; Explore, Trade-off, Tune and"
-        " Choose take ratings in parts.",
+        " needs all ratings together. Choose another data set at left; Explore, Trade-off, Tune,"
+        " Choose and Accountant take ratings in parts.",
         name=phrase(find(chosen).title),
     )
 

@@ -79,8 +79,8 @@ def _data_set(text: str) -> str:
         if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
             raise BadInput(
                 phrase(
-                    "{name} is too large for a page: pages take ratings in parts up to about"
-                    " {most:,}. The command line trains on it: dpmf fit --dataset {name}.",
+                    "{name} is too large for a page: pages take up to about {most:,} ratings in"
+                    " parts. The command line trains on it: dpmf fit --dataset {name}.",
                     name=text,
                     most=data_sets.LARGEST_IN_PARTS,
                 )

@@ -2,8 +2,10 @@
 others stay, in words.
 """
 
+import weakref
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,17 +13,19 @@ from cryptography.exceptions import InvalidTag
 
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.engine import lending
+from dpmf_core.data.samples import Samples
+from dpmf_core.engine import lending, workers
 from dpmf_core.engine.cluster import must_be_protected
 from dpmf_core.engine.executor import Engine
-from dpmf_core.engine.lending import Lending
+from dpmf_core.engine.jobs import Task
+from dpmf_core.engine.lending import Lending, Loan
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.sealing import fresh_key, opened, sealed
-from dpmf_core.engine.verification import Refusal
-from dpmf_core.engine.workers import threads
+from dpmf_core.engine.verification import Refusal, expected
+from dpmf_core.engine.workers import threads, verified_work
 from dpmf_core.errors import BadInput
-from dpmf_core.runs import data_access, execution
-from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs import data_access, execution, memory
+from dpmf_core.runs.specification import DataSpec, run_key
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.worlds import low_rank
 from tests.support.clusters import ROOT, Processes
@@ -30,8 +34,8 @@ from tests.support.engines import QUICK, spec, wait_for
 TLS = Scheduler("tls://far:8786")
 
 
-def lacked(data_id: str) -> Lending:
-    found = Lending()
+def lacked(data_id: str, way: Scheduler = TLS) -> Lending:
+    found = Lending(way)
     found.lacks(Refusal("tcp://w", "it has no such data", everything=False, lacks=data_id))
     return found
 
@@ -43,19 +47,20 @@ def table(folder: Path) -> str:
 
 
 def test_what_nobody_lacks_is_not_sent() -> None:
-    assert lacked("cinema").lent(TLS, None, "lowrank") == (None, {}, "")
+    assert lacked("cinema").lent(None, "lowrank") == (None, {}, "")
 
 
 def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     monkeypatch.setattr(lending, "MOST_BYTES", 1e4)
+    far = Scheduler("tcp://far:8786")
     for data_id, words in (
         (table(tmp_path), "is private, and is sent over TLS alone: take a scheduler at tls://"),
         ("cinema-10m", "is kept in parts, which are not sent"),
         ("cinema-small", "and at most 0 MB are sent"),
         ("digits", "and at most 0 MB are sent"),
     ):
-        loan, lacking, why = lacked(data_id).lent(Scheduler("tcp://far:8786"), None, data_id)
+        loan, lacking, why = lacked(data_id, far).lent(None, data_id)
         assert loan is None and list(lacking) == ["tcp://w"]
         assert words in why
 
@@ -63,13 +68,13 @@ def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_set_is_sent_once_and_again_when_it_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     with threads(1) as way, way.client() as client:
-        found = lacked("lowrank")
-        first, again = (found.lent(way, client, "lowrank")[0] for _ in range(2))
+        found = lacked("lowrank", way)
+        first, again = (found.lent(client, "lowrank")[0] for _ in range(2))
         assert first is not None and first is again and not first.key
         assert np.array_equal(first.data.result().values, data_access.open_raw("lowrank").values)
         first.data.cancel()
         found.recall(())  # public ones stay
-        anew = found.lent(way, client, "lowrank")[0]
+        anew = found.lent(client, "lowrank")[0]
         assert anew is not None and anew.data.result() is not None
 
 
@@ -79,8 +84,8 @@ def test_a_private_set_is_sealed_on_its_way_and_recalled(
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     data_id = table(tmp_path)
     with threads(1) as way, way.client() as client:
-        found = lacked(data_id)
-        loan, again = (found.lent(way, client, data_id)[0] for _ in range(2))
+        found = lacked(data_id, way)
+        loan, again = (found.lent(client, data_id)[0] for _ in range(2))
         assert loan is not None and loan is again
         text, data = loan.data.result(), data_access.open_raw(data_id)
         assert isinstance(data, Ratings)
@@ -97,6 +102,32 @@ def test_a_private_set_is_sealed_on_its_way_and_recalled(
         wait_for(lambda: name not in client.who_has(), 10.0)
 
 
+def test_what_goes_wrong_with_private_data_is_sealed_and_in_no_log(
+    two_sets: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that nobody foresaw may hold a rating, and Dask writes what a task raises."""
+
+    def fail(*given: Any, **more: Any) -> None:
+        raise ValueError("user 17 rated item 4 with 5 stars")
+
+    monkeypatch.setattr(execution, "run", fail)
+    asked = spec(QUICK, data={"id": "own"})
+    data, key = data_access.open_anywhere(asked.data), fresh_key()
+    work = asked, expected(asked, run_key(asked, data)), "ticket", "topic"
+    with threads(1) as way, way.client() as client:
+        loan = client.scatter(sealed(data, key), hash=False)
+        text = client.submit(verified_work, *work, data=loan, seal=key).result()
+        found = opened(text, key)
+        assert "stars" not in str(client.get_worker_logs())
+    assert isinstance(found, RuntimeError)
+    assert str(found) == "The run failed: ValueError: user 17 rated item 4 with 5 stars"
+
+
+def test_keys_are_in_no_message() -> None:
+    key = fresh_key()
+    assert repr(key) not in repr(Loan(None, key)) + repr(Task("", spec(QUICK), seal=key))
+
+
 def test_a_line_that_anybody_reads_carries_nothing_private() -> None:
     for address in ("tls://far:1", "inproc://1.2/3", "tcp://127.0.0.1:1", "localhost:1"):
         Scheduler(address).must_protect("own", "it")
@@ -110,6 +141,18 @@ def test_no_run_on_private_data_is_told_over_such_a_line(two_sets: None) -> None
     must_be_protected(spec(QUICK), far)  # public
     with pytest.raises(BadInput, match=r"own is private, and what is computed on it would travel"):
         must_be_protected(spec(QUICK, data={"id": "own"}), far)
+
+
+def test_documents_are_as_large_as_their_words_in_reading_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    news = data_access.open_raw("news")
+    assert isinstance(news, Samples) and news.texts is not None
+    table = news.X.data.nbytes + news.X.indices.nbytes + news.X.indptr.nbytes
+    monkeypatch.setattr(lending, "MOST_BYTES", table + news.texts.ids.nbytes)
+    loan, _, why = lacked("news").lent(None, "news")
+    assert loan is None and "are sent to them" in why
 
 
 def test_what_is_lent_takes_the_place_of_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +178,31 @@ def test_nothing_of_private_data_that_were_lent_stays_in_memory(
     with data_access.lent_for_a_run("lowrank", replace(low_rank(seed=9), public=False)):
         data_access.open_split(asked)
     assert not any(it.cache_info().currsize for it in kept)
+
+
+def test_memory_of_private_data_is_given_back_once_nobody_holds_them(
+    two_sets: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, there = list[weakref.ref[Any]](), list[bool]()
+    unsealed = workers.opened
+
+    def opened_and_watched(text: bytes, key: bytes) -> Any:
+        data = unsealed(text, key)
+        held.append(weakref.ref(data))
+        return data
+
+    monkeypatch.setattr(workers, "opened", opened_and_watched)
+    monkeypatch.setattr(
+        memory, "give_back", lambda: there.append(any(it() is not None for it in held))
+    )
+    asked = spec(QUICK, data={"id": "own"})
+    data, key = data_access.open_anywhere(asked.data), fresh_key()
+    work = asked, expected(asked, run_key(asked, data)), "ticket", "topic"
+    with threads(1) as way, way.client() as client:
+        loan = client.scatter(sealed(data, key), hash=False)
+        done = client.submit(verified_work, *work, data=loan, seal=key)
+        assert opened(done.result(), key).key == run_key(asked, data)
+    assert held and there[-1] is False
 
 
 @pytest.mark.slow

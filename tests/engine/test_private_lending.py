@@ -20,6 +20,8 @@ from dpmf_core.privacy.events import Repeat, event_of_rows, normal_form, sequenc
 from dpmf_core.runs import data_access, planning, spending
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
+from dpmf_core.tuning.private_selection import SelectionSpec
+from dpmf_core.tuning.search import TuneSpec
 from tests.support.clusters import ROOT, Processes
 from tests.support.engines import started, wait_for
 
@@ -149,6 +151,19 @@ def test_every_end_of_a_run_is_charged_where_the_data_live(elsewhere: Elsewhere)
         wait_for(lambda: not client.who_has(), 10.0)
         if elsewhere.lent:
             assert set(client.run(held).values()) == {0}
+
+
+def test_a_private_selection_takes_its_data_along(elsewhere: Elsewhere) -> None:
+    search = {"algorithm": "private-bias", "search": {"prior_deviation": (0.3, 0.5)}}
+    budget = {"epsilon": 2.0, "delta": DELTA}
+    asked = SelectionSpec.parse(
+        search=TuneSpec.parse(**search, data={"id": OWN}, budget=budget), trials=3.0
+    )
+    job = elsewhere.engine.measure(asked)
+    assert job.result(120).epsilon == asked.epsilon and job._task.lent == elsewhere.lent
+    [entry] = account().entries
+    assert (entry.state, entry.charge.price) == ("finished", asked.charge.price)
+    assert not list(elsewhere.theirs.rglob("accounts.sqlite"))
 
 
 def test_data_that_were_lost_with_a_worker_are_sent_again(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dpmf_core import cli
+from dpmf_core.data.catalogue import lent
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.verification import Expected, expected, refusal
@@ -18,6 +19,9 @@ from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.installation import installed
 from dpmf_core.runs.specification import run_key
 from dpmf_core.runs.store import Store
+from dpmf_core.testing.worlds import low_rank
+from dpmf_core.tuning.private_selection import SelectionSpec
+from dpmf_core.tuning.search import TuneSpec
 from tests.support.clusters import ROOT, Processes, altered_copy
 from tests.support.engines import CATALOGUE, QUICK, spec, wait_for
 
@@ -61,6 +65,22 @@ def test_other_data_another_algorithm_or_none_refuse_that_run_alone() -> None:
     unknown = asked.model_copy(update={"data": asked.data.model_copy(update={"id": "nowhere"})})
     found = refusal(unknown, wanted, "tcp://w")
     assert found is not None and "nowhere" in found.reason and not found.everything
+
+
+def test_what_is_no_run_needs_the_same_data_too() -> None:
+    search = {"algorithm": "dpals", "search": {"rank": (2, 3)}, "data": {"id": "own"}}
+    asked = SelectionSpec.parse(
+        search=TuneSpec.parse(**search, budget={"epsilon": 2.0, "delta": 1e-6})
+    )
+    wanted = expected(asked, "", elsewhere=True)
+    assert refusal(asked, wanted, "tcp://w") is None
+    with lent("own", low_rank()):
+        found = refusal(asked, wanted, "tcp://w")
+    assert found is not None and not found.everything
+    assert (found.reason, found.lacks) == ("its data set own holds something else", "own")
+    # workers of this machine have what is here, and it is not opened for that
+    assert expected(asked, "").key == ""
+    assert refusal(asked, expected(asked, ""), "tcp://w") is None
 
 
 # ---- real workers --------------------------------------------------------------------------------

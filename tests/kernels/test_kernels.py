@@ -109,6 +109,18 @@ def test_collinear_factors_with_a_tiny_ridge_stay_finite():
     np.testing.assert_allclose(solved @ factors[0], means, atol=1e-4)
 
 
+@pytest.mark.parametrize("rank", [5, 16, 33])
+def test_a_factor_that_is_no_number_spoils_the_rows_that_have_it_alone(rank):
+    """As of a model that diverged: its figures are no numbers, and it is no error."""
+    indptr, indices, values, _ = _rows()
+    factors = np.random.default_rng(1).normal(size=(M, rank)).astype(np.float32)
+    sound = kernels.solve_rows(indptr, indices, values, factors, 0.5)
+    factors[5] = np.nan
+    found = kernels.solve_rows(indptr, indices, values, factors, 0.5)
+    spoilt = np.array([5 in indices[a:b] for a, b in itertools.pairwise(indptr)])
+    assert np.isnan(found[spoilt]).all() and np.array_equal(found[~spoilt], sound[~spoilt])
+
+
 @pytest.mark.parametrize("rank", [4, 33])
 def test_results_do_not_depend_on_threads_or_on_company(rank):
     indptr, indices, values, weights = _rows()

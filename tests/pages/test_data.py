@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpmf_datasets as datasets
 from dpmf_core.engine.executor import engine
+from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
@@ -40,6 +41,15 @@ def test_the_page_opens_with_the_catalogue() -> None:
     assert app.title[0].value == "Bring your own data"
     listed = next(frame.value for frame in app.dataframe if "licence" in frame.value.columns)
     assert {"cinema", "ml-1m", "eachmovie", "yaleb"} <= set(listed["id"])
+
+
+def test_whoever_brings_a_file_hears_where_it_travels(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "Your file travels there encrypted"
+    ways = {None: False, Scheduler("tcp://far:8786"): False, Scheduler("tls://far:8786"): True}
+    for way, travels in ways.items():
+        monkeypatch.setattr(engine()._dispatcher.cluster, "_scheduler", way)
+        app = AppTest.from_file(str(PAGE), default_timeout=60).run()
+        assert (said in words(app)) is travels
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Ratings in parts on the pages: chosen, trained on, judged and paid for like any other set."""
 
+import itertools
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -253,8 +254,13 @@ def test_an_error_that_is_asked_for_takes_runs_by_a_button(
 
 
 def test_trade_off_compares_methods_on_parts(films: None) -> None:
-    app = settled(opened("tradeoff/page.py", methods="spectral,private-bias", epsilons="1, 5"))
+    methods, epsilons = ("spectral", "private-bias"), (1.0, 5.0)
+    link = {"methods": ",".join(methods), "epsilons": "1, 5", "seed": "61"}
+    app = settled(opened("tradeoff/page.py", **link))
     assert not app.error, [it.value for it in app.error]
+    rows = [it for it in engine().store.rows() if it["seed"] == 61]
+    made = {(it["algorithm"], it["nominal_epsilon"]) for it in rows}
+    assert set(itertools.product(methods, epsilons)) <= made
     assert any("Spectral" in it.value or "biases" in it.value for it in app.title)
 
 

@@ -170,6 +170,17 @@ def test_items_are_counted_once(parts: Any) -> None:
     assert set(few.titles or ()) == {f"film {item}" for item in kept}
 
 
+@pytest.mark.parametrize("public", [True, False])
+def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any) -> None:
+    made, counted = parts
+    found, few = replace(made, public=public), DataSpec(id="parts", top_items=12)
+    filters.filtered_parts(found, few)
+    counted.read.clear()
+    data_access.forget()
+    filters.filtered_parts(found, few)
+    assert counted.read == ([] if public else [0, 1, 2, 3])
+
+
 def test_a_run_that_still_counts_items_can_be_cancelled(parts: Any) -> None:
     _, counted = parts
     told: list[tuple[int, int] | None] = []
