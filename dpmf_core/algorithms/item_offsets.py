@@ -10,6 +10,7 @@ docs/PRIVACY.md, "Item sums and counts".
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -113,14 +114,35 @@ def release_biases(
     curator: Curator, *, unit: float, prior_deviation: float = 0.5
 ) -> ReleasedBiases:
     """Item offsets and counts from two releases of `SumsAndCounts`."""
-    shape: Shape = curator.shape
-    noise, alike = curator.scale(SumsAndCounts()), np.ones(shape.n_items)
-    sums, first = _release(curator, unit, alike, np.zeros(shape.n_items))
+
+    def release(weights: Array, offsets: Array) -> Array:
+        return curator.release(SumsAndCounts(), unit, weights, offsets)
+
+    noise = curator.scale(SumsAndCounts())
+    return biases_from(release, noise, curator.shape, unit, prior_deviation)
+
+
+def biases_from(
+    release: Callable[[Array, Array], Array],
+    noise: float,
+    shape: Shape,
+    unit: float,
+    prior_deviation: float,
+) -> ReleasedBiases:
+    """Item offsets and counts from two sums of `offset_rows` (2 n_items,), with noise of this
+    deviation, that `release` finds for weights and offsets.
+    """
+
+    def heard(weights: Array, offsets: Array) -> tuple[Array, NoisyCounts]:
+        S, C = np.split(release(weights, offsets), 2)
+        return S, NoisyCounts(C / COUNT_WEIGHT, noise / COUNT_WEIGHT)
+
+    sums, first = heard(np.ones(shape.n_items), np.zeros(shape.n_items))
     early = Estimates.of(sums, first.expected, noise)
     offsets = early.shrunk(first, shape, unit, prior_deviation).offsets.astype(float)
 
     weights = _weights(first.expected)
-    more, weighted = _release(curator, unit, weights, offsets)
+    more, weighted = heard(weights, offsets)
     counts = first.joined(
         weighted.released / weights,
         np.hypot(weighted.noise / weights, COUNT_ERROR * first.expected),
@@ -138,15 +160,6 @@ def _weights(counts: Array) -> Array:
     return np.asarray(weights / math.sqrt(np.average(weights**2, weights=counts)))
 
 
-def _release(
-    curator: Curator, unit: float, weights: Array, offsets: Array
-) -> tuple[Array, NoisyCounts]:
-    """Sums (n_items,) with noise, and counts."""
-    noise = curator.scale(SumsAndCounts())
-    S, C = np.split(curator.release(SumsAndCounts(), unit, weights, offsets), 2)
-    return S, NoisyCounts(C / COUNT_WEIGHT, noise / COUNT_WEIGHT)
-
-
 @dataclass(frozen=True)
 class Estimates:
     """Item offsets (n_items,) in some unit of ratings, and what noise adds to their variance."""
@@ -155,9 +168,7 @@ class Estimates:
     variances: Array
 
     @classmethod
-    def of(
-        cls, sums: Array, counts: Array, noise: float | Array, error: float = 0.0
-    ) -> "Estimates":
+    def of(cls, sums: Array, counts: Array, noise: float, error: float = 0.0) -> "Estimates":
         """From sums with noise of this deviation and the counts that they are of (n_items,). error:
         deviation of what else is wrong with the quotients.
         """

@@ -16,7 +16,7 @@ N, M = 4000, 40
 def sums_by_hand(
     data: Ratings, unit: float, weights: np.ndarray, offsets: np.ndarray
 ) -> np.ndarray:
-    """(2 n_items,), user by user from docs/PRIVACY.md."""
+    """(2 n_items,), user by user from docs/PRIVACY.md, "Item sums and counts"."""
     total = np.zeros((2, data.n_items))
     for user in range(data.n_users):
         hers = data.users == user
