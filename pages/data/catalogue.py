@@ -68,7 +68,7 @@ def _draw_table() -> None:
     )
 
 
-def _offer(entry: datasets.Entry | datasets.SampleEntry) -> None:
+def _offer(entry: datasets.Listed) -> None:
     """A set's licence, and the set itself to whoever accepts it."""
     st.write(f"{entry.licence} {entry.citation}")
     accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{entry.id}")

@@ -101,9 +101,7 @@ def _read(name: str, text: str) -> Any:
         known = [method for method in text.split(",") if method in algorithms.of_task("ratings")]
         return known or START["methods"].split(",")
     if name == "draws":
-        return (
-            int(text) if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else int(START["draws"])
-        )
+        return int(text if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else START["draws"])
     if name == "fig" or name in CHOICES:
         return text if text in CHOICES.get(name, FIGURES) else START[name]
     return text[:200]
@@ -192,12 +190,11 @@ def draw(choice: Choice) -> Question:
             disabled=fixed,
         )
     chosen = st.session_state["tradeoff.fig"]
-    if chosen == OWN:
-        if not invisible:
-            _widgets(fixed)
-        _write_to_address()
-        return _own(choice)
+    if chosen == OWN and not invisible:
+        _widgets(fixed)
     _write_to_address()
+    if chosen == OWN:
+        return _own(choice)
     if chosen == SKEW:
         return Question([], "items", "rmse")
     figure = PUBLISHED[chosen]
@@ -210,7 +207,7 @@ def draw(choice: Choice) -> Question:
 
 
 def _widgets(fixed: bool) -> None:
-    """A choice of one's own."""
+    """A choice of one's own: methods, at which epsilons and how they are judged, and a grid."""
     st.multiselect(
         say("Methods"),
         [name for name in algorithms.of_task("ratings") if name not in ALWAYS],
@@ -224,6 +221,22 @@ def _widgets(fixed: bool) -> None:
             " there."
         ),
     )
+    _judgement_widgets(fixed)
+    st.text_input(
+        say("Grid"),
+        **bind("tradeoff.grid"),
+        disabled=fixed,
+        placeholder=say("none; for example: rank = 2, 4, 8; steps = 2, 5"),
+        help=say(
+            "One or two parameters and their values; every combination is run for the methods that"
+            " have them, and judged on a validation split."
+        ),
+    )
+    st.caption(say("Data set, items, δ and first seed are those of the sidebar."))
+
+
+def _judgement_widgets(fixed: bool) -> None:
+    """At which epsilons, in how many draws, by whose noise and on which ratings, side by side."""
     first, second, third, fourth = st.columns([3, 2, 3, 3])
     first.text_input(
         say("Epsilons"),
@@ -257,17 +270,6 @@ def _widgets(fixed: bool) -> None:
             " can be tested afterwards; a grid is always judged on it."
         ),
     )
-    st.text_input(
-        say("Grid"),
-        **bind("tradeoff.grid"),
-        disabled=fixed,
-        placeholder=say("none; for example: rank = 2, 4, 8; steps = 2, 5"),
-        help=say(
-            "One or two parameters and their values; every combination is run for the methods that"
-            " have them, and judged on a validation split."
-        ),
-    )
-    st.caption(say("Data set, items, δ and first seed are those of the sidebar."))
 
 
 def _numbers(text: str) -> tuple[float, ...]:
