@@ -183,6 +183,26 @@ def ratings(
         way=PAGE,
     )
     file = _new_folder() / "ratings.parquet"
+    _keep(found, labels, file)
+    (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
+    named = {role: column for role, column in chosen.items() if column or role in found_columns}
+    facts = {
+        **_bounds_fact(bounds),
+        **named,
+        **({"dates": dates} if dates else {}),
+        **({"outside": outside} if outside != "clamp" else {}),
+    }
+    (file.parent / ASKED).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
+    return Brought(_entry(found, file, name, bounds), report, found)
+
+
+def _bounds_fact(bounds: tuple[float, float]) -> dict[str, str]:
+    """Bounds as an address says them."""
+    return {"bounds": f"{bounds[0]:g},{bounds[1]:g}"}
+
+
+def _keep(found: Ratings, labels: Sequence[str], file: Path) -> None:
+    """Write the ratings to a Parquet file, and what is assumed of them."""
     kept = {"user": found.users, "item": [labels[j] for j in found.items], "rating": found.values}
     if found.titles:
         kept["title"] = [found.titles[j] for j in found.items]
@@ -192,18 +212,12 @@ def ratings(
     pa.parquet.write_table(
         table.replace_schema_metadata({NOTED: "\n".join(found.assumptions).encode()}), file
     )
-    (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
-    low, high = bounds
-    named = {role: column for role, column in chosen.items() if column or role in found_columns}
-    facts = {
-        "bounds": f"{low:g},{high:g}",
-        **named,
-        **({"dates": dates} if dates else {}),
-        **({"outside": outside} if outside != "clamp" else {}),
-    }
-    (file.parent / ASKED).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
-    entry = Entry(
-        id=f"{file}?{urlencode({'bounds': f'{low:g},{high:g}'}, safe=',')}",
+
+
+def _entry(found: Ratings, file: Path, name: str, bounds: tuple[float, float]) -> Entry:
+    """The catalogue's words of ratings that lie in a file."""
+    return Entry(
+        id=f"{file}?{urlencode(_bounds_fact(bounds), safe=',')}",
         title=_titled(name),
         kind="file",
         words=YOURS,
@@ -218,7 +232,6 @@ def ratings(
         public=False,
         assumptions=found.assumptions,
     )
-    return Brought(entry, report, found)
 
 
 def preview_items(content: bytes, name: str) -> "pd.DataFrame":
