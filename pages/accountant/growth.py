@@ -64,13 +64,8 @@ def draw(event: Event, delta: float) -> None:
         _draw_deltas(deltas(event, repeated["epsilon"].iloc[0]), delta)
 
 
-def _looks() -> tuple[dict[str, str], dict[str, str]]:
-    """The lines of what is exact, and of what it is held against."""
-    return {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
-
-
 def _draw_totals(repeated: pd.DataFrame) -> None:
-    exact, other = _looks()
+    """The exact total by repetitions, beside the sum of epsilons."""
     times, once = repeated["times"], repeated["epsilon"].iloc[0]
     last, total = int(times.iloc[-1]), repeated["epsilon"].iloc[-1]
     st.subheader(
@@ -82,11 +77,12 @@ def _draw_totals(repeated: pd.DataFrame) -> None:
         ),
         anchor=False,
     )
+    blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
     fig = charts.figure(say("the whole ledger, repeated"), say("total ε"), height=300)
     fig.add_scatter(
-        x=times, y=repeated["epsilon"], mode="lines+markers", name=say("exact"), line=exact
+        x=times, y=repeated["epsilon"], mode="lines+markers", name=say("exact"), line=blue
     )
-    fig.add_scatter(x=times, y=times * once, mode="lines", name=say("sum of ε"), line=other)
+    fig.add_scatter(x=times, y=times * once, mode="lines", name=say("sum of ε"), line=grey)
     fig.update_xaxes(type="log", tickvals=times)
     ticks = [written(f"{tick:g}") for tick in TICKS]
     fig.update_yaxes(type="log", tickvals=TICKS, ticktext=ticks)
@@ -101,12 +97,13 @@ def _draw_totals(repeated: pd.DataFrame) -> None:
 
 
 def _draw_deltas(curve: pd.DataFrame, delta: float) -> None:
-    exact, other = _looks()
+    """The whole curve, with the delta of the page."""
+    blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
     st.subheader(say("Every ε has its δ: a run has a curve, not a pair"), anchor=False)
     fig = charts.figure("ε", "δ", height=300)
-    fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=exact)
+    fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
     fig.update_yaxes(type="log", exponentformat="power")
-    charts.level(fig, delta, f"δ = {delta_text(delta)}", other)
+    charts.level(fig, delta, f"δ = {delta_text(delta)}", grey)
     charts.show(
         fig,
         "accountant.delta",

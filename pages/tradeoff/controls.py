@@ -2,7 +2,6 @@
 the link.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +26,7 @@ from pages.kit.language import say
 from pages.kit.published_figures import name as figure_name
 from pages.kit.session_widgets import bind
 from pages.kit.sweep_frames import SOURCED
+from pages.tradeoff import typed_values
 
 OWN, SKEW = "own", "chien-fig2"
 ALWAYS = ("als", "global-mean")  # the non-private twin and the trivial predictor
@@ -47,7 +47,7 @@ START = {
 # what methods can be ranked by
 MEASURES = tuple(it.id for it in METRICS.values() if it.ranks and "ratings" in it.tasks)
 CHOICES = {"noise": tuple(NOISES), "judge": tuple(JUDGES), "metric": ("", *MEASURES)}
-MOST_DRAWS, MOST_EPSILONS = 20, 20
+MOST_DRAWS = 20
 
 
 @dataclass(frozen=True)
@@ -272,56 +272,6 @@ def _judgement_widgets(fixed: bool) -> None:
     )
 
 
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        found = tuple(
-            dict.fromkeys(float(part) for part in re.split(r"[,;\s]+", text.strip()) if part)
-        )
-    except ValueError:
-        raise BadInput(
-            phrase(
-                "Epsilons are numbers with commas between them, e.g. 0.5, 1, 5. Got '{got}'.",
-                got=text[:60],
-            )
-        ) from None
-    if not 1 <= len(found) <= MOST_EPSILONS or not all(
-        1e-4 <= epsilon <= 1000 for epsilon in found
-    ):
-        raise BadInput(
-            phrase(
-                "Give 1 to {most} epsilons from 0.0001 to 1000. Got '{got}'.",
-                most=MOST_EPSILONS,
-                got=text[:60],
-            )
-        )
-    return tuple(sorted(found))
-
-
-def _grid(text: str) -> dict[str, list[str]]:
-    out: dict[str, list[str]] = {}
-    for part in filter(None, (part.strip() for part in text.split(";"))):
-        name, equals, values = part.partition("=")
-        listed = [value.strip() for value in values.split(",") if value.strip()]
-        if not (equals and name.strip() and listed):
-            raise BadInput(
-                phrase(
-                    "A grid is written NAME = VALUES, e.g. rank = 2, 4, 8; steps = 2, 5. Got"
-                    " '{got}'.",
-                    got=part[:60],
-                )
-            )
-        out[name.strip()] = listed
-    if len(out) > 2:
-        raise BadInput(
-            phrase(
-                "A grid has one or two parameters. Got {count}: {names}.",
-                count=len(out),
-                names=", ".join(out),
-            )
-        )
-    return out
-
-
 def has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
     """Whether the algorithm's source states how its noise is set."""
     try:
@@ -379,14 +329,14 @@ def _own(choice: Choice) -> Question:
 
 def _own_question(choice: Choice, held: dict[str, Any]) -> Question:
     methods = _methods(held["methods"], held["noise"], choice)
-    grid = typed_grid(methods, _grid(held["grid"] or ""))
+    grid = typed_grid(methods, typed_values.grid(held["grid"] or ""))
     validated = bool(grid) or held["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(
             id=choice.data, top_items=choice.kept_items, item_features=choice.item_features
         ),
         methods=methods,
-        epsilons=_numbers(held["epsilons"] or ""),
+        epsilons=typed_values.epsilons(held["epsilons"] or ""),
         seeds=tuple(range(choice.seed, choice.seed + (held["draws"] or 1))),
         delta=choice.delta,
         grid=grid,
