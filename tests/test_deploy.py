@@ -90,7 +90,7 @@ def certify(folder: Path) -> None:
     subprocess.run([*command, *files], check=True, capture_output=True)
 
 
-def configured(folder: Path, outer: int, plain: int, server: int) -> Path:
+def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
     """The configuration in deploy/ with these ports, and all that it writes in a folder."""
     site = said(
         (DEPLOY / "nginx.conf").read_text("utf-8"),
@@ -123,7 +123,7 @@ def proxy(tmp_path: Path) -> Iterator[int]:
             one.bind(("127.0.0.1", 0))
         outer, plain = free.getsockname()[1], other.getsockname()[1]
     certify(tmp_path)
-    conf = configured(tmp_path, outer, plain, server.port)
+    conf = configuration(tmp_path, outer, plain, server.port)
     tested = subprocess.run(
         [NGINX, "-t", "-q", "-c", conf], capture_output=True, text=True, check=False
     )

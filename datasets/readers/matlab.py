@@ -81,7 +81,7 @@ def convert(path: Path, key: str, out: Path) -> None:
     from scipy.io import loadmat
 
     _bounded(path)
-    name = _chosen(path, key)
+    name = _matrix_name(path, key)
     try:
         parts = _parts(loadmat(path, variable_names=[name])[name])
         np.savez(out, allow_pickle=False, name=np.array(name), **parts)
@@ -92,7 +92,7 @@ def convert(path: Path, key: str, out: Path) -> None:
         ) from None
 
 
-def _chosen(path: Path, key: str) -> str:
+def _matrix_name(path: Path, key: str) -> str:
     """Which matrix of a file is read: the one asked for, else one with a usual name, else the
     largest. Raises Refused.
     """
@@ -131,9 +131,7 @@ def _parts(matrix: Any) -> dict[str, Any]:
     if not min(matrix.shape):
         raise ValueError("it has no rows or no columns")
     parts: dict[str, Any]
-    if not issparse(matrix):
-        parts = {"dense": np.asarray(matrix)}
-    else:
+    if issparse(matrix):
         rows: Any = matrix  # whose type scipy's stubs take for an abstract one
         rows.check_format(full_check=True)  # indices that point outside would be followed
         rows = csr_array(rows)
@@ -143,6 +141,8 @@ def _parts(matrix: Any) -> dict[str, Any]:
             "indptr": rows.indptr,
             "shape": np.array(rows.shape),
         }
+    else:
+        parts = {"dense": np.asarray(matrix)}
     if any(part.dtype.kind not in "buif" for part in parts.values()):
         raise ValueError("its entries are no real numbers")
     return parts

@@ -33,12 +33,12 @@ class HeardNoise(Noise):
         off the diagonal have half the variance.
         """
         return [
-            (leaf, (independent(noise) / (leaf.noise_multiplier * leaf.sensitivity)) ** 2)
+            (leaf, (independent_draws(noise) / (leaf.noise_multiplier * leaf.sensitivity)) ** 2)
             for leaf, _, noise in self.heard
         ]
 
 
-def independent(noise: Array) -> Array:
+def independent_draws(noise: Array) -> Array:
     """The draws of noise, (n,), those off the diagonal of symmetric matrices times sqrt(2)."""
     if noise.ndim < 2 or noise.shape[-1] != noise.shape[-2]:
         return noise.ravel()
