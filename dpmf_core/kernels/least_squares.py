@@ -36,7 +36,7 @@ def _solve_system(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
 def _solve_small(  # type: ignore[no-untyped-def]
     posv, chars, ints, indices, values, factors, first, last, ridge, gram, solution, out
 ):
-    """A row with fewer entries than factors, in the space of its entries. out: 0 in."""
+    """A row with fewer entries than factors, in the space of its entries."""
     k, r = last - first, factors.shape[1]
     for p in range(k):
         f = factors[indices[first + p]]
@@ -49,6 +49,7 @@ def _solve_small(  # type: ignore[no-untyped-def]
             gram[p * k + q] = total
         gram[p * k + p] += ridge
     info = solve_definite_in_place(posv, chars, ints, gram[: k * k], solution[:k])
+    out[:] = 0
     for p in range(k):
         f = factors[indices[first + p]]
         for c in range(r):
@@ -68,8 +69,8 @@ def _solve_rows(  # type: ignore[no-untyped-def]
     own_space = len(weights) == 0 and len(base) == 0
     for i in range(start, stop):
         first, last, x = indptr[i], indptr[i + 1], out[i]
-        x[:] = 0
         if first == last:
+            x[:] = 0
             continue
         if own_space and 2 * (last - first) < r:
             info = _solve_small(
@@ -77,6 +78,7 @@ def _solve_rows(  # type: ignore[no-untyped-def]
             )
             failed[i] = info != 0
             continue
+        x[:] = 0
         if len(base):
             gram[:] = base
         else:
