@@ -14,7 +14,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import pyarrow as pa
@@ -47,7 +47,15 @@ TABLES = (
     *(".parquet", ".feather", ".xlsx", ".ods", ".npz"),
 )
 FEATURES_NAMED = 3  # columns of an item table, beside its data set
-YOURS = "Yours, in this session only."
+# what the catalogue says of every file that somebody brought
+OWN: dict[str, Any] = {
+    "kind": "file",
+    "words": "Yours, in this session only.",
+    "licence": "Yours.",
+    "citation": "",
+    "home": "",
+    "public": False,
+}
 ASKED = "asked"  # a file beside the table: how a command names what was brought
 
 
@@ -137,19 +145,15 @@ def _whole(content: bytes, name: str) -> bytes:
     return content
 
 
-class _aside:  # noqa: N801  # reads like the function it stands for
+@contextlib.contextmanager
+def _aside(content: bytes, name: str) -> Iterator[Path]:
     """A file that exists inside a `with` alone."""
-
-    def __init__(self, content: bytes, name: str) -> None:
-        self._folder = _new_folder()
-        self._path = self._folder / name
-        self._path.write_bytes(content)
-
-    def __enter__(self) -> Path:
-        return self._path
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+    path = _new_folder() / name
+    try:
+        path.write_bytes(content)
+        yield path
+    finally:
+        shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def _new_folder() -> Path:
@@ -174,15 +178,24 @@ def ratings(
         found_columns = detected(open_table(content, name))
     chosen = {**found_columns, **columns}
     found, report, labels = read_labelled(
-        content,
-        name=name,
-        bounds=bounds,
-        columns=chosen,
-        dates=dates,
-        outside=outside,
-        way=PAGE,
+        content, name=name, bounds=bounds, columns=chosen, dates=dates, outside=outside, way=PAGE
     )
     file = _new_folder() / "ratings.parquet"
+    _keep(found, labels, file)
+    (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
+    named = {role: column for role, column in chosen.items() if column or role in found_columns}
+    facts = {
+        "bounds": f"{bounds[0]:g},{bounds[1]:g}",
+        **named,
+        **({"dates": dates} if dates else {}),
+        **({"outside": outside} if outside != "clamp" else {}),
+    }
+    (file.parent / ASKED).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
+    return Brought(_entry(found, file, name, bounds), report, found)
+
+
+def _keep(found: Ratings, labels: Sequence[str], file: Path) -> None:
+    """Write the ratings to a Parquet file, and what is assumed of them."""
     kept = {"user": found.users, "item": [labels[j] for j in found.items], "rating": found.values}
     if found.titles:
         kept["title"] = [found.titles[j] for j in found.items]
@@ -192,33 +205,21 @@ def ratings(
     pa.parquet.write_table(
         table.replace_schema_metadata({NOTED: "\n".join(found.assumptions).encode()}), file
     )
-    (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
-    low, high = bounds
-    named = {role: column for role, column in chosen.items() if column or role in found_columns}
-    facts = {
-        "bounds": f"{low:g},{high:g}",
-        **named,
-        **({"dates": dates} if dates else {}),
-        **({"outside": outside} if outside != "clamp" else {}),
-    }
-    (file.parent / ASKED).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
-    entry = Entry(
-        id=f"{file}?{urlencode({'bounds': f'{low:g},{high:g}'}, safe=',')}",
+
+
+def _entry(found: Ratings, file: Path, name: str, bounds: tuple[float, float]) -> Entry:
+    """The catalogue's words of ratings that lie in a file."""
+    return Entry(
+        id=f"{file}?{urlencode({'bounds': f'{bounds[0]:g},{bounds[1]:g}'}, safe=',')}",
         title=_titled(name),
-        kind="file",
-        words=YOURS,
-        licence="Yours.",
-        citation="",
+        **OWN,
         size_mb=file.stat().st_size / 1e6,
         n_users=found.n_users,
         n_items=found.n_items,
         n_ratings=len(found),
         bounds=bounds,
-        home="",
-        public=False,
         assumptions=found.assumptions,
     )
-    return Brought(entry, report, found)
 
 
 def preview_items(content: bytes, name: str) -> "pd.DataFrame":
@@ -297,18 +298,13 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
     entry = SampleEntry(
         id=f"{file}?{urlencode(facts, safe=',')}" if facts else str(file),
         title=_titled(name),
-        kind="file",
-        words=YOURS,
-        licence="Yours.",
-        citation="",
+        **OWN,
         size_mb=len(content) / 1e6,
-        home="",
         holds="documents" if documents else "images",
         n_samples=found.shape.n_samples,
         n_features=found.shape.n_features,
         image=found.image,
         n_components=max(1, min(8, found.shape.n_samples, found.shape.n_features)),
-        public=False,
         assumptions=found.assumptions,
         n_people=found.n_people,
     )

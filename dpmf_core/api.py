@@ -131,7 +131,7 @@ def fit(
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger,
     curves), `arrays` and `model`.
     """
-    held, item_features = _with_items(data, _held(data, bounds, [algorithm]), item_features)
+    held, given, named = _source(data, bounds, [algorithm], item_features)
     budget = {
         "epsilon": epsilon,
         "delta": _delta(delta, held, epsilon is not None and row_count == "private"),
@@ -141,9 +141,8 @@ def fit(
     }
     spec = RunSpec.parse(
         data={
-            "id": data if isinstance(data, str) else held.name,
+            **named,
             "top_items": top_items,
-            "item_features": item_features,
             "item_choice": item_choice,
             "row_count": row_count,
             **(preparation or {}),
@@ -156,11 +155,7 @@ def fit(
         curve_points=curve_points,
     )
     with _spread_over(data, algorithm, spread):
-        if not isinstance(data, str):
-            return execution.run(spec, given=held, ledger=ledger, individual=individual)
-        if keep and not individual:
-            return _kept(spec, ledger)
-        return execution.run(spec, ledger=ledger, individual=individual)
+        return _run(spec, given, ledger, keep=keep, individual=individual)
 
 
 def _spread_over(
@@ -189,13 +184,19 @@ def _held(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:
     return load(data, bounds=bounds)
 
 
-def _with_items(
-    data: Source, held: AnyData, given: ItemTable
-) -> tuple[AnyData, Literal["none", "public"]]:
-    """The data with a table of items that was given, and what a specification says of it."""
-    if not isinstance(given, pd.DataFrame):
-        return held, given
-    return frames.with_item_table(data if isinstance(data, str) else held, given), "public"
+def _source(
+    data: Source, bounds: Bounds | None, ids: Iterable[str], items: ItemTable
+) -> tuple[AnyData, AnyData | None, dict[str, str]]:
+    """The data for these algorithms, with a table of items that was given; again, where no id finds
+    them; and what a specification calls them and says of their items.
+    """
+    held = _held(data, bounds, ids)
+    if isinstance(items, pd.DataFrame):
+        held = frames.with_item_table(data if isinstance(data, str) else held, items)
+        items = "public"
+    if isinstance(data, str):
+        return held, None, {"id": data, "item_features": items}
+    return held, held, {"id": held.name, "item_features": items}
 
 
 def _delta(given: float | None, data: AnyData, counted_with_noise: bool) -> float:
@@ -221,7 +222,17 @@ def account(
     return found
 
 
-def _kept(spec: RunSpec, ledger: str | Path | None) -> Run:
+def _run(
+    spec: RunSpec,
+    given: AnyData | None,
+    ledger: str | Path | None,
+    *,
+    keep: bool = True,
+    individual: bool = False,
+) -> Run:
+    """One run; of the catalogue's data, unless asked otherwise, from the store or into it."""
+    if given is not None or individual or not keep:
+        return execution.run(spec, given=given, ledger=ledger, individual=individual)
     store = Store()
     stored = store.get(specification.run_key(spec, data_access.identified(spec.data)))
     if stored is not None:
@@ -318,27 +329,11 @@ def sweep(
         Method(algorithm=method, label=method) if isinstance(method, str) else method
         for method in algorithms
     )
-    if not epsilons and any(method.is_private for method in methods):
-        raise BadInput(
-            "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
-            " 5])."
-        )
-    if noisy_errors is not None and not isinstance(data, str):
-        raise BadInput(
-            "Errors with noise are released of runs on a data set that has an id or a path. Got"
-            " data in memory: write them to a file first."
-        )
-    held, item_features = _with_items(
-        data, _held(data, bounds, [method.algorithm for method in methods]), item_features
-    )
+    _require_sweepable(data, methods, epsilons, noisy_errors)
+    ids = [method.algorithm for method in methods]
+    held, given, named = _source(data, bounds, ids, item_features)
     asked = Sweep(
-        data={
-            "id": data if isinstance(data, str) else held.name,
-            "top_items": top_items,
-            "item_features": item_features,
-            "item_choice": item_choice,
-            "row_count": row_count,
-        },
+        data={**named, "top_items": top_items, "item_choice": item_choice, "row_count": row_count},
         methods=methods,
         epsilons=tuple(epsilons),
         seeds=tuple(seeds),
@@ -349,13 +344,28 @@ def sweep(
         grid={name: tuple(values) for name, values in (grid or {}).items()},
         split=dict(split or {}),
     )
-    given = None if isinstance(data, str) else held
     # not what this machine has under the same name
     with contextlib.nullcontext() if given is None else lent(asked.data.id, given):
         points = asked.points_on(_opened(asked.data, given).shape)
     runs = _made({point.key: point.spec for point in points}, given, ledger, on_run)
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
     return Swept(points, runs, noisy, noisy_errors)
+
+
+def _require_sweepable(
+    data: Source, methods: Iterable[Method], epsilons: Sequence[float], noisy_errors: float | None
+) -> None:
+    """Raises BadInput on private methods without epsilons and on errors that nothing releases."""
+    if not epsilons and any(method.is_private for method in methods):
+        raise BadInput(
+            "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
+            " 5])."
+        )
+    if noisy_errors is not None and not isinstance(data, str):
+        raise BadInput(
+            "Errors with noise are released of runs on a data set that has an id or a path. Got"
+            " data in memory: write them to a file first."
+        )
 
 
 def _opened(spec: DataSpec, given: AnyData | None) -> AnyData:
@@ -371,12 +381,7 @@ def _made(
 ) -> dict[str, Run]:
     found = {}
     for key, spec in distinct.items():
-        made = (
-            _kept(spec, ledger)
-            if given is None
-            else execution.run(spec, given=given, ledger=ledger)
-        )
-        found[key] = made
+        found[key] = _run(spec, given, ledger)
         if on_run is not None:
-            on_run(made)
+            on_run(found[key])
     return found

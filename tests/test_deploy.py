@@ -83,6 +83,35 @@ def test_the_unit_gives_the_server_little_to_do_harm_with(unit: Path) -> None:
 # ---- the proxy -----------------------------------------------------------------------------------
 
 
+def certify(folder: Path) -> None:
+    """A key and a certificate of it that nobody signed, the files `key` and `pem`."""
+    command = f"{OPENSSL} req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={NAME}".split()
+    files = ["-keyout", folder / "key", "-out", folder / "pem"]
+    subprocess.run([*command, *files], check=True, capture_output=True)
+
+
+def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
+    """The configuration in deploy/ with these ports, and all that it writes in a folder."""
+    site = said(
+        (DEPLOY / "nginx.conf").read_text("utf-8"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{outer}"),
+        ("listen 80", f"listen 127.0.0.1:{plain}"),
+        ("127.0.0.1:8501", f"127.0.0.1:{server}"),
+        ("/etc/ssl/dpmf.pem", str(folder / "pem")),
+        ("/etc/ssl/dpmf.key", str(folder / "key")),
+    )
+    own = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    conf = folder / "nginx.conf"
+    conf.write_text(
+        f"pid {folder}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log"
+        f" off;\n{own}{site}}}\n"
+    )
+    return conf
+
+
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[int]:
     """The port of nginx, configured as in deploy/ but without TLS, before a server."""
@@ -93,40 +122,8 @@ def proxy(tmp_path: Path) -> Iterator[int]:
         for one in (free, other):
             one.bind(("127.0.0.1", 0))
         outer, plain = free.getsockname()[1], other.getsockname()[1]
-    made = [
-        OPENSSL,
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        f"/CN={NAME}",
-        "-keyout",
-        tmp_path / "key",
-        "-out",
-        tmp_path / "pem",
-    ]
-    subprocess.run(made, check=True, capture_output=True)
-    site = said(
-        (DEPLOY / "nginx.conf").read_text("utf-8"),
-        ("listen 443 ssl", f"listen 127.0.0.1:{outer}"),
-        ("listen 80", f"listen 127.0.0.1:{plain}"),
-        ("127.0.0.1:8501", f"127.0.0.1:{server.port}"),
-        ("/etc/ssl/dpmf.pem", str(tmp_path / "pem")),
-        ("/etc/ssl/dpmf.key", str(tmp_path / "key")),
-    )
-    own = "".join(
-        f"{kind}_temp_path {tmp_path}/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    conf = tmp_path / "nginx.conf"
-    conf.write_text(
-        f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log"
-        f" off;\n{own}{site}}}\n"
-    )
+    certify(tmp_path)
+    conf = configuration(tmp_path, outer, plain, server.port)
     tested = subprocess.run(
         [NGINX, "-t", "-q", "-c", conf], capture_output=True, text=True, check=False
     )

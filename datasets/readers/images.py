@@ -151,16 +151,7 @@ def from_matlab(
     matrix = without(matrix, drop, f"'{found}'")
     note += f" Columns {', '.join(map(str, drop))} were left out." if drop else ""
     if is_sparse(matrix):
-        words = tuple(f"term {j + 1}" for j in range(matrix.shape[1]))
-        samples = Samples.of(
-            matrix,
-            vocabulary=words,
-            unit="document",
-            name=name,
-            public=public,
-            assumptions=(WORDS_ARE_PUBLIC,),
-        )
-        return samples, _report(samples, note.strip(), ("documents", "words"))
+        return _documents(matrix, name, public, note.strip())
     size = side_of(matrix.shape[1], f"'{found}'", image)
     rows = np.asarray(matrix, np.float64)
     columns = order == "columns" if order else not public or by_columns(rows, size)
@@ -180,6 +171,19 @@ def from_matlab(
             * (order is None and not public)
         )
     return samples, _report(samples, note.strip(), ("images", "pixels"))
+
+
+def _documents(matrix: Any, name: str, public: bool, note: str) -> tuple[Samples, Report]:
+    """Word counts, a document a row, whose words the table does not name."""
+    samples = Samples.of(
+        matrix,
+        vocabulary=tuple(f"term {j + 1}" for j in range(matrix.shape[1])),
+        unit="document",
+        name=name,
+        public=public,
+        assumptions=(WORDS_ARE_PUBLIC,),
+    )
+    return samples, _report(samples, note, ("documents", "words"))
 
 
 def _report(
@@ -207,7 +211,6 @@ def pictures(
     white: the declared value of white in pictures of more than 8 bits. Raises BadInput where most
     pictures are damaged or fewer than three are left.
     """
-    rows, titles, tally = [], [], Tally()
     with opened(path) as members:
         names = sorted(
             member for member in members.names if not Path(member).name.startswith((".", "__"))
@@ -222,17 +225,9 @@ def pictures(
                 f"The pictures have {size[0]} x {size[1]} pixels; parts are found in at most"
                 f" {LARGEST:,}. Declare a smaller size: image=H,W."
             )
-        for place, member in enumerate(names if size else ()):
-            try:
-                grey, done = picture_files.grey(_content(members, member), member, white)
-            except (picture_files.Unusable, OSError) as why:
-                tally.add(_left_out(member, why), np.array([place]), member)
-                continue
-            row, fitted = _fitted(grey, size or (0, 0), image is not None)
-            rows.append(row)
-            titles.append(member)
-            for kind in (*done, *fitted):
-                tally.add(kind, np.array([place]), member)
+        rows, titles, tally = _grey_rows(
+            members, names if size else [], size or (0, 0), image is not None, white
+        )
     lost = tally.counts.get(picture_files.DAMAGED, 0)
     if len(rows) < 3 or size is None:
         raise BadInput(
@@ -257,6 +252,27 @@ def pictures(
         assumptions=assumptions,
     )
     return samples, replace(_report(samples, "", ("images", "pixels"), problems), read=len(names))
+
+
+def _grey_rows(
+    members: Members, names: list[str], size: tuple[int, int], declared: bool, white: float | None
+) -> tuple[list[Array], list[str], Tally]:
+    """The pixels of every picture among some files, how the file is called, and what was done to
+    how many.
+    """
+    rows, titles, tally = [], [], Tally()
+    for place, name in enumerate(names):
+        try:
+            grey, done = picture_files.grey(_content(members, name), name, white)
+        except (picture_files.Unusable, OSError) as why:
+            tally.add(_left_out(name, why), np.array([place]), name)
+            continue
+        row, fitted = _fitted(grey, size, declared)
+        rows.append(row)
+        titles.append(name)
+        for kind in (*done, *fitted):
+            tally.add(kind, np.array([place]), name)
+    return rows, titles, tally
 
 
 def _content(members: Members, name: str) -> bytes:

@@ -78,12 +78,26 @@ class Refused(Exception):
 def convert(path: Path, key: str, out: Path) -> None:
     """Write the matrix to an .npz file. Raises Refused."""
     import numpy as np
-    from scipy.io import loadmat, whosmat
-    from scipy.sparse import csr_array, issparse
-
-    matrix: Any
+    from scipy.io import loadmat
 
     _bounded(path)
+    name = _matrix_name(path, key)
+    try:
+        parts = _parts(loadmat(path, variable_names=[name])[name])
+        np.savez(out, allow_pickle=False, name=np.array(name), **parts)
+    except Exception as error:
+        raise Refused(
+            f"cannot be read: '{name}' is damaged or no table of numbers ({str(error)[:200]}). The"
+            " file may be cut short."
+        ) from None
+
+
+def _matrix_name(path: Path, key: str) -> str:
+    """Which matrix of a file is read: the one asked for, else one with a usual name, else the
+    largest. Raises Refused.
+    """
+    from scipy.io import whosmat
+
     try:
         found = {
             name: shape
@@ -103,37 +117,35 @@ def convert(path: Path, key: str, out: Path) -> None:
     )
     if key and key not in found:
         raise Refused(f"has no matrix '{key}'. It has {listed}.")
-    name = (
-        key
-        or next((known for known in KNOWN_KEYS if known in found), None)
-        or max(found, key=lambda one: math.prod(found[one]), default=None)
-    )
-    if name is None:
+    if not found:
         raise Refused(f"has {listed}. A table of samples is needed: a row for each.")
-    try:
-        matrix = loadmat(path, variable_names=[name])[name]
-        if not min(matrix.shape):
-            raise ValueError("it has no rows or no columns")
-        if issparse(matrix):
-            rows: Any = matrix  # whose type scipy's stubs take for an abstract one
-            rows.check_format(full_check=True)  # indices that point outside would be followed
-            rows = csr_array(rows)
-            parts: dict[str, Any] = {
-                "data": rows.data,
-                "indices": rows.indices,
-                "indptr": rows.indptr,
-                "shape": np.array(rows.shape),
-            }
-        else:
-            parts = {"dense": np.asarray(matrix)}
-        if any(part.dtype.kind not in "buif" for part in parts.values()):
-            raise ValueError("its entries are no real numbers")
-        np.savez(out, allow_pickle=False, name=np.array(name), **parts)
-    except Exception as error:
-        raise Refused(
-            f"cannot be read: '{name}' is damaged or no table of numbers ({str(error)[:200]}). The"
-            " file may be cut short."
-        ) from None
+    usual = next((known for known in KNOWN_KEYS if known in found), None)
+    return key or usual or max(found, key=lambda one: math.prod(found[one]))
+
+
+def _parts(matrix: Any) -> dict[str, Any]:
+    """A matrix as the arrays of an .npz file. Raises ValueError where it is no table of numbers."""
+    import numpy as np
+    from scipy.sparse import csr_array, issparse
+
+    if not min(matrix.shape):
+        raise ValueError("it has no rows or no columns")
+    parts: dict[str, Any]
+    if issparse(matrix):
+        rows: Any = matrix  # whose type scipy's stubs take for an abstract one
+        rows.check_format(full_check=True)  # indices that point outside would be followed
+        rows = csr_array(rows)
+        parts = {
+            "data": rows.data,
+            "indices": rows.indices,
+            "indptr": rows.indptr,
+            "shape": np.array(rows.shape),
+        }
+    else:
+        parts = {"dense": np.asarray(matrix)}
+    if any(part.dtype.kind not in "buif" for part in parts.values()):
+        raise ValueError("its entries are no real numbers")
+    return parts
 
 
 def _bounded(path: Path) -> None:

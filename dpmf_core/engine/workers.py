@@ -129,6 +129,11 @@ class Bounds:
         return self.exceeded is not None or self._ticket in _stopped
 
 
+def _place(progress: Progress) -> dict[str, Any]:
+    """Where a run is, as an event says it."""
+    return {name: getattr(progress, name) for name in ("step", "steps", "seconds", "part")}
+
+
 def verified_work(
     spec: Work,
     wanted: Expected,
@@ -159,17 +164,7 @@ def verified_work(
             return
         told = now
         new, sent = progress.curves[sent:], len(progress.curves)
-        worker.log_event(
-            topic,
-            {
-                "ticket": ticket,
-                "step": progress.step,
-                "steps": progress.steps,
-                "seconds": progress.seconds,
-                "new": list(new),
-                "part": progress.part,
-            },
-        )
+        worker.log_event(topic, {"ticket": ticket, "new": list(new), **_place(progress)})
 
     def tell_keeper(words: dict[str, Any]) -> None:
         worker.log_event(topic, {"ticket": ticket, "worker": worker.address, **words})

@@ -125,59 +125,32 @@ def _refine_rows(  # type: ignore[no-untyped-def]
 ):
     r, dtype = factors.shape[1], factors.dtype
     block, w = np.empty((size, r), dtype), np.ones(size, dtype)
-    residual, p, product = np.empty(r, dtype), np.empty(r, dtype), np.empty(r, dtype)
+    residual, p, Ap = np.empty(r, dtype), np.empty(r, dtype), np.empty(r, dtype)
     rhs = np.empty(r, dtype)
     for i in range(start, stop):
-        first, last, x = indptr[i], indptr[i + 1], out[i]
+        first, last, c, x = indptr[i], indptr[i + 1], ridge[i], out[i]
         if first == last:
             x[:] = 0
             continue
         rhs[:] = 0
-        _apply(
-            indices,
-            values,
-            weights,
-            factors,
-            ridge[i],
-            base,
-            first,
-            last,
-            False,
-            block,
-            w,
-            x,
-            product,
-            rhs,
-        )
+        _apply(indices, values, weights, factors, c, base, first, last, False, block, w, x, Ap, rhs)
         for q in range(r):
-            residual[q] = p[q] = rhs[q] - product[q]
+            residual[q] = p[q] = rhs[q] - Ap[q]
         left, negligible = _dot(residual, residual), _dot(rhs, rhs) * np.finfo(dtype).eps ** 2
+        held = last - first <= size
         for _ in range(steps):
             if left <= negligible:
                 break
             _apply(
-                indices,
-                values,
-                weights,
-                factors,
-                ridge[i],
-                base,
-                first,
-                last,
-                last - first <= size,
-                block,
-                w,
-                p,
-                product,
-                rhs,
+                indices, values, weights, factors, c, base, first, last, held, block, w, p, Ap, rhs
             )
-            curvature = _dot(p, product)
+            curvature = _dot(p, Ap)
             if not curvature > 0:  # only rounding is left
                 break
             before, length = left, left / curvature
             for q in range(r):
                 x[q] += length * p[q]
-                residual[q] -= length * product[q]
+                residual[q] -= length * Ap[q]
             left = _dot(residual, residual)
             for q in range(r):
                 p[q] = residual[q] + left / before * p[q]

@@ -61,66 +61,34 @@ def _solve_small(  # type: ignore[no-untyped-def]
 def _solve_rows(  # type: ignore[no-untyped-def]
     blas, posv, indptr, indices, values, weights, factors, ridge, base, start, stop, out, failed
 ):
-    r = factors.shape[1]
-    # "L", "N", "T"
-    chars, ints, one = (
-        np.array([76, 78, 84], np.uint8),
-        np.zeros(4, np.int32),
-        np.ones(1, factors.dtype),
-    )
-    buffer, gram, flat = (
-        np.empty((GATHER, r), factors.dtype),
-        np.empty((r, r), factors.dtype),
-        np.empty(r * r, factors.dtype),
-    )
+    r, dtype = factors.shape[1], factors.dtype
+    chars = np.array([76, 78, 84], np.uint8)  # "L", "N", "T"
+    ints, one = np.zeros(4, np.int32), np.ones(1, dtype)
+    buffer, gram = np.empty((GATHER, r), dtype), np.empty((r, r), dtype)
+    flat = np.empty(r * r, dtype)
     own_space = len(weights) == 0 and len(base) == 0
     for i in range(start, stop):
-        first, last = indptr[i], indptr[i + 1]
+        first, last, x = indptr[i], indptr[i + 1], out[i]
         if first == last:
-            out[i] = 0
+            x[:] = 0
             continue
         if own_space and 2 * (last - first) < r:
-            failed[i] = (
-                _solve_small(
-                    posv,
-                    chars,
-                    ints,
-                    indices,
-                    values,
-                    factors,
-                    first,
-                    last,
-                    ridge[i],
-                    flat,
-                    gram[0],
-                    out[i],
-                )
-                != 0
+            info = _solve_small(
+                posv, chars, ints, indices, values, factors, first, last, ridge[i], flat, gram[0], x
             )
+            failed[i] = info != 0
             continue
-        out[i] = 0
+        x[:] = 0
         if len(base):
             gram[:] = base
         else:
             gram[:] = 0
         add_entries(
-            blas,
-            chars,
-            ints,
-            one,
-            indices,
-            values,
-            weights,
-            factors,
-            first,
-            last,
-            buffer,
-            gram,
-            out[i],
+            blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, x
         )
         for p in range(r):
             gram[p, p] += ridge[i]
-        failed[i] = not _solve_system(posv, chars, ints, gram, out[i])
+        failed[i] = not _solve_system(posv, chars, ints, gram, x)
 
 
 @compiled

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpmf_core import algorithms, kernels
-from dpmf_core.algorithms import Algorithm, Streams, curator_for
+from dpmf_core.algorithms import Streams, curator_for
 from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, in_parts
 from dpmf_core.curator.questions import ListeningCurator
 from dpmf_core.data import AnyData, PartitionedRatings
@@ -87,6 +87,7 @@ class _Watcher:
         self.judged, self.reported = spread_out(steps, points), spread_out(steps, REPORTS)
         self.curves: list[dict[str, float]] = []
         self.measuring, self.start = 0.0, time.perf_counter()
+        self.end = self.start
 
     def last(self, models: Iterator[Any]) -> Any:
         """The last of the models that a fit yields. Raises Cancelled."""
@@ -102,7 +103,16 @@ class _Watcher:
         if judged < min(step, self.steps):  # settled before its last step
             self._judge(self.steps, model)
             self._tell(self.steps)
+        self.end = time.perf_counter()
         return model
+
+    def seconds(self, began: float) -> dict[str, float]:
+        """What took how long since then, until now."""
+        return {
+            "load": self.start - began,
+            "fit": self.end - self.start - self.measuring,
+            "evaluate": time.perf_counter() - self.end + self.measuring,
+        }
 
     def _judge(self, step: int, model: Any) -> None:
         began = time.perf_counter()
@@ -158,8 +168,8 @@ def run(
     account: that of the data folder, or the file `ledger`.
 
     paid: where it is part of what was charged already. individual: also what single units lost, for
-    the curator's eyes. Raises BadInput on what cannot be run or a
-    budget does not allow, Cancelled when `stopped` turns true.
+    the curator's eyes. Raises BadInput on what cannot be run or a budget does not allow, Cancelled
+    when `stopped` turns true.
     """
     began = time.perf_counter()
     unshaped, report = _asked_data(spec, given, individual, report, stopped)
@@ -168,28 +178,19 @@ def run(
         data, first, released = _in_released_shape(spec, unshaped, leave)
         judge = _judge(spec, data, given is not None or spec.data.releases_shape)
         ready = prepared_for(spec, data)
-        loaded = time.perf_counter()
         streams = seeds(spec.seed)
         noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in the same order, whatever the number of threads; kernels share out rows
-        opened = _curator(ready.algorithm, judge.train, noise, individual)
-        with kernels.single_threaded_blas, opened as curator:
+        with kernels.single_threaded_blas, _curator(ready, judge, noise, individual) as curator:
             rng = Streams(np.random.default_rng(streams.init), streams.sampling)
             model = watcher.last(ready.algorithm.fit(curator, rng))
             _must_be_as_planned(ready, first, noise.spent)
-            fitted, measuring = time.perf_counter(), watcher.measuring
             figures, bucketed = judge.figures(model)
             losses = _losses(curator, judge.train, ready.plan, spec)
-    seconds = {
-        "load": loaded - began,
-        "fit": fitted - loaded - measuring,
-        "evaluate": time.perf_counter() - fitted + measuring,
-    }
     spent = first + noise.spent
-    privacy = PrivacyRecord.of(spent, ready.plan, spec.canonical().budget, ready.guarantee)
     record = RunRecord(
-        **dict(privacy),
+        **dict(PrivacyRecord.of(spent, ready.plan, spec.canonical().budget, ready.guarantee)),
         **provenance(),
         spec=spec.canonical(),
         key=key,
@@ -205,7 +206,7 @@ def run(
         buckets=bucketed,
         curves=tuple(watcher.curves),
         model=model.settings,
-        seconds=seconds,
+        seconds=watcher.seconds(began),
         peak_mb=peak_mb(),
         released_shape=released,
     )
@@ -268,10 +269,13 @@ def _check_parts(data: PartitionedRatings, spec: RunSpec, individual: bool) -> N
 
 
 @contextlib.contextmanager
-def _curator(algorithm: Algorithm, data: Any, noise: Noise, individual: bool) -> Iterator[Curator]:
-    """A curator of the data for one fit. What it holds of ratings in parts and beside them is on
-    disk until then.
+def _curator(
+    ready: Prepared, judge: judges.Judge, noise: Noise, individual: bool
+) -> Iterator[Curator]:
+    """A curator of the training data for one fit. What it holds of ratings in parts and beside them
+    is on disk until then.
     """
+    algorithm, data = ready.algorithm, judge.train
     if individual:
         yield listening_curator(algorithm, data, noise)
     elif not isinstance(data, PartitionedRatings | PartitionedTable):

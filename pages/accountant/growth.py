@@ -57,61 +57,58 @@ def deltas(event: Event, epsilon: float) -> pd.DataFrame:
 def draw(event: Event, delta: float) -> None:
     """Both figures, side by side."""
     left, right = st.columns(2, gap="large")
-    blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
     repeated = totals(event, delta)
-    last, once, total = (
-        int(repeated["times"].iloc[-1]),
-        repeated["epsilon"].iloc[0],
-        repeated["epsilon"].iloc[-1],
-    )
     with left:
-        st.subheader(
-            say(
-                "{count} times over: ε = {total}, not {summed}",
-                count=last,
-                total=epsilon_text(total),
-                summed=epsilon_text(last * once),
-            ),
-            anchor=False,
-        )
-        fig = charts.figure(say("the whole ledger, repeated"), say("total ε"), height=300)
-        fig.add_scatter(
-            x=repeated["times"],
-            y=repeated["epsilon"],
-            mode="lines+markers",
-            name=say("exact"),
-            line=blue,
-        )
-        fig.add_scatter(
-            x=repeated["times"],
-            y=repeated["times"] * once,
-            mode="lines",
-            name=say("sum of ε"),
-            line=grey,
-        )
-        fig.update_xaxes(type="log", tickvals=repeated["times"])
-        ticks = [written(f"{tick:g}") for tick in TICKS]
-        fig.update_yaxes(type="log", tickvals=TICKS, ticktext=ticks)
-        charts.show(
-            fig,
-            "accountant.growth",
-            say("Total epsilon as the ledger is repeated."),
-            repeated,
-            leaves=True,
-            caption=say("The further the lines part, the more exact composition saves."),
-        )
-    curve = deltas(event, once)
+        _draw_totals(repeated)
     with right:
-        st.subheader(say("Every ε has its δ: a run has a curve, not a pair"), anchor=False)
-        fig = charts.figure("ε", "δ", height=300)
-        fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
-        fig.update_yaxes(type="log", exponentformat="power")
-        charts.level(fig, delta, f"δ = {delta_text(delta)}", grey)
-        charts.show(
-            fig,
-            "accountant.delta",
-            say("Delta as a function of epsilon."),
-            curve,
-            leaves=True,
-            caption=say("Where the curve meets the dashed line is the ε of the title."),
-        )
+        _draw_deltas(deltas(event, repeated["epsilon"].iloc[0]), delta)
+
+
+def _draw_totals(repeated: pd.DataFrame) -> None:
+    """The exact total by repetitions, beside the sum of epsilons."""
+    times, once = repeated["times"], repeated["epsilon"].iloc[0]
+    last, total = int(times.iloc[-1]), repeated["epsilon"].iloc[-1]
+    st.subheader(
+        say(
+            "{count} times over: ε = {total}, not {summed}",
+            count=last,
+            total=epsilon_text(total),
+            summed=epsilon_text(last * once),
+        ),
+        anchor=False,
+    )
+    blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
+    fig = charts.figure(say("the whole ledger, repeated"), say("total ε"), height=300)
+    fig.add_scatter(
+        x=times, y=repeated["epsilon"], mode="lines+markers", name=say("exact"), line=blue
+    )
+    fig.add_scatter(x=times, y=times * once, mode="lines", name=say("sum of ε"), line=grey)
+    fig.update_xaxes(type="log", tickvals=times)
+    ticks = [written(f"{tick:g}") for tick in TICKS]
+    fig.update_yaxes(type="log", tickvals=TICKS, ticktext=ticks)
+    charts.show(
+        fig,
+        "accountant.growth",
+        say("Total epsilon as the ledger is repeated."),
+        repeated,
+        leaves=True,
+        caption=say("The further the lines part, the more exact composition saves."),
+    )
+
+
+def _draw_deltas(curve: pd.DataFrame, delta: float) -> None:
+    """The whole curve, with the delta of the page."""
+    blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
+    st.subheader(say("Every ε has its δ: a run has a curve, not a pair"), anchor=False)
+    fig = charts.figure("ε", "δ", height=300)
+    fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
+    fig.update_yaxes(type="log", exponentformat="power")
+    charts.level(fig, delta, f"δ = {delta_text(delta)}", grey)
+    charts.show(
+        fig,
+        "accountant.delta",
+        say("Delta as a function of epsilon."),
+        curve,
+        leaves=True,
+        caption=say("Where the curve meets the dashed line is the ε of the title."),
+    )

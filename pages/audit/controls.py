@@ -82,32 +82,11 @@ def draw() -> tuple[AuditSpec, bool]:
         left, middle, right = st.columns([2, 1, 1])
     kind = REGISTRY[_algorithm(first, fixed)]
     budgeted = "small-noise" in faults_of(kind)
-    _start_value("audit.epsilon", "at", 2.0, _within(float, 0.01, 100))
-    epsilon = second.number_input(
-        say("Its ε"),
-        0.01,
-        100.0,
-        step=0.5,
-        format="%g",
-        **bind("audit.epsilon"),
-        disabled=fixed or not budgeted,
-    )
-    _start_value("audit.runs", "runs", 1000, _within(int, 40, MOST_RUNS))
-    count = third.number_input(
-        say("Trainings"),
-        40,
-        MOST_RUNS,
-        step=500,
-        **bind("audit.runs"),
-        disabled=fixed,
-        help=say("Half of them with the canary."),
-    )
+    epsilon = _epsilon(second, fixed or not budgeted)
+    count = _trainings(third, fixed)
     fault = _fault(left, kind, fixed)
     unit = _canary(middle, kind, fixed)
-    _start_value("audit.seed", "aseed", 0, _within(int, 0, 2**31))
-    seed = right.number_input(
-        say("Seed of the audit"), 0, 2**31, **bind("audit.seed"), disabled=fixed
-    )
+    seed = _seed(right, fixed)
     if invisible:
         place.empty()
     links.put_in_address(
@@ -146,6 +125,34 @@ def _algorithm(place: DeltaGenerator, fixed: bool) -> str:
     return chosen
 
 
+def _epsilon(place: DeltaGenerator, fixed: bool) -> float:
+    _start_value("audit.epsilon", "at", 2.0, _within(float, 0.01, 100))
+    chosen: float = place.number_input(
+        say("Its ε"),
+        0.01,
+        100.0,
+        step=0.5,
+        format="%g",
+        **bind("audit.epsilon"),
+        disabled=fixed,
+    )
+    return chosen
+
+
+def _trainings(place: DeltaGenerator, fixed: bool) -> int:
+    _start_value("audit.runs", "runs", 1000, _within(int, 40, MOST_RUNS))
+    chosen: int = place.number_input(
+        say("Trainings"),
+        40,
+        MOST_RUNS,
+        step=500,
+        **bind("audit.runs"),
+        disabled=fixed,
+        help=say("Half of them with the canary."),
+    )
+    return chosen
+
+
 def _fault(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> str:
     """Which fault is planted, or that it is a secret."""
     faults, key = [*faults_of(kind), SECRET], f"audit.fault.{kind.id}"
@@ -156,6 +163,14 @@ def _fault(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> str:
         **bind(key, faults),
         format_func=lambda it: say(PLANTED[it]),
         disabled=fixed,
+    )
+    return chosen
+
+
+def _seed(place: DeltaGenerator, fixed: bool) -> int:
+    _start_value("audit.seed", "aseed", 0, _within(int, 0, 2**31))
+    chosen: int = place.number_input(
+        say("Seed of the audit"), 0, 2**31, **bind("audit.seed"), disabled=fixed
     )
     return chosen
 

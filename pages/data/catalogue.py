@@ -19,26 +19,7 @@ def _in_parts() -> list[datasets.Entry]:
 def draw() -> None:
     """Real sets with their licences; downloads with progress."""
     st.header("The catalogue", anchor=False)
-    safe_text.table(
-        pd.DataFrame(
-            [
-                {
-                    "id": it.id,
-                    "data": it.title,
-                    "here": datasets.present(it.id),
-                    "what": it.words,
-                    "licence": it.licence,
-                }
-                for it in (*datasets.catalogue(), *_in_parts())
-            ]
-        ),
-        column_config={
-            name: st.column_config.TextColumn(width=width)
-            for name, width in (("id", 120), ("data", 200), ("what", 400), ("licence", 330))
-        }
-        | {"here": st.column_config.CheckboxColumn(width=50)},
-        row_height=56,  # pixels: two lines
-    )
+    _draw_table()
     st.caption(
         "Ratings that do not fit in memory are kept in parts, by the command line: `dpmf import"
         " NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune and Choose then have"
@@ -63,18 +44,42 @@ def draw() -> None:
         key="data.download",
     )
     if chosen:
-        st.write(f"{missing[chosen].licence} {missing[chosen].citation}")
-        accepted = st.checkbox(
-            "I have read the licence and accept it", key=f"data.licence.{chosen}"
-        )
-        if not accepted:
-            st.caption("**Download** waits for your consent.")
-        if st.button("Download", disabled=not accepted, key="data.fetch"):
-            bar = st.progress(0.0, "Asking the publisher")
+        _offer(missing[chosen])
 
-            def show_progress(done: int, total: int) -> None:
-                bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB")
 
-            with visitor.here():
-                permissions.download(chosen, show_progress)
-            st.rerun()
+def _draw_table() -> None:
+    """Every set and its licence, a row each."""
+    rows = [
+        {
+            "id": it.id,
+            "data": it.title,
+            "here": datasets.present(it.id),
+            "what": it.words,
+            "licence": it.licence,
+        }
+        for it in (*datasets.catalogue(), *_in_parts())
+    ]
+    widths = {"id": 120, "data": 200, "what": 400, "licence": 330}
+    texts = {name: st.column_config.TextColumn(width=width) for name, width in widths.items()}
+    safe_text.table(
+        pd.DataFrame(rows),
+        column_config={**texts, "here": st.column_config.CheckboxColumn(width=50)},
+        row_height=56,  # pixels: two lines
+    )
+
+
+def _offer(entry: datasets.Listed) -> None:
+    """A set's licence, and the set itself to whoever accepts it."""
+    st.write(f"{entry.licence} {entry.citation}")
+    accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{entry.id}")
+    if not accepted:
+        st.caption("**Download** waits for your consent.")
+    if st.button("Download", disabled=not accepted, key="data.fetch"):
+        bar = st.progress(0.0, "Asking the publisher")
+
+        def show_progress(done: int, total: int) -> None:
+            bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB")
+
+        with visitor.here():
+            permissions.download(entry.id, show_progress)
+        st.rerun()

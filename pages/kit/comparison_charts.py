@@ -73,16 +73,21 @@ def _joined(curves: pd.DataFrame, metric: str) -> dict[tuple[str, str, str, bool
     return lines
 
 
+def _medians(points: pd.DataFrame, metric: str) -> list[tuple[float, str, str]]:
+    """The median, the name and the colour of each method, lowest first."""
+    draws: dict[tuple[str, str], list[float]] = {}
+    for name, ident, value in zip(points["name"], points["id"], points[metric], strict=True):
+        draws.setdefault((name, ident), []).append(value)
+    return sorted(
+        (statistics.median(found), name, colours.of(ident))
+        for (name, ident), found in draws.items()
+    )
+
+
 def ladder(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
     """One row a method, each draw a dot, the median a bar. points: name, id, draw, the metric."""
     kind, values = METRICS[metric], points[metric].tolist()
-    drawn: dict[tuple[str, str], list[float]] = {}
-    for name, ident, value in zip(points["name"], points["id"], values, strict=True):
-        drawn.setdefault((name, ident), []).append(value)
-    medians = sorted(
-        (statistics.median(found), name, colours.of(ident))
-        for (name, ident), found in drawn.items()
-    )
+    medians = _medians(points, metric)
     names = [name for _, name, _ in medians]
     # beside a narrow figure long names would be cut
     broken = ["<br>".join(textwrap.wrap(name, 16, break_long_words=False)) for name in names]

@@ -2,6 +2,8 @@
 afterwards, and who pays.
 """
 
+from collections.abc import Sequence
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -31,13 +33,8 @@ def response() -> None:
         key="learn.truth",
         format_func=lambda share: say("{share:.0%}", share=share),
     )
-    people = right.select_slider(
-        say("People who are asked"),
-        PEOPLE,
-        1_000,
-        key="learn.people",
-        format_func=lambda count: say("{count:,}", count=count),
-    )
+    with right:
+        people = _people_slider(say("People who are asked"), 1_000, "learn.people")
     epsilon = randomised_response.response_epsilon(truth)
     found = randomised_response.survey(SHARE, people, epsilon)
     table = pd.DataFrame({"estimate": found.estimates, "chance": found.chances})
@@ -98,13 +95,40 @@ def local() -> None:
     left, right = st.columns(2)
     with left:
         epsilon = epsilon_slider("learn.local")
-    people = right.select_slider(
-        say("People who take part"),
-        PEOPLE,
-        10_000,
-        key="learn.local.people",
-        format_func=lambda count: say("{count:,}", count=count),
+    with right:
+        people = _people_slider(say("People who take part"), 10_000, "learn.local.people")
+    _draw_errors(epsilon)
+    central, own = trust.central_error(people, epsilon), trust.local_error(people, epsilon)
+    st.markdown(
+        say(
+            "With {people:,} people the curator's mean is off by **{central:.2g} stars**, the local"
+            " one by **{local:.2g}**: {ratio:,.0f} times as much.",
+            people=people,
+            central=central,
+            local=own,
+            ratio=own / central,
+        )
     )
+    st.caption(
+        say(
+            "Standard deviation of normal noise at ε = {epsilon}, δ = {delta}, per person,"
+            " replacing one rating between 1 and 5 by another; the number of people is public.",
+            epsilon=budget_text(epsilon),
+            delta=DELTA_TEXT,
+        )
+    )
+
+
+def _people_slider(label: str, start: int, key: str) -> int:
+    return int(
+        st.select_slider(
+            label, PEOPLE, start, key=key, format_func=lambda count: say("{count:,}", count=count)
+        )
+    )
+
+
+def _draw_errors(epsilon: float) -> None:
+    """The error of a mean by the number of people, with and without a curator."""
     counts = (10, 30, *PEOPLE)
     table = pd.DataFrame(
         {
@@ -131,25 +155,6 @@ def local() -> None:
         say("Error of a mean over the number of people, with and without a curator."),
         table,
         leaves=True,
-    )
-    central, own = trust.central_error(people, epsilon), trust.local_error(people, epsilon)
-    st.markdown(
-        say(
-            "With {people:,} people the curator's mean is off by **{central:.2g} stars**, the local"
-            " one by **{local:.2g}**: {ratio:,.0f} times as much.",
-            people=people,
-            central=central,
-            local=own,
-            ratio=own / central,
-        )
-    )
-    st.caption(
-        say(
-            "Standard deviation of normal noise at ε = {epsilon}, δ = {delta}, per person,"
-            " replacing one rating between 1 and 5 by another; the number of people is public.",
-            epsilon=budget_text(epsilon),
-            delta=DELTA_TEXT,
-        )
     )
 
 
@@ -265,28 +270,7 @@ def postprocessing() -> None:
     )
     noisy = trust.noisy_counts(epsilon)
     after = trust.processed(noisy, frozenset(picked))
-    table = pd.DataFrame(
-        {
-            "stars": range(1, 6),
-            "true": trust.STARS,
-            "published": noisy[0],
-            "afterwards": after[0],
-        }
-    )
-    fig = charts.figure(say("stars"), say("people"), height=300)
-    for column, name, tint in (
-        ("true", say("true, which nobody sees"), "grey"),
-        ("published", say("published with noise"), "dpals"),
-        ("afterwards", say("afterwards"), "spectral"),
-    ):
-        fig.add_bar(x=table["stars"], y=table[column], name=name, marker_color=colours.of(tint))
-    charts.show(
-        fig,
-        "learn.after.figure",
-        say("Counts of stars: true, with noise, and tidied up."),
-        table,
-        leaves=True,
-    )
+    _draw_counts(noisy[0], after[0])
     st.markdown(
         say(
             "A count is off by **{after:.1f} people** instead of {before:.1f}, on average over"
@@ -303,6 +287,32 @@ def postprocessing() -> None:
             " shows one draw.",
             delta=DELTA_TEXT,
         )
+    )
+
+
+def _draw_counts(published: Sequence[float], afterwards: Sequence[float]) -> None:
+    """How many people gave how many stars: in truth, with noise, and after it was tidied up."""
+    table = pd.DataFrame(
+        {
+            "stars": range(1, 6),
+            "true": trust.STARS,
+            "published": published,
+            "afterwards": afterwards,
+        }
+    )
+    fig = charts.figure(say("stars"), say("people"), height=300)
+    for column, name, tint in (
+        ("true", say("true, which nobody sees"), "grey"),
+        ("published", say("published with noise"), "dpals"),
+        ("afterwards", say("afterwards"), "spectral"),
+    ):
+        fig.add_bar(x=table["stars"], y=table[column], name=name, marker_color=colours.of(tint))
+    charts.show(
+        fig,
+        "learn.after.figure",
+        say("Counts of stars: true, with noise, and tidied up."),
+        table,
+        leaves=True,
     )
 
 

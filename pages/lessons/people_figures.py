@@ -2,6 +2,8 @@
 believe.
 """
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -37,6 +39,31 @@ def linking() -> None:
     )
     known = right.slider(say("Films that are known"), 1, MOST_KNOWN, 2, key="learn.known")
     shares = linkage.share_named(MOST_KNOWN, off)
+    _draw_shares(shares, known)
+    st.markdown(
+        say(
+            "With {known} films and the day known {exactness}, **{share:.1%}** of the rows are"
+            " found.",
+            known=known,
+            exactness=say(EXACTNESS[off]),
+            share=shares[known - 1],
+        )
+    )
+    _draw_person()
+    st.caption(
+        say(
+            "{viewers:,} invented viewers, {seen} films each of {films}, over two years. Real data"
+            " are no safer: of the rows that Netflix published, 80% are found by six films outside"
+            " the 100 best known, with days to within two weeks (Narayanan & Shmatikov 2007).",
+            viewers=linkage.VIEWERS,
+            seen=linkage.SEEN,
+            films=linkage.FILMS,
+        )
+    )
+
+
+def _draw_shares(shares: Sequence[float], known: int) -> None:
+    """The share of rows that are found, by the films that are known, and the one chosen."""
     table = pd.DataFrame({"films": range(1, MOST_KNOWN + 1), "share": shares})
     fig = drawn(
         say("films that are known"),
@@ -64,26 +91,6 @@ def linking() -> None:
         say("Share of people whose row is found, over the number of films that are known."),
         table,
         leaves=True,
-    )
-    st.markdown(
-        say(
-            "With {known} films and the day known {exactness}, **{share:.1%}** of the rows are"
-            " found.",
-            known=known,
-            exactness=say(EXACTNESS[off]),
-            share=shares[known - 1],
-        )
-    )
-    _draw_person()
-    st.caption(
-        say(
-            "{viewers:,} invented viewers, {seen} films each of {films}, over two years. Real data"
-            " are no safer: of the rows that Netflix published, 80% are found by six films outside"
-            " the 100 best known, with days to within two weeks (Narayanan & Shmatikov 2007).",
-            viewers=linkage.VIEWERS,
-            seen=linkage.SEEN,
-            films=linkage.FILMS,
-        )
     )
 
 

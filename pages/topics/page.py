@@ -121,9 +121,9 @@ def one_topic(done: dict[str, Run]) -> None:
         format_func=names.__getitem__,
     )
     pair = next(pair for pair in found if pair.part == chosen)
-    sides = [(done["main"], private[pair.part])] + (
-        [] if pair.partner is None else [(done["twin"], plain[pair.partner])]
-    )
+    sides = [(done["main"], private[pair.part])]
+    if pair.partner is not None:
+        sides.append((done["twin"], plain[pair.partner]))
     bars = pd.DataFrame(
         [
             {
@@ -152,19 +152,20 @@ def one_topic(done: dict[str, Run]) -> None:
                 " what is released."
             )
         )
-        listed = typical(done["main"], pair.part)
-        safe_text.table(
-            pd.DataFrame(
-                [
-                    {
-                        say("document"): it.row + 1,
-                        say("begins with"): it.title,
-                        say("share of this topic"): it.share,
-                    }
-                    for it in listed
-                ]
-            )
-        )
+        _draw_documents(done["main"], pair.part)
+
+
+def _draw_documents(run: Run, topic: int) -> None:
+    """The documents that a topic is strongest in, a row each."""
+    rows = [
+        {
+            say("document"): it.row + 1,
+            say("begins with"): it.title,
+            say("share of this topic"): it.share,
+        }
+        for it in typical(run, topic)
+    ]
+    safe_text.table(pd.DataFrame(rows))
 
 
 def below(selection: Comparison, view: parts.FirstView, most: int) -> None:

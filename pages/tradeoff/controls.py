@@ -2,7 +2,6 @@
 the link.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +26,7 @@ from pages.kit.language import say
 from pages.kit.published_figures import name as figure_name
 from pages.kit.session_widgets import bind
 from pages.kit.sweep_frames import SOURCED
+from pages.tradeoff import typed_values
 
 OWN, SKEW = "own", "chien-fig2"
 ALWAYS = ("als", "global-mean")  # the non-private twin and the trivial predictor
@@ -47,7 +47,7 @@ START = {
 # what methods can be ranked by
 MEASURES = tuple(it.id for it in METRICS.values() if it.ranks and "ratings" in it.tasks)
 CHOICES = {"noise": tuple(NOISES), "judge": tuple(JUDGES), "metric": ("", *MEASURES)}
-MOST_DRAWS, MOST_EPSILONS = 20, 20
+MOST_DRAWS = 20
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,7 @@ def _read(name: str, text: str) -> Any:
         known = [method for method in text.split(",") if method in algorithms.of_task("ratings")]
         return known or START["methods"].split(",")
     if name == "draws":
-        return (
-            int(text) if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else int(START["draws"])
-        )
+        return int(text if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else START["draws"])
     if name == "fig" or name in CHOICES:
         return text if text in CHOICES.get(name, FIGURES) else START[name]
     return text[:200]
@@ -192,12 +190,11 @@ def draw(choice: Choice) -> Question:
             disabled=fixed,
         )
     chosen = st.session_state["tradeoff.fig"]
-    if chosen == OWN:
-        if not invisible:
-            _widgets(fixed)
-        _write_to_address()
-        return _own(choice)
+    if chosen == OWN and not invisible:
+        _widgets(fixed)
     _write_to_address()
+    if chosen == OWN:
+        return _own(choice)
     if chosen == SKEW:
         return Question([], "items", "rmse")
     figure = PUBLISHED[chosen]
@@ -210,7 +207,7 @@ def draw(choice: Choice) -> Question:
 
 
 def _widgets(fixed: bool) -> None:
-    """A choice of one's own."""
+    """A choice of one's own: methods, at which epsilons and how they are judged, and a grid."""
     st.multiselect(
         say("Methods"),
         [name for name in algorithms.of_task("ratings") if name not in ALWAYS],
@@ -224,6 +221,22 @@ def _widgets(fixed: bool) -> None:
             " there."
         ),
     )
+    _judgement_widgets(fixed)
+    st.text_input(
+        say("Grid"),
+        **bind("tradeoff.grid"),
+        disabled=fixed,
+        placeholder=say("none; for example: rank = 2, 4, 8; steps = 2, 5"),
+        help=say(
+            "One or two parameters and their values; every combination is run for the methods that"
+            " have them, and judged on a validation split."
+        ),
+    )
+    st.caption(say("Data set, items, δ and first seed are those of the sidebar."))
+
+
+def _judgement_widgets(fixed: bool) -> None:
+    """At which epsilons, in how many draws, by whose noise and on which ratings, side by side."""
     first, second, third, fourth = st.columns([3, 2, 3, 3])
     first.text_input(
         say("Epsilons"),
@@ -257,67 +270,6 @@ def _widgets(fixed: bool) -> None:
             " can be tested afterwards; a grid is always judged on it."
         ),
     )
-    st.text_input(
-        say("Grid"),
-        **bind("tradeoff.grid"),
-        disabled=fixed,
-        placeholder=say("none; for example: rank = 2, 4, 8; steps = 2, 5"),
-        help=say(
-            "One or two parameters and their values; every combination is run for the methods that"
-            " have them, and judged on a validation split."
-        ),
-    )
-    st.caption(say("Data set, items, δ and first seed are those of the sidebar."))
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        found = tuple(
-            dict.fromkeys(float(part) for part in re.split(r"[,;\s]+", text.strip()) if part)
-        )
-    except ValueError:
-        raise BadInput(
-            phrase(
-                "Epsilons are numbers with commas between them, e.g. 0.5, 1, 5. Got '{got}'.",
-                got=text[:60],
-            )
-        ) from None
-    if not 1 <= len(found) <= MOST_EPSILONS or not all(
-        1e-4 <= epsilon <= 1000 for epsilon in found
-    ):
-        raise BadInput(
-            phrase(
-                "Give 1 to {most} epsilons from 0.0001 to 1000. Got '{got}'.",
-                most=MOST_EPSILONS,
-                got=text[:60],
-            )
-        )
-    return tuple(sorted(found))
-
-
-def _grid(text: str) -> dict[str, list[str]]:
-    out: dict[str, list[str]] = {}
-    for part in filter(None, (part.strip() for part in text.split(";"))):
-        name, equals, values = part.partition("=")
-        listed = [value.strip() for value in values.split(",") if value.strip()]
-        if not (equals and name.strip() and listed):
-            raise BadInput(
-                phrase(
-                    "A grid is written NAME = VALUES, e.g. rank = 2, 4, 8; steps = 2, 5. Got"
-                    " '{got}'.",
-                    got=part[:60],
-                )
-            )
-        out[name.strip()] = listed
-    if len(out) > 2:
-        raise BadInput(
-            phrase(
-                "A grid has one or two parameters. Got {count}: {names}.",
-                count=len(out),
-                names=", ".join(out),
-            )
-        )
-    return out
 
 
 def has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
@@ -377,14 +329,14 @@ def _own(choice: Choice) -> Question:
 
 def _own_question(choice: Choice, held: dict[str, Any]) -> Question:
     methods = _methods(held["methods"], held["noise"], choice)
-    grid = typed_grid(methods, _grid(held["grid"] or ""))
+    grid = typed_grid(methods, typed_values.grid(held["grid"] or ""))
     validated = bool(grid) or held["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(
             id=choice.data, top_items=choice.kept_items, item_features=choice.item_features
         ),
         methods=methods,
-        epsilons=_numbers(held["epsilons"] or ""),
+        epsilons=typed_values.epsilons(held["epsilons"] or ""),
         seeds=tuple(range(choice.seed, choice.seed + (held["draws"] or 1))),
         delta=choice.delta,
         grid=grid,

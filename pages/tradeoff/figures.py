@@ -352,17 +352,11 @@ def payers(question: Question, finished: Finished) -> None:
             tables.middle_epsilon(epsilons),
             format_func=_epsilon,
         )
-    open_ = {
-        point.spec.algorithm: point.label
-        for point in points
-        if point.epsilon is None and point.key in finished
-    }
-    twin = open_.get(algorithms.find(private[label]).twin) or open_.get("als", "")
-    trivial = [name for algorithm, name in open_.items() if colours.is_trivial(algorithm)]
-    labels = [name for name in (label, twin, *trivial) if name]
-    table = tables.bucket_rows(points, finished, epsilon, labels)
-    own, other = say(method(label)), say(method(twin))
-    st.markdown(findings.who_pays(table, own, other, epsilon))
+    twin, trivial = _references(points, finished, private[label])
+    table = tables.bucket_rows(
+        points, finished, epsilon, [it for it in (label, twin, *trivial) if it]
+    )
+    st.markdown(findings.who_pays(table, say(method(label)), say(method(twin)), epsilon))
     for column, (by, (title, alt)) in zip(st.columns(2), QUARTERS.items(), strict=True):
         with column:
             part = table[table["by"] == by]
@@ -372,6 +366,21 @@ def payers(question: Question, finished: Finished) -> None:
                 say(alt, epsilon=budget_text(epsilon)),
                 part,
             )
+
+
+def _references(
+    points: Sequence[Point], finished: Finished, algorithm: str
+) -> tuple[str, list[str]]:
+    """Labels of what a private method is held against, of the runs that have finished: its twin
+    without privacy, else ALS, else ''; and the trivial predictors.
+    """
+    open_ = {
+        point.spec.algorithm: point.label
+        for point in points
+        if point.epsilon is None and point.key in finished
+    }
+    twin = open_.get(algorithms.find(algorithm).twin) or open_.get("als", "")
+    return twin, [label for name, label in open_.items() if colours.is_trivial(name)]
 
 
 def promises(points: Sequence[Point], finished: Finished) -> None:

@@ -45,44 +45,49 @@ def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[s
             ),
             say("Which method is best is said when all have."),
         )
-    whole = tables.complete_points(points, finished)
-    found = summaries(tables.best_points(whole, finished, metric), finished, metric)
+    found = _complete_summaries(points, finished, metric)
     private = [it for it in found if it.epsilon is not None and it.label not in other]
     at = [it for it in private if it.epsilon == epsilon]
     if not at:
         kind = phrase(METRICS[metric].title)
         return say(QUESTION), say("No finished run has {metric}.", metric=kind)
     top = tables.best_summary(at, metric)
+    open_ = {point.label for point in points if point.key not in finished}
+    parts = [
+        *_place(top),
+        *_gain_kept(found, top, metric),
+        *_overlaps(at, top),
+        *_rivals_epsilons([it for it in private if it.label not in open_], top, metric),
+        *_unranked(other),
+    ]
+    text = "; ".join(parts)
+    return _title(at, top, metric), f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _complete_summaries(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+    """Summaries of the points whose runs have all finished; of a grid, its best place."""
+    whole = tables.complete_points(points, finished)
+    return summaries(tables.best_points(whole, finished, metric), finished, metric)
+
+
+def _title(at: Sequence[Summary], top: Summary, metric: str) -> str:
+    """Which method is best at an epsilon; where there is one alone, what it has."""
     values = {
-        "epsilon": budget_text(epsilon),
+        "epsilon": budget_text(top.epsilon or 0),
         "method": method(top.label),
         "metric": phrase(METRICS[metric].title),
         "figure": METRICS[metric].text(top.median),
     }
     if len({it.label for it in at}) > 1:
-        title = say("At ε = {epsilon}, {method} is best: {metric} {figure}", **values)
-    else:
-        title = say("At ε = {epsilon}, {method} has {metric} {figure}", **values)
-    where = []
-    if top.grid:
-        place = sweep_frames.place(dict(top.grid), [top.algorithm])
-        where = [say("with {place}", place=place)]
-    open_ = {point.label for point in points if point.key not in finished}
-    needed = _rivals_epsilons(
-        [it for it in private if it.label not in open_],
-        [it for it in at if it.label not in open_],
-        top,
-        metric,
-    )
-    parts = [
-        *where,
-        *_gain_kept(found, top, metric),
-        *_overlaps(at, top),
-        *needed,
-        *_unranked(other),
-    ]
-    text = "; ".join(parts)
-    return title, f"{text[:1].upper()}{text[1:]}." if text else ""
+        return say("At ε = {epsilon}, {method} is best: {metric} {figure}", **values)
+    return say("At ε = {epsilon}, {method} has {metric} {figure}", **values)
+
+
+def _place(top: Summary) -> list[str]:
+    """Where in a grid it is."""
+    if not top.grid:
+        return []
+    return [say("with {place}", place=sweep_frames.place(dict(top.grid), [top.algorithm]))]
 
 
 def _gain_kept(found: Sequence[Summary], top: Summary, metric: str) -> list[str]:
@@ -131,14 +136,12 @@ def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
     ]
 
 
-def _rivals_epsilons(
-    private: Sequence[Summary], at: Sequence[Summary], top: Summary, metric: str
-) -> list[str]:
+def _rivals_epsilons(private: Sequence[Summary], top: Summary, metric: str) -> list[str]:
     """What the next two methods would need to be as good; where one epsilon was measured, how
     good they are.
     """
     rest = sorted(
-        (it for it in at if it.label != top.label),
+        (it for it in private if it.epsilon == top.epsilon and it.label != top.label),
         key=lambda it: METRICS[metric].sign * it.median,
     )
     out = []
@@ -171,11 +174,7 @@ def worse_than_guessing(points: Sequence[Point], finished: Finished, metric: str
     """A sentence for every method that does worse than the trivial predictor somewhere, of
     those whose runs have all finished.
     """
-    found = summaries(
-        tables.best_points(tables.complete_points(points, finished), finished, metric),
-        finished,
-        metric,
-    )
+    found = _complete_summaries(points, finished, metric)
     trivial = [it for it in found if is_trivial(it.algorithm)]
     if not trivial:
         return []
@@ -225,14 +224,7 @@ def rule_alone(points: Sequence[Point], finished: Finished, metric: str, label: 
     """How much the source's rule for the noise costs one method, and which part that is of its
     distance to what is not private; '' before both have run.
     """
-    found = {
-        (it.label, it.epsilon): it
-        for it in summaries(
-            tables.best_points(tables.complete_points(points, finished), finished, metric),
-            finished,
-            metric,
-        )
-    }
+    found = {(it.label, it.epsilon): it for it in _complete_summaries(points, finished, metric)}
     shared = [
         epsilon
         for name, epsilon in found

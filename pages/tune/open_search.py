@@ -13,6 +13,7 @@ import streamlit as st
 from dpmf_core.cli import output as words
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from dpmf_core.privacy.selection import Price
 from dpmf_core.runs import notebooks
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
@@ -234,29 +235,22 @@ def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
         table,
         caption="Drag along an axis to see the trials within a range alone.",
     )
-    names = list(search.spec.search)
-    if len(names) > 1:
-        first, second = st.columns(2)
-        x = first.selectbox(
-            "Across",
-            names,
-            0,
-            key="tune.x",
-            format_func=lambda name: parameter(name, [search.spec.algorithm]),
-        )
-        y = second.selectbox(
-            "Up",
-            names,
-            1,
-            key="tune.y",
-            format_func=lambda name: parameter(name, [search.spec.algorithm]),
-        )
-        charts.show(
-            places(table, search.spec, x, y, metric),
-            "tune.places",
-            "Scores over two parameters.",
-            table,
-        )
+    if len(search.spec.search) > 1:
+        _draw_places(search.spec, table, metric)
+
+
+def _draw_places(spec: TuneSpec, table: pd.DataFrame, metric: str) -> None:
+    """The scores over two parameters that are chosen."""
+
+    def title(name: str) -> str:
+        return parameter(name, [spec.algorithm])
+
+    names = list(spec.search)
+    first, second = st.columns(2)
+    x = first.selectbox("Across", names, 0, key="tune.x", format_func=title)
+    y = second.selectbox("Up", names, 1, key="tune.y", format_func=title)
+    alt = "Scores over two parameters."
+    charts.show(places(table, spec, x, y, metric), "tune.places", alt, table)
 
 
 def costs(choice: Choice, search: Search, public: bool) -> None:
@@ -280,21 +274,8 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
     )
     draws = search.spec.draws
     cost = price(ready.plan, SCORE_NOISE if scored else None, len(search.trials), budget, draws)
+    _draw_prices(cost)
     trainings = f"of {draws} trainings each" if draws > 1 else "of one training each"
-    rows = [
-        ("one trial, parameters fixed beforehand", cost.single),
-        *(
-            (f"the best of about {cost.mean:g}, {name} number", value)
-            for name, value in cost.best_of.items()
-        ),
-        (f"all {cost.mean:g} trials looked at, as here", cost.all_shown),
-    ]
-    safe_text.table(
-        framed(
-            ({"what is shown": what, "total ε": epsilon_text(value)} for what, value in rows),
-            {"what is shown": str, "total ε": str},
-        )
-    )
     st.caption(
         f"Trials {trainings}. The comparison over fresh draws trained {2 * FRESH} times more, at ε"
         f" = {budget_text(budget.epsilon)} each."
@@ -317,6 +298,24 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
             " Redberg & Wang 2024): the number of trials is drawn at random, parameters are drawn"
             " at random, scores are noisy or from public ratings, and nobody sees anything but the"
             " winner."
+        )
+    )
+
+
+def _draw_prices(cost: Price) -> None:
+    """What is shown, and the epsilon of showing it."""
+    rows = [
+        ("one trial, parameters fixed beforehand", cost.single),
+        *(
+            (f"the best of about {cost.mean:g}, {name} number", value)
+            for name, value in cost.best_of.items()
+        ),
+        (f"all {cost.mean:g} trials looked at, as here", cost.all_shown),
+    ]
+    safe_text.table(
+        framed(
+            ({"what is shown": what, "total ε": epsilon_text(value)} for what, value in rows),
+            {"what is shown": str, "total ε": str},
         )
     )
 

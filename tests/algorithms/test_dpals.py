@@ -14,6 +14,7 @@ from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.privacy import Noise, normal_form
 from tests.algorithms.als_world import VANISHING, M, N, ratings, ridge_rows
 from tests.fitting import fit, fitted
+from tests.support.heard_noise import HeardNoise
 
 
 @pytest.fixture(scope="module")
@@ -162,35 +163,12 @@ def test_noise_is_what_the_ledger_says(data: Ratings, name: str, start: str) -> 
     algorithm = REGISTRY[name](rank=4, steps=2, unobserved_weight=0.2, start=start)
     plan = algorithm.plan(data.shape, 0.7)
     squares: dict[str, list[np.ndarray]] = {}
-
-    class Listening(Noise):
-        def _open(self, leaf: Any, size: int) -> Any:
-            release = super()._open(leaf, size)
-
-            def publish(part: np.ndarray, noise: np.ndarray) -> np.ndarray:
-                weight = 1.0
-                if noise.ndim > 1 and noise.shape[-1] == noise.shape[-2]:
-                    rows, columns = np.tril_indices(noise.shape[-1])
-                    weight, noise_kept = (
-                        np.where(rows == columns, 1.0, np.sqrt(2)),
-                        noise[..., rows, columns],
-                    )
-                else:
-                    noise_kept = noise
-                squares.setdefault(leaf.statistic, []).append(
-                    (
-                        (noise_kept * weight / (leaf.noise_multiplier * leaf.sensitivity)) ** 2
-                    ).ravel()
-                )
-                return part + noise
-
-            release._publish = publish  # type: ignore[method-assign]
-            return release
-
     nobody = data.only(np.zeros(len(data), bool))
     for seed in range(1 + 650 * (start == "random")):
-        noise = Listening(plan, np.random.SeedSequence(seed))
+        noise = HeardNoise(plan, np.random.SeedSequence(seed))
         fit(algorithm, nobody, noise, Streams(np.random.default_rng(0), 0))
+        for leaf, found in noise.squares():
+            squares.setdefault(leaf.statistic, []).append(found)
     assert squares.keys() == {leaf.statistic for leaf, _ in normal_form(plan)}
     for statistic, parts in squares.items():
         draws = np.concatenate(parts)

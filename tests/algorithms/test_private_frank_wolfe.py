@@ -12,7 +12,7 @@ from dpmf_core.algorithms import REGISTRY, Streams, build
 from dpmf_core.algorithms.private_frank_wolfe import DPFW, DPFWOja
 from dpmf_core.algorithms.projected_gradient import PrivatePGD
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Budget, Calibration, Noise, Relation, normal_form
+from dpmf_core.privacy import Budget, Calibration, Relation, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.gaussian import mu
 from dpmf_datasets.simulated.low_rank import lowrank
@@ -27,6 +27,7 @@ from tests.algorithms.frank_wolfe_world import (
     ratings,
 )
 from tests.fitting import fit, fitted
+from tests.support.heard_noise import HeardNoise
 
 
 @pytest.fixture(scope="module")
@@ -97,33 +98,13 @@ def test_noise_is_what_the_ledger_says(data: Ratings, name: str, noise_schedule:
     algorithm = REGISTRY[name](steps=3, noise_schedule=noise_schedule, **inner)
     plan = algorithm.plan(data.shape, 0.7)
     squares: dict[float, list[Array]] = {}
-
-    class Listening(Noise):
-        def _open(self, leaf: Any, size: int) -> Any:
-            release = super()._open(leaf, size)
-
-            def publish(part: Array, noise: Array) -> Array:
-                assert not part.any()
-                kept = noise
-                if noise.ndim == 2:
-                    rows, columns = np.tril_indices(len(noise))
-                    kept = np.where(rows == columns, 1.0, np.sqrt(2)) * noise[rows, columns]
-                squares.setdefault(leaf.noise_multiplier, []).append(
-                    (kept / (leaf.noise_multiplier * leaf.sensitivity)) ** 2
-                )
-                return part + noise
-
-            release._publish = publish  # type: ignore[method-assign]
-            return release
-
     nobody = data.only(np.zeros(len(data), bool))
     for seed in range(100 if name == "dpfw" else 160):
-        fit(
-            algorithm,
-            nobody,
-            Listening(plan, np.random.SeedSequence(seed)),
-            Streams(np.random.default_rng(0), 0),
-        )
+        noise = HeardNoise(plan, np.random.SeedSequence(seed))
+        fit(algorithm, nobody, noise, Streams(np.random.default_rng(0), 0))
+        assert not any(part.any() for _, part, _ in noise.heard)
+        for leaf, found in noise.squares():
+            squares.setdefault(leaf.noise_multiplier, []).append(found)
     assert squares.keys() == {leaf.noise_multiplier for leaf, _ in normal_form(plan)}
     for noise_multiplier, parts in squares.items():
         draws = np.concatenate(parts)

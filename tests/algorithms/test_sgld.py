@@ -23,6 +23,7 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import low_rank, world
+from tests.support.heard_noise import HeardNoise
 
 
 def test_a_posterior_sample_costs_what_randomised_response_does() -> None:
@@ -160,20 +161,7 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
     algorithm = SGLD(
         rank=2, steps=1, gradient_clip=1e3, averaged_share=0.0, biases=False, prediction_ridge=3.0
     )
-    pen: list[tuple[np.ndarray, np.ndarray]] = []
-
-    class Listening(Noise):
-        def _open(self, leaf: Any, size: int) -> Any:
-            release = super()._open(leaf, size)
-
-            def publish(part: np.ndarray, noise: np.ndarray) -> np.ndarray:
-                pen.append((part, noise))
-                return part + noise
-
-            release._publish = publish  # type: ignore[method-assign]
-            return release
-
-    noise = Listening(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
+    noise = HeardNoise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
     after = algorithms.train(
         algorithm, data, noise, Streams(np.random.default_rng(3), 1)
     ).item_factors
@@ -193,7 +181,7 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
             total -= (((v - F @ u) ** 2).sum() + 3 * (u**2).sum()) / 2
         return total
 
-    (gradient, drawn), scale = pen[0], normal_form(algorithm.plan(data.shape, 1.0))[0][0]
+    (_, gradient, drawn), scale = noise.heard[0], normal_form(algorithm.plan(data.shape, 1.0))[0][0]
     beta = 2 / (scale.noise_multiplier * 1e3 * np.sqrt(eta))
     for place in [(0, 0), (3, 1), (7, 0)]:
         step = np.zeros_like(V)

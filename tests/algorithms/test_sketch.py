@@ -84,24 +84,10 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
             for j in range(depth):
                 for f in range(d):
                     slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
-    flat = C.ravel()
-    assert (
-        kernel.epoch(
-            flat,
-            (user_keys, item_keys),
-            data.users,
-            data.items,
-            values,
-            d,
-            w,
-            together,
-            rate,
-            penalty,
-            threshold,
-        )
-        == skipped
-        > 0
-    )
+    flat, both = C.ravel(), (user_keys, item_keys)
+    settings = (d, w, together, rate, penalty, threshold)
+    passed_over = kernel.epoch(flat, both, data.users, data.items, values, *settings)
+    assert passed_over == skipped > 0
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
 
 

@@ -4,7 +4,6 @@ Tried against every port that they listen on, also as another user of the machin
 """
 
 import asyncio
-import datetime
 import json
 import os
 import shutil
@@ -25,7 +24,7 @@ from dpmf_core.engine.scheduler_security import VARIABLES, Scheduler
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
-from tests.support.engines import wait_for
+from tests.support.clusters import ROOT, Processes, certificates
 
 QUICK = {
     "data": {"id": "cinema-small"},
@@ -211,42 +210,6 @@ def test_threads_listen_nowhere(tmp_path: Path) -> None:
 # ---- a scheduler elsewhere -----------------------------------------------------------------------
 
 
-def certificates(folder: Path) -> dict[str, str]:
-    """An authority and one certificate that it signed, as files, by the variables that name
-    them.
-    """
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    folder.mkdir()
-    now = datetime.datetime.now(datetime.UTC)
-    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
-    names = [
-        x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        for name in ("authority", "dpmf")
-    ]
-    files = {part: folder / f"{part}.pem" for part in VARIABLES}
-    for key, name, part in zip(keys, names, ("authority", "certificate"), strict=True):
-        made = x509.CertificateBuilder(
-            names[0],
-            name,
-            key.public_key(),
-            x509.random_serial_number(),
-            now,
-            now + datetime.timedelta(days=1),
-        )
-        signed = made.add_extension(x509.BasicConstraints(part == "authority", None), True).sign(
-            keys[0], hashes.SHA256()
-        )
-        files[part].write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    files["key"].write_bytes(
-        keys[1].private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-    )
-    return {VARIABLES[part]: str(file) for part, file in files.items()}
-
-
 def named(monkeypatch: pytest.MonkeyPatch, address: str, files: dict[str, str]) -> None:
     monkeypatch.setenv("DPMF_SCHEDULER", address)
     for name in VARIABLES.values():
@@ -284,60 +247,20 @@ def test_certificates_that_are_missing_or_are_none_are_told(
 
 @pytest.mark.slow
 def test_a_scheduler_with_tls_serves_who_has_certificates_of_its_authority(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encrypted: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files, others = certificates(tmp_path / "ours"), certificates(tmp_path / "others")
-    tls = [
-        f"--tls-{part}={files[name]}"
-        for part, name in (
-            ("ca-file", VARIABLES["authority"]),
-            ("cert", VARIABLES["certificate"]),
-            ("key", VARIABLES["key"]),
-        )
-    ]
-    known = tmp_path / "scheduler.json"
-    dask, quiet = (
-        [sys.executable, "-m", "dask"],
-        {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL},
-    )
-    there = [f"--scheduler-file={known}", *tls, "--dashboard-address=127.0.0.1:0"]
-    started = [
-        subprocess.Popen(
-            [*dask, "scheduler", "--protocol=tls", "--host=127.0.0.1", "--port=0", *there], **quiet
-        ),  # type: ignore[call-overload]
-        subprocess.Popen(
-            [
-                *dask,
-                "worker",
-                "--host=127.0.0.1",
-                "--nthreads=1",
-                "--no-nanny",
-                f"--local-directory={tmp_path}",
-                *there,
-            ],
-            **quiet,
-        ),  # type: ignore[call-overload]
-    ]
+    address = encrypted.served(one={"PYTHONPATH": str(ROOT)}).address
+    assert address.startswith("tls://")
     engines = []
     try:
-        address = address_in(known)
-        assert address.startswith("tls://")
-        named(monkeypatch, address, files)
+        named(monkeypatch, address, encrypted.files)
         engines.append(Engine.from_environment(Store(tmp_path / "runs")))
         assert engines[-1].submit(RunSpec.parse(**QUICK)).result(120).record.cached is False
         with dask_config.set({"distributed.comm.timeouts.connect": "5s"}):
-            named(monkeypatch, address, others)
+            named(monkeypatch, address, certificates(tmp_path / "others"))
             engines.append(Engine.from_environment(Store(tmp_path / "runs")))
             with pytest.raises(RuntimeError, match="does not take its certificate"):
                 engines[-1].submit(RunSpec.parse(**QUICK, seed=7)).result(120)
     finally:
         for made in engines:
             made.close()
-        for process in reversed(started):
-            process.kill()
-            process.wait()
-
-
-def address_in(file: Path) -> str:
-    """What a scheduler wrote there."""
-    return str(json.loads(wait_for(lambda: file.exists() and file.read_text(), 60.0))["address"])

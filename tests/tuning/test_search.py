@@ -495,22 +495,14 @@ def test_a_score_is_paid_for() -> None:
 # ---- the command ---------------------------------------------------------------------------------
 
 
+TUNE = "tune --dataset cinema-small --algorithm"
+PRIVATELY = f"{TUNE} private-bias --epsilon 2 --delta 1e-6"
+
+
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_ENGINE", "threads")
     monkeypatch.delenv("DPMF_CATALOGUE")
-    command = [
-        "tune",
-        "--dataset",
-        "cinema-small",
-        "--algorithm",
-        "private-bias",
-        "--epsilon",
-        "2",
-        "--delta",
-        "1e-6",
-        "--grid",
-        "prior_deviation=.2,.5",
-    ]
+    command = f"{PRIVATELY} --grid prior_deviation=.2,.5".split()
     assert main([*command, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [
@@ -538,24 +530,25 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         and "A trial is 3 trainings" in out
         and "95% over 5 fresh draws of split and noise" in out
     )
-    assert (
-        main(
-            [
-                *command[:-2],
-                "--vary",
-                "prior_deviation",
-                "--private-selection",
-                "poisson",
-                "--draws",
-                "3",
-            ]
-        )
-        == 2
-    )
-    assert "one training" in capsys.readouterr().err
-    assert main(["tune", "--dataset", "cinema-small", "--algorithm", "als"]) == 2
-    assert "--grid" in capsys.readouterr().err
-    assert (
-        main(["tune", "--dataset", "cinema-small", "--algorithm", "als", "--vary", "rank=8:2"]) == 2
-    )
-    assert "lower end" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (
+            f"{PRIVATELY} --vary prior_deviation --private-selection poisson --draws 3",
+            "one training",
+        ),
+        (f"{TUNE} als", "--grid"),
+        (f"{TUNE} als --vary rank=8:2", "lower end"),
+    ],
+)
+def test_the_command_refuses_what_is_no_search(
+    asked: str,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DPMF_CATALOGUE")
+    assert main(asked.split()) == 2
+    assert words in capsys.readouterr().err

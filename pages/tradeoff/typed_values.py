@@ -1,0 +1,58 @@
+"""What is typed into the boxes of the Trade-off page: epsilons, and a grid of parameters."""
+
+import re
+
+from dpmf_core.errors import BadInput
+from dpmf_core.language import phrase
+
+MOST_EPSILONS = 20
+
+
+def epsilons(text: str) -> tuple[float, ...]:
+    """Each once, lowest first. Raises BadInput."""
+    try:
+        found = sorted({float(part) for part in re.split(r"[,;\s]+", text) if part})
+    except ValueError:
+        raise BadInput(
+            phrase(
+                "Epsilons are numbers with commas between them, e.g. 0.5, 1, 5. Got '{got}'.",
+                got=text[:60],
+            )
+        ) from None
+    if not 1 <= len(found) <= MOST_EPSILONS or not all(
+        1e-4 <= epsilon <= 1000 for epsilon in found
+    ):
+        raise BadInput(
+            phrase(
+                "Give 1 to {most} epsilons from 0.0001 to 1000. Got '{got}'.",
+                most=MOST_EPSILONS,
+                got=text[:60],
+            )
+        )
+    return tuple(found)
+
+
+def grid(text: str) -> dict[str, list[str]]:
+    """The values of one or two parameters. Raises BadInput."""
+    out: dict[str, list[str]] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, equals, values = part.partition("=")
+        listed = [value.strip() for value in values.split(",") if value.strip()]
+        if not (equals and name.strip() and listed):
+            raise BadInput(
+                phrase(
+                    "A grid is written NAME = VALUES, e.g. rank = 2, 4, 8; steps = 2, 5. Got"
+                    " '{got}'.",
+                    got=part[:60],
+                )
+            )
+        out[name.strip()] = listed
+    if len(out) > 2:
+        raise BadInput(
+            phrase(
+                "A grid has one or two parameters. Got {count}: {names}.",
+                count=len(out),
+                names=", ".join(out),
+            )
+        )
+    return out

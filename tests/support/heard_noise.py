@@ -1,0 +1,46 @@
+"""Noise that is heard while it is added, and what of it is independent."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.privacy import Noise
+
+Array = npt.NDArray[Any]
+
+
+class HeardNoise(Noise):
+    """heard: of everything that is released, the planned event, the exact figures and the noise."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.heard: list[tuple[Any, Array, Array]] = []
+
+    def _open(self, leaf: Any, size: int) -> Any:
+        release = super()._open(leaf, size)
+
+        def publish(part: Array, noise: Array) -> Array:
+            self.heard.append((leaf, part, noise))
+            return part + noise
+
+        release._publish = publish  # type: ignore[method-assign]
+        return release
+
+    def squares(self) -> list[tuple[Any, Array]]:
+        """Of everything that is released, the event and the squares of its independent draws, in
+        units of the noise that the event says: of symmetric matrices one triangle, whose entries
+        off the diagonal have half the variance.
+        """
+        return [
+            (leaf, (independent_draws(noise) / (leaf.noise_multiplier * leaf.sensitivity)) ** 2)
+            for leaf, _, noise in self.heard
+        ]
+
+
+def independent_draws(noise: Array) -> Array:
+    """The draws of noise, (n,), those off the diagonal of symmetric matrices times sqrt(2)."""
+    if noise.ndim < 2 or noise.shape[-1] != noise.shape[-2]:
+        return noise.ravel()
+    rows, columns = np.tril_indices(noise.shape[-1])
+    return (np.where(rows == columns, 1.0, np.sqrt(2)) * noise[..., rows, columns]).ravel()
