@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from dpmf_core.kernels.blas import GATHER, letter, products, routine, solve_definite_in_place
 from dpmf_core.kernels.compilation import compiled
-from dpmf_core.kernels.normal_equations import add_entries, common_matrix, sparse_rows
+from dpmf_core.kernels.narrow import WIDEST, add_squares, widened
+from dpmf_core.kernels.normal_equations import SMALL, add_entries, common_matrix, sparse_rows
 from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.triangles import factorise, fits_tiles, solve_factorised
 
@@ -124,6 +125,63 @@ def _solve_rows(  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _solve_few(  # type: ignore[no-untyped-def]
+    posv, indptr, indices, values, factors, table, ridge, base, start, stop, out, failed
+):
+    """`_solve_rows` of few factors, without weights. table: them `widened`. base: as wide."""
+    r, width = factors.shape[1], table.shape[1]
+    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
+    sums, sides = np.empty((2, width, width), np.float32), np.empty((2, width), np.float32)
+    gram, part, system = sums[0], sums[1], np.empty((r, r), np.float32)
+    if r == width:
+        system = gram
+    # as BLAS adds them up, which it does above this
+    at_once = np.int64(2**62) if r <= SMALL or fits_tiles(r, factors.itemsize) else GATHER
+    for i in range(start, stop):
+        first, last = indptr[i], indptr[i + 1]
+        if first == last:
+            out[i] = 0
+            continue
+        if len(base) == 0 and 2 * (last - first) < r:
+            info = _solve_small(
+                posv,
+                chars,
+                ints,
+                indices,
+                values,
+                factors,
+                first,
+                last,
+                ridge[i],
+                part.reshape(-1),
+                sides[0],
+                out[i],
+            )
+            failed[i] = info != 0
+            continue
+        sides[:] = 0
+        if len(base):
+            gram[:] = base
+        else:
+            gram[:] = 0
+        if last - first <= at_once and (len(base) == 0 or at_once > GATHER):
+            add_squares(table, indices, values, first, last, gram, sides)
+        else:
+            for begin in range(first, last, at_once):
+                part[:] = 0
+                add_squares(
+                    table, indices, values, begin, min(begin + at_once, last), part, sides
+                )
+                gram += part
+        for p in range(r):
+            for q in range(p, r):
+                system[p, q] = gram[p, q]
+            system[p, p] += ridge[i]
+            out[i, p] = sides[0, p]
+        failed[i] = not _solve_system(posv, chars, ints, system, out[i])
+
+
+@compiled
 def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # type: ignore[no-untyped-def]
     """out: right-hand sides in, solutions out, for the systems whose Gram matrix is positive
     definite; marks the others.
@@ -168,22 +226,19 @@ def solve_rows(
     common = common_matrix(base, factors.dtype)
     blas, posv = products(factors.dtype), routine(letter(factors.dtype) + "posv")
 
+    few = r <= WIDEST and weights is None and factors.dtype == np.float32
+    table = widened(factors if few else factors[:0])
+    wide_base = widened(widened(common).T)
+
     def work(start: int, stop: int) -> None:
-        _solve_rows(
-            blas,
-            posv,
-            indptr,
-            indices,
-            values,
-            w,
-            factors,
-            ridges,
-            common,
-            start,
-            stop,
-            out,
-            failed,
-        )
+        shared = ridges, common, start, stop, out, failed
+        if few:
+            _solve_few(
+                posv, indptr, indices, values, factors, table, ridges, wide_base, start, stop, out,
+                failed,
+            )
+        else:
+            _solve_rows(blas, posv, indptr, indices, values, w, factors, *shared)
 
     share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
     # not positive definite in this precision: a tiny ridge on collinear factors

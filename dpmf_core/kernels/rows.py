@@ -32,33 +32,6 @@ def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, o
         out[e] = low if total < low else high if total > high else total  # NaN stays NaN
 
 
-@compiled(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
-def _error_sums(  # type: ignore[no-untyped-def]
-    centre, a, b, U, V, starts, items, values, low, high, first, last, total, absolute, squared
-):
-    most, r = 0, V.shape[1]
-    for row in range(first, last):
-        most = max(most, starts[row + 1] - starts[row])
-    scores = np.empty(most, np.float32)
-    for row in range(first, last):
-        u, start, count = U[row], starts[row], starts[row + 1] - starts[row]
-        own = centre + a[row]
-        # two passes, each of one kind of work: all of it in one takes twice as long
-        for place in range(count):
-            item = items[start + place]
-            v, score = V[item], np.float32(0)
-            for p in range(r):
-                score += u[p] * v[p]
-            scores[place] = score + own + b[item]
-        sums = (0.0, 0.0, 0.0)
-        for place in range(count):
-            score = scores[place]
-            score = low if score < low else high if score > high else score  # NaN stays NaN
-            error = np.float64(score) - np.float64(values[start + place])
-            sums = (sums[0] + error, sums[1] + abs(error), sums[2] + error * error)
-        total[row], absolute[row], squared[row] = sums
-
-
 @compiled
 def _residuals(starts, items, values, centre, b, damping, first, last, means, out):  # type: ignore[no-untyped-def]
     for u in range(first, last):
@@ -149,31 +122,6 @@ def predict_ratings(
         threads,
     )
     return out
-
-
-def error_sums(
-    sides: tuple[float, Array, Array, Array, Array],
-    ratings: tuple[Array, Array, Array],
-    bounds: tuple[float, float],
-    *,
-    threads: int | None = None,
-) -> tuple[Array, Array, Array]:
-    """Of each user's ratings, the sums of errors (prediction less rating), of their sizes and of
-    their squares, float64 (n_users,). Predictions are those of `predict_ratings`.
-
-    sides: centre, user offsets, item offsets, user factors, item factors. ratings: starts
-    (n_users + 1,), items and values (n_ratings,).
-    """
-    starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.asarray(ratings[2], np.float32)
-    low, high, c = (np.float32(it) for it in (*bounds, sides[0]))
-    a, b, U, V = (np.ascontiguousarray(it, np.float32) for it in sides[1:])
-    sums = tuple(np.empty(len(starts) - 1) for _ in range(3))
-    share_out(
-        lambda first, last: _error_sums(c, a, b, U, V, starts, i, x, low, high, first, last, *sums),
-        np.diff(starts) + 1.0,
-        threads,
-    )
-    return sums[0], sums[1], sums[2]
 
 
 def residuals(

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 
 SMALL = 20_000  # of cost: less than sharing it out would take
-CHUNKS = 32  # per call, so that threads end together
+CHUNKS = 32  # per call at most, so that threads end together
 
 
 _here = threading.local()
@@ -107,9 +107,10 @@ def _equal_chunks(rows: int) -> Array:
 def _chunks_of_equal_cost(cost: Array) -> Array:
     """Edges of chunks whose rows together cost about as much."""
     total = np.cumsum(cost, dtype=np.float64)
-    if not len(total) or total[-1] < SMALL:
+    if not len(total) or total[-1] < 2 * SMALL:
         return np.unique([0, len(cost)])
-    marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS)
+    chunks = min(CHUNKS, int(total[-1] / SMALL))
+    marks = np.searchsorted(total, total[-1] * np.arange(1, chunks) / chunks)
     return np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
 
 
