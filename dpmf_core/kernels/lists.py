@@ -15,7 +15,7 @@ from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
 Array = npt.NDArray[Any]
 EIGHT = 8  # items in a group, so many places apart; groups that lie side by side
-GROUPS = 128  # of groups, whose highest scores give the bound
+GROUPS = 64  # of groups, whose highest scores give the bound
 ROUNDS, SPARE = 12, 3  # of halving, for a bound that so many more groups may reach
 MOST = 256  # items above the bound that are put in order
 NONE = np.float32(-np.inf)
@@ -108,34 +108,41 @@ def _above(row, high, higher, bound, some, found, worth):  # type: ignore[no-unt
     """How many items reach the bound, which, and their scores: found, worth (MOST,). -1 where they
     may be more. some: as long as `high`, spoilt.
 
-    What is found is counted and not asked for: half of the answers the processor would guess wrong.
+    What reaches it is written down and then counted: a question about it would be guessed wrong
+    half of the time.
     """
-    count, groups, items = 0, 0, 0
+    m, count, groups, items = len(high), 0, 0, 0
     for each in range(GROUPS):
         found[count] = each
         count += higher[each] >= bound
     for at in range(count):
-        for group in range(found[at], len(high), GROUPS):
+        for group in range(found[at], m, GROUPS):
             some[groups] = group
             groups += high[group] >= bound
     if EIGHT * groups > MOST:
         return -1
     for at in range(groups):
-        for item in range(some[at], EIGHT * len(high), len(high)):
-            found[items], worth[items] = item, row[item]
-            items += row[item] >= bound
+        for step in range(EIGHT):
+            found[items] = some[at] + step * m
+            items += row[found[items]] >= bound
+    for at in range(items):
+        worth[at] = row[found[at]]
     return items
 
 
 @compiled
 def _put_in_order(found, worth, count, listed):  # type: ignore[no-untyped-def]
-    """Lists the best of so many items found, by how many are better."""
-    for each in range(count):
-        score, item, better = worth[each], found[each], 0
-        for other in range(count):
-            better += (worth[other] > score) | ((worth[other] == score) & (found[other] < item))
-        if better < len(listed):
-            listed[better] = item
+    """Lists the best of so many items found, which are sorted by insertion."""
+    for each in range(1, count):
+        score, item, at = worth[each], found[each], each
+        while at > 0 and (
+            worth[at - 1] < score or (worth[at - 1] == score and found[at - 1] > item)
+        ):
+            worth[at], found[at] = worth[at - 1], found[at - 1]
+            at -= 1
+        worth[at], found[at] = score, item
+    for at in range(len(listed)):
+        listed[at] = found[at]
 
 
 @compiled
@@ -180,7 +187,8 @@ def _best_of_table(scores, users, starts, items, out):  # type: ignore[no-untype
     scratch = _scratch(n_items, out.shape[1])
     row = np.empty(len(scratch[0]) * EIGHT, np.float32)
     for user in range(len(users)):
-        row[:n_items] = scores[user]
+        for item in range(n_items):
+            row[item] = scores[user, item]
         rated = items[starts[users[user]] : starts[users[user] + 1]]
         _list_unseen(row, n_items, rated, scratch, out[user])
 

@@ -35,15 +35,25 @@ def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, o
 @compiled
 def _residuals(starts, items, values, centre, b, damping, first, last, means, out):  # type: ignore[no-untyped-def]
     for u in range(first, last):
-        total = 0.0
-        for e in range(starts[u], starts[u + 1]):
-            out[e] = values[e] - centre - b[items[e]]
-            total += out[e]
+        span = slice(starts[u], starts[u + 1])
+        x, own, left = values[span], items[span], out[span]
+        count, sums = len(x), (0.0, 0.0, 0.0, 0.0)
+        whole = count - count % 4
+        for e in range(0, whole, 4):  # sums of four, for each waits for the one before
+            k = x[e] - centre - b[own[e]]
+            m = x[e + 1] - centre - b[own[e + 1]]
+            n = x[e + 2] - centre - b[own[e + 2]]
+            o = x[e + 3] - centre - b[own[e + 3]]
+            left[e], left[e + 1], left[e + 2], left[e + 3] = k, m, n, o
+            sums = sums[0] + k, sums[1] + m, sums[2] + n, sums[3] + o
+        total = sums[0] + sums[1] + (sums[2] + sums[3])
+        for e in range(whole, count):
+            left[e] = x[e] - centre - b[own[e]]
+            total += left[e]
         if damping >= 0:
-            count = starts[u + 1] - starts[u]
             means[u] = np.float32(total / max(count + damping, 1e-9))
-            for e in range(starts[u], starts[u + 1]):
-                out[e] -= means[u]
+            for e in range(count):
+                left[e] -= means[u]
 
 
 @compiled
@@ -135,7 +145,7 @@ def residuals(
     threads: int | None = None,
 ) -> tuple[Array, Array]:
     """Each user's damped mean (n_users,) of what is left of her values after centre and item
-    offsets, and what is left after that too (n_values,), float32, summed in float64 in their order.
+    offsets, and what is left after that too (n_values,), float32, summed in float64.
 
     starts: (n_users + 1,). damping: pseudo-count of the mean; None: her mean is taken as 0.
     """
