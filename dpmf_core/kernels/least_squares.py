@@ -23,6 +23,14 @@ Array = npt.NDArray[Any]
 
 
 @compiled
+def _add(matrix, total):  # type: ignore[no-untyped-def]
+    """total (r, r) += matrix; numpy's own way takes seconds to compile, for its messages."""
+    for p in range(len(total)):
+        for q in range(len(total)):
+            total[p, q] += matrix[p, q]
+
+
+@compiled
 def _solve_system(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
     """Solves gram x = rhs in place; False where gram is not positive definite in this precision."""
     if not fits_tiles(len(gram), gram.itemsize):
@@ -100,10 +108,9 @@ def _solve_rows(  # type: ignore[no-untyped-def]
             )
             continue
         out[i] = 0
+        gram[:] = 0
         if len(base):
-            gram[:] = base
-        else:
-            gram[:] = 0
+            _add(base, gram)
         add_entries(
             blas,
             chars,
@@ -160,10 +167,9 @@ def _solve_few(  # type: ignore[no-untyped-def]
             failed[i] = info != 0
             continue
         sides[:] = 0
+        gram[:] = 0
         if len(base):
-            gram[:] = base
-        else:
-            gram[:] = 0
+            _add(base, gram)
         if last - first <= at_once and (len(base) == 0 or at_once > GATHER):
             add_squares(table, indices, values, first, last, gram, sides)
         else:
@@ -172,7 +178,7 @@ def _solve_few(  # type: ignore[no-untyped-def]
                 add_squares(
                     table, indices, values, begin, min(begin + at_once, last), part, sides
                 )
-                gram += part
+                _add(part, gram)
         for p in range(r):
             for q in range(p, r):
                 system[p, q] = gram[p, q]
@@ -194,14 +200,15 @@ def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # 
         np.zeros(r, grams.dtype),
     )
     for b in range(start, stop):
-        gram[:] = grams[b]
-        spare[:] = 0
+        gram[:], spare[:] = 0, 0
+        _add(grams[b], gram)
         if not _solve_system(posv, chars, ints, gram, spare):
             indefinite[b] = True
             continue
-        gram[:] = grams[b]
+        gram[:] = 0
+        _add(grams[b], gram)
         if len(base):
-            gram += base
+            _add(base, gram)
         for p in range(r):
             gram[p, p] += ridge[b]
         indefinite[b] = not _solve_system(posv, chars, ints, gram, out[b])
