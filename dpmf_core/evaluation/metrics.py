@@ -196,9 +196,7 @@ def buckets(
     }
 
 
-def _buckets_by(
-    sizes: Array, ratings: Array, squares: Array, count: int
-) -> list[dict[str, float]]:
+def _buckets_by(sizes: Array, ratings: Array, squares: Array, count: int) -> list[dict[str, float]]:
     """sizes, ratings, squares: of each user or each item, her activity or its popularity, the
     number of test ratings, and the sum of their squared errors.
     """
@@ -207,7 +205,9 @@ def _buckets_by(
     lows, highs = (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)  # all alike
     group = np.searchsorted(lows[1:], sizes, side="right")
     counts, totals = (np.bincount(group, it, len(lows)) for it in (ratings, squares))
-    each = zip(lows.tolist(), highs.tolist(), counts.astype(int).tolist(), totals.tolist(), strict=True)
+    each = zip(
+        lows.tolist(), highs.tolist(), counts.astype(int).tolist(), totals.tolist(), strict=True
+    )
     return [
         {"from": low, "to": high, "rmse": math.sqrt(total / n) if n else math.nan, "ratings": n}
         for low, high, n, total in each

@@ -55,9 +55,7 @@ def error_sums(
     own, table = centre + a, widened(np.column_stack([V, b]))
     sums = tuple(np.empty(len(starts) - 1) for _ in range(3))
     share_out(
-        lambda first, last: _error_sums(
-            own, U, table, starts, i, x, low, high, first, last, *sums
-        ),
+        lambda first, last: _error_sums(own, U, table, starts, i, x, low, high, first, last, *sums),
         np.diff(starts) + 1.0,
         threads,
     )

@@ -175,9 +175,7 @@ def _solve_few(  # type: ignore[no-untyped-def]
         else:
             for begin in range(first, last, at_once):
                 part[:] = 0
-                add_squares(
-                    table, indices, values, begin, min(begin + at_once, last), part, sides
-                )
+                add_squares(table, indices, values, begin, min(begin + at_once, last), part, sides)
                 _add(part, gram)
         for p in range(r):
             for q in range(p, r):
@@ -241,7 +239,17 @@ def solve_rows(
         shared = ridges, common, start, stop, out, failed
         if few:
             _solve_few(
-                posv, indptr, indices, values, factors, table, ridges, wide_base, start, stop, out,
+                posv,
+                indptr,
+                indices,
+                values,
+                factors,
+                table,
+                ridges,
+                wide_base,
+                start,
+                stop,
+                out,
                 failed,
             )
         else:

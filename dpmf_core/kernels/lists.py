@@ -197,7 +197,10 @@ def _best_of_table(scores, users, starts, items, out):  # type: ignore[no-untype
 def _best_of_products(U, panels, n_items, users, starts, items, first, last, out):  # type: ignore[no-untyped-def]
     r = U.shape[1]
     scratch = _scratch(n_items, out.shape[1])
-    left, scores = np.ones((r + 1, HEIGHT), np.float32), np.empty((HEIGHT, len(panels) * WIDTH), np.float32)
+    left, scores = (
+        np.ones((r + 1, HEIGHT), np.float32),
+        np.empty((HEIGHT, len(panels) * WIDTH), np.float32),
+    )
     for begin in range(first, last, HEIGHT):
         count = min(HEIGHT, last - begin)
         for at in range(count):

@@ -123,7 +123,9 @@ def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int 
     """
     threads = threads or usable_threads()
     most = ALONE if threads == 1 else CHUNKS
-    edges = (_equal_chunks if isinstance(cost, int) else _chunks_of_equal_cost)(cost, most)
+    edges = (
+        _equal_chunks(cost, most) if isinstance(cost, int) else _chunks_of_equal_cost(cost, most)
+    )
     with single_threaded_blas:
         # what is shared out already would wait for itself
         if threads == 1 or len(edges) <= 2 or getattr(_here, "is_shared", False):

@@ -60,9 +60,9 @@ def add_panel(typing, left, right, column, sums):  # type: ignore[no-untyped-def
             context.make_array(signature.args[at])(context, builder, args[at]) for at in (0, 1, 3)
         )
         tile = _Tile(builder, context.get_value_type(signature.args[0].dtype), 4, "fadd")
-        sides = [(side.data, builder.extract_value(side.shape, 1)) for side in (left, right)]
+        across, down = ((it.data, builder.extract_value(it.shape, 1)) for it in (right, left))
         corner, stride = builder.gep(sums.data, [args[2]]), builder.extract_value(sums.shape, 1)
-        tile.add_products(*sides, builder.extract_value(left.shape, 0), corner, stride)
+        tile.add_products(down, across, builder.extract_value(left.shape, 0), corner, stride)
         return context.get_dummy_value()
 
     return types.void(left, right, column, sums), codegen
@@ -76,9 +76,7 @@ class _Tile:
         self.join = getattr(builder, joined_by)
         self.vector, self.whole = ir.VectorType(number, self.lanes), ir.IntType(64)
 
-    def add_products(
-        self, left: Side, right: Side, count: Any, corner: Any, stride: Any
-    ) -> None:
+    def add_products(self, left: Side, right: Side, count: Any, corner: Any, stride: Any) -> None:
         """A loop over rows whose sums stay in registers. left, right: where the tile's own columns
         of the rows begin, and how far rows lie apart. corner, stride: the same of its sums.
         """
