@@ -1,7 +1,8 @@
 """Least squares of many rows at once, in compiled loops. No privacy here.
 
 A row's system is built from up to 256 gathered factors at a time and solved by Cholesky: in tiles
-where the number of factors suits them, else by `gemm` or `syrk`, and `posv`. A row with fewer
+where the number of factors suits them, else by `gemm` or `syrk`, and `posv`; few factors are read
+where they lie. A row with fewer
 entries than factors is solved in its own, smaller space: (F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v.
 Rows are shared out to threads in chunks of equal cost; every row is computed the same way whatever
 the chunk, so results do not depend on the number of threads.
@@ -142,7 +143,7 @@ def _solve_few(  # type: ignore[no-untyped-def]
     gram, part, system = sums[0], sums[1], np.empty((r, r), np.float32)
     if r == width:
         system = gram
-    # as BLAS adds them up, which it does above this
+    # entries that are summed from 0 before they are added: as many as where BLAS sums them
     at_once = np.int64(2**62) if r <= SMALL or fits_tiles(r, factors.itemsize) else GATHER
     for i in range(start, stop):
         first, last = indptr[i], indptr[i + 1]
@@ -233,27 +234,14 @@ def solve_rows(
 
     few = r <= WIDEST and weights is None and factors.dtype == np.float32
     table = widened(factors if few else factors[:0])
-    wide_base = widened(widened(common).T)
+    added = widened(widened(common).T) if few else common
 
     def work(start: int, stop: int) -> None:
-        shared = ridges, common, start, stop, out, failed
+        rest = ridges, added, start, stop, out, failed
         if few:
-            _solve_few(
-                posv,
-                indptr,
-                indices,
-                values,
-                factors,
-                table,
-                ridges,
-                wide_base,
-                start,
-                stop,
-                out,
-                failed,
-            )
+            _solve_few(posv, indptr, indices, values, factors, table, *rest)
         else:
-            _solve_rows(blas, posv, indptr, indices, values, w, factors, *shared)
+            _solve_rows(blas, posv, indptr, indices, values, w, factors, *rest)
 
     share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
     # not positive definite in this precision: a tiny ridge on collinear factors

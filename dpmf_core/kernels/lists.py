@@ -1,7 +1,7 @@
 """The best items of every user, of those she has not rated. No privacy here.
 
 A bound is found below which none of them lies, by the highest scores of groups of items; what is
-above it is few enough to be put in order by comparing each with each.
+above it is little enough to be sorted.
 """
 
 from typing import Any
@@ -14,10 +14,10 @@ from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
 Array = npt.NDArray[Any]
-EIGHT = 8  # items in a group, so many places apart; groups that lie side by side
+EIGHT = 8  # items in a group; rows of scores go on to a multiple of its square
 GROUPS = 64  # of groups, whose highest scores give the bound
 ROUNDS, SPARE = 12, 3  # of halving, for a bound that so many more groups may reach
-MOST = 256  # items above the bound that are put in order
+MOST = 256  # items that may lie above the bound
 NONE = np.float32(-np.inf)
 
 
