@@ -298,16 +298,17 @@ class Spectral(PrivateAlgorithm):
             found, counts[kept], self.popularity_exponent, shape.n_users
         )
         model = replace(model, item_factors=F, mended=True)
-        yield self._with_columns(model, counts, shape)
+        shown = self._with_columns(model, counts, shape)
+        yield shown
         if self._steps:
             variances, others = factor_variances(
                 found, counts[kept], self.popularity_exponent, shape.n_users
             )
             known = refinement.Estimate.of(model, kept, variances, others, released.variances)
             for _ in range(self._steps):
-                shown = self._with_columns(known.model, counts, shape)
                 known = refinement.refine(curator, known, shown, counts)
-                yield self._with_columns(known.model, counts, shape)
+                shown = self._with_columns(known.model, counts, shape)
+                yield shown  # the same object: what users fit to it is found once
 
     def _with_columns(self, model: Recommender, counts: Array, shape: Shape) -> Recommender:
         if not self.local_columns:

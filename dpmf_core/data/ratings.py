@@ -235,12 +235,14 @@ class Ratings:
 
     def only(self, keep: npt.NDArray[np.bool_]) -> Self:
         """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
-        order = None if self.order is None else self.order[keep]
+        few = 2 * np.count_nonzero(keep) < len(keep)  # a mask is searched anew for every column
+        rows = np.flatnonzero(keep) if few else keep
+        order = None if self.order is None else self.order[rows]
         return replace(
             self,
-            users=self.users[keep],
-            items=self.items[keep],
-            values=self.values[keep],
+            users=self.users[rows],
+            items=self.items[rows],
+            values=self.values[rows],
             order=order,
             origin=self._origin,
         )

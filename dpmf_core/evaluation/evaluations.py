@@ -62,6 +62,8 @@ class RatingsEvaluation:
 
     def errors_of(self, part: Ratings) -> ErrorsByUser:
         """Of a part's ratings, in units of the ratings."""
+        if not len(part):
+            return ErrorsByUser.of(part, np.empty(0))
         model, own = self.model, self.personal
         if not (model.is_bilinear and model.has_user_sides):  # nothing is compiled for these
             return ErrorsByUser.of(part, np.subtract(self.predict(part), part.values, dtype=float))

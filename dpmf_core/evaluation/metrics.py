@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core import kernels
 from dpmf_core.algorithms.base import Personal, Recommender
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.evaluation.error_sums import ErrorsByUser, ErrorSums
+from dpmf_core.evaluation.error_sums import ErrorsByUser, ErrorSums, sums_by_user
 from dpmf_core.evaluation.top_items import top_items
 
 Array = npt.NDArray[Any]
@@ -123,7 +124,7 @@ def ranked_lists(
     if not len(users):
         return RankedLists(k, *(np.empty(0),) * 3, listed)
     lists = top_items(model, personal, history, users, k)
-    hits = _are_among(liked, users, lists)
+    hits = kernels.are_among(lists, users, liked.by_user, liked.items, n_items)
     reachable = np.minimum(np.diff(liked.by_user)[users], k)
     rare_liked = np.bincount(liked.users[rare[liked.items]], minlength=liked.n_users)
     rarely = np.minimum(rare_liked[users], k)
@@ -154,14 +155,6 @@ def figures_of_lists(parts: Sequence[RankedLists]) -> dict[str, float]:
         "coverage": int(listed.sum()) / len(listed),
     }
     return figures | ({f"rare_recall_at_{k}": float(rare.mean())} if rare.size else {})
-
-
-def _are_among(liked: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
-    """Which items of the users' lists (len(users), k) they like."""
-    known = liked.users.astype(np.int64) * liked.n_items + liked.items  # ascending
-    asked = users[:, None].astype(np.int64) * liked.n_items + lists
-    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    return np.asarray((known[place] == asked) & (lists >= 0))
 
 
 def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
@@ -195,22 +188,27 @@ def buckets(
     popularity in `history`: who pays?
     """
     squares = np.square(np.subtract(predicted, test.values, dtype=np.float64))
-    sizes = {
-        "activity": np.diff(history.by_user)[test.users],
-        "popularity": history.item_counts[test.items],
+    of_users = np.diff(history.by_user), np.diff(test.by_user), sums_by_user(test, squares)
+    of_items = np.bincount(test.items, squares, test.n_items)
+    return {
+        "activity": _buckets_by(*of_users, count),
+        "popularity": _buckets_by(history.item_counts, test.item_counts, of_items, count),
     }
-    return {name: _buckets_by(size, squares, count) for name, size in sizes.items()}
 
 
-def _buckets_by(size: Array, squares: Array, count: int) -> list[dict[str, float]]:
-    """size, squares: of each test rating (n_test,)."""
-    times = np.bincount(size)
-    known = np.arange(len(times))
-    edges = np.unique(quantiles_of(known, times, np.linspace(0, 1, count + 1)))
+def _buckets_by(sizes: Array, ratings: Array, squares: Array, count: int) -> list[dict[str, float]]:
+    """sizes, ratings, squares: of each user or each item, her activity or its popularity, the
+    number of test ratings, and the sum of their squared errors.
+    """
+    times = np.bincount(sizes, ratings).astype(np.int64)
+    edges = np.unique(quantiles_of(np.arange(len(times)), times, np.linspace(0, 1, count + 1)))
     lows, highs = (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)  # all alike
-    group = np.searchsorted(lows[1:], known, side="right")[size]
-    ratings, totals = (np.bincount(group, it, len(lows)).tolist() for it in (None, squares))
+    group = np.searchsorted(lows[1:], sizes, side="right")
+    counts, totals = (np.bincount(group, it, len(lows)) for it in (ratings, squares))
+    each = zip(
+        lows.tolist(), highs.tolist(), counts.astype(int).tolist(), totals.tolist(), strict=True
+    )
     return [
         {"from": low, "to": high, "rmse": math.sqrt(total / n) if n else math.nan, "ratings": n}
-        for low, high, n, total in zip(lows.tolist(), highs.tolist(), ratings, totals, strict=True)
+        for low, high, n, total in each
     ]

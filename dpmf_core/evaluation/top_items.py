@@ -1,7 +1,5 @@
 """Users' lists: the best items that they have not rated."""
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,31 +24,20 @@ def top_items(
         b = np.asarray(model.item_offsets, np.float32)
         order = np.argsort(np.where(np.isnan(b), np.inf, -b), kind="stable")
         return _first_unseen(order, history, users, k, 4 * k)
-    found = np.empty((len(users), k), np.int64)
-    step, starts = max(1, SCORES // history.n_items), history.by_user
-    scores, offsets = _scores(model, personal)
+    starts, items = history.by_user, history.items
+    if model.is_bilinear:
+        sides = model.item_offsets, personal.factors, model.item_sides
+        return kernels.best_unseen_products(sides, users, starts, items, k)
+    found, step = np.empty((len(users), k), np.int64), max(1, SCORES // history.n_items)
 
     def rank(first: int, last: int) -> None:
         for start in range(first, last, step):
-            some = slice(start, min(start + step, last))
-            found[some] = kernels.best_unseen(
-                scores(users[some]), users[some], starts, history.items, k, offsets
-            )
+            some = users[start : min(start + step, last)]
+            scores = model.scores(personal, some)
+            found[start : start + len(some)] = kernels.best_unseen(scores, some, starts, items, k)
 
     kernels.share_out(rank, np.full(len(users), float(history.n_items)), None)
     return found
-
-
-def _scores(
-    model: Recommender, personal: Personal
-) -> tuple[Callable[[Array], Array], Array | None]:
-    """What lists are ranked by, (len(users), n_items) of some users, and what is to be added for
-    each item (n_items,), in the pass that ranks.
-    """
-    if not model.is_bilinear:
-        return functools.partial(model.scores, personal), None
-    factors, sides = personal.factors, model.item_sides.T
-    return lambda users: factors[users] @ sides, model.item_offsets
 
 
 def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: int) -> Array:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
         WarmStart,
         refine_rows,
     )
+    from dpmf_core.kernels.errors import error_sums
     from dpmf_core.kernels.least_squares import solve_psd, solve_rows
-    from dpmf_core.kernels.lists import best_unseen
+    from dpmf_core.kernels.lists import are_among, best_unseen, best_unseen_products
     from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
     from dpmf_core.kernels.readiness import ready
     from dpmf_core.kernels.rounding import round_towards_zero
     from dpmf_core.kernels.rows import (
-        error_sums,
         predict_pairs,
         predict_ratings,
         rank_segments,
@@ -36,7 +36,9 @@ __all__ = [
     "CG_STEPS",
     "RowSolver",
     "WarmStart",
+    "are_among",
     "best_unseen",
+    "best_unseen_products",
     "compiled",
     "error_sums",
     "predict_pairs",
@@ -62,13 +64,14 @@ PLACES = {
     for module, names in {
         "compilation": ("compiled",),
         "conjugate_gradients": ("CG_STEPS", "RowSolver", "WarmStart", "refine_rows"),
+        "errors": ("error_sums",),
         "least_squares": ("solve_psd", "solve_rows"),
-        "lists": ("best_unseen",),
+        "lists": ("are_among", "best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),
         "readiness": ("ready",),
         "rounding": ("round_towards_zero",),
         "rows": (
-            *("error_sums", "predict_pairs", "predict_ratings", "rank_segments", "residuals"),
+            *("predict_pairs", "predict_ratings", "rank_segments", "residuals"),
             *("segment_sums", "unfold"),
         ),
     }.items()

@@ -1,7 +1,8 @@
 """Least squares of many rows at once, in compiled loops. No privacy here.
 
 A row's system is built from up to 256 gathered factors at a time and solved by Cholesky: in tiles
-where the number of factors suits them, else by `gemm` or `syrk`, and `posv`. A row with fewer
+where the number of factors suits them, else by `gemm` or `syrk`, and `posv`; few factors are read
+where they lie. A row with fewer
 entries than factors is solved in its own, smaller space: (F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v.
 Rows are shared out to threads in chunks of equal cost; every row is computed the same way whatever
 the chunk, so results do not depend on the number of threads.
@@ -14,11 +15,20 @@ import numpy.typing as npt
 
 from dpmf_core.kernels.blas import GATHER, letter, products, routine, solve_definite_in_place
 from dpmf_core.kernels.compilation import compiled
-from dpmf_core.kernels.normal_equations import add_entries, common_matrix, sparse_rows
+from dpmf_core.kernels.narrow import WIDEST, add_squares, widened
+from dpmf_core.kernels.normal_equations import SMALL, add_entries, common_matrix, sparse_rows
 from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.triangles import factorise, fits_tiles, solve_factorised
 
 Array = npt.NDArray[Any]
+
+
+@compiled
+def _add(matrix, total):  # type: ignore[no-untyped-def]
+    """total (r, r) += matrix; numpy's own way takes seconds to compile, for its messages."""
+    for p in range(len(total)):
+        for q in range(len(total)):
+            total[p, q] += matrix[p, q]
 
 
 @compiled
@@ -79,16 +89,59 @@ def _solve_rows(  # type: ignore[no-untyped-def]
             failed[i] = info != 0
             continue
         x[:] = 0
+        gram[:] = 0
         if len(base):
-            gram[:] = base
-        else:
-            gram[:] = 0
+            _add(base, gram)
         add_entries(
             blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, x
         )
         for p in range(r):
             gram[p, p] += ridge[i]
         failed[i] = not _solve_system(posv, chars, ints, gram, x)
+
+
+@compiled
+def _solve_few(  # type: ignore[no-untyped-def]
+    posv, indptr, indices, values, factors, table, ridge, base, start, stop, out, failed
+):
+    """`_solve_rows` of few factors, without weights. table: them `widened`. base: as wide."""
+    r, width = factors.shape[1], table.shape[1]
+    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
+    sums, sides = np.empty((2, width, width), np.float32), np.empty((2, width), np.float32)
+    gram, part, system = sums[0], sums[1], np.empty((r, r), np.float32)
+    if r == width:
+        system = gram
+    # entries that are summed from 0 before they are added: as many as where BLAS sums them
+    at_once = np.int64(2**62) if r <= SMALL or fits_tiles(r, factors.itemsize) else GATHER
+    flat = part.reshape(-1)
+    for i in range(start, stop):
+        first, last, x = indptr[i], indptr[i + 1], out[i]
+        if first == last:
+            x[:] = 0
+            continue
+        if len(base) == 0 and 2 * (last - first) < r:
+            info = _solve_small(
+                posv, chars, ints, indices, values, factors, first, last, ridge[i], flat, sides[0], x
+            )
+            failed[i] = info != 0
+            continue
+        sides[:] = 0
+        gram[:] = 0
+        if len(base):
+            _add(base, gram)
+        if last - first <= at_once and (len(base) == 0 or at_once > GATHER):
+            add_squares(table, indices, values, first, last, gram, sides)
+        else:
+            for begin in range(first, last, at_once):
+                part[:] = 0
+                add_squares(table, indices, values, begin, min(begin + at_once, last), part, sides)
+                _add(part, gram)
+        for p in range(r):
+            for q in range(p, r):
+                system[p, q] = gram[p, q]
+            system[p, p] += ridge[i]
+            x[p] = sides[0, p]
+        failed[i] = not _solve_system(posv, chars, ints, system, x)
 
 
 @compiled
@@ -104,14 +157,15 @@ def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # 
         np.zeros(r, grams.dtype),
     )
     for b in range(start, stop):
-        gram[:] = grams[b]
-        spare[:] = 0
+        gram[:], spare[:] = 0, 0
+        _add(grams[b], gram)
         if not _solve_system(posv, chars, ints, gram, spare):
             indefinite[b] = True
             continue
-        gram[:] = grams[b]
+        gram[:] = 0
+        _add(grams[b], gram)
         if len(base):
-            gram += base
+            _add(base, gram)
         for p in range(r):
             gram[p, p] += ridge[b]
         indefinite[b] = not _solve_system(posv, chars, ints, gram, out[b])
@@ -136,22 +190,16 @@ def solve_rows(
     common = common_matrix(base, factors.dtype)
     blas, posv = products(factors.dtype), routine(letter(factors.dtype) + "posv")
 
+    few = r <= WIDEST and weights is None and factors.dtype == np.float32
+    table = widened(factors if few else factors[:0])
+    added = widened(widened(common).T) if few else common
+
     def work(start: int, stop: int) -> None:
-        _solve_rows(
-            blas,
-            posv,
-            indptr,
-            indices,
-            values,
-            w,
-            factors,
-            ridges,
-            common,
-            start,
-            stop,
-            out,
-            failed,
-        )
+        rest = ridges, added, start, stop, out, failed
+        if few:
+            _solve_few(posv, indptr, indices, values, factors, table, *rest)
+        else:
+            _solve_rows(blas, posv, indptr, indices, values, w, factors, *rest)
 
     share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
     # not positive definite in this precision: a tiny ridge on collinear factors

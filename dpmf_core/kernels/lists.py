@@ -1,4 +1,8 @@
-"""The best items of every user, of those she has not rated."""
+"""The best items of every user, of those she has not rated. No privacy here.
+
+A bound is found below which none of them lies, by the highest scores of groups of items; what is
+above it is little enough to be sorted.
+"""
 
 from typing import Any
 
@@ -6,9 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.threads import share_out
+from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
 Array = npt.NDArray[Any]
-GROUPS = 128  # of items, whose best scores say above what the list begins
+EIGHT = 8  # items in a group; rows of scores go on to a multiple of its square
+GROUPS = 64  # of groups, whose highest scores give the bound
+ROUNDS, SPARE = 12, 3  # of halving, for a bound that so many more groups may reach
+MOST = 256  # items that may lie above the bound
+NONE = np.float32(-np.inf)
 
 
 @compiled
@@ -28,95 +38,248 @@ def _kept(score, item, held, best, listed):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _least_listed(row, group, highest):  # type: ignore[no-untyped-def]
-    """What the k best scores are at least, -inf where there may not be so many: the k-th largest
-    of the highest scores of groups, for each of k groups has one. row: item j is in group j modulo
-    GROUPS. group: becomes the highest score of each. highest: (k,) space.
-    """
-    for each in range(GROUPS):
-        group[each] = row[each]
-    for block in range(1, len(row) // GROUPS):
-        for each in range(GROUPS):
-            score = row[block * GROUPS + each]
-            group[each] = score if score > group[each] else group[each]
-    held, k = 0, len(highest)
-    for each in range(GROUPS):
-        score = group[each]
-        if held < k or score > highest[k - 1]:
-            place = min(held, k - 1)
-            held = min(held + 1, k)
-            while place > 0 and score > highest[place - 1]:
-                highest[place] = highest[place - 1]
-                place -= 1
-            highest[place] = score
-    return highest[k - 1]
-
-
-@compiled
-def _list_of_groups(row, group, least, best, listed):  # type: ignore[no-untyped-def]
-    """Lists the best of the groups whose highest score is at least `least`."""
-    held, k = 0, len(best)
-    for each in range(GROUPS):
-        if group[each] >= least:
-            for block in range(len(row) // GROUPS):
-                item = block * GROUPS + each
-                if row[item] >= least and not (held == k and row[item] < best[k - 1]):
-                    held = _kept(row[item], item, held, best, listed)
-
-
-@compiled
 def _list_of_all(row, n_items, rated, best, listed):  # type: ignore[no-untyped-def]
-    """Lists the best of all that lies between the items that she has rated."""
+    """Lists the best of all that lies between the items that she has rated, one after another."""
     held, begin, k = 0, 0, len(best)
     for at in range(len(rated) + 1):
         stop = rated[at] if at < len(rated) else n_items
         for item in range(begin, stop):
-            if held < k or row[item] > best[k - 1]:
-                held = _kept(row[item], item, held, best, listed)
+            score = row[item] if row[item] > NONE else NONE  # no number: last
+            if held < k or score > best[k - 1]:
+                held = _kept(score, item, held, best, listed)
         begin = stop + 1
     for place in range(held, k):
         listed[place] = -1
 
 
 @compiled
-def _best_unseen(scores, offsets, users, starts, items, out):  # type: ignore[no-untyped-def]
-    k, n_items = out.shape[1], scores.shape[1]
-    row = np.empty(-(-n_items // GROUPS) * GROUPS, np.float32)
-    group, best = np.empty(GROUPS, np.float32), np.empty(k, np.float32)
+def _larger(score, other):  # type: ignore[no-untyped-def]
+    """The larger, or what is a number of the two."""
+    return score if score > other else other
+
+
+@compiled
+def _highest(row, high, higher):  # type: ignore[no-untyped-def]
+    """high (m,): the highest scores of groups of eight items, m places apart; higher (GROUPS,): of
+    groups of these. What is no number is left out.
+    """
+    m = len(high)
+    a, b, c, d = row[:m], row[m : 2 * m], row[2 * m : 3 * m], row[3 * m : 4 * m]
+    e, f, g, h = row[4 * m : 5 * m], row[5 * m : 6 * m], row[6 * m : 7 * m], row[7 * m :]
+    for at in range(m):
+        left = _larger(a[at], _larger(b[at], _larger(c[at], _larger(d[at], NONE))))
+        right = _larger(e[at], _larger(f[at], _larger(g[at], _larger(h[at], NONE))))
+        high[at] = left if left > right else right
+    higher[:] = NONE
+    for start in range(0, m, GROUPS):
+        some = high[start : min(start + GROUPS, m)]
+        for at in range(len(some)):
+            higher[at] = _larger(some[at], higher[at])
+
+
+@compiled
+def _bound(higher, k):  # type: ignore[no-untyped-def]
+    """A score that k of the groups reach, and hardly more; -inf where there are not so many."""
+    low, top, numbers = np.float32(np.inf), NONE, 0
+    for each in range(GROUPS):
+        score = higher[each]
+        numbers += score > NONE
+        low = score if NONE < score < low else low
+        top = score if score > top else top
+    if numbers < k:
+        return NONE
+    half = np.float32(0.5)
+    for _ in range(ROUNDS):
+        middle = half * low + half * top
+        reach = 0
+        for each in range(GROUPS):
+            reach += higher[each] >= middle
+        if reach >= k:
+            low = middle
+            if reach <= k + SPARE:
+                break
+        else:
+            top = middle
+    return low
+
+
+@compiled
+def _above(row, high, higher, bound, some, found, worth):  # type: ignore[no-untyped-def]
+    """How many items reach the bound, which, and their scores: found, worth (MOST,). -1 where they
+    may be more. some: as long as `high`, spoilt.
+
+    What reaches it is written down and then counted: a question about it would be guessed wrong
+    half of the time.
+    """
+    m, count, groups, items = len(high), 0, 0, 0
+    for each in range(GROUPS):
+        found[count] = each
+        count += higher[each] >= bound
+    for at in range(count):
+        for group in range(found[at], m, GROUPS):
+            some[groups] = group
+            groups += high[group] >= bound
+    if EIGHT * groups > MOST:
+        return -1
+    for at in range(groups):
+        for step in range(EIGHT):
+            found[items] = some[at] + step * m
+            items += row[found[items]] >= bound
+    for at in range(items):
+        worth[at] = row[found[at]]
+    return items
+
+
+@compiled
+def _put_in_order(found, worth, count, listed):  # type: ignore[no-untyped-def]
+    """Lists the best of so many items found, which are sorted by insertion."""
+    for each in range(1, count):
+        score, item, at = worth[each], found[each], each
+        while at > 0 and (
+            worth[at - 1] < score or (worth[at - 1] == score and found[at - 1] > item)
+        ):
+            worth[at], found[at] = worth[at - 1], found[at - 1]
+            at -= 1
+        worth[at], found[at] = score, item
+    for at in range(len(listed)):
+        listed[at] = found[at]
+
+
+@compiled
+def _scratch(n_items, k):  # type: ignore[no-untyped-def]
+    """What a list is made in: `high`, `higher`, groups, items, their scores, the best."""
+    parts = -(-n_items // (EIGHT * EIGHT))
+    return (
+        np.empty(parts * EIGHT, np.float32),
+        np.empty(GROUPS, np.float32),
+        np.empty(parts * EIGHT, np.int32),
+        np.empty(MOST, np.int32),
+        np.empty(MOST, np.float32),
+        np.empty(k, np.float32),
+    )
+
+
+@compiled
+def _list_unseen(row, n_items, rated, scratch, listed):  # type: ignore[no-untyped-def]
+    """Lists the best of a row of scores, which goes on to whole parts of 64 items; those of the
+    items rated are spoilt.
+    """
+    high, higher, some, found, worth, best = scratch
     for item in range(n_items, len(row)):
-        row[item] = -np.inf
+        row[item] = NONE
+    for at in range(len(rated)):
+        row[rated[at]] = NONE
+    count = -1
+    if len(listed) <= GROUPS:
+        _highest(row, high, higher)
+        bound = _bound(higher, len(listed))
+        if bound > NONE:
+            count = _above(row, high, higher, bound, some, found, worth)
+    if count >= 0:
+        _put_in_order(found, worth, count, listed)
+    else:
+        _list_of_all(row, n_items, rated, best, listed)
+
+
+@compiled
+def _best_of_table(scores, users, starts, items, out):  # type: ignore[no-untyped-def]
+    n_items = scores.shape[1]
+    scratch = _scratch(n_items, out.shape[1])
+    row = np.empty(len(scratch[0]) * EIGHT, np.float32)
     for user in range(len(users)):
         for item in range(n_items):
-            score = scores[user, item] + offsets[item]
-            row[item] = score if score == score else np.float32(-np.inf)  # no number: last
+            row[item] = scores[user, item]
         rated = items[starts[users[user]] : starts[users[user] + 1]]
-        for at in range(len(rated)):
-            row[rated[at]] = -np.inf
-        least = _least_listed(row, group, best) if k <= GROUPS else np.float32(-np.inf)
-        if least > -np.inf:
-            _list_of_groups(row, group, least, best, out[user])
-        else:
-            _list_of_all(row, n_items, rated, best, out[user])
+        _list_unseen(row, n_items, rated, scratch, out[user])
 
 
-def best_unseen(
-    scores: Array,
-    users: Array,
-    starts: Array,
-    items: Array,
-    k: int,
-    offsets: Array | None = None,
-) -> Array:
+@compiled
+def _best_of_products(U, panels, n_items, users, starts, items, first, last, out):  # type: ignore[no-untyped-def]
+    r = U.shape[1]
+    scratch = _scratch(n_items, out.shape[1])
+    left, scores = (
+        np.ones((r + 1, HEIGHT), np.float32),
+        np.empty((HEIGHT, len(panels) * WIDTH), np.float32),
+    )
+    for begin in range(first, last, HEIGHT):
+        count = min(HEIGHT, last - begin)
+        for at in range(count):
+            for p in range(r):
+                left[p, at] = U[users[begin + at], p]
+        scores[:] = 0
+        for panel in range(len(panels)):
+            add_panel(left, panels[panel], panel * WIDTH, scores)
+        for at in range(count):
+            rated = items[starts[users[begin + at]] : starts[users[begin + at] + 1]]
+            _list_unseen(scores[at], n_items, rated, scratch, out[begin + at])
+
+
+def best_unseen(scores: Array, users: Array, starts: Array, items: Array, k: int) -> Array:
     """Each user's k items of the highest scores among those she has not rated, best first, of
     equal ones the first by number: int64 (len(users), k), -1 where there are not so many.
 
     scores: float32 (len(users), n_items). users: rows of `starts`, (n_users + 1,), between which
-    lie what each has rated, ascending, in `items`. offsets: (n_items,) to be added to everybody's
-    scores. In this thread: whoever makes scores of a few users at a time shares them out.
+    lie what each has rated, ascending, in `items`. In this thread: whoever makes scores of a few
+    users at a time shares them out.
     """
     out = np.empty((len(users), k), np.int64)
     if k:
-        table, own = np.ascontiguousarray(scores, np.float32), np.asarray(users, np.int64)
-        added = np.zeros(table.shape[1]) if offsets is None else offsets
-        _best_unseen(table, np.ascontiguousarray(added, np.float32), own, starts, items, out)
+        table = np.ascontiguousarray(scores, np.float32)
+        _best_of_table(table, np.asarray(users, np.int64), starts, items, out)
+    return out
+
+
+def best_unseen_products(
+    sides: tuple[Array, Array, Array],
+    users: Array,
+    starts: Array,
+    items: Array,
+    k: int,
+    *,
+    threads: int | None = None,
+) -> Array:
+    """The same by scores b_i + u . v. sides: item offsets (n_items,), the factors of all users
+    (n_users, r) and of the items (n_items, r).
+    """
+    out = np.empty((len(users), k), np.int64)
+    if not k:
+        return out
+    b, U, V = (np.asarray(it, np.float32) for it in sides)
+    n_items, r = V.shape
+    parts = -(-n_items // (EIGHT * EIGHT))
+    table = np.zeros((parts * EIGHT * EIGHT, r + 1), np.float32)
+    table[:n_items, :r], table[:n_items, r] = V, b
+    panels = np.ascontiguousarray(table.reshape(-1, WIDTH, r + 1).swapaxes(1, 2))
+    u, own = np.ascontiguousarray(U), np.asarray(users, np.int64)
+    share_out(
+        lambda first, last: _best_of_products(
+            u, panels, n_items, own, starts, items, first, last, out
+        ),
+        np.full(len(own), float(n_items * (r + 1))),
+        threads,
+    )
+    return out
+
+
+@compiled
+def _are_among(lists, users, starts, items, marked, out):  # type: ignore[no-untyped-def]
+    for row in range(len(lists)):
+        own = items[starts[users[row]] : starts[users[row] + 1]]
+        for at in range(len(own)):
+            marked[own[at]] = True
+        for place in range(lists.shape[1]):
+            out[row, place] = lists[row, place] >= 0 and marked[lists[row, place]]
+        for at in range(len(own)):
+            marked[own[at]] = False
+
+
+def are_among(
+    lists: Array, users: Array, starts: Array, items: Array, n_items: int
+) -> npt.NDArray[np.bool_]:
+    """Which items of users' lists (n, k) are theirs; -1 is none. users: (n,) rows of `starts`,
+    (n_users + 1,), between which their own lie in `items`.
+    """
+    out = np.empty(lists.shape, np.bool_)
+    marked = np.zeros(n_items, np.bool_)
+    _are_among(lists, np.asarray(users, np.int64), starts, items, marked, out)
     return out

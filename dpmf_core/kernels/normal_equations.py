@@ -8,7 +8,8 @@ import numpy.typing as npt
 from dpmf_core.kernels.blas import GATHER, PRODUCT, WHOLE, add_product, products
 from dpmf_core.kernels.compilation import compiled
 from dpmf_core.kernels.threads import share_out
-from dpmf_core.kernels.triangles import HELD, WIDTH, add_triangle, fits_tiles
+from dpmf_core.kernels.tiles import WIDTH
+from dpmf_core.kernels.triangles import HELD, add_triangle, fits_tiles
 
 Array = npt.NDArray[Any]
 

@@ -32,45 +32,28 @@ def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, o
         out[e] = low if total < low else high if total > high else total  # NaN stays NaN
 
 
-@compiled(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
-def _error_sums(  # type: ignore[no-untyped-def]
-    centre, a, b, U, V, starts, items, values, low, high, first, last, total, absolute, squared
-):
-    most, r = 0, V.shape[1]
-    for row in range(first, last):
-        most = max(most, starts[row + 1] - starts[row])
-    scores = np.empty(most, np.float32)
-    for row in range(first, last):
-        u, start, count = U[row], starts[row], starts[row + 1] - starts[row]
-        own = centre + a[row]
-        # two passes, each of one kind of work: all of it in one takes twice as long
-        for place in range(count):
-            item = items[start + place]
-            v, score = V[item], np.float32(0)
-            for p in range(r):
-                score += u[p] * v[p]
-            scores[place] = score + own + b[item]
-        sums = (0.0, 0.0, 0.0)
-        for place in range(count):
-            score = scores[place]
-            score = low if score < low else high if score > high else score  # NaN stays NaN
-            error = np.float64(score) - np.float64(values[start + place])
-            sums = (sums[0] + error, sums[1] + abs(error), sums[2] + error * error)
-        total[row], absolute[row], squared[row] = sums
-
-
 @compiled
 def _residuals(starts, items, values, centre, b, damping, first, last, means, out):  # type: ignore[no-untyped-def]
     for u in range(first, last):
-        total = 0.0
-        for e in range(starts[u], starts[u + 1]):
-            out[e] = values[e] - centre - b[items[e]]
-            total += out[e]
+        span = slice(starts[u], starts[u + 1])
+        x, own, left = values[span], items[span], out[span]
+        count, sums = len(x), (0.0, 0.0, 0.0, 0.0)
+        whole = count - count % 4
+        for e in range(0, whole, 4):  # sums of four, for each waits for the one before
+            k = x[e] - centre - b[own[e]]
+            m = x[e + 1] - centre - b[own[e + 1]]
+            n = x[e + 2] - centre - b[own[e + 2]]
+            o = x[e + 3] - centre - b[own[e + 3]]
+            left[e], left[e + 1], left[e + 2], left[e + 3] = k, m, n, o
+            sums = sums[0] + k, sums[1] + m, sums[2] + n, sums[3] + o
+        total = sums[0] + sums[1] + (sums[2] + sums[3])
+        for e in range(whole, count):
+            left[e] = x[e] - centre - b[own[e]]
+            total += left[e]
         if damping >= 0:
-            count = starts[u + 1] - starts[u]
             means[u] = np.float32(total / max(count + damping, 1e-9))
-            for e in range(starts[u], starts[u + 1]):
-                out[e] -= means[u]
+            for e in range(count):
+                left[e] -= means[u]
 
 
 @compiled
@@ -151,31 +134,6 @@ def predict_ratings(
     return out
 
 
-def error_sums(
-    sides: tuple[float, Array, Array, Array, Array],
-    ratings: tuple[Array, Array, Array],
-    bounds: tuple[float, float],
-    *,
-    threads: int | None = None,
-) -> tuple[Array, Array, Array]:
-    """Of each user's ratings, the sums of errors (prediction less rating), of their sizes and of
-    their squares, float64 (n_users,). Predictions are those of `predict_ratings`.
-
-    sides: centre, user offsets, item offsets, user factors, item factors. ratings: starts
-    (n_users + 1,), items and values (n_ratings,).
-    """
-    starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.asarray(ratings[2], np.float32)
-    low, high, c = (np.float32(it) for it in (*bounds, sides[0]))
-    a, b, U, V = (np.ascontiguousarray(it, np.float32) for it in sides[1:])
-    sums = tuple(np.empty(len(starts) - 1) for _ in range(3))
-    share_out(
-        lambda first, last: _error_sums(c, a, b, U, V, starts, i, x, low, high, first, last, *sums),
-        np.diff(starts) + 1.0,
-        threads,
-    )
-    return sums[0], sums[1], sums[2]
-
-
 def residuals(
     starts: Array,
     items: Array,
@@ -187,7 +145,7 @@ def residuals(
     threads: int | None = None,
 ) -> tuple[Array, Array]:
     """Each user's damped mean (n_users,) of what is left of her values after centre and item
-    offsets, and what is left after that too (n_values,), float32, summed in float64 in their order.
+    offsets, and what is left after that too (n_values,), float32, summed in float64.
 
     starts: (n_users + 1,). damping: pseudo-count of the mean; None: her mean is taken as 0.
     """

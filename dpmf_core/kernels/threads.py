@@ -19,7 +19,8 @@ Array = npt.NDArray[Any]
 
 
 SMALL = 20_000  # of cost: less than sharing it out would take
-CHUNKS = 32  # per call, so that threads end together
+CHUNKS = 32  # per call at most, so that threads end together
+ALONE = 8  # of one thread: between two of them a run can be stopped
 
 
 _here = threading.local()
@@ -99,17 +100,18 @@ def usable_threads() -> int:
     return max(1, int(os.environ.get("DPMF_THREADS") or cores))
 
 
-def _equal_chunks(rows: int) -> Array:
+def _equal_chunks(rows: int, most: int) -> Array:
     """Edges of chunks of about as many rows."""
-    return np.unique(np.linspace(0, rows, CHUNKS + 1 if rows >= SMALL else 2).astype(int))
+    return np.unique(np.linspace(0, rows, most + 1 if rows >= SMALL else 2).astype(int))
 
 
-def _chunks_of_equal_cost(cost: Array) -> Array:
-    """Edges of chunks whose rows together cost about as much."""
+def _chunks_of_equal_cost(cost: Array, most: int) -> Array:
+    """Edges of at most so many chunks whose rows together cost about as much."""
     total = np.cumsum(cost, dtype=np.float64)
-    if not len(total) or total[-1] < SMALL:
+    if not len(total) or total[-1] < 2 * SMALL:
         return np.unique([0, len(cost)])
-    marks = np.searchsorted(total, total[-1] * np.arange(1, CHUNKS) / CHUNKS)
+    chunks = min(most, int(total[-1] / SMALL))
+    marks = np.searchsorted(total, total[-1] * np.arange(1, chunks) / chunks)
     return np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
 
 
@@ -119,8 +121,11 @@ def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int 
 
     cost: of every row, or the number of rows where each costs 1.
     """
-    edges = _equal_chunks(cost) if isinstance(cost, int) else _chunks_of_equal_cost(cost)
     threads = threads or usable_threads()
+    most = ALONE if threads == 1 else CHUNKS
+    edges = (
+        _equal_chunks(cost, most) if isinstance(cost, int) else _chunks_of_equal_cost(cost, most)
+    )
     with single_threaded_blas:
         # what is shared out already would wait for itself
         if threads == 1 or len(edges) <= 2 or getattr(_here, "is_shared", False):

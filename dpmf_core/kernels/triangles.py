@@ -1,123 +1,17 @@
-"""One triangle of a sum of outer products, and its factorisation by Cholesky, in tiles that stay in
-the processor's registers. No privacy here.
+"""One triangle of a sum of outer products, and its factorisation by Cholesky, in tiles. No privacy
+here.
 
 Of matrices as small as a user's system BLAS computes the whole square, or its triangle at half the
 speed; and LAPACK takes two to three times as long to factorise one.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_tile, subtract_tile
 
-HEIGHT, VECTORS, BYTES = 4, 2, 32  # of a tile: rows, vectors in a row, bytes in a vector
-WIDTH = 16  # columns of a tile of float32; of float64 half as many
-FUSED = ("contract",)  # a product and a sum may be rounded once
 LONGEST = 1024  # bytes of a line of such a matrix: BLAS copies longer ones, which share cache lines
 HELD = 2**14  # bytes of rows that stay in the first cache beside their sums
-
-_intrinsic: Callable[..., Any] = intrinsic
-
-
-@_intrinsic
-def _add_tile(typing, rows, count, row, column, sums):  # type: ignore[no-untyped-def]
-    """sums[row + i, column + j] += sum_e rows[e, row + i] rows[e, column + j] over one tile and the
-    first `count` of `rows`. Both arrays in C order, with as many columns.
-    """
-    return types.void(rows, count, row, column, sums), _tile_code("fadd")
-
-
-@_intrinsic
-def _subtract_tile(typing, rows, count, row, column, sums):  # type: ignore[no-untyped-def]
-    """The same sums subtracted."""
-    return types.void(rows, count, row, column, sums), _tile_code("fsub")
-
-
-def _tile_code(joined_by: str) -> Callable[..., Any]:
-    """The code of a tile. joined_by: LLVM's instruction for a sum and a product."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows, sums = (
-            context.make_array(signature.args[at])(context, builder, args[at]) for at in (0, 4)
-        )
-        number = signature.args[0].dtype
-        tile = _Tile(builder, context.get_value_type(number), number.bitwidth // 8, joined_by)
-        stride = builder.extract_value(sums.shape, 1)
-        corner = builder.gep(sums.data, [builder.add(builder.mul(args[2], stride), args[3])])
-        tile.add_products(rows.data, args[1], args[2], args[3], corner, stride)
-        return context.get_dummy_value()
-
-    return codegen
-
-
-class _Tile:
-    """The instructions for one tile of numbers of a kind, each of `size` bytes."""
-
-    def __init__(self, builder: Any, number: Any, size: int, joined_by: str) -> None:
-        self.builder, self.size, self.lanes = builder, size, BYTES // size
-        self.join = getattr(builder, joined_by)
-        self.vector, self.whole = ir.VectorType(number, self.lanes), ir.IntType(64)
-
-    def add_products(
-        self, rows: Any, count: Any, row: Any, column: Any, corner: Any, stride: Any
-    ) -> None:
-        """A loop over rows whose sums stay in registers. corner: where the tile's own begin."""
-        builder, whole = self.builder, self.whole
-        places = []
-        for line in range(HEIGHT):
-            places += self._places(builder.gep(corner, [builder.mul(whole(line), stride)]))
-        sums = [builder.load(place, align=self.size) for place in places]
-        before, loop = builder.block, builder.append_basic_block("rows")
-        after = builder.append_basic_block("after")
-        builder.cbranch(builder.icmp_signed(">", count, whole(0)), loop, after)
-        builder.position_at_end(loop)
-        entry, totals = builder.phi(whole), [builder.phi(self.vector) for _ in places]
-        start = builder.gep(rows, [builder.mul(entry, stride)])
-        added = self._with_row(totals, builder.gep(start, [row]), builder.gep(start, [column]))
-        following = builder.add(entry, whole(1))
-        builder.cbranch(builder.icmp_signed("<", following, count), loop, after)
-        for phi, first, new in zip(
-            [entry, *totals], [whole(0), *sums], [following, *added], strict=True
-        ):
-            phi.add_incoming(first, before)
-            phi.add_incoming(new, loop)
-        builder.position_at_end(after)
-        results = [builder.phi(self.vector) for _ in places]
-        for result, first, new in zip(results, sums, added, strict=True):
-            result.add_incoming(first, before)
-            result.add_incoming(new, loop)
-        for result, place in zip(results, places, strict=True):
-            builder.store(result, place, align=self.size)
-
-    def _with_row(self, totals: list[Any], left: Any, right: Any) -> list[Any]:
-        """The sums after one more row."""
-        builder = self.builder
-        across = [builder.load(place, align=self.size) for place in self._places(right)]
-        added = []
-        for line in range(HEIGHT):
-            factor = self._everywhere(builder.gep(left, [self.whole(line)]))
-            for part, vector in enumerate(across):
-                product = builder.fmul(factor, vector, flags=FUSED)
-                added.append(self.join(totals[line * VECTORS + part], product, flags=FUSED))
-        return added
-
-    def _places(self, start: Any) -> list[Any]:
-        """Where the vectors begin of a tile's row that begins there."""
-        steps = [self.whole(part * self.lanes) for part in range(VECTORS)]
-        places = [self.builder.gep(start, [step]) for step in steps]
-        return [self.builder.bitcast(place, self.vector.as_pointer()) for place in places]
-
-    def _everywhere(self, place: Any) -> Any:
-        """A vector of one number."""
-        first = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        empty = ir.Constant(self.vector, ir.Undefined)
-        one = self.builder.insert_element(empty, self.builder.load(place), ir.IntType(32)(0))
-        return self.builder.shuffle_vector(one, empty, first)
 
 
 @compiled
@@ -135,7 +29,7 @@ def add_triangle(rows, count, sums):  # type: ignore[no-untyped-def]
     width = WIDTH * 4 // rows.itemsize
     for column in range(0, len(sums), width):
         for row in range(0, column + width, HEIGHT):
-            _add_tile(rows, count, row, column, sums)
+            add_tile(rows, count, row, column, sums)
 
 
 @compiled(fastmath={"contract"})
@@ -151,7 +45,7 @@ def factorise(gram):  # type: ignore[no-untyped-def]
     for top in range(0, r, HEIGHT):
         left = top - top % width
         for column in range(left, r, width):
-            _subtract_tile(gram[left:top], top - left, top, column, gram)
+            subtract_tile(gram[left:top], top - left, top, column, gram)
         a, b, c, d = gram[top], gram[top + 1], gram[top + 2], gram[top + 3]
         diagonal = a[top]
         if not diagonal > 0:
@@ -176,7 +70,7 @@ def factorise(gram):  # type: ignore[no-untyped-def]
         if top + HEIGHT == left + width:
             for column in range(left + width, r, width):
                 for row in range(left + width, column + width, HEIGHT):
-                    _subtract_tile(gram[left:], width, row, column, gram)
+                    subtract_tile(gram[left:], width, row, column, gram)
     return True
 
 

@@ -3,11 +3,13 @@ matrix theory.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Streams, build, train
+from dpmf_core import kernels
+from dpmf_core.algorithms import Streams, build, curator_for, train
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_lists import Projection
 from dpmf_core.algorithms.item_moments import (
@@ -311,3 +313,22 @@ def test_a_user_mends_her_mean_together_with_her_factor() -> None:
     personal = model.personal(data)
     assert 3 + personal.offsets[0] == pytest.approx(3, abs=1e-3)
     np.testing.assert_allclose(personal.factors[0], [0.6, -0.4], atol=1e-3)
+
+
+def test_what_users_fit_to_a_model_is_found_once_for_its_judge_and_the_next_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, found = planted(n=300), []
+    solve = kernels.solve_rows
+
+    def counted(*args: Any, **options: Any) -> Any:
+        found.append(args)
+        return solve(*args, **options)
+
+    monkeypatch.setattr(kernels, "solve_rows", counted)
+    algorithm = Spectral(rank=2, refinement_steps=3)
+    noise = Noise(algorithm.plan(data.shape, 1e-3), np.random.SeedSequence(0))
+    curator = curator_for(algorithm, data, noise)
+    for model in algorithm.fit(curator, Streams(np.random.default_rng(0), 1)):
+        model.personal(data)
+    assert len(found) == 1 + algorithm.refinement_steps

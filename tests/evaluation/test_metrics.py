@@ -243,10 +243,20 @@ def test_buckets_cover_every_test_rating_once() -> None:
     odd = np.arange(len(everything)) % 2 == 1
     history, test = everything.only(~odd), everything.only(odd)
     predicted = random.normal(3, 1, len(test))
-    for rows in buckets(predicted, test, history).values():
+    sizes = {
+        "activity": np.bincount(history.users, minlength=30)[test.users],
+        "popularity": np.bincount(history.items, minlength=20)[test.items],
+    }
+    for name, rows in buckets(predicted, test, history).items():
         assert sum(row["ratings"] for row in rows) == len(test)
-        total = sum(row["ratings"] * row["rmse"] ** 2 for row in rows if row["ratings"])
-        assert math.sqrt(total / len(test)) == pytest.approx(rmse(predicted, test.values))
+        edges = np.unique(np.quantile(sizes[name], np.linspace(0, 1, 5)))
+        assert [row["from"] for row in rows] + [rows[-1]["to"]] == edges.tolist()
+        for row in rows:
+            inside = (sizes[name] >= row["from"]) & (
+                (sizes[name] < row["to"]) | (row["to"] == edges[-1])
+            )
+            assert row["ratings"] == inside.sum()
+            assert row["rmse"] == pytest.approx(rmse(predicted[inside], test.values[inside]))
 
 
 def test_an_evaluation_uses_each_users_own_history() -> None:

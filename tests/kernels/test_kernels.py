@@ -34,7 +34,9 @@ def _system(i, indptr, indices, values, weights, factors):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("based", [False, True])
-@pytest.mark.parametrize("rank", [1, normal_equations.SMALL, normal_equations.SMALL + 1, 40])
+@pytest.mark.parametrize(
+    "rank", [1, normal_equations.SMALL, normal_equations.SMALL + 1, 12, 16, 40]
+)
 def test_solve_rows_and_normal_equations_equal_dense_algebra(
     rank, based, weighted, dtype, tolerance
 ):
@@ -78,6 +80,24 @@ def test_rows_longer_than_one_product_are_summed_in_full(rank, weighted):
         np.testing.assert_allclose(
             solved[i], np.linalg.solve(H + 0.7 * np.eye(rank), w), rtol=1e-8, atol=1e-8
         )
+
+
+@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("rank", [1, 3, 4, 8, 9, 15, 16])
+def test_rows_of_few_factors_are_summed_in_full(rank, based):
+    random = np.random.default_rng(rank)
+    lengths = [0, 1, 2, blas.GATHER - 1, blas.GATHER, blas.GATHER + 1, 3 * blas.GATHER + 5]
+    indptr = np.cumsum([0, *lengths])
+    indices = random.integers(0, M, indptr[-1]).astype(np.int32)
+    values = random.normal(size=indptr[-1]).astype(np.float32)
+    factors = random.normal(size=(M, rank)).astype(np.float32)
+    base = np.eye(rank) * 3 + 1 if based else None
+    solved = kernels.solve_rows(indptr, indices, values, factors, 0.7, base=base)
+    assert not solved[0].any()
+    for i in range(1, len(lengths)):
+        H, w = _system(i, indptr, indices, values, None, factors)
+        expected = np.linalg.solve(H + (0 if base is None else base) + 0.7 * np.eye(rank), w)
+        np.testing.assert_allclose(solved[i], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_an_empty_row_gives_exactly_zero():
@@ -267,7 +287,7 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs: int, ra
     np.testing.assert_allclose(free, a[users] + b[items] + (U[users] * V[items]).sum(1), atol=1e-5)
 
 
-@pytest.mark.parametrize("rank", [0, 3, 21])
+@pytest.mark.parametrize("rank", [0, 3, 7, 8, 21])
 def test_sums_of_errors_are_those_of_the_predictions(rank: int):
     """User 4 of 40 has no rating."""
     random = np.random.default_rng(rank)
@@ -346,15 +366,17 @@ def test_a_prediction_that_is_no_number_is_not_hidden_by_the_bounds():
     assert found[1:].tolist() == [5.0, 1.0, 3.0] and np.isnan(found[0])
 
 
-@pytest.mark.parametrize("rows", [0, 1, 19_999, 20_000, 123_457])
-def test_rows_of_equal_cost_are_each_done_once(rows: int):
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("rows", [0, 1, 19_999, 20_000, 40_000, 123_457])
+def test_rows_are_each_done_once(rows: int, threads: int):
     done = np.zeros(rows, int)
 
     def work(start: int, stop: int) -> None:
         done[start:stop] += 1
 
-    kernels.share_out(work, rows, 2)
-    assert (done == 1).all()
+    kernels.share_out(work, rows, threads)
+    kernels.share_out(work, np.linspace(0, 3, rows), threads)
+    assert (done == 2).all()
 
 
 def test_compiled_kernels_are_kept_on_disk():
@@ -363,7 +385,7 @@ def test_compiled_kernels_are_kept_on_disk():
         "from dpmf_core import kernels; kernels.ready();"
         "from dpmf_core.kernels import least_squares as k;"
         "print(sum(sum(f.stats.cache_misses.values())"
-        " for f in (k._solve_rows, k._solve_definite)))"
+        " for f in (k._solve_rows, k._solve_few, k._solve_definite)))"
     )
     fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert fresh.stdout.strip() == "0"
@@ -397,12 +419,13 @@ def test_what_is_compiled_beforehand_is_what_a_private_run_needs():
     """Else the first run of a fresh server would wait for the compiler."""
     code = """
 from dpmf_core import kernels
-from dpmf_core.kernels import discrete, least_squares, lists, normal_equations, rounding, rows
+from dpmf_core.kernels import discrete, errors, least_squares, lists, narrow, normal_equations
+from dpmf_core.kernels import rounding, rows
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 kernels.ready()
 def compiled():
-    modules = (discrete, least_squares, lists, normal_equations, rounding, rows)
+    modules = discrete, errors, least_squares, lists, narrow, normal_equations, rounding, rows
     loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}
     return {key: len(it.signatures) for key, it in loops.items() if hasattr(it, "signatures")}
 held = compiled()

@@ -29,10 +29,48 @@ def test_lists_are_the_first_of_what_sorting_gives(levels: int, m: int, k: int) 
     found = kernels.best_unseen(scores[users], users, starts, items, k)
     expected = [by_sorting(scores[user], set(rated[user].tolist()), k) for user in users]
     assert found.tolist() == expected
-    offsets = (random.integers(0, levels, m) / levels).astype(np.float32)
-    moved = kernels.best_unseen(scores[users] - offsets, users, starts, items, k, offsets)
-    again = kernels.best_unseen(scores[users] - offsets + offsets, users, starts, items, k)
-    assert np.array_equal(moved, again)
+
+
+@pytest.mark.parametrize("levels", [3, 1_000_000])
+@pytest.mark.parametrize("rank", [0, 1, 6, 17])
+@pytest.mark.parametrize(("m", "k"), [(1, 1), (63, 20), (500, 20), (5_000, 20), (500, 70)])
+def test_lists_of_products_are_the_first_of_what_sorting_gives(
+    levels: int, rank: int, m: int, k: int
+) -> None:
+    """Products of small whole numbers, which no order of summing rounds."""
+    random = np.random.default_rng(levels + k + rank)
+    n = 30
+    b, U, V = (
+        random.integers(-levels, levels + 1, size).astype(np.float32)
+        for size in (m, (n, rank), (m, rank))
+    )
+    U[:, 1:], V[:, 1:] = (
+        random.integers(-3, 4, U[:, 1:].shape),
+        random.integers(-3, 4, V[:, 1:].shape),
+    )
+    U[:, :1] = 1
+    b[m // 2], b[m // 3] = np.nan, -np.inf
+    rated = [np.flatnonzero(random.random(m) < share) for share in np.linspace(0, 1, n)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rated])])
+    items = np.concatenate(rated).astype(np.int32)
+    users = random.permutation(n)[:21]
+    scores = U @ V.T + b
+    expected = [by_sorting(scores[user], set(rated[user].tolist()), k) for user in users]
+    for threads in (1, 2):
+        found = kernels.best_unseen_products((b, U, V), users, starts, items, k, threads=threads)
+        assert found.tolist() == expected
+
+
+def test_what_is_among_a_users_own_is_marked() -> None:
+    random = np.random.default_rng(3)
+    own = [np.flatnonzero(random.random(50) < share) for share in np.linspace(0, 1, 20)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in own])])
+    items = np.concatenate(own).astype(np.int32)
+    users, lists = random.permutation(20)[:13], random.integers(-1, 50, (13, 7))
+    found = kernels.are_among(lists, users, starts, items, 50)
+    assert np.array_equal(
+        found, [np.isin(row, own[user]) for row, user in zip(lists, users, strict=True)]
+    )
 
 
 def test_what_is_no_number_is_listed_only_where_nothing_else_is_left() -> None:
