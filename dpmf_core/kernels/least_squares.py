@@ -113,7 +113,7 @@ def _solve_few(  # type: ignore[no-untyped-def]
         system = gram
     # entries that are summed from 0 before they are added: as many as where BLAS sums them
     at_once = np.int64(2**62) if r <= SMALL or fits_tiles(r, factors.itemsize) else GATHER
-    flat = part.reshape(-1)
+    flat, side = part.reshape(-1), sides[0]
     for i in range(start, stop):
         first, last, x = indptr[i], indptr[i + 1], out[i]
         if first == last:
@@ -121,7 +121,7 @@ def _solve_few(  # type: ignore[no-untyped-def]
             continue
         if len(base) == 0 and 2 * (last - first) < r:
             info = _solve_small(
-                posv, chars, ints, indices, values, factors, first, last, ridge[i], flat, sides[0], x
+                posv, chars, ints, indices, values, factors, first, last, ridge[i], flat, side, x
             )
             failed[i] = info != 0
             continue
@@ -140,7 +140,7 @@ def _solve_few(  # type: ignore[no-untyped-def]
             for q in range(p, r):
                 system[p, q] = gram[p, q]
             system[p, p] += ridge[i]
-            x[p] = sides[0, p]
+            x[p] = side[p]
         failed[i] = not _solve_system(posv, chars, ints, system, x)
 
 
