@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core import kernels
 from dpmf_core.algorithms.base import Personal, Recommender
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
@@ -124,7 +123,7 @@ def ranked_lists(
     if not len(users):
         return RankedLists(k, *(np.empty(0),) * 3, listed)
     lists = top_items(model, personal, history, users, k)
-    hits = kernels.are_among(lists, users, liked.by_user, liked.items, n_items)
+    hits = _are_among(liked, users, lists)
     reachable = np.minimum(np.diff(liked.by_user)[users], k)
     rare_liked = np.bincount(liked.users[rare[liked.items]], minlength=liked.n_users)
     rarely = np.minimum(rare_liked[users], k)
@@ -155,6 +154,14 @@ def figures_of_lists(parts: Sequence[RankedLists]) -> dict[str, float]:
         "coverage": int(listed.sum()) / len(listed),
     }
     return figures | ({f"rare_recall_at_{k}": float(rare.mean())} if rare.size else {})
+
+
+def _are_among(liked: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
+    """Which items of the users' lists (len(users), k) they like."""
+    known = liked.users.astype(np.int64) * liked.n_items + liked.items  # ascending
+    asked = users[:, None].astype(np.int64) * liked.n_items + lists
+    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+    return np.asarray((known[place] == asked) & (lists >= 0))
 
 
 def rare_items(counts: Array) -> npt.NDArray[np.bool_]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from dpmf_core.kernels.errors import error_sums
     from dpmf_core.kernels.least_squares import solve_psd, solve_rows
-    from dpmf_core.kernels.lists import are_among, best_unseen, best_unseen_products
+    from dpmf_core.kernels.lists import best_unseen, best_unseen_products
     from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
     from dpmf_core.kernels.readiness import ready
     from dpmf_core.kernels.rounding import round_towards_zero
@@ -36,7 +36,6 @@ __all__ = [
     "CG_STEPS",
     "RowSolver",
     "WarmStart",
-    "are_among",
     "best_unseen",
     "best_unseen_products",
     "compiled",
@@ -66,7 +65,7 @@ PLACES = {
         "conjugate_gradients": ("CG_STEPS", "RowSolver", "WarmStart", "refine_rows"),
         "errors": ("error_sums",),
         "least_squares": ("solve_psd", "solve_rows"),
-        "lists": ("are_among", "best_unseen", "best_unseen_products"),
+        "lists": ("best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),
         "readiness": ("ready",),
         "rounding": ("round_towards_zero",),

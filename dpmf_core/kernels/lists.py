@@ -259,27 +259,3 @@ def best_unseen_products(
         threads,
     )
     return out
-
-
-@compiled
-def _are_among(lists, users, starts, items, marked, out):  # type: ignore[no-untyped-def]
-    for row in range(len(lists)):
-        own = items[starts[users[row]] : starts[users[row] + 1]]
-        for at in range(len(own)):
-            marked[own[at]] = True
-        for place in range(lists.shape[1]):
-            out[row, place] = lists[row, place] >= 0 and marked[lists[row, place]]
-        for at in range(len(own)):
-            marked[own[at]] = False
-
-
-def are_among(
-    lists: Array, users: Array, starts: Array, items: Array, n_items: int
-) -> npt.NDArray[np.bool_]:
-    """Which items of users' lists (n, k) are theirs; -1 is none. users: (n,) rows of `starts`,
-    (n_users + 1,), between which their own lie in `items`.
-    """
-    out = np.empty(lists.shape, np.bool_)
-    marked = np.zeros(n_items, np.bool_)
-    _are_among(lists, np.asarray(users, np.int64), starts, items, marked, out)
-    return out

@@ -32,10 +32,7 @@ def ready() -> None:
         kernels.predict_ratings(0.0, values, values, factors, factors, indices, indices, (0.0, 1.0))
     kernels.rank_segments(indptr, values)
     kernels.best_unseen(np.ones((1, 3)), np.zeros(1), indptr, indices, 1)
-    lists = kernels.best_unseen_products(
-        (values, factors, factors), np.zeros(1), indptr, indices, 1
-    )
-    kernels.are_among(lists, np.zeros(1), indptr, indices, 2)
+    kernels.best_unseen_products((values, factors, factors), np.zeros(1), indptr, indices, 1)
     kernels.residuals(np.array([0, 2]), indices, values, 0.0, values, 1.0)
     for kind in (np.float32, np.float64):
         kernels.segment_sums(indptr, np.ones(2, kind))

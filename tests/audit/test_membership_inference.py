@@ -4,12 +4,13 @@ asked for.
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 from dpmf_core.algorithms import find
 from dpmf_core.audit import canary_data
@@ -105,12 +106,16 @@ def test_planted_faults_are_found(
 
 
 def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None:
-    """400 trainings without an error, 100 of each kind to judge, two tests: ln of the odds at 1
-    - (.0125)^(1 / 100), not the 16 that mu would give.
+    """Two tests, 100 trainings of each kind to judge: ln of the odds at Clopper and Pearson's
+    limits of the errors there were, not the 16 that mu would give.
     """
     found = audit("private-bias", epsilon=1.0, runs=400, fault="unlisted-release")
-    limit = 1 - 0.0125 ** (1 / 100)
-    assert found.lower == pytest.approx(math.log((1 - 1e-5 - limit) / limit), abs=1e-9)
+    shared = next(test for test in found.tests if test.attack == "what is shared")
+    errors = [int(number) for number in re.findall(r"\d+", shared.words)]
+    assert errors[1] == errors[3] == 100 and errors[0] + errors[2] < 10
+    alarms, misses = (beta.ppf(1 - 0.0125, k + 1, 100 - k) for k in (errors[0], errors[2]))
+    odds = max((1 - 1e-5 - alarms) / misses, (1 - 1e-5 - misses) / alarms)
+    assert found.lower == pytest.approx(math.log(odds), abs=1e-9)
     assert {test.rule for test in found.tests} == {"error rates"}
     assert found.realised is None and found.planned is None
     assert "no Gaussian mechanism" in found.rule

@@ -39,6 +39,10 @@ def test_the_plan_is_made_of_the_declared_statistics(case: Case) -> None:
         laws.check_plan(algorithm, case[1].world().shape)
 
 
+# Two first messages lie at most 1.94 apart, for their counts never cancel; second ones nearly 2.
+LOOSE = {"every user's message": 0.97}
+
+
 @in_corners
 @every
 def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(
@@ -63,7 +67,7 @@ def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(
             for name, share in answers.items():
                 largest[name] = max(share, largest.get(name, 0.0))
     assert largest.keys() == planned
-    assert {name: share for name, share in largest.items() if share < 0.99} == {}
+    assert {name: share for name, share in largest.items() if share < LOOSE.get(name, 0.99)} == {}
 
 
 @in_corners

@@ -61,18 +61,6 @@ def test_lists_of_products_are_the_first_of_what_sorting_gives(
         assert found.tolist() == expected
 
 
-def test_what_is_among_a_users_own_is_marked() -> None:
-    random = np.random.default_rng(3)
-    own = [np.flatnonzero(random.random(50) < share) for share in np.linspace(0, 1, 20)]
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in own])])
-    items = np.concatenate(own).astype(np.int32)
-    users, lists = random.permutation(20)[:13], random.integers(-1, 50, (13, 7))
-    found = kernels.are_among(lists, users, starts, items, 50)
-    assert np.array_equal(
-        found, [np.isin(row, own[user]) for row, user in zip(lists, users, strict=True)]
-    )
-
-
 def test_what_is_no_number_is_listed_only_where_nothing_else_is_left() -> None:
     scores = np.array([[1.0, np.nan, 3.0, np.nan, 2.0]], np.float32)
     found = kernels.best_unseen(scores, np.zeros(1, int), np.zeros(2, int), np.zeros(0, int), 3)

@@ -164,7 +164,7 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() 
     at = {(it.algorithm, it.epsilon): it.median for it in found}
     local = [it for it in found if it.algorithm == "local-bias"]
     needed = reaches(local, at["private-bias", 1.0])
-    assert needed is not None and 80 < needed < 1.3 * trust.part_epsilon(1.0, 2_000)
+    assert needed is not None and 80 < needed < 1.6 * trust.part_epsilon(1.0, 2_000)
     assert at["local-bias", 1.0] > at["user-mean", None] > at["private-bias", 0.2]
     assert all(point.spec.data.id == "cinema-small" for point in points)
     assert open_ratings(points[0].spec.data).n_users == 2_000
