@@ -122,16 +122,16 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_choosing_is_better_than_drawing_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nearly exact scores the winner of twenty is better on test ratings than what one
-    draw gives on average.
+    """With nearly exact scores the winner of twenty errs less on what it was chosen by than one
+    draw does on average. On test ratings it need not: these ratings hold nothing to learn.
     """
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: count)
     errors: dict[int, list[float]] = {1: [], 20: []}
     for count, found in errors.items():  # noqa: B007
         for seed in range(3):
             out = spec(search=search(seed=seed), score_noise=0.01).measure()
-            assert out.test_rmse is not None
-            found.append(out.test_rmse)
+            assert out.score is not None and out.test_rmse is not None
+            found.append(out.score)
     assert np.mean(errors[20]) < np.mean(errors[1])
 
 
