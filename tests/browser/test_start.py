@@ -19,7 +19,7 @@ Visit = Callable[..., Any]
 
 def test_the_first_page_of_a_cold_server_shows_its_figure_and_its_doors(visit: Visit) -> None:
     page = visit("/", viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    expect(page.locator(".number")).to_have_text(["ε = 2", "80% kept", "88 in 100"])
+    expect(page.locator(".number")).to_have_text(["ε = 2", "81% kept", "88 in 100"])
     expect(page.get_by_role("heading", level=1)).to_have_text("dpmf: what privacy costs")
     for name in DOORS:
         box = page.get_by_test_id("stMain").get_by_role("link", name=name).first.bounding_box()
