@@ -2,8 +2,8 @@
 
 A row's system is built from up to 256 gathered factors at a time and solved by Cholesky: in tiles
 where the number of factors suits them, else by `gemm` or `syrk`, and `posv`; few factors are read
-where they lie. A row with fewer
-entries than factors is solved in its own, smaller space: (F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v.
+where they lie. A row with fewer entries than factors is solved in its own, smaller space:
+(F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v.
 Rows are shared out to threads in chunks of equal cost; every row is computed the same way whatever
 the chunk, so results do not depend on the number of threads.
 """
