@@ -25,11 +25,9 @@ from dpmf_core.paths import data_folder
 from dpmf_datasets import parts_folder
 from dpmf_datasets.simulated.large_cinema import ENTRIES, large_cinema
 
-ALGORITHMS = {
-    1: ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als", "oneshot-nmf", "dp-nmf"),
-    10: ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als", "oneshot-nmf", "dp-nmf"),
-    100: ("private-bias", "spectral"),
-}
+LARGEST = ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als")
+TEN_MILLION = (*LARGEST, "dpals", "dpfw-oja", "oneshot-nmf", "dp-nmf")
+ALGORITHMS = {1: (*TEN_MILLION, "private-svd"), 10: TEN_MILLION, 100: LARGEST}
 ROOT = Path(__file__).parents[1]
 PEAK = "from dpmf_core.runs.memory import peak_mb; import sys; print(peak_mb(), file=sys.stderr)"
 
