@@ -2,14 +2,16 @@
 
 The laws; the tests of each module that differs from COMMIT (default: the last commit of main);
 and the contract of each algorithm in such a module. The tests of dpmf_core/runs/store.py are
-tests/runs/test_store.py and tests/runs/test_store_*.py; where there are none, those that import it.
-Where that is most of the suite, the laws alone.
+tests/runs/test_store.py and tests/runs/test_store_*.py; where there are none, those that import it,
+or else import what imports it. Where that is most of the suite, the laws alone.
 """
 
+import ast
 import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -21,19 +23,24 @@ CONTRACT = (
 # what every algorithm rests on: the contract of the quickest private one says whether it stands
 SHARED = ("dpmf_core/curator", "dpmf_core/data", "dpmf_core/kernels", "dpmf_core/privacy")
 QUICKEST = "private-bias"
+PRODUCT = ("app.py", "dpmf_core", "datasets", "pages")
+# folders whose packages have another name where they are imported
+IMPORTED_AS = {"datasets": "dpmf_datasets"}
+# what opens all pages, and what the contract's own modules are tried by
+ELSE = {"pages": Path("tests/pages/test_translated.py"), "dpmf_core": CONTRACT[0]}
 MOST = 20  # files of tests; where more would be needed, `make test` is the quicker answer
 
 
 def git(*words: str) -> list[str]:
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()
+    answer = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return answer.stdout.splitlines()
 
 
 def base() -> str:
     """The last commit shared with main; the last commit where there is no main."""
     for main in ("main", "origin/main"):
-        if shared := git("merge-base", "HEAD", main):
-            return shared[0]
+        if ancestors := git("merge-base", "HEAD", main):
+            return ancestors[0]
     return "HEAD"
 
 
@@ -44,37 +51,79 @@ def changed(commit: str) -> list[Path]:
     return [path for path in map(Path, dict.fromkeys([*differ, *new])) if (ROOT / path).exists()]
 
 
+def product_modules() -> list[Path]:
+    return [Path(path) for path in git("ls-files", "--", *PRODUCT) if path.endswith(".py")]
+
+
 def tests_of(path: Path) -> list[Path]:
-    """Its mirror under tests/, or the tests that import it."""
+    """Its mirror under tests/, or the tests nearest to it by imports; of what is found by its path, as
+    pages and commands are, the tests of its folder.
+    """
     if path.name.startswith("test_"):
         return [path]
-    found = sorted(ROOT.glob(f"tests/{_mirror(path)}"))
-    return [test.relative_to(ROOT) for test in found] or list(_importing(path))
+    near = _mirrors(path, path.stem) or _nearest(path) or _mirrors(path, "")
+    return near or [test for folder, test in ELSE.items() if path.is_relative_to(folder)]
 
 
-def _mirror(path: Path) -> str:
-    """A pattern: a page's tests are named for its folder, those of a module for the module."""
-    package, name = path.parent.name, path.stem
+def _mirrors(path: Path, name: str) -> list[Path]:
+    """Files of tests that are named for a module, or with no name for its folder: a page has one
+    folder, a package of the core as well.
+    """
+    package = path.parent.name
     if path.parts[0] == "pages":
-        return f"pages/test_{package if name == 'page' else name}*.py"
-    folder = "/".join(path.parts[:-1]).removeprefix("dpmf_core").strip("/")
-    return f"{folder or '.'}/test_{package if name == '__init__' else name}*.py"
+        pattern = f"pages/test_{package if name in ('page', '') else name}*.py"
+    else:
+        folder = "/".join(path.parts[:-1]).removeprefix("dpmf_core").strip("/")
+        pattern = f"{folder or '.'}/test_{package if name == '__init__' else name}*.py"
+    return [test.relative_to(ROOT) for test in sorted(ROOT.glob(f"tests/{pattern}"))]
 
 
-def _importing(path: Path) -> Iterator[Path]:
-    module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-    package, _, name = module.rpartition(".")
-    for test in sorted(ROOT.glob("tests/**/test_*.py")):
-        text = test.read_text("utf-8")
-        if f"from {module} import" in text or f"from {package} import {name}\n" in text:
-            yield test.relative_to(ROOT)
+def _nearest(path: Path) -> list[Path]:
+    """The tests that import a module; where there are none, those that import its importers, and so
+    on.
+    """
+    visited, front = {path}, {path}
+    while front:
+        importers = {file for it in front for file in _importers().get(_module(it), [])}
+        front = importers - visited
+        if tests := sorted(it for it in front if it.name.startswith("test_")):
+            return tests
+        visited |= front
+    return []
+
+
+def _module(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join([IMPORTED_AS.get(parts[0], parts[0]), *parts[1:]]).removesuffix(".__init__")
+
+
+@cache
+def _importers() -> dict[str, list[Path]]:
+    """By the name of a module of the project: the files that import it."""
+    paths = [*product_modules(), *map(Path, git("ls-files", "--", "tests/*.py"))]
+    importers: dict[str, list[Path]] = {_module(path): [] for path in paths}
+    for path in paths:
+        for name in _imports((ROOT / path).read_text("utf-8")):
+            if name in importers:
+                importers[name].append(path)
+    return importers
+
+
+def _imports(source: str) -> Iterator[str]:
+    """Names of modules that a text imports, and of what it imports from them."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def algorithms_of(paths: list[Path]) -> list[str]:
     """The ids of the algorithms in these modules."""
     sys.path.insert(0, str(ROOT))
     registry = importlib.import_module("dpmf_core.algorithms").REGISTRY
-    modules = {".".join(path.with_suffix("").parts) for path in paths}
+    modules = set(map(_module, paths))
     shared = any(path.is_relative_to(folder) for path in paths for folder in SHARED)
     own = {name for name, kind in registry.items() if kind.__module__ in modules}
     return sorted(own | ({QUICKEST} if shared else set()))
