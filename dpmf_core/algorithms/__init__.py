@@ -70,14 +70,14 @@ def build(
 
     Raises BadInput on a bad one.
     """
-    algorithm = declared(
+    algorithm = build_with_defaults(
         algorithm_id, {**find(algorithm_id).recommend(shape, budget, parameters), **parameters}
     )
     algorithm.check(shape)
     return algorithm
 
 
-def declared(algorithm_id: str, parameters: dict[str, Any]) -> Algorithm:
+def build_with_defaults(algorithm_id: str, parameters: dict[str, Any]) -> Algorithm:
     """An algorithm with the given parameters and its defaults for the others, whatever the data.
 
     Raises BadInput on a bad one.
@@ -89,7 +89,7 @@ def declared(algorithm_id: str, parameters: dict[str, Any]) -> Algorithm:
         raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
 
 
-def planned(
+def plan_by_level(
     algorithm: Algorithm, shape: Any, noise: NoiseKind = NoiseKind.CONTINUOUS
 ) -> Callable[[float], Event]:
     """The plan of an algorithm with this noise, over its level.
@@ -179,11 +179,11 @@ __all__ = [
     "Streams",
     "asks_sums_alone",
     "build",
+    "build_with_defaults",
     "curator_for",
-    "declared",
     "find",
     "of_task",
-    "planned",
+    "plan_by_level",
     "require_sums_alone",
     "train",
 ]

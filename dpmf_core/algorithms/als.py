@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.als_sums import ItemSystems, Known, require_room, solved
+from dpmf_core.algorithms.als_sums import DataSize, ItemSystems, require_room, solve_items
 from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.plain_biases import (
@@ -135,7 +135,7 @@ class ALS(Algorithm):
         b, joint = model.item_offsets, model.mended
         starts, order = self._entries(data, rng)
         ridge = self._item_ridge(model, np.diff(starts))
-        left, unit = (
+        residuals, unit = (
             data.values - np.float32(model.centre) - b[data.items],
             np.float32(data.shape.half_range / 2),
         )
@@ -148,10 +148,10 @@ class ALS(Algorithm):
                 else own.factors
             )
             base = self.unobserved_weight * (U.T @ U) if self.unobserved_weight else None
-            wanted = (left - own.offsets[data.users])[order]
-            seen = self._beside_ratings(Rows(starts, data.users[order], wanted, U), model, data)
+            targets = (residuals - own.offsets[data.users])[order]
+            entries = self._beside_ratings(Rows(starts, data.users[order], targets, U), model, data)
             solve = items if items and step < self.steps - 1 else kernels.solve_rows
-            V = solve(*seen, ridge, base=base)
+            V = solve(*entries, ridge, base=base)
             model = self._with_sides(model, V, b, data.shape)
             yield self._with_columns(model, data, sums_over(data))
 
@@ -160,17 +160,17 @@ class ALS(Algorithm):
         users, and rounds otherwise.
         """
         counts = curator.total(NumberOfEach())
-        data = Known(curator.shape, int(counts.sum()))
+        data = DataSize(curator.shape, int(counts.sum()))
         model = self._start(data, curator.total, rng)
         require_room(data.n_items, self.rank + model.mended)
         b, ridge = model.item_offsets, self._item_ridge(model, counts)
         for _ in range(self.steps):
             systems = curator.total(ItemSystems(), model, b)
-            V = solved(systems, ridge, self.unobserved_weight)
+            V = solve_items(systems, ridge, self.unobserved_weight)
             model = self._with_sides(model, V, b, data.shape)
             yield self._with_columns(model, data, curator.total)
 
-    def _start(self, data: Ratings | Known, exact_sum: ExactSum, rng: Streams) -> Recommender:
+    def _start(self, data: Ratings | DataSize, exact_sum: ExactSum, rng: Streams) -> Recommender:
         """The model before the first step: offsets, and random factors."""
         centre, b, damping = self._offsets(data, exact_sum)
         return Recommender(
@@ -201,7 +201,7 @@ class ALS(Algorithm):
         return kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None
 
     def _with_columns(
-        self, model: Recommender, data: Ratings | Known, exact_sum: ExactSum
+        self, model: Recommender, data: Ratings | DataSize, exact_sum: ExactSum
     ) -> Recommender:
         """Local columns beside the factors, where users have offsets: a typical user's ridge stands
         for the factors' prior.
@@ -217,7 +217,7 @@ class ALS(Algorithm):
         return rows
 
     def _offsets(
-        self, data: Ratings | Known, exact_sum: ExactSum
+        self, data: Ratings | DataSize, exact_sum: ExactSum
     ) -> tuple[float, Array, float | None]:
         """Centre, item offsets (n_items,) and damping of the user's offset, None for none."""
         none = np.zeros(data.n_items, np.float32)
@@ -236,20 +236,20 @@ class ALS(Algorithm):
             return data.by_item
         counts = data.item_counts
         n_kept = max(1, math.ceil(self.frequent_fraction * data.n_items))
-        kept = np.zeros(data.n_items, bool)
-        kept[np.argsort(-counts, kind="stable")[:n_kept]] = True
-        chosen = np.flatnonzero(kept[data.items])
+        kept_items = np.zeros(data.n_items, bool)
+        kept_items[np.argsort(-counts, kind="stable")[:n_kept]] = True
+        entries = np.flatnonzero(kept_items[data.items])
         if self.ratings_per_user:
-            few = data.only(kept[data.items])
+            few = data.only(kept_items[data.items])
             place = keyed_uniform(rng.sampling, few.users, few.items)
             if self.sampling == "adaptive":
                 place = place + counts[few.items]
-            chosen = chosen[rank_within_user(few, place) < self.ratings_per_user]
-        order = chosen[np.argsort(data.items[chosen], kind="stable")]
+            entries = entries[rank_within_user(few, place) < self.ratings_per_user]
+        order = entries[np.argsort(data.items[entries], kind="stable")]
         starts = np.searchsorted(data.items[order], np.arange(data.n_items + 1))
         return starts.astype(np.int64), order
 
-    def _biases(self, data: Ratings | Known) -> str:
+    def _biases(self, data: Ratings | DataSize) -> str:
         """Where ratings are few, what is seldom rated falls to 0 without offsets.
 
         Likes, all of one value, have none.
@@ -264,7 +264,7 @@ class ALS(Algorithm):
             else "joint"
         )
 
-    def _ridge(self, data: Ratings | Known) -> float:
+    def _ridge(self, data: Ratings | DataSize) -> float:
         """Stronger where ratings are few: chosen on MovieLens 1M cut to some items or users;
         checked on 100K and the cinema.
         """
@@ -284,6 +284,6 @@ class Rows(NamedTuple):
     factors: Array
 
 
-def ratings_per_row(data: Ratings | Known) -> float:
+def ratings_per_row(data: Ratings | DataSize) -> float:
     """Ratings for each user and each item: what there is to know for what there is to find."""
     return len(data) / (data.n_users + data.n_items)

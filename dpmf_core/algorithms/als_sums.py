@@ -17,7 +17,7 @@ AT_ONCE = 1024  # items that are solved together
 
 
 @dataclass(frozen=True)
-class Known:
+class DataSize:
     """What is known of ratings before any is read. n_ratings: of the rows that are learned from."""
 
     shape: Shape
@@ -60,30 +60,30 @@ class ItemSystems(ExactStatistic):
         sides = own.factors.astype(np.float64)
         if model.mended:
             sides = np.column_stack([sides, np.full(data.n_users, data.shape.half_range / 2)])
-        left = data.values - np.float32(model.centre) - b[data.items] - own.offsets[data.users]
+        residuals = data.values - np.float32(model.centre) - b[data.items] - own.offsets[data.users]
         starts, order = data.by_item
-        users, wanted, r = data.users[order], left[order].astype(np.float64), sides.shape[1]
+        users, targets, r = data.users[order], residuals[order].astype(np.float64), sides.shape[1]
         totals[0][:m, :, :r] += kernels.weighted_grams(starts, users, sides, 0, m)
-        totals[0][:m, :, r] += kernels.right_sides(starts, users, wanted, sides, 0, m)
+        totals[0][:m, :, r] += kernels.right_sides(starts, users, targets, sides, 0, m)
         totals[0][m, :, :r] += sides.T @ sides
 
 
-def solved(systems: Array, ridge: Array, unobserved_weight: float) -> Array:
+def solve_items(systems: Array, ridge: Array, unobserved_weight: float) -> Array:
     """The items' sides (n_items, r), float32, of `ItemSystems`. ridge: (n_items,), above 0."""
     n_items, r = len(systems) - 1, systems.shape[1]
-    base, found = unobserved_weight * systems[-1, :, :r], np.empty((n_items, r), np.float32)
+    base, sides = unobserved_weight * systems[-1, :, :r], np.empty((n_items, r), np.float32)
     for start in range(0, n_items, AT_ONCE):
         some = slice(start, min(start + AT_ONCE, n_items))
         grams = systems[some, :, :r] + base + ridge[some, None, None] * np.eye(r)
-        found[some] = np.linalg.solve(grams, systems[some, :, r:])[:, :, 0]
-    return found
+        sides[some] = np.linalg.solve(grams, systems[some, :, r:])[:, :, 0]
+    return sides
 
 
 def require_room(n_items: int, r: int) -> None:
     """Raises BadInput where the least squares of all items would take too much memory."""
-    if (needed := 8.0 * (n_items + 1) * r * (r + 1)) > MOST_BYTES:
+    if (n_bytes := 8.0 * (n_items + 1) * r * (r + 1)) > MOST_BYTES:
         raise BadInput(
             f"ALS on ratings in parts holds the least squares of all items, here"
-            f" {needed / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.0f} GB. Take a smaller rank"
+            f" {n_bytes / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.0f} GB. Take a smaller rank"
             " (--param rank=16), or fewer items (--top-items)."
         )

@@ -145,11 +145,11 @@ class Recommender(Model):
             return Personal(np.zeros(n, np.float32), np.zeros((n, 0), np.float32))
         from dpmf_core import kernels
 
-        return history.remembered(self, lambda: self.personal_by(kernels.solve_rows, history))
+        return history.cached_for(self, lambda: self.personal_by(kernels.solve_rows, history))
 
     def personal_by(self, solve: "RowSolver", history: Ratings) -> Personal:
         """The same with her least squares solved otherwise, as training may."""
-        offsets, left = self.residuals(history)
+        offsets, residuals = self.residuals(history)
         V = self.item_sides
         if not V.shape[1]:
             return Personal(offsets, np.zeros((history.n_users, 0), np.float32))
@@ -160,9 +160,9 @@ class Recommender(Model):
         if not self.mended:
             return Personal(
                 offsets,
-                solve(history.by_user, history.items, left, V, ridge, base=base),
+                solve(history.by_user, history.items, residuals, V, ridge, base=base),
             )
-        U = solve(history.by_user, history.items, left, wider, ridge, base=base)
+        U = solve(history.by_user, history.items, residuals, wider, ridge, base=base)
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
 
     def with_loadings(self, history: Ratings, own: Personal) -> Personal:
@@ -175,18 +175,22 @@ class Recommender(Model):
         if not L.shape[1]:
             return own
         plain = replace(self, local_columns=L[:, :0], bounds=(-np.inf, np.inf))
-        left = history.values - plain.predict(own, history.users, history.items)
+        residuals = history.values - plain.predict(own, history.users, history.items)
         unit = np.float32(history.shape.half_range / 2)
         columns = np.column_stack([L, np.full(len(L), unit, np.float32)])
-        found = kernels.solve_rows(history.by_user, history.items, left, columns, self.ridge)
-        return Personal(own.offsets + unit * found[:, -1], np.hstack([own.factors, found[:, :-1]]))
+        loadings = kernels.solve_rows(
+            history.by_user, history.items, residuals, columns, self.ridge
+        )
+        return Personal(
+            own.offsets + unit * loadings[:, -1], np.hstack([own.factors, loadings[:, :-1]])
+        )
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         """Predicted ratings (len(users),), float32, within bounds."""
         if not self.has_factors:  # nothing that takes compiled code
             a, b = personal.offsets, np.asarray(self.item_offsets, np.float32)
-            found = np.float32(self.centre) + a[users] + b[items]
-            return np.asarray(np.clip(found, *self.bounds), np.float32)
+            predictions = np.float32(self.centre) + a[users] + b[items]
+            return np.asarray(np.clip(predictions, *self.bounds), np.float32)
         from dpmf_core import kernels
 
         return kernels.predict_ratings(
@@ -204,9 +208,9 @@ class Recommender(Model):
         """What a user's list is ranked by, (len(users), n_items): not clipped, so that ties
         stay apart.
         """
-        found = personal.factors[users] @ self.item_sides.T
-        found += self.item_offsets
-        return np.asarray(found)
+        values = personal.factors[users] @ self.item_sides.T
+        values += self.item_offsets
+        return np.asarray(values)
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
@@ -224,8 +228,8 @@ class Algorithm(BaseModel):
 
     id: command-line name. source: citation. version: part of every cache key; raise it when results
     change.
-    task: what it factorises; shapes and data are then those of `data` or of `samples`. fitted: what
-    `fit` yields. twin: id of the same method without privacy.
+    task: what it factorises; shapes and data are then those of `data` or of `samples`.
+    model_type: of what `fit` yields. twin: id of the same method without privacy.
 
     How it stands among its rivals:
     colour: of its lines in every figure, by name; '' gives a private one a colour of its own.
@@ -246,7 +250,7 @@ class Algorithm(BaseModel):
     source: ClassVar[str]
     version: ClassVar[int] = 1
     task: ClassVar[Literal["ratings", "samples"]] = "ratings"
-    fitted: ClassVar[type] = Recommender
+    model_type: ClassVar[type] = Recommender
     twin: ClassVar[str] = "als"
     colour: ClassVar[str] = ""
     marker: ClassVar[str] = "circle"
@@ -259,7 +263,7 @@ class Algorithm(BaseModel):
 
     @classmethod
     def recommend(
-        cls, shape: Any, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Any, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Parameters that suit a public shape, a budget and the parameters given; anything
         absent keeps its field's default.

@@ -189,14 +189,14 @@ class OffsetsAlone(PrivateAlgorithm):
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
-    def model(self, released: ReleasedBiases, shape: Shape) -> Recommender:
+    def model(self, biases: ReleasedBiases, shape: Shape) -> Recommender:
         """What everybody gets."""
         model = no_factors(
-            shape, centre=shape.mid_range, item_offsets=released.offsets, user_damping=0.0
+            shape, centre=shape.mid_range, item_offsets=biases.offsets, user_damping=0.0
         )
         if not self.local_columns:
             return model
-        return with_local_columns(model, released.counts.expected, shape)
+        return with_local_columns(model, biases.counts.expected, shape)
 
 
 class PrivateBias(OffsetsAlone):
@@ -219,7 +219,7 @@ class PrivateBias(OffsetsAlone):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
-        released = release_biases(
+        biases = release_biases(
             curator, unit=shape.half_range / 2, prior_deviation=self.prior_deviation
         )
-        yield self.model(released, shape)
+        yield self.model(biases, shape)

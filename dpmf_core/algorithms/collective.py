@@ -82,52 +82,52 @@ class DPCMF(DPALS):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """As DPALS, but with factors for every item, for the table speaks of those that few have
         rated; and the more noise there is, the more features weigh. Constants were chosen on
         MovieLens 1M and 100K and the simulated cinema.
         """
-        found = super().recommend(shape, budget, given)
+        defaults = super().recommend(shape, budget, parameters)
         if budget is None:
-            return found
-        return found | {
-            "rank": min(shape.n_items, max(4, found["rank"])),
+            return defaults
+        return defaults | {
+            "rank": min(shape.n_items, max(4, defaults["rank"])),
             "frequent_fraction": 1.0,
             "feature_weight": min(1000.0, 3 / budget.mu**2),
         }
 
-    def _solved(
+    def _solve_items(
         self,
         systems: Iterable[Systems],
         ridge: Array,
         base: Array | None,
         shape: Shape,
-        kept: Array,
+        kept_items: Array,
     ) -> Array:
-        held = list(systems)
-        V = super()._solved(held, ridge, base, shape, kept)
-        F = centred_features(shape, kept)
+        blocks = list(systems)
+        V = super()._solve_items(blocks, ridge, base, shape, kept_items)
+        F = centred_features(shape, kept_items)
         if not self.feature_weight or not F.shape[1]:
             return V
         for _ in range(ROUNDS):
             W = feature_factors(V, F)
-            pulled = self.feature_weight * (F @ W)
+            pull = self.feature_weight * (F @ W)
             with_features = (
-                Systems(it.items, it.H, it.w + pulled[slice(*it.items)]) for it in held
+                Systems(it.items, it.H, it.w + pull[slice(*it.items)]) for it in blocks
             )
             both = self.feature_weight * (W.T @ W) + (0 if base is None else base)
-            V = super()._solved(with_features, ridge, both, shape, kept)
+            V = super()._solve_items(with_features, ridge, both, shape, kept_items)
         return V
 
 
-def centred_features(shape: Shape, kept: Array) -> Array:
+def centred_features(shape: Shape, kept_items: Array) -> Array:
     """The public table of the kept items (n_kept, n_features), float32: columns less their mean,
     all over one scale, so that an entry varies as much as a rating does.
     """
     if shape.item_features is None:
-        return np.zeros((len(kept), 0), np.float32)
-    F = shape.item_features.values[kept].astype(np.float64)
+        return np.zeros((len(kept_items), 0), np.float32)
+    F = shape.item_features.values[kept_items].astype(np.float64)
     F -= F.mean(axis=0)
     scale = np.sqrt(np.mean(F**2)) if F.size else 0.0
     return np.asarray(F * (shape.half_range / 2 / max(scale, 1e-12)), np.float32)
@@ -137,5 +137,5 @@ def feature_factors(V: Array, F: Array) -> Array:
     """W (n_features, r): every feature's ridge regression on the item factors."""
     moment = V.T.astype(np.float64) @ V
     ridge = FEATURE_RIDGE * np.trace(moment) / len(moment) + 1e-12
-    solved = np.linalg.solve(moment + ridge * np.eye(len(moment)), V.T @ F)
-    return np.asarray(solved.T, np.float32)
+    solution = np.linalg.solve(moment + ridge * np.eye(len(moment)), V.T @ F)
+    return np.asarray(solution.T, np.float32)

@@ -18,11 +18,11 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from dpmf_core.algorithms.base import Algorithm, Array, Streams
-from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, centred
+from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.kernels.shuffle import shuffled
+from dpmf_core.kernels.shuffle import shuffled_range
 from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Guarantee, Status
 
@@ -50,7 +50,7 @@ class Sketch(Algorithm):
         " not proved"
     )
     source: ClassVar[str] = "Balu & Furon 2016"
-    fitted: ClassVar[type] = SketchModel
+    model_type: ClassVar[type] = SketchModel
     version: ClassVar[int] = 4
     twin: ClassVar[str] = "sgd-mf"
 
@@ -120,15 +120,15 @@ class Sketch(Algorithm):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_former_names(cls, given: Any) -> Any:
+    def _read_former_names(cls, parameters: Any) -> Any:
         """Runs that were stored before version 4 have other names for two parameters."""
-        if not isinstance(given, dict):
-            return given
-        return {FORMER_NAMES.get(name, name): value for name, value in given.items()}
+        if not isinstance(parameters, dict):
+            return parameters
+        return {FORMER_NAMES.get(name, name): value for name, value in parameters.items()}
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         return {"rank": min(16, shape.n_items)}
 
@@ -156,15 +156,15 @@ class Sketch(Algorithm):
         data = curator.rows
         d, w, together = self.rank, self.width(data.shape), self.hashing == "vector"
         unit = data.shape.half_range / 2
-        model, left = centred(data)
-        values = (left / unit).astype(np.float32)
+        model, residuals = means_and_residuals(data)
+        values = (residuals / unit).astype(np.float32)
         user_keys, item_keys = hash_keys(rng.init, self.depth), hash_keys(rng.init, self.depth)
         cells = kernel.size(self.depth, w, d, together)
         # 0 would stay 0
         C = (rng.init.standard_normal(cells) * START * math.sqrt(self.depth / d)).astype(np.float32)
         limit = self.threshold * (2 if self.loss == "half" else 1) / unit**2
         for step in range(self.steps):
-            order = shuffled(len(data), rng.sampling + step)
+            order = shuffled_range(len(data), rng.sampling + step)
             rate = self.learning_rate / (1 + self.decay * step / self.steps)
             rows = (data.users[order], data.items[order], values[order])
             kernel.epoch(

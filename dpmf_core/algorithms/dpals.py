@@ -53,35 +53,37 @@ class DPALS(DPALSPlan):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
-        model, counts = self._centred(curator, rng)
-        kept = self._kept(shape, None if counts is None else counts.released)
-        V = self._start(curator, model, counts, kept, rng)
-        ridge = self._item_ridge(counts, kept)
-        for asked, entries in self._asked(curator, model, counts, kept, rng.sampling):
+        model, counts = self._start_model(curator, rng)
+        kept_items = self._kept_items(shape, None if counts is None else counts.values)
+        V = self._start(curator, model, counts, kept_items, rng)
+        ridge = self._item_ridge(counts, kept_items)
+        for step_curator, entries in self._step_curators(
+            curator, model, counts, kept_items, rng.sampling
+        ):
             training = replace(model, item_factors=V, ridge=self.user_regularisation, mended=False)
-            U = asked.hold(user_factors, self, training)
+            U = step_curator.hold(user_factors, self, training)
             V = np.zeros_like(V)
-            V[kept] = self._item_step(asked, U, entries, ridge, kept)
+            V[kept_items] = self._item_step(step_curator, U, entries, ridge, kept_items)
             model = replace(
                 model, item_factors=V * np.float32(self.clip_norm / math.sqrt(self.rank))
             )
             yield self._with_columns(model, counts, shape)
             V = orthonormal(V) if self.orthonormalise else model.item_factors
 
-    def _asked(
+    def _step_curators(
         self,
         curator: Curator,
         model: Recommender,
         counts: NoisyCounts | None,
-        kept: Array,
+        kept_items: Array,
         key: int,
     ) -> Iterator[tuple[Curator, Held]]:
         """Whom each step asks, and their entries of the item step."""
         if self.disjoint_users:
             for group in on_disjoint_groups(curator, self.steps):
-                yield group, group.hold(item_entries, self, model, counts, kept, key)
+                yield group, group.hold(item_entries, self, model, counts, kept_items, key)
         else:
-            entries = curator.hold(item_entries, self, model, counts, kept, key)
+            entries = curator.hold(item_entries, self, model, counts, kept_items, key)
             yield from itertools.repeat((curator, entries), self.steps)
 
     def _with_columns(
@@ -90,10 +92,12 @@ class DPALS(DPALSPlan):
         """Local columns beside the factors, where users have offsets."""
         if not self.local_columns or model.user_damping is None:
             return model
-        known = None if counts is None else counts.expected
-        return with_local_columns(model, known, shape)
+        expected = None if counts is None else counts.expected
+        return with_local_columns(model, expected, shape)
 
-    def _centred(self, curator: Curator, rng: Streams) -> tuple[Recommender, NoisyCounts | None]:
+    def _start_model(
+        self, curator: Curator, rng: Streams
+    ) -> tuple[Recommender, NoisyCounts | None]:
         """The model before factors, and noisy item counts where anything is steered by them."""
         shape: Shape = curator.shape
         model = Recommender(
@@ -108,9 +112,9 @@ class DPALS(DPALSPlan):
             mended=not self.unobserved_weight,
         )
         if self.biases:
-            found = release_biases(curator, unit=shape.half_range / 2)
-            model = replace(model, item_offsets=found.offsets)
-            return model, found.counts
+            biases = release_biases(curator, unit=shape.half_range / 2)
+            model = replace(model, item_offsets=biases.offsets)
+            return model, biases.counts
         if self.centring != "user":
             centre = private_mean(curator) if self.centring == "global" else 0.0
             model = replace(model, centre=centre, user_damping=None, mended=False)
@@ -118,24 +122,24 @@ class DPALS(DPALSPlan):
             return model, None
         statistic = self._own_counts(shape)
         noise = curator.scale(statistic)
-        entered = curator.hold(capped_ratings, self.ratings_per_user, rng.sampling)
-        return model, NoisyCounts(curator.release(statistic, entered), noise)
+        entries = curator.hold(capped_ratings, self.ratings_per_user, rng.sampling)
+        return model, NoisyCounts(curator.release(statistic, entries), noise)
 
-    def _kept(self, shape: Shape, counts: Array | None) -> Array:
+    def _kept_items(self, shape: Shape, counts: Array | None) -> Array:
         """Ascending ids of the items that have factors: those with the largest noisy counts."""
         if counts is None:
             return np.arange(shape.n_items)
         return np.sort(np.argsort(-counts, kind="stable")[: self._n_kept(shape)])
 
-    def _item_ridge(self, counts: NoisyCounts | None, kept: Array) -> Array:
-        ridge = self.regularisation * self.clip_norm**2 * np.ones(len(kept))
+    def _item_ridge(self, counts: NoisyCounts | None, kept_items: Array) -> Array:
+        ridge = self.regularisation * self.clip_norm**2 * np.ones(len(kept_items))
         if counts is not None:
-            ridge *= np.maximum(counts.released[kept], 1.0) ** self.regularisation_exponent
+            ridge *= np.maximum(counts.values[kept_items], 1.0) ** self.regularisation_exponent
         return ridge
 
-    def sampled(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+    def sample_mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
         """Mask over the ratings of one block: each user's k by a keyed draw, or her k rarest by
-        noisy counts. users: (n_ratings,) their numbers in the population.
+        noisy counts. users: (n_ratings,) what their draws are keyed by.
         """
         place = keyed_uniform(key, users, ratings.items)
         if self.sampling == "adaptive" and counts is not None:
@@ -143,7 +147,7 @@ class DPALS(DPALSPlan):
         return np.asarray(rank_within_user(ratings, place) < self.ratings_per_user)
 
     def weights(
-        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+        self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
         """w_ij of the entries, in item order; None weighs each as 1."""
         return None
@@ -153,7 +157,7 @@ class DPALS(DPALSPlan):
         curator: Curator,
         model: Recommender,
         counts: NoisyCounts | None,
-        kept: Array,
+        kept_items: Array,
         rng: Streams,
     ) -> Array:
         """Starting item factors (n_items, r) with orthonormal columns."""
@@ -161,24 +165,24 @@ class DPALS(DPALSPlan):
         if self.start == "random":
             return V
         V[:] = 0
-        F = orthonormal(self._directions(curator, model, counts, kept))
+        F = orthonormal(self._directions(curator, model, counts, kept_items))
         # fewer columns than the rank where fewer items are kept, or fewer factors stand out
-        V[kept, : F.shape[1]] = F
+        V[kept_items, : F.shape[1]] = F
         return V
 
     def _directions(
-        self, curator: Curator, model: Recommender, counts: NoisyCounts | None, kept: Array
+        self, curator: Curator, model: Recommender, counts: NoisyCounts | None, kept_items: Array
     ) -> Array:
         """Item factors (n_kept, at most rank) of one noisy second moment of rows of norm 1:
         eigenvectors, or the spectral method's.
         """
-        spectral, most = self.start == "spectral", min(self.rank, len(kept))
-        level = np.ones(len(kept))
+        spectral, most = self.start == "spectral", min(self.rank, len(kept_items))
+        level = np.ones(len(kept_items))
         if spectral and counts is not None:
-            level = counts.expected[kept]
+            level = counts.expected[kept_items]
         noise = curator.scale(SecondMoment())
-        rows = curator.hold(kept_rows, model, kept, level**0.25)
-        moment = curator.release(SecondMoment(), rows, len(kept))
+        rows = curator.hold(kept_rows, model, kept_items, level**0.25)
+        moment = curator.release(SecondMoment(), rows, len(kept_items))
         np.fill_diagonal(moment, 0.0)  # it carries popularity rather than taste
         if not spectral:
             return top_directions(moment, most)
@@ -197,12 +201,12 @@ class DPALS(DPALSPlan):
         )
 
     def _item_step(
-        self, curator: Curator, U: Held, entries: Held, ridge: Array, kept: Array
+        self, curator: Curator, U: Held, entries: Held, ridge: Array, kept_items: Array
     ) -> Array:
         """Factors of the kept items (n_kept, r), from their noisy statistics [C21, Alg. 1, lines
         8-12].
         """
-        r, m = self.rank, len(kept)
+        r, m = self.rank, len(kept_items)
         grams, right_sides = self._item_statistics(curator.shape)
         base = None
         if self.unobserved_weight:
@@ -217,20 +221,20 @@ class DPALS(DPALSPlan):
             Systems(at, noisy_H.astype(np.float32), noisy_w.astype(np.float32))
             for (at, noisy_H), (_, noisy_w) in zip(H, w, strict=True)
         )
-        return self._solved(systems, ridge, base, curator.shape, kept)
+        return self._solve_items(systems, ridge, base, curator.shape, kept_items)
 
-    def _solved(
+    def _solve_items(
         self,
         systems: Iterable["Systems"],
         ridge: Array,
         base: Array | None,
         shape: Shape,
-        kept: Array,
+        kept_items: Array,
     ) -> Array:
         """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item,
         block by block. base: lambda_0 K, or None.
         """
-        V = np.empty((len(kept), self.rank), np.float32)
+        V = np.empty((len(kept_items), self.rank), np.float32)
         for part in systems:
             at = slice(*part.items)
             V[at] = kernels.solve_psd(part.H, part.w, ridge[at], base=base, project=self.psd)
@@ -268,18 +272,18 @@ class AdaDPALS(DPALS):
     def _needs_counts(self) -> bool:
         return not self.biases
 
-    def sampled(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+    def sample_mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
         return np.ones(len(ratings), bool)
 
     def weights(
-        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+        self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
         """w_ij proportional to max(noisy count_j, 1)^-mu', scaled so that sum_j w_ij^2 = min(k,
         items that have factors) for every user [K23, section 3].
         """
         assert counts is not None  # _needs_counts, or biases
         raw = np.maximum(counts, 1.0) ** -self.rarity_exponent
-        squares = np.bincount(data.users[chosen], raw[data.items[chosen]] ** 2, data.n_users)
+        squares = np.bincount(data.users[entries], raw[data.items[entries]] ** 2, data.n_users)
         scale = self._root_entries(data.shape) / np.sqrt(np.maximum(squares, 1e-300)) * INSIDE
         return (raw[data.items[order]] * scale[data.users[order]]).astype(np.float32)
 

@@ -161,7 +161,7 @@ class DPALSPlan(PrivateAlgorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Defaults from public quantities alone: n, m and mu(epsilon, delta).
 
@@ -170,17 +170,17 @@ class DPALSPlan(PrivateAlgorithm):
         the biases. Constants were chosen on MovieLens 1M and checked elsewhere.
         """
         if budget is None:
-            return super().recommend(shape, budget, given)
+            return super().recommend(shape, budget, parameters)
         signal = shape.n_users * budget.mu
-        kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
-        biases = given.get("biases", True)
+        n_kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
+        biases = parameters.get("biases", True)
         share = {"bias_share": share_of_biases(shape, budget)} if biases else {}
         return share | {
-            "rank": min(32, kept, max(1, round(signal / (6 * kept)))),
-            "steps": 2 if given.get("start") == "spectral" else 5,
+            "rank": min(32, n_kept, max(1, round(signal / (6 * n_kept)))),
+            "steps": 2 if parameters.get("start") == "spectral" else 5,
             "start_share": 0.5,
             "ratings_per_user": min(100, max(10, shape.n_items // 4)),
-            "frequent_fraction": kept / shape.n_items,
+            "frequent_fraction": n_kept / shape.n_items,
             "regularisation": 10.0,
             "noise_ridge": 1.2,
             "user_regularisation": 0.05,
@@ -194,12 +194,12 @@ class DPALSPlan(PrivateAlgorithm):
     @property
     def _needs_counts(self) -> bool:
         """Counts of their own: biases bring theirs."""
-        steered = (
+        uses_counts = (
             self.sampling == "adaptive"
             or self.frequent_fraction < 1
             or self.regularisation_exponent > 0
         )
-        return steered and not self.biases
+        return uses_counts and not self.biases
 
     @property
     def _own_counts_share(self) -> float:
@@ -240,23 +240,23 @@ class DPALSPlan(PrivateAlgorithm):
         and whether it is released once or at every step.
         """
         own, centre = self._own_counts_share, self._centre_share
-        left = 1.0 - (self.bias_share if self.biases else 0.0) - own - centre
+        remainder = 1.0 - (self.bias_share if self.biases else 0.0) - own - centre
         parts: list[tuple[Statistic, float, bool]] = []
         if centre:
             parts.append((UserMeans(), centre, True))
         if self._needs_counts:
             parts.append((self._own_counts(shape), own, True))
         if self.start != "random":
-            parts.append((SecondMoment(), left * self.start_share, True))
-            left *= 1 - self.start_share
+            parts.append((SecondMoment(), remainder * self.start_share, True))
+            remainder *= 1 - self.start_share
         moment = MOMENT_SHARE if self.unobserved_weight else 0.0
         steps = 1 if self.disjoint_users else self.steps  # that a user is asked at
         if moment:
-            parts.append((UserMoment(self.clip_norm), left * moment / steps, False))
-        left *= (1 - moment) / steps
+            parts.append((UserMoment(self.clip_norm), remainder * moment / steps, False))
+        remainder *= (1 - moment) / steps
         grams, right_sides = self._item_statistics(shape)
-        parts.append((grams, left * self.gram_share, False))
-        parts.append((right_sides, left * (1 - self.gram_share), False))
+        parts.append((grams, remainder * self.gram_share, False))
+        parts.append((right_sides, remainder * (1 - self.gram_share), False))
         return parts
 
     def _own_counts(self, shape: Shape) -> CappedCounts:

@@ -46,23 +46,23 @@ class ItemRegression(Recommender):
     weights: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
     def personal(self, history: Ratings) -> OwnRow:
-        offsets, left = self.residuals(history)
+        offsets, residuals = self.residuals(history)
         rows = csr_array(
-            (left, history.items, history.by_user), shape=(len(offsets), len(self.weights))
+            (residuals, history.items, history.by_user), shape=(len(offsets), len(self.weights))
         )
         return OwnRow(offsets, np.zeros((history.n_users, 0), np.float32), rows)
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
-        found = np.empty(len(users), np.float32)
+        predictions = np.empty(len(users), np.float32)
         each, place = np.unique(users, return_inverse=True)
         order = np.argsort(place, kind="stable")
         size = max(1, MOST_SCORES // max(len(self.weights), 1))
         for start in range(0, len(each), size):
             scores = self.scores(personal, each[start : start + size])
-            chosen = order[slice(*np.searchsorted(place[order], (start, start + size)))]
-            found[chosen] = scores[place[chosen] - start, items[chosen]]
+            rows = order[slice(*np.searchsorted(place[order], (start, start + size)))]
+            predictions[rows] = scores[place[rows] - start, items[rows]]
         return np.asarray(
-            np.clip(self.centre + personal.offsets[users] + found, *self.bounds), np.float32
+            np.clip(self.centre + personal.offsets[users] + predictions, *self.bounds), np.float32
         )
 
     def scores(self, personal: Personal, users: Array) -> Array:
@@ -81,7 +81,7 @@ class EASE(Algorithm):
     title: ClassVar[str] = "EASE"
     words: ClassVar[str] = "a ridge regression of every item on all others, in closed form"
     source: ClassVar[str] = "Steck 2019"
-    fitted: ClassVar[type] = ItemRegression
+    model_type: ClassVar[type] = ItemRegression
 
     regularisation: float = Field(
         3.0,
@@ -97,8 +97,8 @@ class EASE(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
         model = self._offsets(data)
-        left = model.residuals(data)[1].astype(np.float64)
-        G = second_moment(data.by_user, data.items, left, data.n_items)
+        residuals = model.residuals(data)[1].astype(np.float64)
+        G = second_moment(data.by_user, data.items, residuals, data.n_items)
         ridge = self.regularisation * max(float(np.trace(G)) / len(G), 1e-9)
         yield replace(model, weights=item_weights(G, ridge))
 

@@ -60,16 +60,16 @@ class FrankWolfeModel(Recommender):
     def personal(self, history: Ratings) -> Personal:
         if self.refit:
             return super().personal(history)
-        offsets, left = self.residuals(history)
-        stepped = history
+        offsets, residuals = self.residuals(history)
+        history_part = history
         if self.partial:
             frequent = np.asarray(self.item_factors.any(axis=1))[history.items]
-            stepped, left = history.only(frequent), left[frequent]
+            history_part, residuals = history.only(frequent), residuals[frequent]
         bound = math.inf if self.row_bound is None else self.row_bound
         factors = replay(
-            stepped.by_user,
-            stepped.items,
-            left,
+            history_part.by_user,
+            history_part.items,
+            residuals,
             self.item_factors,
             self.inverse_singular,
             self.rates,
@@ -82,17 +82,17 @@ class FrankWolfeModel(Recommender):
 # ---- what users hold and add ---------------------------------------------------------------------
 
 
-def starting_rows(block: Block, model: FrankWolfeModel, kept: Array) -> Rows:
-    """Users' targets on the kept items, numbered as in `kept` (ascending ids), and iterates of
-    0.
+def starting_rows(block: Block, model: FrankWolfeModel, kept_items: Array) -> Rows:
+    """Users' targets on the kept items, numbered as in `kept_items` (ascending ids), and iterates
+    of 0.
     """
     rows: Ratings = block.rows
     new = np.full(rows.n_items, -1)
-    new[kept] = np.arange(len(kept))
-    chosen = new[rows.items] >= 0
-    few = rows.only(chosen)
+    new[kept_items] = np.arange(len(kept_items))
+    mask = new[rows.items] >= 0
+    few = rows.only(mask)
     bound = math.inf if model.row_bound is None else model.row_bound
-    return Rows(few.by_user, new[few.items], model.residuals(rows)[1][chosen], bound)
+    return Rows(few.by_user, new[few.items], model.residuals(rows)[1][mask], bound)
 
 
 def advanced_rows(
@@ -165,7 +165,7 @@ class FrankWolfe(Algorithm):
     A form says how rows are centred and bounded, and where the top singular pair comes from.
     """
 
-    fitted: ClassVar[type] = FrankWolfeModel
+    model_type: ClassVar[type] = FrankWolfeModel
     uses_item_features: ClassVar[bool] = True
     twin: ClassVar[str] = "fw"
     version: ClassVar[int] = 4
@@ -197,7 +197,7 @@ class FrankWolfe(Algorithm):
         """How many items have factors: a public number."""
         return shape.n_items
 
-    def _kept(self, curator: Curator, rng: Streams) -> Array:
+    def _kept_items(self, curator: Curator, rng: Streams) -> Array:
         """Ascending ids of the items that have factors."""
         return np.arange(curator.shape.n_items)
 
@@ -219,7 +219,7 @@ class FrankWolfe(Algorithm):
             **(defaults | parts),
         )
 
-    def _centred(self, curator: Curator) -> FrankWolfeModel:
+    def _start_model(self, curator: Curator) -> FrankWolfeModel:
         """The model before the first step."""
         raise NotImplementedError
 
@@ -231,13 +231,17 @@ class FrankWolfe(Algorithm):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[FrankWolfeModel]:
         shape: Shape = curator.shape
-        model, rates, kept = self._centred(curator), self._rates(), self._kept(curator, rng)
-        rows, m = curator.hold(starting_rows, model, kept), len(kept)
+        model, rates, kept_items = (
+            self._start_model(curator),
+            self._rates(),
+            self._kept_items(curator, rng),
+        )
+        rows, m = curator.hold(starting_rows, model, kept_items), len(kept_items)
         counts = self._known_counts(curator)
         V, inverse = np.zeros((shape.n_items, self.steps), np.float32), np.zeros(self.steps)
         for t in range(self.steps):
             v, singular = self._top(curator, curator.hold(residual_rows, rows, m), m, rng)
-            V[kept, t], inverse[t] = v, 1 / singular if singular > 1e-9 else 0.0
+            V[kept_items, t], inverse[t] = v, 1 / singular if singular > 1e-9 else 0.0
             model = replace(
                 model,
                 item_factors=V[:, : t + 1].copy(),
@@ -246,7 +250,7 @@ class FrankWolfe(Algorithm):
             )
             yield with_local_columns(model, counts, shape) if self.local_columns else model
             if t + 1 < self.steps:
-                step = V[kept, t], inverse[t], rates[t], model.kappa
+                step = V[kept_items, t], inverse[t], rates[t], model.kappa
                 rows = curator.hold(advanced_rows, rows, *step)
 
     def _known_counts(self, curator: Curator) -> Array | None:
@@ -272,7 +276,7 @@ class FW(FrankWolfe):
         ),
     )
 
-    def _centred(self, curator: Curator) -> FrankWolfeModel:
+    def _start_model(self, curator: Curator) -> FrankWolfeModel:
         if not self.biases:
             return self._empty(curator.shape)
         assert isinstance(curator, OpenCurator)

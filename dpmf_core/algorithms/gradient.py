@@ -44,11 +44,11 @@ def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[A
     Both are scaled by a power of two, which changes no digit: ||e_i|| <= 1 and ||u_i|| <= 2 `clip`.
     """
     personal = model.personal(rows)
-    _, left = model.residuals(rows)
+    _, residuals = model.residuals(rows)
     U = np.where(np.isfinite(personal.factors), personal.factors, 0.0).astype(np.float64)
     e = (
         kernels.predict_pairs(U, model.item_factors, rows.users, rows.items, dtype=np.float64)
-        - left
+        - residuals
     )
     sizes = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     norms = sizes * np.linalg.norm(U, axis=1)
@@ -141,12 +141,14 @@ class DPSGD(PrivateAlgorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         if budget is None:
             return {"rank": min(shape.n_items, 5)}
         signal = shape.n_users * budget.mu
-        share = {"bias_share": share_of_biases(shape, budget)} if given.get("biases", True) else {}
+        share = (
+            {"bias_share": share_of_biases(shape, budget)} if parameters.get("biases", True) else {}
+        )
         return share | {
             "rank": min(shape.n_items, 6, max(1, round(2 * math.sqrt(signal / shape.n_items))))
         }
@@ -197,8 +199,8 @@ class DPSGD(PrivateAlgorithm):
         shape: Shape = curator.shape
         offsets, counts = np.zeros(shape.n_items, np.float32), None
         if self.biases:
-            released = release_biases(curator, unit=shape.half_range / 2)
-            offsets, counts = released.offsets, released.counts.expected
+            biases = release_biases(curator, unit=shape.half_range / 2)
+            offsets, counts = biases.offsets, biases.counts.expected
         no_factors = np.zeros((shape.n_items, 0), np.float32)
         model = Recommender(
             shape.bounds, shape.mid_range, offsets, no_factors, 0.0, self.user_regularisation

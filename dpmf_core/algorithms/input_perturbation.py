@@ -31,14 +31,14 @@ class EveryRating(Statistic):
     docs/PRIVACY.md, "Every rating".
     """
 
-    range: float
+    bounds: tuple[float, float]
     name: ClassVar[str] = RATINGS
     norm: ClassVar[Literal["L1"]] = "L1"
     replace_one_factor: ClassVar[float] = 1.0
 
     @property
     def sensitivity(self) -> float:
-        return self.range
+        return self.bounds[1] - self.bounds[0]
 
     def empty(self, shape: Shape, starts: Array) -> Totals:
         return (np.zeros(starts[-1]),)
@@ -47,7 +47,8 @@ class EveryRating(Statistic):
         """starts: (n_users + 1,) where each user's cells begin."""
         rows: Ratings = block.rows
         place = np.arange(len(rows)) - rows.by_user[rows.users]
-        totals[0][starts[block.ids][rows.users] + place] += rows.values
+        values = rows.values.astype(np.float64).clip(*self.bounds)  # float32 may round beyond them
+        totals[0][starts[block.ids][rows.users] + place] += values
 
 
 class InputPerturbation(PrivateAlgorithm, ALS):
@@ -70,7 +71,7 @@ class InputPerturbation(PrivateAlgorithm, ALS):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """More noise, stronger ridge: the noise's variance in units of a rating's own."""
         if budget is None:
@@ -98,14 +99,14 @@ class InputPerturbation(PrivateAlgorithm, ALS):
         )
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
-        yield from self.alternate(perturbed(curator, self.clamp), rng)
+        yield from self.alternate(noisy_ratings(curator, self.clamp), rng)
 
 
 def every_rating(shape: Shape) -> EveryRating:
-    return EveryRating(2 * shape.half_range)
+    return EveryRating(shape.bounds)
 
 
-def perturbed(curator: Curator, clamp: bool) -> Ratings:
+def noisy_ratings(curator: Curator, clamp: bool) -> Ratings:
     """The same cells, each rating with noise of its own."""
     shape, cells = curator.shape, curator.cells()
     starts = np.searchsorted(cells.users, np.arange(shape.n_users + 1))
@@ -158,7 +159,7 @@ class DPNMFLaplace(PrivateAlgorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         return {"rank": min(8, shape.n_items)}
 
@@ -172,7 +173,7 @@ class DPNMFLaplace(PrivateAlgorithm):
         return InputPerturbation().guarantee()
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
-        noisy = perturbed(curator, clamp=True)
+        noisy = noisy_ratings(curator, clamp=True)
         low = noisy.bounds[0]
         x = noisy.values.astype(np.float64) - low  # non-negative
         W, H = (
@@ -187,21 +188,23 @@ class DPNMFLaplace(PrivateAlgorithm):
             self.prediction_ridge,
         )
         for _ in range(self.steps):
-            W = _multiplied(W, H, noisy, x, noisy.users, noisy.items)
-            H = _multiplied(H, W, noisy, x, noisy.items, noisy.users)
+            W = _multiplicative_step(W, H, noisy, x, noisy.users, noisy.items)
+            H = _multiplicative_step(H, W, noisy, x, noisy.items, noisy.users)
             model = replace(model, item_factors=H.astype(np.float32))
             yield model
 
 
-def _multiplied(A: Array, B: Array, data: Ratings, x: Array, rows: Array, columns: Array) -> Array:
+def _multiplicative_step(
+    A: Array, B: Array, data: Ratings, x: Array, rows: Array, columns: Array
+) -> Array:
     """A * (X B) / (A B^T B) over the observed cells (Lee & Seung 2001, with a mask)."""
     from scipy.sparse import coo_array
 
     from dpmf_core import kernels
 
     shape = (len(A), len(B))
-    predicted = kernels.predict_pairs(A, B, rows, columns, dtype=np.float64)
+    predictions = kernels.predict_pairs(A, B, rows, columns, dtype=np.float64)
     up, down = (
-        coo_array((values, (rows, columns)), shape=shape).tocsr() @ B for values in (x, predicted)
+        coo_array((values, (rows, columns)), shape=shape).tocsr() @ B for values in (x, predictions)
     )
     return np.asarray(A * (up + 1e-9) / (down + 1e-9))

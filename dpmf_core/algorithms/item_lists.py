@@ -76,16 +76,16 @@ class CentredRows(Rows):
         return on_grid(x, 1.0, self.n_units, factors=2)
 
 
-def liked_rows(block: Block, kept: Array, weights: Array, along: Array) -> CentredRows:
+def liked_rows(block: Block, kept_items: Array, weights: Array, along: Array) -> CentredRows:
     """Users' rows of ones over the kept items, weighted, less their part along popularity."""
-    rows = Rows.of(block.rows, np.ones(len(block.rows)), kept, weights)
+    rows = Rows.of(block.rows, np.ones(len(block.rows)), kept_items, weights)
     return CentredRows(
         rows.indptr, rows.items, rows.values, rows.n_items, along=along, n_units=block.n_units
     )
 
 
 @dataclass(frozen=True)
-class Liked:
+class ItemLikes:
     """The kept items: ascending ids, denoised counts, and the weights of their likes, each
     (n_kept,).
     """
@@ -95,7 +95,7 @@ class Liked:
     weights: Array
 
     @classmethod
-    def of(cls, items: Array, counts: Array, exponent: float) -> "Liked":
+    def of(cls, items: Array, counts: Array, exponent: float) -> "ItemLikes":
         """weights: counts^exponent, the largest 1."""
         weights = counts**exponent
         return cls(items, counts, weights / weights.max())
@@ -144,32 +144,33 @@ def items_carried(counts: Array, n_users: int, scale: float) -> int:
     return max(1, min(len(counts), int(1.4 * (likes / scale) ** 0.45)))
 
 
-def liked_covariance(curator: Curator, liked: Liked, rank: int, shrinkage: float) -> Array:
+def liked_covariance(curator: Curator, likes: ItemLikes, rank: int, shrinkage: float) -> Array:
     """Columns F (n_kept, K): F F^T is the moment of uncentred rows off its diagonal, made of
     popularity, a released spectrum, and public features as far as the spectrum misses them.
     """
-    n_users, m, along = curator.shape.n_users, len(liked.items), liked.along
-    rows = curator.hold(liked_rows, liked.items, liked.weights, along)
+    n_users, m, along = curator.shape.n_users, len(likes.items), likes.along
+    rows = curator.hold(liked_rows, likes.items, likes.weights, along)
     scale = curator.scale(SecondMoment())
     M = curator.release(SecondMoment(), rows, m)
-    found = spectrum(M, n_users, scale, min(rank, m), shrinkage)  # leaves M without diagonal
-    content = liked.content(curator.shape.item_features)
-    content = content * math.sqrt(content_share(M, found, along, content))
-    taste = np.concatenate([found.Q * np.sqrt(found.eta), content], axis=1)
+    # leaves M without diagonal
+    moment_spectrum = spectrum(M, n_users, scale, min(rank, m), shrinkage)
+    content = likes.content(curator.shape.item_features)
+    content = content * math.sqrt(content_share(M, moment_spectrum, along, content))
+    taste = np.concatenate([moment_spectrum.Q * np.sqrt(moment_spectrum.eta), content], axis=1)
     return np.column_stack([math.sqrt(POPULAR * n_users) * along, math.sqrt(1 - POPULAR) * taste])
 
 
-def content_share(M: Array, found: Spectrum, along: Array, content: Array) -> float:
+def content_share(M: Array, moment_spectrum: Spectrum, along: Array, content: Array) -> float:
     """How much of a moment M (n_kept, n_kept; diagonal 0) `content` explains beyond the spectrum:
     off the diagonal, least squares of M - Q eta Q^T on Y Y^T, where Y is content less its part
     along popularity. Never below 0.
     """
     Y = content - np.outer(along, along @ content)
-    L = found.Q * np.sqrt(found.eta)
+    L = moment_spectrum.Q * np.sqrt(moment_spectrum.eta)
     lengths = (Y**2).sum(1)
     size = ((Y.T @ Y) ** 2).sum() - (lengths**2).sum()
-    explained = ((L.T @ Y) ** 2).sum() - ((L**2).sum(1) * lengths).sum()
-    return float(max(((M @ Y) * Y).sum() - explained, 0.0) / size) if size > 0 else 0.0
+    explained_part = ((L.T @ Y) ** 2).sum() - ((L**2).sum(1) * lengths).sum()
+    return float(max(((M @ Y) * Y).sum() - explained_part, 0.0) / size) if size > 0 else 0.0
 
 
 def item_regression(F: Array, diagonal: Array, ridge: float) -> tuple[Array, Array]:
@@ -181,8 +182,8 @@ def item_regression(F: Array, diagonal: Array, ridge: float) -> tuple[Array, Arr
     diagonal at least a tenth is left to the item itself.
     """
     D = np.maximum(diagonal - (F**2).sum(1), LEAST_OWN * diagonal) + ridge
-    scaled = F / D[:, None]
-    probe = scaled @ np.linalg.inv(np.eye(F.shape[1]) + F.T @ scaled)
+    scaled_factors = F / D[:, None]
+    probe = scaled_factors @ np.linalg.inv(np.eye(F.shape[1]) + F.T @ scaled_factors)
     own = (probe * F).sum(1)  # what an item says of itself, below 1
     return probe, F / (1 - own)[:, None]
 
@@ -200,16 +201,16 @@ def list_by_counts(shape: Shape, counts: Array) -> Recommender:
 
 
 def list_by_regression(
-    shape: Shape, counts: Array, liked: Liked, F: Array, ridge: float
+    shape: Shape, counts: Array, likes: ItemLikes, F: Array, ridge: float
 ) -> Projection:
     """Kept items by their regression on all others, the others below them by released counts
     (n_items,). F: as of `liked_covariance`. ridge: in mean diagonal entries.
     """
     probe, V = (np.zeros((shape.n_items, F.shape[1]), np.float32) for _ in range(2))
-    per_item = shape.n_users / len(liked.items)
-    found = item_regression(F, liked.diagonal(shape.n_users), ridge * per_item)
-    probe[liked.items], V[liked.items] = liked.weights[:, None] * found[0], found[1]
+    per_item = shape.n_users / len(likes.items)
+    regression = item_regression(F, likes.diagonal(shape.n_users), ridge * per_item)
+    probe[likes.items], V[likes.items] = likes.weights[:, None] * regression[0], regression[1]
     places = _places(counts)
     offsets = places - shape.n_items  # below any score of a kept item
-    offsets[liked.items] = 1e-6 * places[liked.items]
+    offsets[likes.items] = 1e-6 * places[likes.items]
     return Projection(shape.bounds, 0.0, offsets.astype(np.float32), V, probe=probe)

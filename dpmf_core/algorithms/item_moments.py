@@ -35,22 +35,22 @@ class Rows:
     n_items: int
 
     @classmethod
-    def of(cls, data: Ratings, values: Array, kept: Array, weights: Array) -> "Rows":
-        """values: (n_ratings,). kept: ascending item ids (n_kept,). weights: of the kept items
-        (n_kept,). An empty row stays empty.
+    def of(cls, data: Ratings, values: Array, kept_items: Array, weights: Array) -> "Rows":
+        """values: (n_ratings,). kept_items: ascending ids (n_kept,). weights: of these (n_kept,).
+        An empty row stays empty.
         """
         new = np.full(data.n_items, -1)
-        new[kept] = np.arange(len(kept))
-        chosen = np.flatnonzero(new[data.items] >= 0)
-        users, items = data.users[chosen], new[data.items[chosen]]
-        scaled = values[chosen].astype(np.float64) * weights[items]
-        norms = np.sqrt(np.bincount(users, scaled**2, data.n_users))
-        scaled *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[users]
+        new[kept_items] = np.arange(len(kept_items))
+        entries = np.flatnonzero(new[data.items] >= 0)
+        users, items = data.users[entries], new[data.items[entries]]
+        scaled_values = values[entries].astype(np.float64) * weights[items]
+        norms = np.sqrt(np.bincount(users, scaled_values**2, data.n_users))
+        scaled_values *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[users]
         return cls(
             np.searchsorted(users, np.arange(data.n_users + 1)).astype(np.int64),
             items,
-            scaled,
-            len(kept),
+            scaled_values,
+            len(kept_items),
         )
 
     def moment(self) -> Array:
@@ -71,13 +71,13 @@ class Rows:
         )
 
 
-def kept_rows(block: Block, model: Recommender | None, kept: Array, weights: Array) -> Rows:
+def kept_rows(block: Block, model: Recommender | None, kept_items: Array, weights: Array) -> Rows:
     """Users' rows of residuals over the kept items, weighted and scaled to norm 1, on the grid;
     without a model of ones for what they rated.
     """
     data: Ratings = block.rows
     values = np.ones(len(data)) if model is None else model.residuals(data)[1]
-    rows = Rows.of(data, values, kept, weights)
+    rows = Rows.of(data, values, kept_items, weights)
     return replace(rows, values=on_grid(rows.values, 1.0, block.n_units, factors=2))
 
 
@@ -108,8 +108,8 @@ class SecondMoment(Statistic):
 
 @dataclass(frozen=True)
 class MomentColumns(Statistic):
-    """The `chosen` columns of the same matrix (n_kept, n_chosen): a user adds a times a part of
-    a, of Frobenius norm at most 1.
+    """Columns `column_ids` of the same matrix (n_kept, n_columns): a user adds a times a part of a,
+    of Frobenius norm at most 1.
 
     docs/PRIVACY.md, "Columns of the item second moment".
     """
@@ -118,13 +118,15 @@ class MomentColumns(Statistic):
     sensitivity: ClassVar[float] = 1.0
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 
-    def empty(self, shape: Shape, rows: Held, n_kept: int, chosen: Array) -> Totals:
-        return (np.zeros((n_kept, len(chosen))),)
+    def empty(self, shape: Shape, rows: Held, n_kept: int, column_ids: Array) -> Totals:
+        return (np.zeros((n_kept, len(column_ids))),)
 
-    def add(self, block: Block, totals: Totals, rows: Rows, n_kept: int, chosen: Array) -> None:
+    def add(self, block: Block, totals: Totals, rows: Rows, n_kept: int, column_ids: Array) -> None:
         A = rows.matrix
-        for start in range(0, len(chosen), 256):
-            totals[0][:, start : start + 256] += (A.T @ A[:, chosen[start : start + 256]]).toarray()
+        for start in range(0, len(column_ids), 256):
+            totals[0][:, start : start + 256] += (
+                A.T @ A[:, column_ids[start : start + 256]]
+            ).toarray()
 
 
 @dataclass(frozen=True)

@@ -133,23 +133,23 @@ def biases_from(
     deviation, that `release` finds for weights and offsets.
     """
 
-    def heard(weights: Array, offsets: Array) -> tuple[Array, NoisyCounts]:
+    def noisy_sums(weights: Array, offsets: Array) -> tuple[Array, NoisyCounts]:
         S, C = np.split(release(weights, offsets), 2)
         return S, NoisyCounts(C / COUNT_WEIGHT, noise / COUNT_WEIGHT)
 
-    sums, first = heard(np.ones(shape.n_items), np.zeros(shape.n_items))
+    sums, first = noisy_sums(np.ones(shape.n_items), np.zeros(shape.n_items))
     early = Estimates.of(sums, first.expected, noise)
     offsets = early.shrunk(first, shape, unit, prior_deviation).offsets.astype(float)
 
     weights = _weights(first.expected)
-    more, weighted = heard(weights, offsets)
-    counts = first.joined(
-        weighted.released / weights,
-        np.hypot(weighted.noise / weights, COUNT_ERROR * first.expected),
+    more, weighted_counts = noisy_sums(weights, offsets)
+    counts = first.combine_with(
+        weighted_counts.values / weights,
+        np.hypot(weighted_counts.noise / weights, COUNT_ERROR * first.expected),
     )
     early = Estimates.of(sums, counts.expected, noise, FIRST_ERROR)
     late = Estimates.of(more, weights * counts.expected, noise).plus(offsets / unit)
-    return early.joined(late).shrunk(counts, shape, unit, prior_deviation)
+    return early.combine_with(late).shrunk(counts, shape, unit, prior_deviation)
 
 
 def _weights(counts: Array) -> Array:
@@ -174,10 +174,10 @@ class Estimates:
         """
         return cls(sums / counts, (noise / counts) ** 2 + error**2)
 
-    def plus(self, known: Array) -> "Estimates":
-        return replace(self, offsets=self.offsets + known)
+    def plus(self, offsets: Array) -> "Estimates":
+        return replace(self, offsets=self.offsets + offsets)
 
-    def joined(self, other: "Estimates") -> "Estimates":
+    def combine_with(self, other: "Estimates") -> "Estimates":
         """Of both, each by its precision."""
         mine, theirs = 1 / self.variances, 1 / other.variances
         whole = mine + theirs
@@ -195,7 +195,7 @@ class Estimates:
         """
         C = counts.expected
         # sum of w^2 over sum of w, to a constant
-        typical_weight = min(1.0, shape.n_users / max(float(counts.released.sum()), 1.0))
+        typical_weight = min(1.0, shape.n_users / max(float(counts.values.sum()), 1.0))
         # beside noise: ratings, in units of 1, and what is not known of the count
         luck = C * typical_weight + counts.variances * prior_deviation**2
         variance = self.variances + luck / C**2

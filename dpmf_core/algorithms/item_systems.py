@@ -45,26 +45,28 @@ def item_entries(
     algorithm: "DPALS",
     model: Recommender,
     counts: "NoisyCounts | None",
-    kept: Array,
+    kept_items: Array,
     key: int,
 ) -> Entries:
     """At most k entries a user, of the kept items, chosen by her own row and by released counts
     alone.
     """
     data: Ratings = block.rows
-    released = None if counts is None else counts.released
+    noisy_counts = None if counts is None else counts.values
     new = np.full(data.n_items, -1)
-    new[kept] = np.arange(len(kept))
+    new[kept_items] = np.arange(len(kept_items))
     frequent = new[data.items] >= 0
     few = data.only(frequent)
-    mask = algorithm.sampled(few, block.ids[few.users], released, key)
-    chosen = np.flatnonzero(frequent)[mask]
-    order = chosen[np.argsort(data.items[chosen], kind="stable")]
-    starts = np.searchsorted(new[data.items[order]], np.arange(len(kept) + 1)).astype(np.int64)
+    mask = algorithm.sample_mask(few, block.draw_keys[few.users], noisy_counts, key)
+    entries = np.flatnonzero(frequent)[mask]
+    order = entries[np.argsort(data.items[entries], kind="stable")]
+    starts = np.searchsorted(new[data.items[order]], np.arange(len(kept_items) + 1)).astype(
+        np.int64
+    )
     G_M = np.float32(algorithm.rating_clip * data.shape.half_range)
     values = model.residuals(data)[1][order].clip(-G_M, G_M)
     return Entries(
-        starts, data.users[order], values, algorithm.weights(data, chosen, order, released)
+        starts, data.users[order], values, algorithm.weights(data, entries, order, noisy_counts)
     )
 
 

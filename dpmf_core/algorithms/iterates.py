@@ -84,10 +84,10 @@ def take_gradient_step(rows: Ratings, target: Array, C: Array, Q: Array, rate: f
     """Z = Y - eta P_Omega(Y - Y*) of Y_i = C_i Q^T. target: Y* on the observed cells
     (n_ratings,). rate: eta.
     """
-    predicted: Array = np.zeros(len(rows))
+    predictions: Array = np.zeros(len(rows))
     if C.shape[1]:
-        predicted = kernels.predict_pairs(C, Q, rows.users, rows.items, dtype=np.float64)
-    S = rate * (target.astype(np.float64) - predicted)
+        predictions = kernels.predict_pairs(C, Q, rows.users, rows.items, dtype=np.float64)
+    S = rate * (target.astype(np.float64) - predictions)
     return Iterate(C, csr_array((S, rows.items, rows.by_user), shape=(rows.n_users, rows.n_items)))
 
 
@@ -105,11 +105,11 @@ class GradientModel(Recommender):
     row_bound: float | None = None
 
     def personal(self, history: Ratings) -> Personal:
-        offsets, left = self.residuals(history)
+        offsets, residuals = self.residuals(history)
         C, Q = np.zeros((history.n_users, 0)), np.zeros((history.n_items, 0))
         stops = np.cumsum(self.ranks)
         for start, stop in zip(stops - self.ranks, stops, strict=True):
-            Z = take_gradient_step(history, left, C, Q, self.rate)
+            Z = take_gradient_step(history, residuals, C, Q, self.rate)
             if self.row_bound is not None:
                 Z = Z.clip_rows(Q, self.row_bound * INSIDE)
             directions = self.directions[:, start:stop]

@@ -102,8 +102,8 @@ class LocalBias(OffsetsAlone):
             return added_up(curator, curator.hold(offset_rows, unit, weights, offsets))
 
         noise = curator.scale(Messages()) * math.sqrt(shape.n_users)
-        found = biases_from(release, noise, shape, unit, self.prior_deviation)
-        yield self.model(found, shape)
+        biases = biases_from(release, noise, shape, unit, self.prior_deviation)
+        yield self.model(biases, shape)
 
 
 def added_up(curator: Curator, rows: Held) -> Array:

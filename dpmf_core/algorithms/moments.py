@@ -88,10 +88,10 @@ def estimate_distribution(M: Array, total: Array, scale: float, n: int) -> RowDi
     Q[:, :keep] = vectors.T
     first = Q @ total / n  # the mean, where anything is seen of it
     covariance = np.diag(values / n) - np.outer(first, first)
-    spreads, turned = np.linalg.eigh((covariance + covariance.T) / 2)
+    spreads, rotation = np.linalg.eigh((covariance + covariance.T) / 2)
     return RowDistribution(
         first @ Q,
-        turned.T @ Q,
+        rotation.T @ Q,
         np.sqrt(np.maximum(spreads, 0)),
         Q,
         overfit(values, keep * scale**2 / 2),
@@ -144,16 +144,16 @@ def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
     """
     y = total if axes is None else axes @ total
     size = np.abs(y)
-    ordered = np.sort(size)
+    sorted_sizes = np.sort(size)
     # so many coordinates lie at or below it
-    threshold, below = np.append(0.0, ordered), np.arange(len(y) + 1)
+    threshold, below = np.append(0.0, sorted_sizes), np.arange(len(y) + 1)
     risk = (
         (len(y) - 2 * below) * scale**2
-        + np.append(0.0, np.cumsum(ordered**2))
+        + np.append(0.0, np.cumsum(sorted_sizes**2))
         + (len(y) - below) * threshold**2
     )
-    kept = np.sign(y) * np.maximum(size - threshold[np.argmin(risk)], 0)
-    row = np.maximum(kept if axes is None else kept @ axes, 0)
+    signal = np.sign(y) * np.maximum(size - threshold[np.argmin(risk)], 0)
+    row = np.maximum(signal if axes is None else signal @ axes, 0)
     return np.asarray(row if row.any() else np.ones(len(row)))
 
 

@@ -100,10 +100,10 @@ class NMF(Factorisation):
         H, W = starting_factors(X, self.n_components, self.start, int(rng.init.integers(2**31)))
         model = Parts(unit_parts(W))
         for step in range(self.n_steps):
-            H, W, settled = descend(X, H, W, min(TOGETHER, self.iterations - step * TOGETHER))
+            H, W, converged = descend(X, H, W, min(TOGETHER, self.iterations - step * TOGETHER))
             model = Parts(unit_parts(W))
             yield model
-            if settled:
+            if converged:
                 break
 
 
@@ -123,10 +123,10 @@ def descend(X: Matrix, H: Array, W: Array, iterations: int) -> tuple[Array, Arra
         return H, W, True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it has not converged yet
-        H, W, done = non_negative_factorization(
+        H, W, n_iterations = non_negative_factorization(
             X, W=H, H=W, n_components=len(W), init="custom", max_iter=iterations, tol=1e-4
         )
-    return H, W, done < iterations
+    return H, W, n_iterations < iterations
 
 
 def unit_parts(W: Array) -> Array:

@@ -22,7 +22,7 @@ from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.splits import moments
 from dpmf_core.kernels import retention as kernel
-from dpmf_core.kernels.shuffle import shuffled
+from dpmf_core.kernels.shuffle import shuffled_range
 from dpmf_core.privacy import Budget
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
@@ -47,11 +47,11 @@ class RetentionModel(Recommender):
         if len(self.user_factors):
             return Personal(offsets, self.user_factors)
         return Personal(
-            offsets, _found(history, self.item_factors, self.passes, self.rate, self.penalty)
+            offsets, _user_vectors(history, self.item_factors, self.passes, self.rate, self.penalty)
         )
 
 
-def _found(
+def _user_vectors(
     data: Ratings, Q: Array, passes: int, rate: float, penalty: float, start: Array | None = None
 ) -> Array:
     """Every user's vector (n, d) from her own ratings less their mean."""
@@ -61,10 +61,10 @@ def _found(
     )
 
 
-def _centred(data: Ratings) -> Array:
+def _residuals(data: Ratings) -> Array:
     """Ratings (n_ratings,) less their users' means."""
-    left = data.values - np.float32(data.shape.mid_range)
-    return np.asarray(left - user_means(data, left)[data.users])
+    residuals = data.values - np.float32(data.shape.mid_range)
+    return np.asarray(residuals - user_means(data, residuals)[data.users])
 
 
 class Server:
@@ -72,13 +72,13 @@ class Server:
     else.
     """
 
-    __slots__ = ("item_factors", "item_rate", "passes", "penalty", "rate", "rated", "shared")
+    __slots__ = ("all_rated", "item_factors", "item_rate", "passes", "penalty", "rate", "shared")
 
     def __init__(
         self,
         item_factors: Array,
         *,
-        rated: bool,
+        all_rated: bool,
         shared: bool = False,
         passes: int = 10,
         rate: float = 0.01,
@@ -86,7 +86,7 @@ class Server:
         penalty: float = 0.1,
     ) -> None:
         self.item_factors = np.array(item_factors, np.float32)  # (m, d)
-        self.rated, self.shared, self.passes = rated, shared, passes
+        self.all_rated, self.shared, self.passes = all_rated, shared, passes
         self.rate, self.item_rate, self.penalty = rate, item_rate, penalty
 
     def recommend(self, items: Array, values: Array, count: int) -> Array:
@@ -103,7 +103,7 @@ class Server:
         )
         scores = (
             self.item_factors
-            @ _found(history, self.item_factors, self.passes, self.rate, self.penalty)[0]
+            @ _user_vectors(history, self.item_factors, self.passes, self.rate, self.penalty)[0]
         )
         scores[np.asarray(items, int)] = -np.inf
         return np.argsort(-scores, kind="stable")[:count]
@@ -139,7 +139,7 @@ class Server:
             rate=self.rate,
             item_rate=self.item_rate,
             penalty=self.penalty,
-            rated=self.rated,
+            all_rated=self.all_rated,
             shared=self.shared,
         )
 
@@ -153,7 +153,7 @@ class NoRetention(Algorithm):
         "nothing is kept of users; item factors learn from each interaction as it passes"
     )
     source: ClassVar[str] = "Vallet, Friedman & Berkovsky 2014"
-    fitted: ClassVar[type] = RetentionModel
+    model_type: ClassVar[type] = RetentionModel
     version: ClassVar[int] = 3
 
     variant: Variant = Field(
@@ -220,7 +220,7 @@ class NoRetention(Algorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         return {"rank": min(10, shape.n_items)}
 
@@ -230,41 +230,43 @@ class NoRetention(Algorithm):
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
-        arrived = self._arrivals(data, rng)
-        known = data.only(arrived < self.static_share) if self.variant != "baseline" else data
+        arrival_times = self._arrivals(data, rng)
+        known_ratings = (
+            data.only(arrival_times < self.static_share) if self.variant != "baseline" else data
+        )
         P, Q = (
             0.1 * rng.init.standard_normal((size, self.rank)).astype(np.float32)
             for size in (data.n_users, data.n_items)
         )
-        start, left = (P.copy(), Q.copy()), _centred(known)
+        start, residuals = (P.copy(), Q.copy()), _residuals(known_ratings)
         for step in range(self.steps):
-            order = shuffled(len(known), rng.sampling + step)
+            order = shuffled_range(len(known_ratings), rng.sampling + step)
             kernel.epoch(
                 P,
                 Q,
-                known.users[order],
-                known.items[order],
-                left[order],
+                known_ratings.users[order],
+                known_ratings.items[order],
+                residuals[order],
                 rate=self.rate,
                 penalty=self.penalty,
             )
-        held = NOT_HELD if self.variant in ("new", "rated") else P
+        user_factors = NOT_HELD if self.variant in ("new", "rated") else P
         model = RetentionModel(
             data.bounds,
             data.shape.mid_range,
             np.zeros(data.n_items, np.float32),
             Q,
-            user_factors=held,
+            user_factors=user_factors,
             passes=self.user_passes,
             rate=self.rate,
             penalty=self.penalty,
         )
         if self.variant == "online" and self.online_fit == "gradients":
-            yield from self._retrained(data, arrived, model, start)
+            yield from self._retrain_batches(data, arrival_times, model, start)
         elif self.variant == "online":
-            yield from self._refitted(data, arrived, model)
+            yield from self._refit_batches(data, arrival_times, model)
         elif self.variant in ("new", "rated"):
-            yield from self._streamed(data, arrived, model)
+            yield from self._stream_arrivals(data, arrival_times, model)
         else:
             yield model
 
@@ -274,8 +276,8 @@ class NoRetention(Algorithm):
             return moments(data, rng.sampling + 1_000_003)
         return keyed_uniform(rng.sampling + 1_000_003, data.users, data.items)
 
-    def _refitted(
-        self, data: Ratings, arrived: Array, model: RetentionModel
+    def _refit_batches(
+        self, data: Ratings, arrival_times: Array, model: RetentionModel
     ) -> Iterator[RetentionModel]:
         """[RS08] With each batch, the vectors of its users and then of its items are fitted again
         to all that is stored of them.
@@ -286,22 +288,29 @@ class NoRetention(Algorithm):
         P, Q = model.user_factors.copy(), model.item_factors.copy()
         edges = np.linspace(self.static_share, 1, BATCHES + 1)
         for batch, (begin, end) in enumerate(itertools.pairwise(edges)):
-            stored, new = data.only(arrived < end), data.only((arrived >= begin) & (arrived < end))
-            left = _centred(stored)
-            starts, order = stored.by_item
+            stored_ratings, new = (
+                data.only(arrival_times < end),
+                data.only((arrival_times >= begin) & (arrival_times < end)),
+            )
+            residuals = _residuals(stored_ratings)
+            starts, order = stored_ratings.by_item
             users, items = np.unique(new.users), np.unique(new.items)
             P[users] = kernels.solve_rows(
-                stored.by_user, stored.items, left, Q, self._pull(stored.by_user)
+                stored_ratings.by_user,
+                stored_ratings.items,
+                residuals,
+                Q,
+                self._pull(stored_ratings.by_user),
             )[users]
             Q[items] = kernels.solve_rows(
-                starts, stored.users[order], left[order], P, self._pull(starts)
+                starts, stored_ratings.users[order], residuals[order], P, self._pull(starts)
             )[items]
             model = replace(model, user_factors=P.copy(), item_factors=Q.copy())
             if (batch + 1) % (BATCHES // LOOKS) == 0:
                 yield model
 
-    def _retrained(
-        self, data: Ratings, arrived: Array, model: RetentionModel, start: tuple[Array, Array]
+    def _retrain_batches(
+        self, data: Ratings, arrival_times: Array, model: RetentionModel, start: tuple[Array, Array]
     ) -> Iterator[RetentionModel]:
         """[RS08] With each batch, the vectors of its users are found anew from where they started,
         by passes over all that is stored of them; then those of its items that were unknown at the
@@ -310,7 +319,7 @@ class NoRetention(Algorithm):
         In few batches: of a vector found anew, only the last fit counts.
         """
         P, Q = model.user_factors.copy(), model.item_factors.copy()
-        unknown = np.bincount(data.items[arrived < self.static_share], minlength=len(Q)) == 0
+        unknown = np.bincount(data.items[arrival_times < self.static_share], minlength=len(Q)) == 0
         edges = np.linspace(self.static_share, 1, LOOKS + 1)
         passes: dict[str, Any] = {
             "iterations": self.steps,
@@ -319,40 +328,47 @@ class NoRetention(Algorithm):
             "centred": False,
         }
         for begin, end in itertools.pairwise(edges):
-            stored, new = data.only(arrived < end), data.only((arrived >= begin) & (arrived < end))
-            touched = np.bincount(new.users, minlength=len(P)) > 0
-            hers = stored.only(touched[stored.users])
-            found = kernel.users(start[0], Q, hers.items, _centred(hers), hers.by_user, **passes)
-            P[touched] = found[touched]
-            touched = unknown & (np.bincount(new.items, minlength=len(Q)) > 0)
-            left, kept = _centred(stored), touched[stored.items]
-            its = stored.only(kept)
+            stored_ratings, new = (
+                data.only(arrival_times < end),
+                data.only((arrival_times >= begin) & (arrival_times < end)),
+            )
+            to_refit = np.bincount(new.users, minlength=len(P)) > 0
+            hers = stored_ratings.only(to_refit[stored_ratings.users])
+            vectors = kernel.users(
+                start[0], Q, hers.items, _residuals(hers), hers.by_user, **passes
+            )
+            P[to_refit] = vectors[to_refit]
+            to_refit = unknown & (np.bincount(new.items, minlength=len(Q)) > 0)
+            residuals, mask = _residuals(stored_ratings), to_refit[stored_ratings.items]
+            its = stored_ratings.only(mask)
             starts, order = its.by_item
-            found = kernel.users(start[1], P, its.users[order], left[kept][order], starts, **passes)
-            Q[touched] = found[touched]
+            vectors = kernel.users(
+                start[1], P, its.users[order], residuals[mask][order], starts, **passes
+            )
+            Q[to_refit] = vectors[to_refit]
             model = replace(model, user_factors=P.copy(), item_factors=Q.copy())
             yield model
 
     def _pull(self, starts: Array) -> Array:
         return np.asarray(np.maximum(self.penalty * np.diff(starts), 1e-6))
 
-    def _streamed(
-        self, data: Ratings, arrived: Array, model: RetentionModel
+    def _stream_arrivals(
+        self, data: Ratings, arrival_times: Array, model: RetentionModel
     ) -> Iterator[RetentionModel]:
         """Ratings in order of arrival, each user's in her own; the server forgets each."""
-        by_user = np.lexsort((arrived, data.users))
+        by_user = np.lexsort((arrival_times, data.users))
         items, values = data.items[by_user], data.values[by_user]
-        late = np.flatnonzero(arrived[by_user] >= self.static_share)
-        position = late[np.argsort(arrived[by_user][late], kind="stable")]
+        late = np.flatnonzero(arrival_times[by_user] >= self.static_share)
+        position = late[np.argsort(arrival_times[by_user][late], kind="stable")]
         rows = data.users[by_user][position]
-        rated, shared = self.variant == "rated", self.rated_step == "shared"
+        all_rated, shared = self.variant == "rated", self.rated_step == "shared"
         server = Server(
             model.item_factors,
-            rated=rated,
+            all_rated=all_rated,
             shared=shared,
             passes=self.user_passes,
             rate=self.rate,
-            item_rate=self.item_rate or (0.005 if rated and not shared else 0.05),
+            item_rate=self.item_rate or (0.005 if all_rated and not shared else 0.05),
             penalty=self.penalty,
         )
         for part in np.array_split(np.arange(len(position)), LOOKS):

@@ -20,23 +20,23 @@ AT_ONCE = 4096  # items, so that 8 MB do
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """released: (n_items,) weighted counts with Gaussian noise of deviation `noise`, one for all or
+    """values: (n_items,) weighted counts with Gaussian noise of deviation `noise`, one for all or
     (n_items,).
     """
 
-    released: Array
+    values: Array
     noise: float | Array
 
-    def joined(self, released: Array, noise: Array) -> "NoisyCounts":
+    def combine_with(self, values: Array, noise: Array) -> "NoisyCounts":
         """With other estimates of the same counts (n_items,), each by its precision."""
         precision = 1 / np.square(self.noise)
         whole = precision + 1 / noise**2
-        mean = (precision * self.released + released / noise**2) / whole
+        mean = (precision * self.values + values / noise**2) / whole
         return NoisyCounts(mean, 1 / np.sqrt(whole))
 
     @property
     def expected(self) -> Array:
-        """Posterior means (n_items,), above 0, in the order of `released`."""
+        """Posterior means (n_items,), above 0, in the order of `values`."""
         return self._posterior[0]
 
     @property
@@ -46,39 +46,39 @@ class NoisyCounts:
 
     @cached_property
     def _posterior(self) -> tuple[Array, Array]:
-        mean = max(float(self.released.mean()), 1e-3)
-        noise = np.broadcast_to(np.maximum(self.noise, 1e-9 * mean), self.released.shape)
-        spread = max(float(self.released.var() - np.mean(noise**2)), 0.0)
+        mean = max(float(self.values.mean()), 1e-3)
+        noise = np.broadcast_to(np.maximum(self.noise, 1e-9 * mean), self.values.shape)
+        spread = max(float(self.values.var() - np.mean(noise**2)), 0.0)
         deviation = math.sqrt(math.log1p(spread / mean**2))
         if not deviation:
-            return np.full(len(self.released), mean), np.zeros(len(self.released))
+            return np.full(len(self.values), mean), np.zeros(len(self.values))
         middle = math.log(mean) - deviation**2 / 2
-        largest = (math.log(max(float(self.released.max()), mean)) - middle) / deviation
+        largest = (math.log(max(float(self.values.max()), mean)) - middle) / deviation
         z = np.linspace(-WIDEST, max(WIDEST, largest), POINTS)
         values = np.exp(middle + deviation * z)
         parts = [
             _moments(
-                self.released[start : start + AT_ONCE],
+                self.values[start : start + AT_ONCE],
                 noise[start : start + AT_ONCE],
                 values,
                 z**2 / 2,
             )
-            for start in range(0, len(self.released), AT_ONCE)
+            for start in range(0, len(self.values), AT_ONCE)
         ]
         expected, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
         # noise below the grid's steps: the released count is as good as the true one
-        known = noise < (z[1] - z[0]) * deviation * self.released
+        is_exact = noise < (z[1] - z[0]) * deviation * self.values
         return (
-            np.where(known, self.released, expected),
-            np.where(known, noise**2, variances),
+            np.where(is_exact, self.values, expected),
+            np.where(is_exact, noise**2, variances),
         )
 
 
-def _moments(released: Array, noise: Array, values: Array, cost: Array) -> tuple[Array, Array]:
+def _moments(counts: Array, noise: Array, values: Array, cost: Array) -> tuple[Array, Array]:
     """Posterior mean and variance of each count (n,), whose noise has deviation (n,), over `values`
     (p,), whose prior density is exp(-cost).
     """
-    logarithms = -(((released[:, None] - values) / noise[:, None]) ** 2) / 2 - cost
+    logarithms = -(((counts[:, None] - values) / noise[:, None]) ** 2) / 2 - cost
     weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     mean = weights @ values

@@ -12,7 +12,7 @@ from dpmf_core.data.item_features import ItemFeatures
 
 # prior deviations of the coefficients, in quarters of the rating range: of a category, and of a
 # number scaled to mean square 1; and how much of an offset's own deviation features leave
-CATEGORY, NUMBER, LEFT = 0.2, 0.15, 0.6
+CATEGORY, NUMBER, RESIDUAL = 0.2, 0.15, 0.6
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,15 @@ def regress_offsets(
     columns.append(centred(log_counts[:, None], weights))
     deviations.append(deviation)
     if features is not None:
-        deviation *= LEFT
+        deviation *= RESIDUAL
         weights = 1 / (deviation**2 + variance)
         categories, numbers = features.categories, features.numbers
         columns += [centred(categories, weights), scaled(numbers, weights)]
         deviations += [CATEGORY] * categories.shape[1] + [NUMBER] * numbers.shape[1]
     X = np.hstack(columns)
-    weighted = X * weights[:, None]
+    weighted_columns = X * weights[:, None]
     ridge = np.diag(1 / np.square(deviations))
     return OffsetPrior(
-        X @ np.linalg.solve(weighted.T @ X + ridge, weighted.T @ estimates), deviation
+        X @ np.linalg.solve(weighted_columns.T @ X + ridge, weighted_columns.T @ estimates),
+        deviation,
     )

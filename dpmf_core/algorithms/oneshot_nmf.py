@@ -96,26 +96,26 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
 
     @classmethod
     def recommend(
-        cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Words as the square root of samples times mu, for that is how far the noise lets one
         see; with next to nothing to see, the sum alone. Of images, more for the sum where less can
         be seen, for the second moment stands on it.
         """
-        chosen = super().recommend(shape, budget, given)
+        defaults = super().recommend(shape, budget, parameters)
         if budget is None:
-            return chosen
+            return defaults
         signal = shape.n_units * budget.mu
-        wanted = max(
-            2 * int(given.get("n_components", chosen["n_components"])),
+        n_features = max(
+            2 * int(parameters.get("n_components", defaults["n_components"])),
             round(10 * math.sqrt(signal)),
         )
-        seen = signal >= moments.least_signal(shape)
-        if shape.image is not None and seen:
-            chosen["sum_share"] = round(max(0.1, min(0.5, 4 / math.sqrt(signal))), 2)
-        return chosen | {
-            "features_kept": min(wanted, shape.n_features, moments.MOST_FEATURES),
-            "second_moment": seen,
+        is_visible = signal >= moments.least_signal(shape)
+        if shape.image is not None and is_visible:
+            defaults["sum_share"] = round(max(0.1, min(0.5, 4 / math.sqrt(signal))), 2)
+        return defaults | {
+            "features_kept": min(n_features, shape.n_features, moments.MOST_FEATURES),
+            "second_moment": is_visible,
         }
 
     def check(self, shape: SampleShape) -> None:
@@ -142,12 +142,12 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         )
 
     def coordinates(self, statistic: str, shape: SampleShape) -> int:
-        kept = (
+        n_kept = (
             shape.n_features
             if shape.image is not None
             else min(self.features_kept, shape.n_features)
         )
-        return triangle(kept) if statistic == START else super().coordinates(statistic, shape)
+        return triangle(n_kept) if statistic == START else super().coordinates(statistic, shape)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)
@@ -175,16 +175,18 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         mean row where these explain more of it.
         """
         shape: SampleShape = curator.shape
-        kept = np.argsort(-total, kind="stable")[: self.features_kept]
+        kept_features = np.argsort(-total, kind="stable")[: self.features_kept]
         scale = curator.scale(SampleMoment())
-        M = curator.release(SampleMoment(), rows, kept)
-        found = moments.estimate_distribution(M, total[kept], scale, shape.n_units)
+        M = curator.release(SampleMoment(), rows, kept_features)
+        distribution = moments.estimate_distribution(M, total[kept_features], scale, shape.n_units)
         # as many numbers whatever was found
-        points = found.points(rng.init.standard_normal((self.points, len(kept))))
+        points = distribution.points(rng.init.standard_normal((self.points, len(kept_features))))
         W = np.zeros((self.n_components, shape.n_features))
-        W[:, kept] = self._factorise(points, "random", rng)
-        gain = moments.explained_energy(M, W[:, kept]) - found.overstatement(W[:, kept])
-        return pieces if moments.explained_energy(M, pieces[:, kept]) > gain else W
+        W[:, kept_features] = self._factorise(points, "random", rng)
+        gain = moments.explained_energy(M, W[:, kept_features]) - distribution.overstatement(
+            W[:, kept_features]
+        )
+        return pieces if moments.explained_energy(M, pieces[:, kept_features]) > gain else W
 
     def _from_residuals(
         self, curator: Curator, total: Array, row: Array, pieces: Array, rng: Streams
@@ -197,12 +199,13 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         rows = curator.hold(residual_samples, centre, reach)
         scale = reach**2 * curator.scale(SampleMoment())
         M = reach**2 * curator.release(SampleMoment(), rows, None)
-        found = estimate_residuals(M, centre, scale, n, self._axes(curator.shape))
-        drawn, fresh = (
-            found.points(rng.init.standard_normal((self.points, len(centre)))) for _ in range(2)
+        distribution = estimate_residuals(M, centre, scale, n, self._axes(curator.shape))
+        points, fresh = (
+            distribution.points(rng.init.standard_normal((self.points, len(centre))))
+            for _ in range(2)
         )
-        W = self._factorise(drawn, "nndsvda", rng)
-        return W if found.lead(W, pieces, fresh) > 0 else pieces
+        W = self._factorise(points, "nndsvda", rng)
+        return W if distribution.lead(W, pieces, fresh) > 0 else pieces
 
     def _factorise(self, points: Array, start: str, rng: Streams) -> Array:
         """Parts of points, which are data of nobody."""

@@ -124,12 +124,12 @@ class Factorisation(Algorithm):
     """A non-negative factorisation of samples."""
 
     task: ClassVar[Literal["ratings", "samples"]] = "samples"
-    fitted: ClassVar[type] = Parts
+    model_type: ClassVar[type] = Parts
     twin: ClassVar[str] = "nmf"
 
     @classmethod
     def recommend(
-        cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """At most as many parts as features."""
         default = int(cls.model_fields["n_components"].default)

@@ -93,8 +93,8 @@ def damped_biases(
     centre, counts = mean_rating(exact_sum, shape), exact_sum(NumberOfEach())
     b = np.zeros(shape.n_items, np.float32)
     for _ in range(rounds):
-        left = exact_sum(LeftOver(damping), centre, b)
-        b = (left / np.maximum(counts + damping, 1e-9)).astype(np.float32)
+        residual_sums = exact_sum(LeftOver(damping), centre, b)
+        b = (residual_sums / np.maximum(counts + damping, 1e-9)).astype(np.float32)
     return centre, b
 
 

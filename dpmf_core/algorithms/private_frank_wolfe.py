@@ -36,7 +36,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Status, sequence
 
 FAILURE = 0.01  # b of the source's slack
-COUNTED = 50  # ratings of a user that count where the frequent items are chosen
+MOST_COUNTED = 50  # ratings of a user that count where the frequent items are chosen
 COUNT_SHARE = 0.05  # of mu^2, for these counts
 CLIP = 0.1  # of products, in row clips squared: few rows lie further along one direction
 
@@ -117,7 +117,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Defaults from n, m and mu(epsilon, delta) alone: `signal` = n mu / m is what all users
         give an item over the noise of one release.
@@ -129,9 +129,9 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         """
         if budget is None:
             return {}
-        signal = cls._signal(shape, budget, given)
+        signal = cls._signal(shape, budget, parameters)
         steps = min(20, round(3 + signal / 6))
-        T = int(given.get("steps", steps))
+        T = int(parameters.get("steps", steps))
         return {
             "steps": steps,
             "nuclear_norm": min(0.13 * T, max(0.25, 0.044 * T), 0.45),
@@ -139,13 +139,13 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         }
 
     @staticmethod
-    def _signal(shape: Shape, budget: Budget, given: Mapping[str, Any]) -> float:
-        share = float(given.get("frequent_fraction", 1.0))
+    def _signal(shape: Shape, budget: Budget, parameters: Mapping[str, Any]) -> float:
+        share = float(parameters.get("frequent_fraction", 1.0))
         return shape.n_users * budget.mu / (share * shape.n_items)
 
     def check(self, shape: Shape) -> None:
-        kept = replace(shape, n_items=self._n_kept(shape))
-        fits_in_memory(self, kept, "--algorithm dpfw-oja")
+        kept_shape = replace(shape, n_items=self._n_kept(shape))
+        fits_in_memory(self, kept_shape, "--algorithm dpfw-oja")
 
     def _n_kept(self, shape: Shape) -> int:
         return max(1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items)))
@@ -157,16 +157,16 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         """What chooses the frequent items; nothing where all items have factors."""
         if self._n_kept(shape) == shape.n_items:
             return ()
-        return (CappedCounts(min(COUNTED, shape.n_items)),)
+        return (CappedCounts(min(MOST_COUNTED, shape.n_items)),)
 
-    def _kept(self, curator: Curator, rng: Streams) -> Array:
+    def _kept_items(self, curator: Curator, rng: Streams) -> Array:
         shape: Shape = curator.shape
-        kept = np.arange(shape.n_items)
+        kept_items = np.arange(shape.n_items)
         for statistic in self._counts(shape):
-            entered = curator.hold(capped_ratings, statistic.most, rng.sampling)
-            counts = curator.release(statistic, entered)
-            kept = np.sort(np.argsort(-counts, kind="stable")[: self._n_kept(shape)])
-        return kept
+            entries = curator.hold(capped_ratings, statistic.most, rng.sampling)
+            counts = curator.release(statistic, entries)
+            kept_items = np.sort(np.argsort(-counts, kind="stable")[: self._n_kept(shape)])
+        return kept_items
 
     def _shares(self) -> Array:
         """Of mu^2, per step."""
@@ -191,7 +191,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
-    def _centred(self, curator: Curator) -> FrankWolfeModel:
+    def _start_model(self, curator: Curator) -> FrankWolfeModel:
         shape: Shape = curator.shape
         refit = self.user_step == "ridge"
         return self._empty(
@@ -202,7 +202,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
             mended=refit,
         )
 
-    def _widened(self, square: float, scale: float, m: int) -> float:
+    def _length_bound(self, square: float, scale: float, m: int) -> float:
         """l from a noisy l^2, with the source's slack on demand [J18, Alg. 1, line 6]."""
         return math.sqrt(max(square, 0.0)) + (
             math.sqrt(scale * math.log(m / FAILURE)) * m**0.25 if self.slack else 0.0
@@ -213,11 +213,11 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
 
     def plan(self, shape: Shape, level: float) -> Event:
         *counts, residuals = self.statistics(shape)
-        left = 1.0 - COUNT_SHARE if counts else 1.0
-        chosen = [statistic.event(level / math.sqrt(COUNT_SHARE)) for statistic in counts]
-        shares = left * self._shares() / self._products
+        remainder = 1.0 - COUNT_SHARE if counts else 1.0
+        count_events = [statistic.event(level / math.sqrt(COUNT_SHARE)) for statistic in counts]
+        shares = remainder * self._shares() / self._products
         steps = [residuals.event(level / math.sqrt(share)) for share in shares]
-        return sequence(*chosen, *(event for event in steps for _ in range(self._products)))
+        return sequence(*count_events, *(event for event in steps for _ in range(self._products)))
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         return (
@@ -234,7 +234,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
             squares, Q = eigsh(W, k=1, which="LA", v0=np.sqrt(1.0 + np.arange(m)))
         else:
             squares, Q = np.linalg.eigh(W)
-        return Q[:, -1], self._widened(float(squares[-1]), scale, m)
+        return Q[:, -1], self._length_bound(float(squares[-1]), scale, m)
 
 
 class DPFWOja(DPFW):
@@ -286,7 +286,7 @@ class DPFWOja(DPFW):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """From public figures alone, as there. Clipped products carry one direction or more, as
         many as `signal` says; whole ones, as the source has them, one or enough for a handful: two
@@ -296,12 +296,14 @@ class DPFWOja(DPFW):
         """
         if budget is None:
             return {}
-        whole = given.get("product_clip", CLIP) == 1 or budget.calibration is Calibration.SOURCE
-        signal = cls._signal(shape, budget, given)
+        whole = (
+            parameters.get("product_clip", CLIP) == 1 or budget.calibration is Calibration.SOURCE
+        )
+        signal = cls._signal(shape, budget, parameters)
         handful = 5 if signal > 20 else 1
         steps = handful if whole else min(30, max(1, round(1.2 * signal**0.7)))
         return {
-            **super().recommend(shape, budget, {"steps": steps, **given}),
+            **super().recommend(shape, budget, {"steps": steps, **parameters}),
             "steps": steps,
             "product_clip": 1.0 if whole else CLIP,
             "user_step": "steps" if whole else "ridge",
@@ -341,7 +343,7 @@ class DPFWOja(DPFW):
             norm = float(np.linalg.norm(product))
             mean_norm += (norm - mean_norm) / (step + 1)
             v = _unit(v + self.inner_rate / self.inner_steps / max(mean_norm, 1e-300) * product)
-        return v, self._widened(norm, scale, m)
+        return v, self._length_bound(norm, scale, m)
 
 
 def _unit(v: Array) -> Array:

@@ -114,18 +114,18 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     @classmethod
     def recommend(
-        cls, shape: SampleShape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """From the mean row, which takes most of a small budget; not where the noise is the
         source's, whose start is random or private.
         """
-        chosen = super().recommend(shape, budget, given)
+        defaults = super().recommend(shape, budget, parameters)
         if budget is None or budget.calibration is not Calibration.EXACT:
-            return chosen
-        if given.get("start", "mean-row") != "mean-row":
-            return chosen
+            return defaults
+        if parameters.get("start", "mean-row") != "mean-row":
+            return defaults
         little = shape.n_units * budget.mu < 4 * moments.least_signal(shape)
-        return chosen | {"start": "mean-row", "start_share": 0.9 if little else 0.1}
+        return defaults | {"start": "mean-row", "start_share": 0.9 if little else 0.1}
 
     def check(self, shape: SampleShape) -> None:
         super().check(shape)

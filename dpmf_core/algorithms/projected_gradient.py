@@ -47,9 +47,9 @@ def onto_l1_ball(s: Array, radius: float) -> Array:
     """
     if s.sum() <= radius:
         return np.asarray(s)
-    ordered = np.sort(s)[::-1]
-    thresholds = (np.cumsum(ordered) - radius) / np.arange(1, len(s) + 1)
-    theta = thresholds[np.flatnonzero(ordered > thresholds)[-1]]
+    descending = np.sort(s)[::-1]
+    thresholds = (np.cumsum(descending) - radius) / np.arange(1, len(s) + 1)
+    theta = thresholds[np.flatnonzero(descending > thresholds)[-1]]
     return np.asarray(np.maximum(s - theta, 0.0))
 
 
@@ -59,9 +59,9 @@ def project_singular_values(moment: Array, radius: float) -> tuple[Array, Array]
     """
     squares, Q = np.linalg.eigh(moment)
     s = np.sqrt(np.maximum(squares, 0.0))
-    left = onto_l1_ball(s, radius)
-    alive = left > 1e-9 * max(float(s[-1]), 1e-300)
-    return Q[:, alive], left[alive] / s[alive]
+    projection = onto_l1_ball(s, radius)
+    alive = projection > 1e-9 * max(float(s[-1]), 1e-300)
+    return Q[:, alive], projection[alive] / s[alive]
 
 
 class PGD(Algorithm):
@@ -75,7 +75,7 @@ class PGD(Algorithm):
         "gradient steps, each projected onto the matrices of bounded nuclear norm"
     )
     source: ClassVar[str] = "Cai, Candès & Shen 2010; Jain, Thakkar & Thakurta 2018, App. E"
-    fitted: ClassVar[type] = GradientModel
+    model_type: ClassVar[type] = GradientModel
     twin: ClassVar[str] = "pgd"
 
     steps: int = Field(
@@ -109,7 +109,7 @@ class PGD(Algorithm):
     def _bound(self, shape: Shape) -> float:
         return math.inf
 
-    def _centred(self, curator: Curator) -> GradientModel:
+    def _start_model(self, curator: Curator) -> GradientModel:
         """The model before the first step."""
         if not self.biases:
             return self._empty(curator.shape)
@@ -139,9 +139,9 @@ class PGD(Algorithm):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[GradientModel]:
         shape: Shape = curator.shape
-        model = centred = self._centred(curator)
+        model = start_model = self._start_model(curator)
         counts = self._known_counts(curator)
-        rows, Q = curator.hold(first_iterate, centred), np.zeros((shape.n_items, 0))
+        rows, Q = curator.hold(first_iterate, start_model), np.zeros((shape.n_items, 0))
         for step in range(self.steps):
             directions, shrink = project_singular_values(
                 self._moment(curator, rows, Q), self._kappa(shape)
@@ -149,7 +149,7 @@ class PGD(Algorithm):
             model = model.extend(directions, shrink)
             yield with_local_columns(model, counts, shape) if self.local_columns else model
             if step + 1 < self.steps:
-                rows = curator.hold(next_iterate, rows, centred, Q, directions, shrink)
+                rows = curator.hold(next_iterate, rows, start_model, Q, directions, shrink)
                 Q = directions
 
     def _known_counts(self, curator: Curator) -> Array | None:
@@ -200,7 +200,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """More steps where users' signal n mu over the items leaves room for them."""
         if budget is None:
@@ -235,7 +235,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
-    def _centred(self, curator: Curator) -> GradientModel:
+    def _start_model(self, curator: Curator) -> GradientModel:
         return self._empty(curator.shape)
 
     def _known_counts(self, curator: Curator) -> None:

@@ -32,8 +32,8 @@ SIZES_SHARE = 0.05  # of a step's mu^2
 OCTAVES = (-8.0, 12.0)  # of a size, as users tell it
 CONSTANT = 0.3  # beside a user's factor, for the offsets
 CLIP = 0.5  # of a gradient, in typical norms
-KEPT = 0.8  # of the gradients' curvature, which is left by users of smaller norm than the clip
-MISJUDGED = (0.1, 10.0)  # by how much variances may turn out smaller or larger
+KEPT_SHARE = 0.8  # of the gradients' curvature, left by users of smaller norm than the clip
+VARIANCE_RATIOS = (0.1, 10.0)  # by how much variances may turn out smaller or larger
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class Sizes:
     ratings: float
 
     @classmethod
-    def of(cls, released: Array) -> "Sizes":
-        """released: (5,), of `GradientSizes`."""
+    def of(cls, sums: Array) -> "Sizes":
+        """sums: (5,), of `GradientSizes`."""
         low, high = OCTAVES
-        told = np.clip(released[:4] / max(float(released[4]), 1.0), -1, 1)
-        return cls(*(2.0 ** (low + (told + 1) * (high - low) / 2)).tolist())
+        places = np.clip(sums[:4] / max(float(sums[4]), 1.0), -1, 1)
+        return cls(*(2.0 ** (low + (places + 1) * (high - low) / 2)).tolist())
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,11 @@ class GradientSizes(Statistic):
         sizes = [sides.gradient_norms, sides.norms / np.sqrt(counts), squares, counts]
         low, high = OCTAVES
         octaves = np.log2(np.clip(sizes, 2.0**low, 2.0**high))
-        told = ((octaves - low) * 2 / (high - low) - 1)[:, present]
-        told *= np.minimum(1.0, math.sqrt(3) * INSIDE / np.maximum(np.linalg.norm(told, axis=0), 1))
-        totals[0][:4] += on_grid(told, 1.0, block.n_units).sum(axis=1)
+        places = ((octaves - low) * 2 / (high - low) - 1)[:, present]
+        places *= np.minimum(
+            1.0, math.sqrt(3) * INSIDE / np.maximum(np.linalg.norm(places, axis=0), 1)
+        )
+        totals[0][:4] += on_grid(places, 1.0, block.n_units).sum(axis=1)
         totals[0][4] += present.sum()
 
 
@@ -189,28 +191,30 @@ class Estimate:
 
     @classmethod
     def of(
-        cls, model: Recommender, kept: Array, variances: Array, others: Array, offsets: Array
+        cls, model: Recommender, kept_items: Array, variances: Array, others: Array, offsets: Array
     ) -> "Estimate":
         """variances: of the kept items' factors (n_kept, r). others: of all other items' (r,).
         offsets: (m,).
         """
-        known = np.tile(np.append(others, 0.0), (len(offsets), 1))
-        known[kept, :-1], known[:, -1] = variances, offsets
-        return cls(model, known)
+        all_variances = np.tile(np.append(others, 0.0), (len(offsets), 1))
+        all_variances[kept_items, :-1], all_variances[:, -1] = variances, offsets
+        return cls(model, all_variances)
 
 
-def refine(curator: Curator, known: Estimate, shown: Recommender, counts: Array) -> Estimate:
+def refine(
+    curator: Curator, estimate: Estimate, displayed_model: Recommender, counts: Array
+) -> Estimate:
     """The estimate after one noisy gradient.
 
-    shown: what users fit themselves to, the known model with or without local columns. counts:
-    noisy weighted counts of the items (m,).
+    displayed_model: what users fit themselves to, the estimated model with or without local
+    columns. counts: noisy weighted counts of the items (m,).
 
     The gradient G stands about H (truth - estimate), with noise of variance R; the variances are
     first scaled, column by column, to what G shows of them.
     """
     n_users, unit = curator.shape.n_users, curator.shape.half_range / 2
-    model, r = known.model, known.model.item_factors.shape[1]
-    sides = curator.hold(user_sides, shown, unit)
+    model, r = estimate.model, estimate.model.item_factors.shape[1]
+    sides = curator.hold(user_sides, displayed_model, unit)
     sizes = Sizes.of(curator.release(GradientSizes(), sides))
     clip = CLIP * sizes.norm
     noise = curator.scale(RefiningGradient()) * clip
@@ -218,14 +222,14 @@ def refine(curator: Curator, known: Estimate, shown: Recommender, counts: Array)
 
     share = (counts / counts.sum())[:, None]
     unknown = _unknown(model, share[:, 0], sizes.ratings)
-    explained = sizes.squares * (1 - unknown) / max(float((1 - unknown).sum()), 1e-9)
-    weight = n_users * CLIP * KEPT * share
+    explained_squares = sizes.squares * (1 - unknown) / max(float((1 - unknown).sum()), 1e-9)
+    weight = n_users * CLIP * KEPT_SHARE * share
     G[:, :r] -= weight * sizes.ratings * unknown * model.item_factors / unit
-    H = weight * np.append(explained + sizes.ratings * unknown, CONSTANT * sizes.ratings)
-    energy = np.append(explained, CONSTANT**2 * sizes.ratings)
+    H = weight * np.append(explained_squares + sizes.ratings * unknown, CONSTANT * sizes.ratings)
+    energy = np.append(explained_squares, CONSTANT**2 * sizes.ratings)
     R = noise**2 + n_users * clip**2 * share * energy / energy.sum()
 
-    P = known.variances * _misjudgement(G, H, R, known.variances)
+    P = estimate.variances * _misjudgement(G, H, R, estimate.variances)
     gain = P * H / (H**2 * P + R)
     step = unit * gain * G
     better = replace(
@@ -251,6 +255,8 @@ def _misjudgement(G: Array, H: Array, R: Array, P: Array) -> Array:
     """By how much variances P (m, r + 1) were too large or small, column by column (r + 1,): what G
     shows over what was expected, pulled to 1 by as much as R alone makes of it.
     """
-    expected, shown = (H**2 * P).sum(axis=0), (G**2 - R).sum(axis=0)
+    expected, observed = (H**2 * P).sum(axis=0), (G**2 - R).sum(axis=0)
     doubt = 2 * (R**2).sum(axis=0) + 1e-300
-    return np.asarray(np.clip((expected * shown + doubt) / (expected**2 + doubt), *MISJUDGED))
+    return np.asarray(
+        np.clip((expected * observed + doubt) / (expected**2 + doubt), *VARIANCE_RATIOS)
+    )

@@ -23,7 +23,7 @@ from dpmf_core.errors import BadInput, closest
 from dpmf_core.registry import by_id
 
 GROUP = "dpmf.algorithms"
-SAID = ("id", "title", "words", "source")  # what an algorithm says of itself
+REQUIRED_FIELDS = ("id", "title", "words", "source")  # what an algorithm says of itself
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Place:
 
     def load(self) -> type[Algorithm]:
         """The class. Raises ValueError where it has another id."""
-        found: type[Algorithm] = getattr(
+        kind: type[Algorithm] = getattr(
             importlib.import_module(f"dpmf_core.algorithms.{self.module}"), self.name
         )
-        if found.id != self.id:
-            raise ValueError(f"{self.name} has the id {found.id!r}, and is listed as {self.id!r}")
-        return found
+        if kind.id != self.id:
+            raise ValueError(f"{self.name} has the id {kind.id!r}, and is listed as {self.id!r}")
+        return kind
 
 
 class Registry(Mapping[str, type[Algorithm]]):
@@ -55,9 +55,9 @@ class Registry(Mapping[str, type[Algorithm]]):
         """own: algorithms of this package, in order. Raises ValueError where two have one id."""
         self._own = by_id(own)
         self._lock = threading.RLock()
-        self._brought: dict[str, type[Algorithm]] | None = None
-        self._refused: dict[str, str] = {}
-        self._added: set[str] = set()  # ids of those that came by `add`
+        self._external: dict[str, type[Algorithm]] | None = None
+        self._problems: dict[str, str] = {}
+        self._added_ids: set[str] = set()  # ids of those that came by `add`
 
     def __getitem__(self, name: str) -> type[Algorithm]:
         place = self._own.get(name)
@@ -73,10 +73,10 @@ class Registry(Mapping[str, type[Algorithm]]):
         return len(self._own) + len(self._from_packages())
 
     @property
-    def refused(self) -> Mapping[str, str]:
+    def problems(self) -> Mapping[str, str]:
         """Why each entry point that cannot be used cannot, by its name."""
         self._from_packages()
-        return MappingProxyType(self._refused)
+        return MappingProxyType(self._problems)
 
     def find(self, name: str) -> type[Algorithm]:
         """The algorithm of this id. Raises BadInput naming the known ones, or what is wrong with
@@ -84,8 +84,8 @@ class Registry(Mapping[str, type[Algorithm]]):
         """
         if name in self:
             return self[name]
-        if name in self.refused:
-            raise BadInput(self.refused[name])
+        if name in self.problems:
+            raise BadInput(self.problems[name])
         raise BadInput(
             f"There is no algorithm {name!r}.{closest(name, self)} Known: {', '.join(self)}."
         )
@@ -100,59 +100,61 @@ class Registry(Mapping[str, type[Algorithm]]):
         if problem := _problem(kind, getattr(kind, "id", "")):
             raise BadInput(f"{kind!r} cannot be registered: {problem}.")
         with self._lock:
-            known = self._from_packages()
-            if kind.id in self._own or (kind.id in known and kind.id not in self._added):
+            external = self._from_packages()
+            if kind.id in self._own or (kind.id in external and kind.id not in self._added_ids):
                 raise BadInput(
                     f"Another algorithm has the id {kind.id!r}. Give yours an id of its own."
                 )
-            self._added.add(kind.id)
-            self._brought = {**known, kind.id: kind}
+            self._added_ids.add(kind.id)
+            self._external = {**external, kind.id: kind}
 
     def _from_packages(self) -> Mapping[str, type[Algorithm]]:
         with self._lock:
-            if self._brought is None:
-                self._brought = {}
+            if self._external is None:
+                self._external = {}
                 points = list(entry_points(group=GROUP))
                 counts = Counter(point.name for point in points)
                 for point in points:
-                    self._add(self._brought, point, counts[point.name])
-            return self._brought
+                    self._add(self._external, point, counts[point.name])
+            return self._external
 
-    def _add(self, known: dict[str, type[Algorithm]], point: EntryPoint, count: int) -> None:
+    def _add(self, external: dict[str, type[Algorithm]], point: EntryPoint, count: int) -> None:
         problem: str | None
         if point.name in self._own or count > 1:
             problem = "another algorithm has that id"
         else:
-            found, problem = _load(point)
-            if found is not None:
-                known[point.name] = found
+            kind, problem = _load(point)
+            if kind is not None:
+                external[point.name] = kind
         if problem is not None:
             package = point.dist.name if point.dist else "?"
-            self._refused[point.name] = (
+            self._problems[point.name] = (
                 f"The algorithm {point.name!r} of the package {package} ({point.value}) cannot be"
                 f" used: {problem}. Correct or remove that package."
             )
-            logging.getLogger(__name__).error("%s", self._refused[point.name])
+            logging.getLogger(__name__).error("%s", self._problems[point.name])
 
 
 def _load(point: EntryPoint) -> tuple[type[Algorithm] | None, str | None]:
     """The class that an entry point names, or what is wrong with it."""
     try:
-        found = point.load()
-        problem = _problem(found, point.name)
+        kind = point.load()
+        problem = _problem(kind, point.name)
     except Exception as error:  # whatever a package of somebody else's raises
         return None, f"{type(error).__name__}: {error}"
-    return (found, None) if problem is None else (None, problem)
+    return (kind, None) if problem is None else (None, problem)
 
 
-def _problem(found: Any, name: str) -> str | None:
+def _problem(kind: Any, name: str) -> str | None:
     """Why this is no algorithm of that id. Raises what its constructor or guarantee raises."""
-    if not (inspect.isclass(found) and issubclass(found, Algorithm)):
+    if not (inspect.isclass(kind) and issubclass(kind, Algorithm)):
         return "it is no subclass of dpmf_core.algorithms.Algorithm"
-    missing = [field for field in SAID if not isinstance(getattr(found, field, None), str)]
+    missing = [
+        field for field in REQUIRED_FIELDS if not isinstance(getattr(kind, field, None), str)
+    ]
     if missing:
         return f"it does not say its {missing[0]}"
-    if found.id != name:
-        return f"the entry point is called {name!r} and the class has the id {found.id!r}"
-    found().guarantee()
+    if kind.id != name:
+        return f"the entry point is called {name!r} and the class has the id {kind.id!r}"
+    kind().guarantee()
     return None

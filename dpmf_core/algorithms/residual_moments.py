@@ -72,21 +72,23 @@ class ResidualDistribution:
         """By how much the objective 1/2N ||X - H W||^2 is smaller with the parts W (K, d), which
         were found here, than with others: estimated on draws that neither has seen.
         """
-        found = self.space @ self.axes
-        overstated = ((found @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.excess / 2
-        return float(unexplained(points, other) - unexplained(points, W) - overstated)
+        directions = self.space @ self.axes
+        overstatement = ((directions @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.excess / 2
+        return float(
+            unexplained_energy(points, other) - unexplained_energy(points, W) - overstatement
+        )
 
     def _outside(self, rows: Array) -> Array:
         return np.asarray(rows - (rows @ self.space.T) @ self.space)
 
 
-def unexplained(points: Array, W: Array) -> float:
+def unexplained_energy(points: Array, W: Array) -> float:
     """Half the mean squared distance of points (count, d) from sums of parts W (K, d)."""
     P, parts = points.astype(np.float64), unit_parts(W).astype(np.float64)
     products, G = P @ parts.T, parts @ parts.T
     H = kernel.coefficients(products, G)
-    explained = np.einsum("ik,ik->i", H, 2 * products - H @ G)
-    return float(((P**2).sum(axis=1) - explained).mean() / 2)
+    explained_energies = np.einsum("ik,ik->i", H, 2 * products - H @ G)
+    return float(((P**2).sum(axis=1) - explained_energies).mean() / 2)
 
 
 def estimate_residuals(
@@ -106,12 +108,12 @@ def estimate_residuals(
     values, vectors = denoised_spectrum(inside[:keep, :keep], scale)
     space = np.zeros((len(values), len(M)))
     space[:, :keep] = vectors.T
-    left = np.diag(inside) - values @ space**2
+    remainder = np.diag(inside) - values @ space**2
     return ResidualDistribution(
         centre,
         patterns,
         space,
         np.sqrt(values / n),
-        np.maximum(isotonic_regression(left, increasing=False).x, 0) / n,
+        np.maximum(isotonic_regression(remainder, increasing=False).x, 0) / n,
         overfit(values, keep * scale**2 / 2) / (2 * n),
     )

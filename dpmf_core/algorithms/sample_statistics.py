@@ -71,7 +71,7 @@ class SampleSum(Statistic):
 
 @dataclass(frozen=True)
 class SampleMoment(Statistic):
-    """sum of x x^T (d, d) over rows of norm at most 1, of the `kept` features alone or of all: a
+    """sum of x x^T (d, d) over rows of norm at most 1, of the `kept_features` alone or of all: a
     row adds a matrix of Frobenius norm ||x||^2 <= 1, and so do a person's weighted rows together.
     x: a sample of norm 1, or its residual about a released row, in released units and clipped to 1.
 
@@ -86,26 +86,26 @@ class SampleMoment(Statistic):
     replace_one_factor: ClassVar[float] = math.sqrt(2)
     symmetric: ClassVar[bool] = True
 
-    def empty(self, shape: SampleShape, rows: Held, kept: Array | None) -> Totals:
-        d = shape.n_features if kept is None else len(kept)
+    def empty(self, shape: SampleShape, rows: Held, kept_features: Array | None) -> Totals:
+        d = shape.n_features if kept_features is None else len(kept_features)
         return (np.zeros((d, d)),)
 
-    def add(self, block: Block, totals: Totals, rows: Matrix, kept: Array | None) -> None:
+    def add(self, block: Block, totals: Totals, rows: Matrix, kept_features: Array | None) -> None:
         """rows: `unit_samples`, or `residual_samples` of all features."""
-        X = rows if kept is None else renormalise(columns(rows, kept))
-        if kept is not None or block.rows.weights is not None:
+        X = rows if kept_features is None else renormalise(columns(rows, kept_features))
+        if kept_features is not None or block.rows.weights is not None:
             roots = weight_rows(block.rows, X, 0.5)
             X = matrix_on_grid(roots, 1.0, block.n_units, factors=2)
         product = X.T @ X
         totals[0][:] += product.toarray() if is_sparse(product) else product
 
-    def assemble(self, totals: Totals, rows: Held, kept: Array | None) -> Array:
+    def assemble(self, totals: Totals, rows: Held, kept_features: Array | None) -> Array:
         return symmetrise(totals[0])
 
 
-def columns(X: Matrix, kept: Array) -> Matrix:
+def columns(X: Matrix, kept_features: Array) -> Matrix:
     """Some columns; of a dense matrix row by row in memory."""
-    return X[:, kept] if is_sparse(X) else np.take(X, kept, axis=1)
+    return X[:, kept_features] if is_sparse(X) else np.take(X, kept_features, axis=1)
 
 
 def renormalise(X: Matrix) -> Matrix:
@@ -128,7 +128,7 @@ class LocalSides:
     """
 
     coefficients: Array
-    cleaned: Array | None = None
+    clean_rows: Array | None = None
 
 
 def local_sides(block: Block, model: Parts, clip: float) -> LocalSides:
@@ -137,8 +137,8 @@ def local_sides(block: Block, model: Parts, clip: float) -> LocalSides:
     H = clip_norms(own.coefficients.astype(np.float64), clip)
     if own.outliers is None:
         return LocalSides(H)
-    cleaned = clip_norms(dense(block.rows).astype(np.float64) - own.outliers, 1.0)
-    return LocalSides(H, on_grid(cleaned, 1.0, block.n_units, factors=2))
+    clean_rows = clip_norms(dense(block.rows).astype(np.float64) - own.outliers, 1.0)
+    return LocalSides(H, on_grid(clean_rows, 1.0, block.n_units, factors=2))
 
 
 def _solve_locally(block: Block, model: Parts) -> Own:
@@ -214,7 +214,7 @@ class CoefficientProducts(Statistic):
     ) -> None:
         weights = weight_rows(block.rows, sides.coefficients)
         H = on_grid(weights, self.clip, block.n_units, factors=2)
-        X: Any = rows if sides.cleaned is None else sides.cleaned
+        X: Any = rows if sides.clean_rows is None else sides.clean_rows
         totals[0][:] += np.asarray((X.T @ H).T)
 
 

@@ -12,7 +12,7 @@ from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, S
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.sgd import epoch
-from dpmf_core.kernels.shuffle import shuffled
+from dpmf_core.kernels.shuffle import shuffled_range
 
 NOTHING_HELD = np.zeros((0, 0), np.float32)
 
@@ -55,7 +55,7 @@ class LearntUsers(Recommender):
         return super().personal(history)
 
 
-def centred(data: Ratings) -> tuple[LearntUsers, Array]:
+def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
     """Global, item and user means, exact; and what they leave of the ratings (n_ratings,) [Balu &
     Furon 2016, section 4].
     """
@@ -86,7 +86,7 @@ class SGDMF(Algorithm):
 
     id: ClassVar[str] = "sgd-mf"
     title: ClassVar[str] = "SGD-MF"
-    fitted: ClassVar[type] = LearntUsers
+    model_type: ClassVar[type] = LearntUsers
     words: ClassVar[str] = "offsets and factors by stochastic gradient descent, without privacy"
     source: ClassVar[str] = "Koren, Bell & Volinsky 2009"
     twin: ClassVar[str] = "sgd-mf"
@@ -163,15 +163,15 @@ class SGDMF(Algorithm):
         )
         return P, Q
 
-    def _centred(self, data: Ratings, rng: Streams) -> Iterator[LearntUsers]:
+    def _fit_centred(self, data: Ratings, rng: Streams) -> Iterator[LearntUsers]:
         """The centred model after every epoch, ratings shuffled; in units of a star."""
         unit = data.shape.half_range / 2
-        model, left = centred(data)
+        model, residuals = means_and_residuals(data)
         P, Q = self._start(data, rng)
         a, b = np.zeros(data.n_users), np.zeros(data.n_items)  # these stay 0
         for step in range(self.steps):
-            order = shuffled(len(data), rng.sampling + step)
-            rows = (data.users[order], data.items[order], left[order] / unit)
+            order = shuffled_range(len(data), rng.sampling + step)
+            rows = (data.users[order], data.items[order], residuals[order] / unit)
             rate = self._rate(step)
             epoch(*rows, 0.0, P, Q, a, b, rate, self.regularisation, biased=False)
             yield replace(
@@ -183,14 +183,14 @@ class SGDMF(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
         if self.model == "centred":
-            yield from self._centred(data, rng)
+            yield from self._fit_centred(data, rng)
             return
-        for found in self.descend(data, rng):
+        for state in self.descend(data, rng):
             yield LearntUsers(
                 data.bounds,
-                found.mean,
-                found.b.astype(np.float32),
-                found.Q.astype(np.float32),
+                state.mean,
+                state.b.astype(np.float32),
+                state.Q.astype(np.float32),
                 5.0,
                 self.prediction_ridge * data.shape.half_range / 2,
                 1.0,

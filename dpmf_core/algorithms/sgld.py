@@ -156,13 +156,13 @@ class SGLD(PrivateAlgorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Of steps: a rank by the signal n mu that all users give for each item.
 
         Constants were chosen on MovieLens 1M.
         """
-        if given.get("reading") == "posterior-sample":
+        if parameters.get("reading") == "posterior-sample":
             return {
                 "rank": min(4, shape.n_items),
                 "steps": 150,
@@ -172,7 +172,9 @@ class SGLD(PrivateAlgorithm):
             }
         if budget is None:
             return {"rank": min(4, shape.n_items)}
-        share = {"bias_share": share_of_biases(shape, budget)} if given.get("biases", True) else {}
+        share = (
+            {"bias_share": share_of_biases(shape, budget)} if parameters.get("biases", True) else {}
+        )
         rank = round(1.5 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
         return share | {"rank": min(shape.n_items, 8, max(1, rank))}
 
@@ -247,8 +249,8 @@ class SGLD(PrivateAlgorithm):
         """
         eta = self._rates(shape, 1 / level)[1]
         shrink = (1 - eta * self.prior_precision / 2) ** 2
-        kept = shrink**self.steps
-        return float(kept * START**2 + eta * (1 - kept) / (1 - shrink))
+        total_shrink = shrink**self.steps
+        return float(total_shrink * START**2 + eta * (1 - total_shrink) / (1 - shrink))
 
     # -- what it computes --------------------------------------------------------------------------
 
@@ -280,11 +282,11 @@ class SGLD(PrivateAlgorithm):
         star, offsets = shape.half_range / 2, np.zeros(shape.n_items, np.float32)
         counts = None
         if self.biases:
-            released = release_biases(curator, unit=star)
-            offsets, counts = released.offsets, released.counts.expected
+            biases = release_biases(curator, unit=star)
+            offsets, counts = biases.offsets, biases.counts.expected
         model, statistic = self._model(shape, offsets), ItemGradient(self._sensitivity(shape))
         V = rng.init.standard_normal((shape.n_items, self.rank)) / math.sqrt(self.prior_precision)
-        eta, mean, averaged = self.step_size / self.prior_precision, np.zeros_like(V), 0
+        eta, mean, n_averaged = self.step_size / self.prior_precision, np.zeros_like(V), 0
         for step in range(self.steps):
             noise = curator.scale(statistic) / star**1.5
             factors = (V * math.sqrt(star)).astype(np.float32)
@@ -294,11 +296,13 @@ class SGLD(PrivateAlgorithm):
             beta = min(self.likelihood_power, 2 / (noise * math.sqrt(eta)))
             V = V - eta / 2 * (beta * gradient + self.prior_precision * V)
             if step >= min(self.steps - 1, round(self.steps * (1 - self.averaged_share))):
-                averaged += 1
-                mean = mean + (V - mean) / averaged
-            result = mean if averaged else V
-            found = replace(model, item_factors=(result * math.sqrt(star)).astype(np.float32))
-            yield with_local_columns(found, counts, shape) if self.local_columns else found
+                n_averaged += 1
+                mean = mean + (V - mean) / n_averaged
+            result = mean if n_averaged else V
+            mean_model = replace(model, item_factors=(result * math.sqrt(star)).astype(np.float32))
+            yield (
+                with_local_columns(mean_model, counts, shape) if self.local_columns else mean_model
+            )
 
     def _posterior_sample(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
         """The model after every step; only the last state is the sample.
@@ -309,9 +313,9 @@ class SGLD(PrivateAlgorithm):
         star = data.shape.half_range / 2
         model = self._model(data.shape, np.zeros(data.n_items, np.float32))
         places = rank_within_user(data, keyed_uniform(rng.sampling, data.users, data.items))
-        chosen = places < self.ratings_per_user
-        few = data.only(chosen)
-        x = model.residuals(data)[1][chosen].astype(np.float64) / star
+        mask = places < self.ratings_per_user
+        few = data.only(mask)
+        x = model.residuals(data)[1][mask].astype(np.float64) / star
         multiplier, langevin = curator.sample(ITEM_FACTORS)
         R = 1 / multiplier
         U, V = (
@@ -321,7 +325,7 @@ class SGLD(PrivateAlgorithm):
         for _ in range(self.steps):
             ascent = self._gradients(few, x, U, V, self._weight(R))
             U, V = (
-                self._moved(theta, up, rate, langevin)
+                self._langevin_step(theta, up, rate, langevin)
                 for theta, up, rate in zip((U, V), ascent, rates, strict=True)
             )
             yield replace(model, item_factors=(V * math.sqrt(star)).astype(np.float32))
@@ -340,7 +344,7 @@ class SGLD(PrivateAlgorithm):
         )
         return user, item
 
-    def _moved(
+    def _langevin_step(
         self, theta: Array, ascent: Array, rate: float, langevin: Callable[[tuple[int, ...]], Array]
     ) -> Array:
         """One Langevin step: half a step up the log posterior, and noise of the step's variance."""

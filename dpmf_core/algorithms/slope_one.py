@@ -43,19 +43,21 @@ class SlopeOneModel(Recommender):
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         hers = _hers(personal)
-        found = kernel.predicted(
+        predictions = kernel.predict_items(
             self.pairs, hers.by_user, hers.items, hers.values, np.asarray(users), np.asarray(items)
         )
         return np.asarray(
-            np.clip(np.where(np.isnan(found), personal.offsets[users], found), *self.bounds)
+            np.clip(
+                np.where(np.isnan(predictions), personal.offsets[users], predictions), *self.bounds
+            )
         )
 
     def scores(self, personal: Personal, users: Array) -> Array:
         hers = _hers(personal)
-        found = kernel.everything(
+        predictions = kernel.everything(
             self.pairs, hers.by_user, hers.items, hers.values, np.asarray(users)
         )
-        return np.where(np.isnan(found), personal.offsets[users][:, None], found)
+        return np.where(np.isnan(predictions), personal.offsets[users][:, None], predictions)
 
 
 def _hers(personal: Personal) -> Ratings:
@@ -75,7 +77,7 @@ class SlopeOne(Algorithm):
     title: ClassVar[str] = "Slope One"
     words: ClassVar[str] = "how much more than another an item is liked, by those who rated both"
     source: ClassVar[str] = "Lemire & Maclachlan 2005"
-    fitted: ClassVar[type] = SlopeOneModel
+    model_type: ClassVar[type] = SlopeOneModel
 
     def check(self, shape: Shape) -> None:
         fits_in_memory(self, shape)

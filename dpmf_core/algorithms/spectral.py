@@ -26,7 +26,7 @@ from dpmf_core.algorithms.base import (
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.item_lists import (
-    Liked,
+    ItemLikes,
     Projection,
     items_carried,
     liked_covariance,
@@ -89,7 +89,7 @@ class Spectral(PrivateAlgorithm):
         " and a few noisy gradients that refine them"
     )
     source: ClassVar[str] = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
-    fitted: ClassVar[type] = Projection
+    model_type: ClassVar[type] = Projection
     version: ClassVar[int] = 8
 
     rank: int = Field(
@@ -176,7 +176,7 @@ class Spectral(PrivateAlgorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """From n, m, mu(epsilon, delta) and bounds alone; constants were chosen on MovieLens 1M
         and the low-rank sets, and checked elsewhere.
@@ -184,20 +184,20 @@ class Spectral(PrivateAlgorithm):
         if budget is None:
             return {"rank": min(32, shape.n_items)}
         signal = shape.n_users * budget.mu
-        if given.get("implicit", shape.bounds == (0.0, 1.0)):
+        if parameters.get("implicit", shape.bounds == (0.0, 1.0)):
             return recommended_lists(shape, signal)
-        biases = given.get("biases", True)
-        steps = given.get("refinement_steps", refinement.STEPS if biases else 0)
-        drowned = biases and signal < least_signal(shape.n_items, refined=steps > 0)
-        carried = math.ceil((0.8 * signal) ** 0.75)
+        biases = parameters.get("biases", True)
+        steps = parameters.get("refinement_steps", refinement.STEPS if biases else 0)
+        is_too_noisy = biases and signal < least_signal(shape.n_items, refined=steps > 0)
+        n_carried = math.ceil((0.8 * signal) ** 0.75)
         return {
             "bias_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
             "rank": min(32, shape.n_items),
             "release": (
                 "none"
-                if drowned
+                if is_too_noisy
                 else "iteration"
-                if min(carried, shape.n_items) > MOST_ITEMS
+                if min(n_carried, shape.n_items) > MOST_ITEMS
                 else "covariance"
             ),
             **(refinement.recommended_refinement(shape, signal, steps) if steps else {}),
@@ -251,11 +251,11 @@ class Spectral(PrivateAlgorithm):
         return sequence(first, columns, Repeat(product, self.rounds), last)
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
-        kept = min(self.items_kept or shape.n_items, shape.n_items)
+        n_kept = min(self.items_kept or shape.n_items, shape.n_items)
         own = {
-            MOMENT: triangle(min(kept, MOST_ITEMS)),
-            COLUMNS: min(kept * kept, max(kept, MOST_CELLS)),
-            PRODUCT: kept * min(self.rank + SPARE, kept),
+            MOMENT: triangle(min(n_kept, MOST_ITEMS)),
+            COLUMNS: min(n_kept * n_kept, max(n_kept, MOST_CELLS)),
+            PRODUCT: n_kept * min(self.rank + SPARE, n_kept),
             refinement.GRADIENT: shape.n_items * (self.rank + 1),
         }
         return own.get(statistic, super().coordinates(statistic, shape))
@@ -275,40 +275,44 @@ class Spectral(PrivateAlgorithm):
         """F for the kept items, zero for the others; then the model after each refinement."""
         shape: Shape = curator.shape
         unit, n_items = shape.half_range / 2, shape.n_items
-        released = (
+        biases = (
             release_biases(curator, unit=unit) if self._share else ReleasedBiases.unknown(n_items)
         )
         model = Recommender(
             shape.bounds,
             shape.mid_range,
-            released.offsets,
+            biases.offsets,
             np.zeros((n_items, 0), np.float32),
             0.0,
             self.prediction_ridge * unit**2,
         )
-        counts = released.counts.expected
+        counts = biases.counts.expected
         if self.release == "none":
             yield self._with_columns(model, counts, shape)
             return
-        kept = self._kept(curator, released.counts)
-        rows = curator.hold(kept_rows, model, kept, counts[kept] ** self.popularity_exponent)
-        found = self._spectrum(curator, rows, counts[kept])
-        F = np.zeros((n_items, len(found.eta)), np.float32)
-        F[kept] = unit * rating_factors(
-            found, counts[kept], self.popularity_exponent, shape.n_users
+        kept_items = self._kept_items(curator, biases.counts)
+        rows = curator.hold(
+            kept_rows, model, kept_items, counts[kept_items] ** self.popularity_exponent
+        )
+        moment_spectrum = self._spectrum(curator, rows, counts[kept_items])
+        F = np.zeros((n_items, len(moment_spectrum.eta)), np.float32)
+        F[kept_items] = unit * rating_factors(
+            moment_spectrum, counts[kept_items], self.popularity_exponent, shape.n_users
         )
         model = replace(model, item_factors=F, mended=True)
-        shown = self._with_columns(model, counts, shape)
-        yield shown
+        displayed_model = self._with_columns(model, counts, shape)
+        yield displayed_model
         if self._steps:
             variances, others = factor_variances(
-                found, counts[kept], self.popularity_exponent, shape.n_users
+                moment_spectrum, counts[kept_items], self.popularity_exponent, shape.n_users
             )
-            known = refinement.Estimate.of(model, kept, variances, others, released.variances)
+            estimate = refinement.Estimate.of(
+                model, kept_items, variances, others, biases.variances
+            )
             for _ in range(self._steps):
-                known = refinement.refine(curator, known, shown, counts)
-                shown = self._with_columns(known.model, counts, shape)
-                yield shown  # the same object: what users fit to it is found once
+                estimate = refinement.refine(curator, estimate, displayed_model, counts)
+                displayed_model = self._with_columns(estimate.model, counts, shape)
+                yield displayed_model  # the same object: what users fit to it is found once
 
     def _with_columns(self, model: Recommender, counts: Array, shape: Shape) -> Recommender:
         if not self.local_columns:
@@ -323,17 +327,17 @@ class Spectral(PrivateAlgorithm):
         if self.release == "none":
             return list_by_counts(curator.shape, C)
         noisy = NoisyCounts(C, scale)
-        kept, counts = self._kept(curator, noisy), noisy.expected
-        liked = Liked.of(kept, counts[kept], self.popularity_exponent)
+        kept_items, counts = self._kept_items(curator, noisy), noisy.expected
+        likes = ItemLikes.of(kept_items, counts[kept_items], self.popularity_exponent)
         if self.release == "covariance":
-            F = liked_covariance(curator, liked, self.rank, self.shrinkage)
+            F = liked_covariance(curator, likes, self.rank, self.shrinkage)
         else:
-            rows = curator.hold(kept_rows, None, kept, liked.weights)
-            found = self._spectrum(curator, rows, liked.counts)
-            F = found.Q * np.sqrt(found.eta)
-        return list_by_regression(curator.shape, C, liked, F, self.prediction_ridge)
+            rows = curator.hold(kept_rows, None, kept_items, likes.weights)
+            moment_spectrum = self._spectrum(curator, rows, likes.counts)
+            F = moment_spectrum.Q * np.sqrt(moment_spectrum.eta)
+        return list_by_regression(curator.shape, C, likes, F, self.prediction_ridge)
 
-    def _kept(self, curator: Curator, counts: NoisyCounts) -> Array:
+    def _kept_items(self, curator: Curator, counts: NoisyCounts) -> Array:
         """Ascending ids of the items with the largest noisy counts."""
         n_users, n_items = curator.shape.n_users, curator.shape.n_items
         whole = self.release == "covariance"
@@ -348,7 +352,7 @@ class Spectral(PrivateAlgorithm):
                 if self.implicit
                 else items_that_pay(sizes, n_users, scale, q, self.taste, most)
             )
-        return np.sort(np.argsort(-counts.released, kind="stable")[:most])
+        return np.sort(np.argsort(-counts.values, kind="stable")[:most])
 
     def _spectrum(self, curator: Curator, rows: Held, counts: Array) -> Spectrum:
         """counts: of the kept items (n_kept,)."""
@@ -366,10 +370,10 @@ class Spectral(PrivateAlgorithm):
         # as popularity alone would make it: the true one is not released
         diagonal = n_users * share / share.sum()
         # the most counted tell most
-        chosen = np.sort(np.argsort(-counts, kind="stable")[: max(1, min(m, MOST_CELLS // m))])
+        column_ids = np.sort(np.argsort(-counts, kind="stable")[: max(1, min(m, MOST_CELLS // m))])
         scale = curator.scale(PRODUCTS)
         Y = column_space(
-            curator.release(MomentColumns(), rows, m, chosen), chosen, self.rank + SPARE
+            curator.release(MomentColumns(), rows, m, column_ids), column_ids, self.rank + SPARE
         )
         for _ in range(self.rounds):
             Q, _ = np.linalg.qr(Y)

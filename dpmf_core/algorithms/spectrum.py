@@ -48,18 +48,18 @@ def spectrum(M: Array, n_users: int, scale: float, most: int, shrinkage: float) 
     )
 
 
-def column_space(Y: Array, chosen: Array, most: int) -> Array:
+def column_space(Y: Array, column_ids: Array, most: int) -> Array:
     """Orthonormal Q (m, at most `most`): leading left singular vectors of noisy columns Y (m, c) of
     a symmetric matrix, whose diagonal is left out.
 
     Cells that were released twice, as ij and ji, are averaged.
     """
     Y = Y.copy()
-    both = Y[chosen]
-    Y[chosen] = (both + both.T) / 2
-    Y[chosen, np.arange(len(chosen))] = 0.0
-    if most < len(chosen):
-        return np.asarray(svds(Y, k=most, v0=np.ones(len(chosen)))[0])
+    both = Y[column_ids]
+    Y[column_ids] = (both + both.T) / 2
+    Y[column_ids, np.arange(len(column_ids))] = 0.0
+    if most < len(column_ids):
+        return np.asarray(svds(Y, k=most, v0=np.ones(len(column_ids)))[0])
     return np.asarray(np.linalg.svd(Y, full_matrices=False)[0][:, :most])
 
 
@@ -86,7 +86,9 @@ def _shrunk(w: Array, Q: Array, edge2: float, error: float) -> Spectrum:
     return Spectrum(Q[:, eta > 0], eta[eta > 0], error)
 
 
-def rating_factors(found: Spectrum, counts: Array, exponent: float, n_users: int) -> Array:
+def rating_factors(
+    moment_spectrum: Spectrum, counts: Array, exponent: float, n_users: int
+) -> Array:
     """Item factors F (n_kept, K) whose users' factors are about standard normal.
 
     Entry ij of the moment grows with the users who rated both, about C_i C_j, and with both
@@ -95,25 +97,25 @@ def rating_factors(found: Spectrum, counts: Array, exponent: float, n_users: int
     it (Wiener).
     """
     h = counts ** (1 + exponent)
-    error = found.error / found.eta**2
+    error = moment_spectrum.error / moment_spectrum.eta**2
     gain = h[:, None] / (h[:, None] ** 2 + error * (h**2).sum())
     return np.asarray(
         math.sqrt(n_users * float((counts ** (2 * exponent)).mean()))
-        * found.Q
-        * np.sqrt(found.eta)
+        * moment_spectrum.Q
+        * np.sqrt(moment_spectrum.eta)
         * gain
     )
 
 
 def factor_variances(
-    found: Spectrum, counts: Array, exponent: float, n_users: int
+    moment_spectrum: Spectrum, counts: Array, exponent: float, n_users: int
 ) -> tuple[Array, Array]:
     """Error variances of these factors (n_kept, K), and of an item's of which nothing is known
     (K,).
     """
     h2 = counts ** (2 + 2 * exponent)
-    noise = found.error / found.eta**2 * h2.sum()
-    prior = n_users * float((counts ** (2 * exponent)).mean()) * found.eta / h2.sum()
+    noise = moment_spectrum.error / moment_spectrum.eta**2 * h2.sum()
+    prior = n_users * float((counts ** (2 * exponent)).mean()) * moment_spectrum.eta / h2.sum()
     return prior * noise / (h2[:, None] + noise), prior
 
 
@@ -140,8 +142,8 @@ def items_that_pay(
     counts: noisy, descending (n_items,). Uses released and public figures alone.
     """
     # a user adds sqrt(her number of ratings) to the weighted counts
-    rated = max((counts.sum() / n_users) ** 2, 1.0)
-    p = np.minimum(counts * math.sqrt(rated) / n_users, 1.0)
+    n_rated = max((counts.sum() / n_users) ** 2, 1.0)
+    p = np.minimum(counts * math.sqrt(n_rated) / n_users, 1.0)
     best, best_gain = 1, -math.inf
     for k in np.unique(np.geomspace(1, min(len(counts), most), 80).astype(int)):
         c, chance, h2 = counts[:k], p[:k], counts[:k] ** (2 + 2 * exponent)

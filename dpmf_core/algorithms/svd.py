@@ -52,10 +52,10 @@ class Subspace(Recommender):
     def personal(self, history: Ratings) -> Personal:
         if not self.projection or not self.item_factors.shape[1]:
             return super().personal(history)
-        offsets, left = self.residuals(history)
+        offsets, residuals = self.residuals(history)
         share = np.maximum(np.diff(history.by_user), 1) / history.n_items
         X = csr_array(
-            (left.astype(np.float64), history.items, history.by_user),
+            (residuals.astype(np.float64), history.items, history.by_user),
             shape=(history.n_users, history.n_items),
         )
         factors = X @ self.item_factors.astype(np.float64) / share[:, None]
@@ -115,7 +115,7 @@ class PrivateSVD(PrivateAlgorithm):
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 4"
     version: ClassVar[int] = 3
-    fitted: ClassVar[type] = Subspace
+    model_type: ClassVar[type] = Subspace
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of eigenvectors")
     row_clip: float = Field(
@@ -141,7 +141,7 @@ class PrivateSVD(PrivateAlgorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """A direction for every three items' worth of users' signal n mu over m, at most 16."""
         rank = (
@@ -182,8 +182,8 @@ class PrivateSVD(PrivateAlgorithm):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         shape: Shape = curator.shape
         model = empty_subspace(shape, shape.mid_range, np.zeros(shape.n_items, np.float32), 0.0)
-        found = self._with_directions(curator, model, centred_rows)
-        yield with_local_columns(found, None, shape) if self.local_columns else found
+        subspace = self._with_directions(curator, model, centred_rows)
+        yield with_local_columns(subspace, None, shape) if self.local_columns else subspace
 
     def _with_directions(self, curator: Curator, model: Subspace, rows: Step) -> Subspace:
         """The model with the top eigenvectors of the noisy moment of what `rows` makes of users'

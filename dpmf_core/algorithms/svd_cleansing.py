@@ -42,14 +42,14 @@ def clamped_rows(block: Block, model: Subspace, bound: float) -> csr_array:
     """
     rows: Ratings = block.rows
     roots = np.sqrt(np.maximum(np.diff(rows.by_user), 1))
-    clamped = model.residuals(rows)[1].clip(-bound, bound) / roots[rows.users]
-    return gridded_rows(block, clamped.astype(np.float64) * INSIDE, bound)
+    clamped_values = model.residuals(rows)[1].clip(-bound, bound) / roots[rows.users]
+    return gridded_rows(block, clamped_values.astype(np.float64) * INSIDE, bound)
 
 
 def capped_ratings(block: Block, most: int, key: int) -> Array:
     """Which ratings enter (n_ratings,): at most so many of each user, drawn by a hash."""
     rows: Ratings = block.rows
-    draws = keyed_uniform(key, block.ids[rows.users], rows.items)
+    draws = keyed_uniform(key, block.draw_keys[rows.users], rows.items)
     return rank_within_user(rows, draws) < most
 
 
@@ -69,14 +69,14 @@ class CappedSums(Statistic):
     def sensitivity(self) -> float:
         return math.sqrt(self.most) * self.clip
 
-    def empty(self, shape: Shape, entered: Held, centre: float) -> Totals:
+    def empty(self, shape: Shape, entries: Held, centre: float) -> Totals:
         return (np.zeros(shape.n_items),)
 
-    def add(self, block: Block, totals: Totals, entered: Array, centre: float) -> None:
+    def add(self, block: Block, totals: Totals, entries: Array, centre: float) -> None:
         rows: Ratings = block.rows
-        values = (rows.values[entered].astype(np.float64) - centre).clip(-self.clip, self.clip)
+        values = (rows.values[entries].astype(np.float64) - centre).clip(-self.clip, self.clip)
         values = on_grid(values, self.clip, block.n_units)
-        totals[0][:] += np.bincount(rows.items[entered], values, rows.n_items)
+        totals[0][:] += np.bincount(rows.items[entries], values, rows.n_items)
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class CappedCounts(Statistic):
     def sensitivity(self) -> float:
         return math.sqrt(self.most)
 
-    def empty(self, shape: Shape, entered: Held) -> Totals:
+    def empty(self, shape: Shape, entries: Held) -> Totals:
         return (np.zeros(shape.n_items),)
 
-    def add(self, block: Block, totals: Totals, entered: Array) -> None:
+    def add(self, block: Block, totals: Totals, entries: Array) -> None:
         rows: Ratings = block.rows
-        totals[0][:] += np.bincount(rows.items[entered], minlength=rows.n_items)
+        totals[0][:] += np.bincount(rows.items[entries], minlength=rows.n_items)
 
 
 class SVDCleansing(PrivateSVD):
@@ -160,16 +160,16 @@ class SVDCleansing(PrivateSVD):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, given: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """As private SVD; item averages get more where there are many items for few users'
         signal.
         """
-        chosen = super().recommend(shape, budget, given)
+        defaults = super().recommend(shape, budget, parameters)
         if budget is None:
-            return chosen
+            return defaults
         signal = shape.n_users * budget.mu
-        return chosen | {
+        return defaults | {
             "average_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
             "ratings_per_user": max(10, shape.n_items // 8),
         }
@@ -208,17 +208,19 @@ class SVDCleansing(PrivateSVD):
         centre = private_mean(curator)
         offsets, counts = self._item_averages(curator, centre, rng)
         model = empty_subspace(curator.shape, centre, offsets, self.user_damping)
-        found = self._with_directions(curator, model, clamped_rows)
-        yield with_local_columns(found, counts, curator.shape) if self.local_columns else found
+        subspace = self._with_directions(curator, model, clamped_rows)
+        yield (
+            with_local_columns(subspace, counts, curator.shape) if self.local_columns else subspace
+        )
 
     def _item_averages(self, curator: Curator, centre: float, rng: Streams) -> tuple[Array, Array]:
         """Damped item offsets (n_items,), within the half-range; and positive counts (n_items,)."""
-        totals, counted = self._averages(curator.shape)
-        entered = curator.hold(capped_ratings, totals.most, rng.sampling)
-        count_noise = curator.scale(counted)
-        sums = curator.release(totals, entered, centre)
-        counts = curator.release(counted, entered)
+        totals, count_statistic = self._averages(curator.shape)
+        entries = curator.hold(capped_ratings, totals.most, rng.sampling)
+        count_noise = curator.scale(count_statistic)
+        sums = curator.release(totals, entries, centre)
+        counts = curator.release(count_statistic, entries)
         h = totals.clip
         offsets = sums / (np.maximum(counts, 1.0) + self.item_damping)
-        known = NoisyCounts(counts, count_noise).expected
-        return np.asarray(offsets.clip(-h, h), np.float32), known
+        expected = NoisyCounts(counts, count_noise).expected
+        return np.asarray(offsets.clip(-h, h), np.float32), expected

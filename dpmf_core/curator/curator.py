@@ -77,14 +77,14 @@ class NoisyCurator:
         return self._people.shape
 
     def scale(self, statistic: Statistic) -> float:
-        leaf = self._noise.planned(statistic.name, group_of(statistic))
+        leaf = self._noise.next_release(statistic.name, group_of(statistic))
         return leaf.noise_multiplier * leaf.sensitivity
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
         self._require_one_group(statistic, shared)
         exact = self._total(statistic, shared)
         pen = self._pen(statistic, _coordinates(exact) if statistic.symmetric else exact.size)
-        return _published(statistic, exact, pen)
+        return _add_noise(statistic, exact, pen)
 
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
@@ -92,17 +92,17 @@ class NoisyCurator:
         self._require_one_group(statistic, shared)
         pen = self._pen(statistic, statistic.size(self.shape, *shared))
         return (
-            (at, _published(statistic, self._total(statistic, shared, at), pen)) for at in ranges
+            (at, _add_noise(statistic, self._total(statistic, shared, at), pen)) for at in ranges
         )
 
-    def thresholded(self, statistic: Statistic, *shared: Any) -> tuple[Array, Array]:
+    def names_over_threshold(self, statistic: Statistic, *shared: Any) -> tuple[Array, Array]:
         """The names that pass the threshold of the planned `ThresholdedCounts`, largest noisy count
         first, and their noisy counts; a name that nobody has never passes.
 
         Raises PlanViolation.
         """
         self._require_planned(statistic)
-        return self._noise.thresholded(statistic.name, self._total(statistic, shared))
+        return self._noise.names_over_threshold(statistic.name, self._total(statistic, shared))
 
     def padded_count(self, statistic: Statistic, *shared: Any) -> int | None:
         """The noisy number of the planned `PaddedCount`, which can stand for the true one; None
@@ -112,8 +112,8 @@ class NoisyCurator:
         """
         self._require_planned(statistic)
         count = int(self._total(statistic, shared)[0])
-        padded = self._noise.padded_count(statistic.name, count)
-        return None if padded < count else padded
+        noisy_count = self._noise.padded_count(statistic.name, count)
+        return None if noisy_count < count else noisy_count
 
     def cells(self) -> Cells:
         if CELLS_ARE_PUBLIC not in self._assumptions:
@@ -122,19 +122,19 @@ class NoisyCurator:
 
     def hold(self, step: Step, *shared: Any) -> Held:
         self._require_one_group(step, shared)
-        held = Held(self._next_key())
-        self._people.hold(held.key, step, shared)
-        self._held_of[held.key] = group_of(step)
-        weakref.finalize(held, _forget, self._people, self._held_of, held.key)
-        return held
+        local_state = Held(self._next_key())
+        self._people.hold(local_state.key, step, shared)
+        self._held_of[local_state.key] = group_of(step)
+        weakref.finalize(local_state, _forget, self._people, self._held_of, local_state.key)
+        return local_state
 
     def _require_one_group(self, question: Statistic | Step, shared: Sequence[Any]) -> None:
         """Raises PlanViolation where what is held was made of rows outside the group that is
         asked: it would carry them into the sum.
         """
         group = group_of(question)
-        held = [part for part in shared if isinstance(part, Held)]
-        if any(self._held_of.get(part.key, EVERYBODY) != group for part in held):
+        local_states = [part for part in shared if isinstance(part, Held)]
+        if any(self._held_of.get(part.key, EVERYBODY) != group for part in local_states):
             raise PlanViolation(
                 "What is held was made of other rows than those of the group that is asked."
             )
@@ -145,7 +145,7 @@ class NoisyCurator:
 
     def _require_planned(self, statistic: Statistic) -> None:
         """Raises PlanViolation where the plan holds this release with other facts."""
-        leaf = self._noise.planned(statistic.name, group_of(statistic))
+        leaf = self._noise.next_release(statistic.name, group_of(statistic))
         if leaf != statistic.event(leaf.noise_multiplier):
             raise PlanViolation(f"The plan holds {leaf}, and {statistic} was asked for.")
 
@@ -173,7 +173,7 @@ def _coordinates(matrices: Array) -> int:
     return int(matrices.size // r // r * (r * (r + 1) // 2))
 
 
-def _published(statistic: Statistic, exact: Array, pen: Release) -> Array:
+def _add_noise(statistic: Statistic, exact: Array, pen: Release) -> Array:
     if not statistic.symmetric:
         return pen.vector(exact)
     if not np.array_equal(exact, np.swapaxes(exact, -1, -2)):
@@ -210,7 +210,7 @@ class OpenCurator(NoisyCurator):
 
         Raises PlanViolation.
         """
-        multiplier = self._noise.planned(name).noise_multiplier
+        multiplier = self._noise.next_release(name).noise_multiplier
         return multiplier, self._noise.sampler(name)
 
 

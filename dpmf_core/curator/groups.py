@@ -1,7 +1,7 @@
 """Disjoint groups of units, each of which answers questions of its own: what is released on every
 group once costs a unit what one release costs.
 
-Which group a unit is in follows from her number alone, by a hash that everybody knows. No row and
+Which group a unit is in follows from her id alone, by a hash that everybody knows. No row and
 no seed decides it, so nobody can be in two groups, and that somebody is in a group says nothing.
 How many rows a group has is as private as how many all have: `n_units` stays that of the whole
 population, and only noisy sums leave. docs/PRIVACY.md, "Disjoint groups of units".
@@ -26,7 +26,7 @@ KEY = 0x6A09E667F3BCC908  # the root of 2: of the hash, apart from all seeds of 
 
 
 def groups_of(units: Array, of: int) -> Array:
-    """The group of each unit (n_units,), from 0 to of - 1, by her number in the population."""
+    """The group of each unit (n_units,), from 0 to of - 1. units: what their draws are keyed by."""
     return np.minimum((keyed_uniform(KEY, units) * of).astype(np.int64), of - 1)
 
 
@@ -34,7 +34,7 @@ def members(block: Block, group: DisjointGroup) -> Block:
     """The block in which everybody else's row is empty; the units stay."""
     if group.of == 1:
         return block
-    inside = groups_of(block.ids, group.of) == group.number
+    inside = groups_of(block.draw_keys, group.of) == group.number
     tables = {name: rows.only(inside[rows.users]) for name, rows in block.tables.items()}
     return replace(block, tables=tables)
 
@@ -135,8 +135,8 @@ class GroupCurator:
 
     def hold(self, step: Step, *shared: Any) -> Held:
         """step(block, *shared) of every block without the rows of others."""
-        held: Held = self._whole.hold(GroupStep(step, self._group), *shared)
-        return held
+        local_state: Held = self._whole.hold(GroupStep(step, self._group), *shared)
+        return local_state
 
     def _of(self, statistic: Statistic) -> GroupStatistic:
         return GroupStatistic(statistic, self._group)

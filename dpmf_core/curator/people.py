@@ -78,7 +78,7 @@ class People(Protocol):
 
 
 class Blocks:
-    """Blocks that are visited one after the other. blocks: loaded when asked for. held: states
+    """Blocks that are visited one after the other. blocks: loaded when asked for. states: states
     by key and block.
     """
 
@@ -86,10 +86,10 @@ class Blocks:
         self,
         shape: Any,
         blocks: Sequence[Block],
-        held: MutableMapping[tuple[Key, int], Any] | None = None,
+        states: MutableMapping[tuple[Key, int], Any] | None = None,
     ) -> None:
         self.shape, self.blocks = shape, blocks
-        self.held: MutableMapping[tuple[Key, int], Any] = {} if held is None else held
+        self.states: MutableMapping[tuple[Key, int], Any] = {} if states is None else states
 
     def total(
         self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
@@ -102,12 +102,12 @@ class Blocks:
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
         for place, block in enumerate(self.blocks):
-            self.held[key, place] = step(block, *self._beside(place, shared))
+            self.states[key, place] = step(block, *self._beside(place, shared))
 
     def drop(self, key: Key) -> None:
         for place in range(len(self.blocks)):
             with contextlib.suppress(KeyError):  # a step that failed half-way
-                del self.held[key, place]
+                del self.states[key, place]
 
     def cells(self) -> Cells:
         parts = [(block.ids[block.rows.users], block.rows.items) for block in self.blocks]
@@ -117,7 +117,7 @@ class Blocks:
 
     def _beside(self, place: int, shared: Sequence[Any]) -> Iterator[Any]:
         """What is shared, with this block's states in place of their names."""
-        return (self.held[part.key, place] if isinstance(part, Held) else part for part in shared)
+        return (self.states[part.key, place] if isinstance(part, Held) else part for part in shared)
 
 
 # ---- rows in blocks ------------------------------------------------------------------------------
@@ -157,15 +157,16 @@ def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
     counts = np.diff(ratings.by_user)[units]
     starts = np.concatenate([[0], np.cumsum(counts)])
     users = np.repeat(np.arange(len(units), dtype=np.int32), counts)
-    chosen = np.arange(starts[-1]) + (ratings.by_user[units] - starts[:-1])[users]
-    order = None if ratings.order is None else ratings.order[chosen]
+    rows = np.arange(starts[-1]) + (ratings.by_user[units] - starts[:-1])[users]
+    order = None if ratings.order is None else ratings.order[rows]
     return replace(
         ratings,
         users=users,
-        items=ratings.items[chosen],
-        values=ratings.values[chosen],
+        items=ratings.items[rows],
+        values=ratings.values[rows],
         n_users=len(units),
         order=order,
+        user_keys=None if ratings.user_keys is None else ratings.user_keys[units],
     )
 
 
@@ -176,9 +177,9 @@ def _samples_of(samples: Samples, units: Ints) -> Samples:
         return replace(samples, X=samples.X[units], **known_rows)
     place = np.full(samples.shape.n_units, -1)
     place[units] = np.arange(len(units))
-    chosen = np.flatnonzero(place[samples.people] >= 0)
-    people = place[samples.people[chosen]].astype(np.int32)
-    return replace(samples, X=samples.X[chosen], people=people, n_people=len(units), **known_rows)
+    rows = np.flatnonzero(place[samples.people] >= 0)
+    people = place[samples.people[rows]].astype(np.int32)
+    return replace(samples, X=samples.X[rows], people=people, n_people=len(units), **known_rows)
 
 
 # ---- on disk -------------------------------------------------------------------------------------
@@ -294,9 +295,9 @@ class StatisticFold:
     def empty(self) -> Totals:
         return self.statistic.empty(self.shape, *self.shared, **self._part)
 
-    def add(self, total: Totals, part: Part, held: States) -> None:
+    def add(self, total: Totals, part: Part, states: States) -> None:
         block = _block_of(part, self.shape)
-        self.statistic.add(block, total, *_beside(self.shared, held), **self._part)
+        self.statistic.add(block, total, *_beside(self.shared, states), **self._part)
 
     def merge(self, total: Totals, other: Totals) -> None:
         for mine, theirs in zip(total, other, strict=True):
@@ -311,8 +312,8 @@ class StepBeside:
     shape: Any
     shared: tuple[Any, ...]
 
-    def __call__(self, part: Part, held: States) -> Any:
-        return self.step(_block_of(part, self.shape), *_beside(self.shared, held))
+    def __call__(self, part: Part, states: States) -> Any:
+        return self.step(_block_of(part, self.shape), *_beside(self.shared, states))
 
 
 class PeopleElsewhere:
@@ -328,13 +329,13 @@ class PeopleElsewhere:
     def total(
         self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
     ) -> Totals:
-        asked = StatisticFold(statistic, self.shape, tuple(shared), at)
-        totals: Totals = self._ratings.fold(asked, _keys(shared))
+        fold = StatisticFold(statistic, self.shape, tuple(shared), at)
+        totals: Totals = self._ratings.fold(fold, _keys(shared))
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
-        made = StepBeside(step, self.shape, tuple(shared))
-        self._folding.hold(self._ratings, key, made, _keys(shared))
+        make = StepBeside(step, self.shape, tuple(shared))
+        self._folding.hold(self._ratings, key, make, _keys(shared))
 
     def drop(self, key: Key) -> None:
         self._folding.drop(key)
@@ -347,6 +348,6 @@ def _keys(shared: Sequence[Any]) -> list[Key]:
     return [part.key for part in shared if isinstance(part, Held)]
 
 
-def _beside(shared: Sequence[Any], held: States) -> Iterator[Any]:
+def _beside(shared: Sequence[Any], states: States) -> Iterator[Any]:
     """What is shared, with the states of these users in place of their names."""
-    return (held[part.key] if isinstance(part, Held) else part for part in shared)
+    return (states[part.key] if isinstance(part, Held) else part for part in shared)

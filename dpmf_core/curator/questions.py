@@ -32,7 +32,7 @@ class Question:
 
 
 @dataclass
-class Asked:
+class QuestionRecord:
     """All questions of a fit, and how what is held was made. model: what the fit ended with."""
 
     shape: Any
@@ -41,12 +41,12 @@ class Asked:
     model: Any = None
 
     def totals(
-        self, question: Question, block: Block, made: dict[Key, Any] | None = None
+        self, question: Question, block: Block, cached: dict[Key, Any] | None = None
     ) -> list[Totals]:
-        """What the rows of a block add to the sums, part by part. made: what was made of this
+        """What the rows of a block add to the sums, part by part. cached: what was made of this
         block for earlier questions.
         """
-        states = {} if made is None else made
+        states = {} if cached is None else cached
 
         def beside(part: Any) -> Any:
             if not isinstance(part, Held):
@@ -56,28 +56,30 @@ class Asked:
                 states[part.key] = step(block, *[beside(earlier) for earlier in before])
             return states[part.key]
 
-        own, found = [beside(part) for part in question.shared], []
+        own, sums = [beside(part) for part in question.shared], []
         for at in question.parts:
             totals = question.statistic.empty(self.shape, *question.shared, **at)
             question.statistic.add(block, totals, *own, **at)
-            found.append(totals)
-        return found
+            sums.append(totals)
+        return sums
 
-    def answer(self, question: Question, block: Block, made: dict[Key, Any] | None = None) -> Array:
+    def answer(
+        self, question: Question, block: Block, cached: dict[Key, Any] | None = None
+    ) -> Array:
         """The same, as it would be released: a symmetric matrix counts in full."""
         parts = [
             question.statistic.assemble(totals, *question.shared, **at).ravel()
-            for totals, at in zip(self.totals(question, block, made), question.parts, strict=True)
+            for totals, at in zip(self.totals(question, block, cached), question.parts, strict=True)
         ]
         return np.concatenate(parts)
 
-    def moved(self, block: Block) -> float:
+    def total_shift(self, block: Block) -> float:
         """How far the block's rows moved all answers together, in deviations of their Gaussian
         noise: the root of the sum of squares.
         """
-        made: dict[Key, Any] = {}
+        states: dict[Key, Any] = {}
         lengths = [
-            float(np.linalg.norm(self.answer(question, block, made))) / question.scale
+            float(np.linalg.norm(self.answer(question, block, states))) / question.scale
             for question in self.questions
         ]
         return math.hypot(*lengths)
@@ -88,18 +90,18 @@ class ListeningCurator(NoisyCurator):
 
     def __init__(self, data: Any, noise: Noise, assumptions: Sequence[str] = ()) -> None:
         super().__init__(in_memory(data), noise, assumptions)
-        self.asked = Asked(data.shape)
+        self.record = QuestionRecord(data.shape)
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
-        self.asked.questions.append(Question(statistic, self.scale(statistic), shared))
+        self.record.questions.append(Question(statistic, self.scale(statistic), shared))
         return super().release(statistic, *shared)
 
     def release_parts(self, statistic: Statistic, ranges: Sequence[Range], *shared: Any) -> Any:
         question = Question(statistic, self.scale(statistic), shared, tuple(ranges))
-        self.asked.questions.append(question)
+        self.record.questions.append(question)
         return super().release_parts(statistic, ranges, *shared)
 
     def hold(self, step: Step, *shared: Any) -> Held:
-        held = super().hold(step, *shared)
-        self.asked.steps[held.key] = (step, shared)
-        return held
+        local_state = super().hold(step, *shared)
+        self.record.steps[local_state.key] = (step, shared)
+        return local_state

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Event, Gaussian, Laplace
 
 Array = npt.NDArray[Any]
@@ -20,8 +22,8 @@ Totals = tuple[Array, ...]
 class Block:
     """The rows of some units, and nothing of the others.
 
-    ids: (n,) their numbers in the whole population, for draws that are keyed by seed and unit. A
-    row's unit is numbered from 0 within the block.
+    ids: (n,) their numbers in the whole population. A row's unit is numbered from 0 within the
+    block.
     tables: rows by name, `Ratings` or `Samples` of these n units. n_units: of the whole population,
     public.
     """
@@ -34,6 +36,14 @@ class Block:
     def rows(self) -> Any:
         """The rows that an algorithm learns from."""
         return self.tables["train"]
+
+    @property
+    def draw_keys(self) -> Array:
+        """What draws of each unit (n,) are keyed by, beside a seed: nobody's depend on who else
+        there is.
+        """
+        rows = next(iter(self.tables.values()))
+        return np.asarray(rows.draw_keys(self.ids) if isinstance(rows, Ratings) else self.ids)
 
 
 class Statistic(ABC):

@@ -17,7 +17,7 @@ Kind = Literal["simulated", "download", "file"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class DatasetFacts:
     """What is said of every data set. public: published or simulated. assumptions: what was
     read off private data, and is taken as public.
     """
@@ -42,7 +42,7 @@ class Listed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry(Listed):
+class Entry(DatasetFacts):
     """Ratings. Counts and bounds are declared: published by its authors, or chosen by the
     generator (its number of ratings is then approximate).
 
@@ -58,7 +58,7 @@ class Entry(Listed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleEntry(Listed):
+class SampleEntry(DatasetFacts):
     """Documents or images: declared counts, (height, width) of images, and how many parts its
     papers look for.
 
@@ -97,7 +97,7 @@ class Repairs(Protocol):
 class Catalogue(Protocol):
     """All data sets, by id. A path with facts stands for an id where a file is loaded."""
 
-    def catalogue(self) -> tuple[Listed, ...]:
+    def catalogue(self) -> tuple[DatasetFacts, ...]:
         """Every entry that fits in one memory, in the order in which they are shown."""
 
     def in_parts(self) -> tuple[Entry, ...]:
@@ -175,14 +175,14 @@ def lent(data_id: str, data: AnyData) -> Iterator[None]:
 
 def lent_here(data_id: str) -> AnyData | None:
     """The data that this data set is within `lent`; None outside."""
-    given = _lent.get()
-    return given[1] if given is not None and given[0] == data_id else None
+    loan = _lent.get()
+    return loan[1] if loan is not None and loan[0] == data_id else None
 
 
 def is_in_parts(data_id: str) -> bool:
     """Whether a data set is ratings in parts. Nothing is read."""
-    if (given := lent_here(data_id)) is not None:
-        return isinstance(given, PartitionedRatings)
+    if (data := lent_here(data_id)) is not None:
+        return isinstance(data, PartitionedRatings)
     return catalogue().is_in_parts(data_id)
 
 

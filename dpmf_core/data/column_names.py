@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 # Names of columns, without case and punctuation, as ratings files use them in English and German;
 # the earlier the surer.
-KNOWN = {
+ROLE_NAMES = {
     "user": (
         "user userid uid users username customer customerid member memberid reviewer reviewerid"
         " viewer viewerid person personid student account accountid profile profileid u nutzer"
@@ -31,7 +31,7 @@ KNOWN = {
     ),
 }
 ROLES = ("user", "item", "rating", "time")
-NEEDED = ROLES[:3]
+REQUIRED_ROLES = ROLES[:3]
 BEGINNINGS: dict[str, tuple[str, ...]] = {
     "user": (
         "client",
@@ -53,7 +53,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
 # how the name of a column of times ends
 WHEN = ("time", "timestamp", "date", "datetime", "day", "ts", "epoch")
 # before one of BEFORE_WHEN
-DONE = (
+PAST_VERBS = (
     "rated",
     "reviewed",
     "created",
@@ -126,12 +126,12 @@ def is_when(name: str) -> bool:
         return False
     return (
         words[-1] in WHEN
-        or (len(words) > 1 and words[-1] in BEFORE_WHEN and words[-2] in DONE)
-        or bool(re.fullmatch(_JOINED, "".join(words)))
+        or (len(words) > 1 and words[-1] in BEFORE_WHEN and words[-2] in PAST_VERBS)
+        or bool(re.fullmatch(_COMPOUND, "".join(words)))
     )
 
 
-_JOINED = rf"(unix)?({'|'.join((*OF_RATING, *DONE))})({'|'.join(WHEN)}|at|on)"
+_COMPOUND = rf"(unix)?({'|'.join((*OF_RATING, *PAST_VERBS))})({'|'.join(WHEN)}|at|on)"
 
 
 def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
@@ -139,30 +139,32 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     begins, for somebody to look at.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
-    chosen: dict[str, int] = {}
-    for role, known in KNOWN.items():
+    places: dict[str, int] = {}
+    for role, role_names in ROLE_NAMES.items():
         free = [
             plain.index(word)
-            for word in known.split()
-            if word in plain and plain.index(word) not in chosen.values()
+            for word in role_names.split()
+            if word in plain and plain.index(word) not in places.values()
         ]
         if free:
-            chosen[role] = free[0]
-    if "time" not in chosen and (times := _times(names, chosen)):
-        chosen["time"] = times[0]
-    for role in (role for role in KNOWN if loosely and role not in chosen):
-        known_words = [word for word in (*KNOWN[role].split(), *BEGINNINGS[role]) if len(word) > 3]
+            places[role] = free[0]
+    if "time" not in places and (times := _times(names, places)):
+        places["time"] = times[0]
+    for role in (role for role in ROLE_NAMES if loosely and role not in places):
+        known_words = [
+            word for word in (*ROLE_NAMES[role].split(), *BEGINNINGS[role]) if len(word) > 3
+        ]
         fits = [
             place
             for word in known_words
             for place, text in enumerate(plain)
             if _begins(role, word, text, names[place])
         ]
-        if free := [place for place in fits if place not in chosen.values()]:
-            chosen[role] = free[0]
-    if "title" in chosen:
-        chosen.setdefault("item", chosen["title"])  # an item may be called by its own name
-    return chosen
+        if free := [place for place in fits if place not in places.values()]:
+            places[role] = free[0]
+    if "title" in places:
+        places.setdefault("item", places["title"])  # an item may be called by its own name
+    return places
 
 
 def _begins(role: str, word: str, plain: str, name: str) -> bool:
@@ -172,18 +174,18 @@ def _begins(role: str, word: str, plain: str, name: str) -> bool:
     ) and _may_be(role, name)
 
 
-def _times(names: Sequence[str], chosen: Mapping[str, int]) -> list[int]:
+def _times(names: Sequence[str], places: Mapping[str, int]) -> list[int]:
     """Columns of times, the likeliest first; when something was released or somebody was born
     is no time of a rating.
     """
-    found = [
+    candidates = [
         (not set(words) & set(OF_RATING), place)
         for place, words in enumerate(map(split_name, names))
-        if place not in chosen.values()
+        if place not in places.values()
         and is_when(names[place])
         and not set(words) & set(NOT_OF_RATING)
     ]
-    return [place for _, place in sorted(found)]
+    return [place for _, place in sorted(candidates)]
 
 
 def _may_be(role: str, name: str) -> bool:
@@ -195,4 +197,4 @@ def _may_be(role: str, name: str) -> bool:
     last = (split_name(name) or [""])[-1]
     if role == "rating":
         return not is_when(name) and last not in NO_RATING
-    return not is_when(name) and last not in KNOWN["rating"].split()
+    return not is_when(name) and last not in ROLE_NAMES["rating"].split()

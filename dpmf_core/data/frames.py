@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
-from dpmf_core.data.column_names import NEEDED, ROLES, by_name
+from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name
+from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.item_tables import SEVERAL, encode
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
@@ -59,14 +60,14 @@ def ratings_of(
     """
     if not is_sparse(data):
         frame = _frame_of(data)
-        chosen = _chosen_columns(frame, dict(columns or {}))
-        named = pd.DataFrame({role: frame[column] for role, column in chosen.items()})
-        if "rating" not in chosen:
+        role_columns = _chosen_columns(frame, dict(columns or {}))
+        by_role = pd.DataFrame({role: frame[column] for role, column in role_columns.items()})
+        if "rating" not in role_columns:
             bounds = _of_interactions(bounds)
-            named["rating"] = 1.0
-        called = {role: str(column) for role, column in chosen.items()}
-        return _of_frame(named, called, _declared(bounds), public)
-    low, high = _declared(bounds)
+            by_role["rating"] = 1.0
+        column_names = {role: str(column) for role, column in role_columns.items()}
+        return _of_frame(by_role, column_names, _checked_bounds(bounds), public)
+    low, high = _checked_bounds(bounds)
     if columns:
         raise BadInput("Columns are named of a data frame; a sparse matrix has users and items.")
     rows = _counts(data)
@@ -101,22 +102,24 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
                 f" Got the shape {pairs.shape}. Ratings go into y."
             )
         frame = pd.DataFrame({"user": _whole(pairs[:, 0]), "item": _whole(pairs[:, 1])})
-    chosen = _chosen_columns(frame, {"rating": ""})
-    named = pd.DataFrame({role: frame[chosen[role]].reset_index(drop=True) for role in NEEDED[:2]})
-    for role in NEEDED[:2]:
-        _refuse(named[role].isna().to_numpy(), named[role], "a value")
+    role_columns = _chosen_columns(frame, {"rating": ""})
+    by_role = pd.DataFrame(
+        {role: frame[role_columns[role]].reset_index(drop=True) for role in REQUIRED_ROLES[:2]}
+    )
+    for role in REQUIRED_ROLES[:2]:
+        _refuse(by_role[role].isna().to_numpy(), by_role[role], "a value")
     if ratings is not None:
         y = np.asarray(ratings)
-        if y.shape != (len(named),):
-            raise BadInput(f"y holds one rating for each of {len(named):,} rows. Got {y.shape}.")
-        named["rating"] = y
-    return named
+        if y.shape != (len(by_role),):
+            raise BadInput(f"y holds one rating for each of {len(by_role):,} rows. Got {y.shape}.")
+        by_role["rating"] = y
+    return by_role
 
 
 def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
     """The distinct ids of a column in the order in which `ratings_of` numbers them."""
-    found: pd.Index[Any] = pd.Index(pd.factorize(_labels(column), sort=True)[1])
-    return found
+    ids: pd.Index[Any] = pd.Index(pd.factorize(_labels(column), sort=True)[1])
+    return ids
 
 
 def ratings_column(data: Any) -> npt.NDArray[Any] | None:
@@ -161,10 +164,13 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     cells = {name: [_cell(value) for value in table.iloc[:, j]] for j, name in enumerate(names)}
     ids = cells.pop("item" if "item" in cells else names[0])
     labels = ratings.labels or tuple(map(str, range(ratings.n_items)))
-    found = encode(ids, cells, labels, "the item table")
-    if found.left_out:
-        raise BadInput(f"{found.left_out[0]} Do so yourself: frame.drop(columns=...).")
-    return dataclasses.replace(ratings, item_features=found.features)
+    encoded_table = encode(ids, cells, labels, "the item table")
+    if encoded_table.left_out:
+        raise BadInput(f"{encoded_table.left_out[0]} Do so yourself: frame.drop(columns=...).")
+    premises = ratings.assumptions if ratings.public else (*ratings.assumptions, ITEMS_ARE_PUBLIC)
+    return dataclasses.replace(
+        ratings, item_features=encoded_table.features, assumptions=tuple(dict.fromkeys(premises))
+    )
 
 
 def _cell(value: Any) -> str:
@@ -221,39 +227,43 @@ def _whole(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return ids
 
 
-def _chosen_columns(frame: pd.DataFrame, asked: dict[str, str]) -> dict[str, Any]:
+def _chosen_columns(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:
     """The frame's column of each role, as asked for ("": none) or by its name; without a rating
     where none is asked for. Raises BadInput.
     """
     names = list(frame.columns)
     texts = [str(name) for name in names]
-    if unknown := set(asked) - set(ROLES):
+    if unknown := set(columns) - set(ROLES):
         raise BadInput(f"Columns play the roles {', '.join(ROLES)}. Got {', '.join(unknown)}.")
-    for role, column in asked.items():
+    for role, column in columns.items():
         if column and column not in texts:
             raise BadInput(
                 f"There is no column '{column}' for the {role}.{closest(column, texts)} The columns"
                 f" are {', '.join(texts[:12])}."
             )
-    exact = {role: role for role in ROLES if role in texts and role not in asked}
-    given = {role: column for role, column in asked.items() if column}
-    taken = {**exact, **given}
-    rest = by_name([it if it not in taken.values() else "" for it in texts], loosely=False)
-    found = {
-        role: taken.get(role) or texts[rest[role]]
+    exact = {role: role for role in ROLES if role in texts and role not in columns}
+    own_columns = {role: column for role, column in columns.items() if column}
+    fixed_columns = {**exact, **own_columns}
+    rest = by_name([it if it not in fixed_columns.values() else "" for it in texts], loosely=False)
+    role_columns = {
+        role: fixed_columns.get(role) or texts[rest[role]]
         for role in ROLES
-        if role in taken or (role in rest and role not in asked)
+        if role in fixed_columns or (role in rest and role not in columns)
     }
-    _check_columns(texts, found, needs_rating=asked.get("rating") != "")
-    return {role: names[texts.index(column)] for role, column in found.items()}
+    _check_columns(texts, role_columns, needs_rating=columns.get("rating") != "")
+    return {role: names[texts.index(column)] for role, column in role_columns.items()}
 
 
-def _check_columns(texts: list[str], found: Mapping[str, str], *, needs_rating: bool) -> None:
+def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating: bool) -> None:
     """Raises BadInput where a role has no column, or two have one, or one is there twice."""
-    spare = [it for it in texts if it not in found.values()] or texts or ["my_column"]
-    missing = [role for role in NEEDED if role not in found and (needs_rating or role != "rating")]
+    spare = [it for it in texts if it not in columns.values()] or texts or ["my_column"]
+    missing = [
+        role
+        for role in REQUIRED_ROLES
+        if role not in columns and (needs_rating or role != "rating")
+    ]
     if missing:
-        renamed = dict(zip((spare * len(missing))[: len(missing)], missing, strict=True))
+        new_names = dict(zip((spare * len(missing))[: len(missing)], missing, strict=True))
         without = (
             " Where no column holds ratings: Ratings.from_frame(frame, rating='')."
             if missing == ["rating"]
@@ -262,15 +272,15 @@ def _check_columns(texts: list[str], found: Mapping[str, str], *, needs_rating: 
         raise BadInput(
             "A data frame of ratings has a column each for user, item and rating (and time, if"
             f" there are times). None is recognised as the {' or the '.join(missing)}; the columns"
-            f" are {', '.join(texts[:12])}. Rename yours, e.g. frame.rename(columns={renamed})."
+            f" are {', '.join(texts[:12])}. Rename yours, e.g. frame.rename(columns={new_names})."
             f"{without}"
         )
-    for role, column in found.items():
-        if texts.count(column) != 1 or list(found.values()).count(column) != 1:
+    for role, column in columns.items():
+        if texts.count(column) != 1 or list(columns.values()).count(column) != 1:
             raise BadInput(
                 f"The {role} has a column of its own, and there is one of its name. '{column}' is"
                 f" there {texts.count(column)} times, for"
-                f" {', '.join(it for it in found if found[it] == column)}. Rename one of them."
+                f" {', '.join(it for it in columns if columns[it] == column)}. Rename one of them."
             )
 
 
@@ -284,19 +294,19 @@ def _of_interactions(bounds: Bounds | None) -> Bounds:
 
 
 def _of_frame(
-    frame: pd.DataFrame, called: Mapping[str, str], bounds: Bounds, public: bool
+    frame: pd.DataFrame, column_names: Mapping[str, str], bounds: Bounds, public: bool
 ) -> Ratings:
-    """Of a frame whose columns are called by their roles. called: their names as they were given,
-    for messages.
+    """Of a frame whose columns are called by their roles. column_names: their own names, for
+    messages.
     """
-    frame = frame.rename(columns=dict(called))
-    user, item = frame[called["user"]], frame[called["item"]]
+    frame = frame.rename(columns=dict(column_names))
+    user, item = frame[column_names["user"]], frame[column_names["item"]]
     if user.nunique() < 2:
         raise BadInput(
             f"A data frame of ratings needs ratings of two users at least. Got {len(frame):,} rows"
             f" of {user.nunique()}."
         )
-    rating = frame[called.get("rating", "rating")]
+    rating = frame[column_names.get("rating", "rating")]
     for column in (user, item, rating):
         _refuse(column.isna().to_numpy(), column, "a value")
     values = _numbers(rating)
@@ -311,20 +321,21 @@ def _of_frame(
         n_users=len(who),
         n_items=len(what),
         bounds=bounds,
-        order=_times(frame[called[TIME]]) if TIME in called else None,
+        order=_times(frame[column_names[TIME]]) if TIME in column_names else None,
         titles=labels,
         labels=labels,
+        user_keys=None if public else keys_of_ids(who),
         **_facts("data frame", public),
     )
 
 
 def _facts(name: str, public: bool) -> dict[str, Any]:
     """What is known of ratings whose users and items were counted in themselves."""
-    assumed = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    return {"name": name, "public": public, "assumptions": assumed}
+    assumptions = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    return {"name": name, "public": public, "assumptions": assumptions}
 
 
-def _declared(bounds: Bounds | None) -> Bounds:
+def _checked_bounds(bounds: Bounds | None) -> Bounds:
     if bounds is None:
         raise BadInput(
             "The lowest and highest rating are not declared, and reading them off private data"
@@ -387,11 +398,11 @@ def _within(values: npt.NDArray[Any], bounds: Bounds, what: str) -> None:
         )
 
 
-def _refuse(bad: npt.NDArray[np.bool_], column: "pd.Series[Any]", allowed: str) -> None:
+def _refuse(bad: npt.NDArray[np.bool_], column: "pd.Series[Any]", requirement: str) -> None:
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         raise BadInput(
-            f"Every row of the column '{column.name}' holds {allowed}. Got"
+            f"Every row of the column '{column.name}' holds {requirement}. Got"
             f" '{str(column.iloc[at])[:50]}' in row {at + 1:,} ({int(bad.sum()):,} of {len(bad):,}"
             " such rows). Correct them or leave them out, e.g. with frame.dropna()."
         )

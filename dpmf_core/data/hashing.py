@@ -21,6 +21,19 @@ def digest_of(*arrays: npt.NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
+def keys_of_ids(ids: Any) -> npt.NDArray[np.uint64]:
+    """A number (n,) for each id of a user in a file, which follows from the id alone; a number and
+    its text have the same.
+    """
+    from pandas.util import hash_array  # which most commands do without
+
+    keys = np.empty(len(ids), np.uint64)
+    for first in range(0, len(ids), AT_ONCE):
+        texts = np.array(list(map(str, ids[first : first + AT_ONCE])), object)
+        keys[first : first + AT_ONCE] = hash_array(texts, categorize=False)
+    return keys
+
+
 def keyed_uniform(
     seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0
 ) -> npt.NDArray[np.float64]:
@@ -28,12 +41,12 @@ def keyed_uniform(
     rating's fate depends on another user.
     """
     u, i = np.broadcast_arrays(np.atleast_1d(users), items)
-    start = _mixed(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + STEP)
+    start = _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + STEP)
     out = np.empty(len(u))
     for first in range(0, len(u), AT_ONCE):
         at = slice(first, first + AT_ONCE)
-        x = _mixed(start + _steps(u[at]))
-        x = _mixed(x + _steps(i[at]))
+        x = _mix(start + _steps(u[at]))
+        x = _mix(x + _steps(i[at]))
         np.multiply(x >> np.uint64(11), 2.0**-53, out=out[at])
     return out
 
@@ -43,7 +56,7 @@ def _steps(numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     return (numbers.astype(np.uint64) + np.uint64(1)) * STEP
 
 
-def _mixed(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """splitmix64's output function, in place."""
     x ^= x >> np.uint64(30)
     x *= np.uint64(0xBF58476D1CE4E5B9)

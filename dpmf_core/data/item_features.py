@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dpmf_core.data.hashing import digest_of
 
-NAMED = ": "  # between a table's column and the word of it that a feature is for
+SEPARATOR = ": "  # between a table's column and the word of it that a feature is for
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +31,18 @@ class ItemFeatures:
         if not np.isfinite(self.values).all():
             raise ValueError("Item features are finite numbers.")
 
-    def keeping(self, kept: npt.NDArray[np.int64]) -> "ItemFeatures":
+    def keeping(self, item_ids: npt.NDArray[np.int64]) -> "ItemFeatures":
         """The rows of the items under an index, in its order, and the columns in which these
         differ: nothing is left of other items.
         """
-        values = self.values[kept]
+        values = self.values[item_ids]
         columns = np.flatnonzero((values != values[:1]).any(axis=0))
         return ItemFeatures(tuple(self.names[j] for j in columns), values[:, columns])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The table's own columns that the features come from."""
-        return tuple(dict.fromkeys(name.partition(NAMED)[0] for name in self.names))
+        return tuple(dict.fromkeys(name.partition(SEPARATOR)[0] for name in self.names))
 
     @cached_property
     def is_category(self) -> npt.NDArray[np.bool_]:

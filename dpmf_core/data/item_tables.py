@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.item_features import NAMED, ItemFeatures
+from dpmf_core.data.item_features import SEPARATOR, ItemFeatures
 from dpmf_core.errors import BadInput
 
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
@@ -59,18 +59,18 @@ def encode(
     ids, items = [plain_id(one) for one in ids], [plain_id(one) for one in items]
     row_of = {one: row for row, one in enumerate(ids)}
     _check_ids(ids, row_of, items, name)
-    found: list[tuple[str, Values]] = []
+    feature_columns: list[tuple[str, Values]] = []
     left_out: list[str] = []
     for title, cells in columns.items():
         column = " ".join(title.split())[:LONGEST_NAME]
         try:
-            for feature in _encoded(column, cells, decimal_comma):
-                found.append(feature)
-                _check_number(len(found), name)
+            for feature in _encode_column(column, cells, decimal_comma):
+                feature_columns.append(feature)
+                _check_number(len(feature_columns), name)
         except _LeftOut as reason:
             left_out.append(f"The column '{column}' of {name} is left out: {reason}.")
     rows = np.array([row_of.get(item, -1) for item in items])
-    features = _rows_of(found, rows).keeping(np.arange(len(items)))
+    features = _rows_of(feature_columns, rows).keeping(np.arange(len(items)))
     if not features.names:
         raise BadInput(
             f"No column of {name} tells the rated items apart. A table of items has a number, a"
@@ -80,13 +80,15 @@ def encode(
     return EncodedTable(features, tuple(left_out), int((rows < 0).sum()))
 
 
-def _rows_of(found: Sequence[tuple[str, Values]], rows: npt.NDArray[np.int64]) -> ItemFeatures:
+def _rows_of(
+    feature_columns: Sequence[tuple[str, Values]], rows: npt.NDArray[np.int64]
+) -> ItemFeatures:
     """The features of items by their rows in the table; 0 where that is -1."""
-    values = np.zeros((len(rows), len(found)), np.float32)
+    values = np.zeros((len(rows), len(feature_columns)), np.float32)
     has_row = rows >= 0
-    for place, (_, column) in enumerate(found):
+    for place, (_, column) in enumerate(feature_columns):
         values[has_row, place] = column[rows[has_row]]
-    return ItemFeatures(tuple(name for name, _ in found), values)
+    return ItemFeatures(tuple(name for name, _ in feature_columns), values)
 
 
 def plain_id(text: str) -> str:
@@ -99,13 +101,13 @@ class _LeftOut(Exception):
     """Why a column is no feature."""
 
 
-def _encoded(
+def _encode_column(
     column: str, cells: Sequence[str], decimal_comma: bool
 ) -> Iterator[tuple[str, Values]]:
     """Names and values (n_rows,) of a column's features. Raises _LeftOut."""
     texts = ["" if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
-    said = [text for text in texts if text]
-    if not said:
+    non_empty = [text for text in texts if text]
+    if not non_empty:
         raise _LeftOut("it is empty")
     numbers = [_number(text, decimal_comma) for text in texts]
     if all(number is not None for number, text in zip(numbers, texts, strict=True) if text):
@@ -128,10 +130,10 @@ def _scaled(numbers: Values) -> Values:
     """Mean 0 and deviation .5, missing ones 0; 0 and 1 alone stay, for they are a category."""
     if np.isin(numbers, (0, 1)).all():
         return numbers
-    known = ~np.isnan(numbers)
-    from_mean = np.where(known, numbers - numbers[known].mean(), 0.0)
-    deviation = math.sqrt(np.mean(from_mean[known] ** 2))
-    if deviation <= 1e-12 * np.abs(numbers[known]).max():
+    is_known = ~np.isnan(numbers)
+    from_mean = np.where(is_known, numbers - numbers[is_known].mean(), 0.0)
+    deviation = math.sqrt(np.mean(from_mean[is_known] ** 2))
+    if deviation <= 1e-12 * np.abs(numbers[is_known]).max():
         raise _LeftOut("all its numbers are the same")
     return np.asarray(from_mean * (DEVIATION / deviation))
 
@@ -147,7 +149,7 @@ def _words(column: str, texts: Sequence[str]) -> Iterator[tuple[str, Values]]:
         raise _LeftOut("no two items have a word of it in common")
     for word in sorted(times):
         yield (
-            f"{column}{NAMED}{' '.join(word.split())}",
+            f"{column}{SEPARATOR}{' '.join(word.split())}",
             np.array([float(word in words) for words in rows]),
         )
 

@@ -63,8 +63,8 @@ class Fold(Protocol):
         """The sum over no part."""
         ...
 
-    def add(self, total: Any, part: Part, held: States) -> None:
-        """Add what a part contributes, in place. held: what `Folding.hold` made beside it."""
+    def add(self, total: Any, part: Part, states: States) -> None:
+        """Add what a part contributes, in place. states: what `Folding.hold` made beside it."""
         ...
 
     def merge(self, total: Any, other: Any) -> None:
@@ -96,7 +96,7 @@ class Folding(Protocol):
         """Forget what is held under a key."""
         ...
 
-    def watched(self, before: Watch) -> Self:
+    def with_watch(self, before: Watch) -> Self:
         """The same; before(parts that are done, how many there are) is called now and then, which
         may raise.
         """
@@ -112,7 +112,7 @@ class ItemCounts:
     def empty(self) -> npt.NDArray[np.int64]:
         return np.zeros(self.n_items, np.int64)
 
-    def add(self, total: Any, part: Part, held: States) -> None:
+    def add(self, total: Any, part: Part, states: States) -> None:
         total += np.bincount(part.rows.items, minlength=self.n_items)
 
     def merge(self, total: Any, other: Any) -> None:
@@ -152,7 +152,7 @@ class PartitionedRatings:
         """What the account of private ratings goes by: where they came from."""
         return self.origin or self.fingerprint
 
-    def changed(self, change: Change, **facts: Any) -> Self:
+    def with_change(self, change: Change, **facts: Any) -> Self:
         """The same with a change to each part as it is read: a function of the part alone, which
         can be pickled.
         """
@@ -161,17 +161,17 @@ class PartitionedRatings:
     @property
     def changes(self) -> tuple[Change, ...]:
         """What is done to each part as it is read, in this order."""
-        parts, found = self.parts, []
+        parts, changes = self.parts, list[Change]()
         while isinstance(parts, _ChangedParts | _WatchedParts):
-            found += [parts.change] if isinstance(parts, _ChangedParts) else []
+            changes += [parts.change] if isinstance(parts, _ChangedParts) else []
             parts = parts.parts
-        return tuple(reversed(found))
+        return tuple(reversed(changes))
 
-    def watched(self, before: Watch) -> Self:
+    def with_watch(self, before: Watch) -> Self:
         """The same; before each part is read, before(its place, how many there are) is called,
         which may raise. Where parts are read elsewhere, it hears how many are done.
         """
-        folding = None if self.folding is None else self.folding.watched(before)
+        folding = None if self.folding is None else self.folding.with_watch(before)
         return replace(self, parts=_WatchedParts(self.parts, before), folding=folding)
 
     def kept_in(self, folder: Path) -> Self:
@@ -186,10 +186,10 @@ class PartitionedRatings:
             parts = parts.parts
         for change in self.changes:
             parts = _ChangedParts(parts, change)
-        kept: Sequence[Part] = _KeptParts(parts, folder)
+        file_parts: Sequence[Part] = _KeptParts(parts, folder)
         for before in reversed(watches):
-            kept = _WatchedParts(kept, before)
-        return replace(self, parts=kept)
+            file_parts = _WatchedParts(file_parts, before)
+        return replace(self, parts=file_parts)
 
     def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
         """A sum over all parts. keys: of what is held beside them, elsewhere."""
@@ -209,19 +209,25 @@ class PartitionedRatings:
         parts = self.parts
         while isinstance(parts, _ChangedParts | _WatchedParts):
             parts = parts.parts
-        known = parts.place_of if isinstance(parts, LazyParts) else partial(_place_of, parts)
-        return self.parts[known(user)]
+        place_of = parts.place_of if isinstance(parts, LazyParts) else partial(_place_of, parts)
+        return self.parts[place_of(user)]
 
     def together(self) -> Ratings:
         """All ratings in one memory."""
         parts = list(self.parts)
         orders = [part.rows.order for part in parts]
-        known = [order for order in orders if order is not None]
+        known_orders = [order for order in orders if order is not None]
+        keys = None
+        if any(part.rows.user_keys is not None for part in parts):
+            keys = np.zeros(self.n_users, np.uint64)
+            for part in parts:
+                keys[part.ids] = part.rows.draw_keys(part.ids)
         return Ratings.of(
             np.concatenate([part.ids[part.rows.users] for part in parts]),
             np.concatenate([part.rows.items for part in parts]),
             np.concatenate([part.rows.values for part in parts]),
-            order=np.concatenate(known) if len(known) == len(orders) else None,
+            order=np.concatenate(known_orders) if len(known_orders) == len(orders) else None,
+            user_keys=keys,
             **{name: getattr(self, name) for name in FACTS},
         )
 
@@ -333,8 +339,8 @@ class _KeptParts(LazyParts):
     def part(self, place: int) -> Part:
         path = self.folder / f"{place}.part"
         if path.exists():
-            found: Part = pickle.loads(path.read_bytes())
-            return found
+            stored_part: Part = pickle.loads(path.read_bytes())
+            return stored_part
         part = self.parts[place]
         content = pickle.dumps(part, protocol=5)
         if shutil.disk_usage(self.folder).free > SPARE + len(content):

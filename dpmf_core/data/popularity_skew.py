@@ -14,10 +14,10 @@ from dpmf_core.language import phrase
 @dataclass(frozen=True)
 class Share:
     """One point of a curve: the share of observations that fall on the `items` (a share) most
-    observed items, among the ratings `kept`, a phrase.
+    observed items, among a `selection` of the ratings, a phrase.
     """
 
-    kept: str
+    selection: str
     items: float
     observations: float
 
@@ -29,15 +29,15 @@ def shares(ratings: Ratings, k: int = 50, points: int = 50) -> list[Share]:
     key = keyed_uniform(0, ratings.users, ratings.items)
     counts = ratings.item_counts
     rare = counts[ratings.items] + key
-    kept = {
+    masks = {
         phrase("all ratings"): np.ones(len(ratings), bool),
         phrase("{k} a user, uniform", k=k): rank_within_user(ratings, key) < k,
         phrase("{k} a user, adaptive", k=k): rank_within_user(ratings, rare) < k,
     }
     tops = np.unique(np.linspace(0, ratings.n_items, points + 1).astype(int))
     out = []
-    for name, chosen in kept.items():
-        held = np.sort(np.bincount(ratings.items[chosen], minlength=ratings.n_items))[::-1]
-        reached = np.concatenate([[0], np.cumsum(held)]) / max(int(held.sum()), 1)
-        out += [Share(name, float(top / ratings.n_items), float(reached[top])) for top in tops]
+    for name, mask in masks.items():
+        sizes = np.sort(np.bincount(ratings.items[mask], minlength=ratings.n_items))[::-1]
+        cumulative = np.concatenate([[0], np.cumsum(sizes)]) / max(int(sizes.sum()), 1)
+        out += [Share(name, float(top / ratings.n_items), float(cumulative[top])) for top in tops]
     return out

@@ -115,22 +115,27 @@ def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
         if is_sparse(samples.X)
         else (samples.X > 0).sum(axis=0)
     )
-    kept = np.flatnonzero(
+    columns = np.flatnonzero(
         ((df >= how.min_df) | (how.min_df == 1)) & (df <= how.max_df * len(samples))
     )
-    chosen = how.min_df > 1 or how.max_df < 1
-    if how.most_words is not None and how.most_words < len(kept):
-        kept, chosen = np.sort(kept[np.argsort(-df[kept], kind="stable")[: how.most_words]]), True
-    if how.drawn_words is not None and how.drawn_words < len(kept):
-        kept = np.sort(kept[np.argsort(keyed_uniform(1, kept), kind="stable")[: how.drawn_words]])
-    if not len(kept):
+    is_data_driven = how.min_df > 1 or how.max_df < 1
+    if how.most_words is not None and how.most_words < len(columns):
+        columns, is_data_driven = (
+            np.sort(columns[np.argsort(-df[columns], kind="stable")[: how.most_words]]),
+            True,
+        )
+    if how.drawn_words is not None and how.drawn_words < len(columns):
+        columns = np.sort(
+            columns[np.argsort(keyed_uniform(1, columns), kind="stable")[: how.drawn_words]]
+        )
+    if not len(columns):
         raise BadInput(
             f"No word of {samples.name} is in at least {how.min_df} documents and in at most"
             f" {how.max_df:.0%} of them. Loosen the limits."
         )
-    if len(kept) < samples.X.shape[1]:
-        samples = samples.features(kept)
-    return samples.assuming(VOCABULARY_IS_PUBLIC) if chosen else samples
+    if len(columns) < samples.X.shape[1]:
+        samples = samples.features(columns)
+    return samples.assuming(VOCABULARY_IS_PUBLIC) if is_data_driven else samples
 
 
 def _hashed(samples: Samples, buckets: int) -> Samples:
@@ -156,14 +161,14 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
         ("/".join(some[:2]) if samples.public else "") or f"bucket {b + 1}"
         for b, some in enumerate(names)
     )
-    kept = tuple(a for a in samples.assumptions if a != WORDS_ARE_PUBLIC)
+    assumptions = tuple(a for a in samples.assumptions if a != WORDS_ARE_PUBLIC)
     parts = None if samples.parts is None else samples.parts @ fold
     return replace(
         samples,
         X=_small(csr_array(samples.X @ fold)),
         vocabulary=labels,
         parts=parts,
-        assumptions=kept,
+        assumptions=assumptions,
     )
 
 

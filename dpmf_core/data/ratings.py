@@ -22,7 +22,7 @@ from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 ITEM_SET_IS_PUBLIC = phrase("the item set is public")  # where exact counts chose it
@@ -75,6 +75,9 @@ class Ratings:
     labels: the items' ids in that file, for which every rating of an item stands; a title is what
     one row of it says.
     item_features: a public table of the items, made without the ratings.
+    user_keys: uint64 (n_users,) what the draws of each user are keyed by, hashes of their ids in that
+    file; None: their numbers. A user's number says how many ids come before hers, so it changes when
+    another user leaves the file; her key does not.
     """
 
     users: Ints
@@ -91,6 +94,11 @@ class Ratings:
     origin: str = ""
     labels: tuple[str, ...] | None = None
     item_features: ItemFeatures | None = None
+    user_keys: npt.NDArray[np.uint64] | None = None
+
+    def __post_init__(self) -> None:
+        if self.user_keys is not None and len(self.user_keys) != self.n_users:
+            raise ValueError(f"{len(self.user_keys)} keys of {self.n_users} users.")
 
     @classmethod
     def of(
@@ -170,8 +178,8 @@ class Ratings:
         """
         from dpmf_core.data.frames import ratings_of  # which needs pandas
 
-        asked = {"user": user, "item": item, "rating": rating, "time": time}
-        columns = {role: name for role, name in asked.items() if name is not None}
+        role_columns = {"user": user, "item": item, "rating": rating, "time": time}
+        columns = {role: name for role, name in role_columns.items() if name is not None}
         return ratings_of(frame, bounds, public=public, columns=columns)
 
     def __len__(self) -> int:
@@ -186,17 +194,17 @@ class Ratings:
         """Row pointers (n_users + 1,): user u's ratings are `by_user[u]:by_user[u + 1]`."""
         return np.searchsorted(self.users, np.arange(self.n_users + 1)).astype(np.int64)
 
-    def remembered(self, of: object, find: Callable[[], Found]) -> Found:
+    def cached_for(self, of: object, find: Callable[[], Result]) -> Result:
         """What `find` finds in these ratings for the last of the objects `of`, found once; until
         either is gone, and neither copied nor saved with either.
         """
-        held = _found_last.get(self)
-        if held and held[0]() is of:
-            return cast(Found, held[1])
-        found, last = find(), list[Any]()
-        last += [ref(of, lambda _: last.clear()), found]
+        cached = _found_last.get(self)
+        if cached and cached[0]() is of:
+            return cast(Result, cached[1])
+        result, last = find(), list[Any]()
+        last += [ref(of, lambda _: last.clear()), result]
         _found_last[self] = last
-        return found
+        return result
 
     @cached_property
     def by_item(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -218,6 +226,8 @@ class Ratings:
         digest = hashlib.sha256(repr((self.shape, self.public, self.assumptions)).encode())
         for array in (self.users, self.items, self.values, self.order):
             digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        if self.user_keys is not None:
+            digest.update(self.user_keys.tobytes())
         if self.item_features is not None:
             digest.update(self.item_features.fingerprint.encode())
         return digest.hexdigest()
@@ -228,6 +238,14 @@ class Ratings:
         out since. Without that: the ratings, whatever is declared.
         """
         return self.origin or digest_of(self.users, self.items, self.values)
+
+    def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """What draws of each user (n_users,) are keyed by. ids: (n_users,) the users' numbers, where
+        these are some of more.
+        """
+        if self.user_keys is not None:
+            return self.user_keys
+        return np.arange(self.n_users, dtype=np.int32) if ids is None else ids
 
     @property
     def _origin(self) -> str:
@@ -262,25 +280,25 @@ class Ratings:
         """At most `count` ratings of every user, drawn by a hash of user and item: a function
         of her row alone. ids: (n_users,) the users' numbers, where these are some of more.
         """
-        key = keyed_uniform(0, numbers_of(self.users, ids), self.items)
+        key = keyed_uniform(0, self.draw_keys(ids)[self.users], self.items)
         return self.only(rank_within_user(self, key) < count)
 
     def min_item_count(self, count: int) -> Self:
         """Items with at least `count` ratings. The choice is an assumption."""
         return self._items(often_rated(self.item_counts, count))
 
-    def _items(self, kept: npt.NDArray[np.int64]) -> Self:
+    def _items(self, item_ids: npt.NDArray[np.int64]) -> Self:
         """As `keeping`, by a choice made on exact counts."""
         assumptions = assuming_the_item_set(self.assumptions)
-        return replace(self.keeping(kept), assumptions=assumptions)
+        return replace(self.keeping(item_ids), assumptions=assumptions)
 
-    def keeping(self, kept: npt.NDArray[np.int64]) -> Self:
+    def keeping(self, item_ids: npt.NDArray[np.int64]) -> Self:
         """The items under an index, renumbered in its order."""
         new = np.full(self.n_items, -1, np.int64)
-        new[kept] = np.arange(len(kept))
+        new[item_ids] = np.arange(len(item_ids))
         inside = new[self.items] >= 0
         titles, labels = (
-            None if names is None else tuple(names[j] for j in kept)
+            None if names is None else tuple(names[j] for j in item_ids)
             for names in (self.titles, self.labels)
         )
         order = None if self.order is None else self.order[inside]
@@ -291,7 +309,7 @@ class Ratings:
             self.values[inside],
             order=order,
             n_users=self.n_users,
-            n_items=len(kept),
+            n_items=len(item_ids),
             bounds=self.bounds,
             titles=titles,
             name=self.name,
@@ -299,7 +317,8 @@ class Ratings:
             assumptions=self.assumptions,
             origin=self._origin,
             labels=labels,
-            item_features=None if features is None else features.keeping(kept),
+            item_features=None if features is None else features.keeping(item_ids),
+            user_keys=self.user_keys,
         )
 
     def min_user_count(self, count: int) -> Self:
@@ -313,8 +332,10 @@ class Ratings:
 
         Bounds become (0, 1).
         """
-        liked = self.only(self.values > above)
-        return replace(liked, values=np.ones(len(liked), np.float32), bounds=(0.0, 1.0))
+        liked_ratings = self.only(self.values > above)
+        return replace(
+            liked_ratings, values=np.ones(len(liked_ratings), np.float32), bounds=(0.0, 1.0)
+        )
 
 
 def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
@@ -326,10 +347,10 @@ def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
 
 def often_rated(counts: npt.NDArray[Any], least: int) -> npt.NDArray[np.int64]:
     """The items with at least so large a count. Raises BadInput where there is none."""
-    kept = np.flatnonzero(counts >= least)
-    if not kept.size:
+    item_ids = np.flatnonzero(counts >= least)
+    if not item_ids.size:
         raise BadInput(f"No item has {least} ratings or more. Choose a smaller minimum.")
-    return kept
+    return item_ids
 
 
 def assuming_the_item_set(assumptions: tuple[str, ...]) -> tuple[str, ...]:
@@ -337,17 +358,10 @@ def assuming_the_item_set(assumptions: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*assumptions, ITEM_SET_IS_PUBLIC)))
 
 
-def numbers_of(users: Ints, ids: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
-    """The users as they are numbered among all. ids: (n_users,) those numbers; None where these are
-    all.
-    """
-    return users if ids is None else ids[users]
-
-
 def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
     """32 bits where they came so, else 64."""
-    found = np.asarray(ids)
-    return found if found.dtype == np.int32 else found.astype(np.int64)
+    array = np.asarray(ids)
+    return array if array.dtype == np.int32 else array.astype(np.int64)
 
 
 def _merged(
@@ -357,10 +371,10 @@ def _merged(
     pair once: the mean of its clamped values, its latest time. first: where each pair begins.
     """
     users, items, values, *times = columns
-    clamped = values.astype(np.float64).clip(*bounds)
+    clamped_values = values.astype(np.float64).clip(*bounds)
     sizes = np.diff(first, append=len(values))
-    merged = [users[first], items[first], np.add.reduceat(clamped, first) / sizes]
-    return merged + [np.maximum.reduceat(each, first) for each in times]
+    merged_columns = [users[first], items[first], np.add.reduceat(clamped_values, first) / sizes]
+    return merged_columns + [np.maximum.reduceat(each, first) for each in times]
 
 
 def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -38,6 +38,8 @@ WORDS_ARE_PUBLIC = phrase(
 NUMBER_IS_PUBLIC = phrase(
     "the number of samples is public"
 )  # where it is counted in a private file
+# where people are counted in a private file
+PEOPLE_ARE_COUNTED = phrase("the number of people is public")
 WEIGHTS_ARE_PUBLIC = phrase("the IDF weights are public")
 
 
@@ -142,7 +144,7 @@ class Samples:
         return SampleShape(self.X.shape[0], self.X.shape[1], self.image, self.n_people)
 
     @property
-    def protected(self) -> str:
+    def privacy_unit(self) -> str:
         """The privacy unit: what a row is, or a person with all her rows."""
         return self.unit if self.people is None else "person"
 
@@ -173,10 +175,10 @@ class Samples:
         """
         if self.people is None:
             return None
-        filled = self.norms > 0
+        has_values = self.norms > 0
         return np.asarray(
-            filled
-            / np.maximum(np.bincount(self.people, filled, self.n_people or 0), 1)[self.people]
+            has_values
+            / np.maximum(np.bincount(self.people, has_values, self.n_people or 0), 1)[self.people]
         )
 
     @cached_property
@@ -239,30 +241,34 @@ class Samples:
             matrix, np.where(self.norms > 0, 1 / np.maximum(self.norms, 1e-300), 0.0), dtype
         )
 
-    def features(self, kept: Array) -> Self:
+    def features(self, feature_ids: Array) -> Self:
         """The features under an index, in its order; what is known of the rows stays."""
-        vocabulary = None if self.vocabulary is None else tuple(self.vocabulary[j] for j in kept)
+        vocabulary = (
+            None if self.vocabulary is None else tuple(self.vocabulary[j] for j in feature_ids)
+        )
         return replace(
             self,
-            X=self.X[:, kept],
+            X=self.X[:, feature_ids],
             vocabulary=vocabulary,
             image=None,
-            clean=None if self.clean is None else self.clean[:, kept],
-            parts=None if self.parts is None else self.parts[:, kept],
+            clean=None if self.clean is None else self.clean[:, feature_ids],
+            parts=None if self.parts is None else self.parts[:, feature_ids],
             origin="" if self.public else self.account,
         )
 
-    def rows(self, kept: Array) -> Self:
+    def rows(self, row_ids: Array) -> Self:
         """The rows under an index or a mask."""
-        kept = np.flatnonzero(kept) if np.asarray(kept).dtype == bool else np.asarray(kept)
+        row_ids = (
+            np.flatnonzero(row_ids) if np.asarray(row_ids).dtype == bool else np.asarray(row_ids)
+        )
         return replace(
             self,
-            X=self.X[kept],
-            titles=None if self.titles is None else tuple(self.titles[i] for i in kept),
-            clean=None if self.clean is None else self.clean[kept],
-            texts=None if self.texts is None else _read(self.texts, kept),
+            X=self.X[row_ids],
+            titles=None if self.titles is None else tuple(self.titles[i] for i in row_ids),
+            clean=None if self.clean is None else self.clean[row_ids],
+            texts=None if self.texts is None else _read(self.texts, row_ids),
             origin="" if self.public else self.account,
-            people=None if self.people is None else self.people[kept],
+            people=None if self.people is None else self.people[row_ids],
         )
 
     def assuming(self, *assumptions: str) -> Self:
@@ -311,7 +317,7 @@ def _small(rows: Matrix) -> Matrix:
     return out
 
 
-def _refuse(rows: Matrix, bad: Array, allowed: str) -> None:
+def _refuse(rows: Matrix, bad: Array, requirement: str) -> None:
     if not bad.any():
         return
     at = int(np.flatnonzero(bad.ravel())[0])
@@ -323,13 +329,13 @@ def _refuse(rows: Matrix, bad: Array, allowed: str) -> None:
     else:
         row, column = divmod(at, rows.shape[1])
     raise BadInput(
-        f"Every number of the samples must be {allowed}. Got {_values(rows).ravel()[at]} in row"
+        f"Every number of the samples must be {requirement}. Got {_values(rows).ravel()[at]} in row"
         f" {row + 1}, column {column + 1} ({int(bad.sum()):,} in all)."
     )
 
 
-def _read(texts: Texts, kept: Array) -> Texts:
-    ids = [texts.ids[texts.starts[i] : texts.starts[i + 1]] for i in kept]
+def _read(texts: Texts, row_ids: Array) -> Texts:
+    ids = [texts.ids[texts.starts[i] : texts.starts[i + 1]] for i in row_ids]
     return Texts(
         texts.words,
         np.concatenate([*ids, np.array([], np.int32)]),

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
 from dpmf_core.data.hashing import keyed_uniform
-from dpmf_core.data.ratings import Ratings, numbers_of, rank_within_user
+from dpmf_core.data.ratings import Ratings, rank_within_user
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
 
@@ -32,7 +32,7 @@ def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
         raise BadInput(
             f"{ratings.name} has no times, so its ratings have no order. Use a random one."
         )
-    key = keyed_uniform(seed, ratings.users, ratings.items)
+    key = keyed_uniform(seed, ratings.draw_keys()[ratings.users], ratings.items)
     if len(ratings) and ratings.order.max() >= STAMPS:
         place = np.empty(len(ratings))
         place[np.lexsort((key, ratings.order))] = np.arange(len(ratings))
@@ -127,15 +127,15 @@ class SplitSpec(BaseModel):
         return windows + ((JUDGED_ITEMS_ARE_PUBLIC,) if self.least_judged else ())
 
     @model_serializer(mode="wrap")
-    def _said(self, whole: Any) -> dict[str, Any]:
+    def _serialise(self, whole: Any) -> dict[str, Any]:
         """Windows are said where there are some, and what is judged where it is not every test
         rating.
         """
-        said: dict[str, Any] = whole(self)
+        fields: dict[str, Any] = whole(self)
         unsaid = {"windows", "window"} if self.kind != "window" else set()
         return {
             name: value
-            for name, value in said.items()
+            for name, value in fields.items()
             if name not in unsaid and (name, value) not in (("judged", "test"), ("least_judged", 0))
         }
 
@@ -169,8 +169,8 @@ def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
     users = np.diff(ratings.by_user) >= least
     items = ratings.item_counts >= least
 
-    def often(held: Ratings) -> Ratings:
-        return held.only(users[held.users] & items[held.items])
+    def often(part: Ratings) -> Ratings:
+        return part.only(users[part.users] & items[part.items])
 
     words = f"{parts.words}, of users and items with at least {least} ratings"
     return replace(parts, validation=often(parts.validation), test=often(parts.test), words=words)
@@ -209,7 +209,7 @@ def _by_validation(parts: Split) -> Split:
 
 def _place(ratings: Ratings, kind: str, seed: int, ids: Ids) -> npt.NDArray[np.float64]:
     """A number in [0, 1) for every rating; the lowest are held out."""
-    key = keyed_uniform(seed, numbers_of(ratings.users, ids), ratings.items)
+    key = keyed_uniform(seed, ratings.draw_keys(ids)[ratings.users], ratings.items)
     if kind == "random":
         return key
     if kind == "time":
@@ -242,21 +242,20 @@ def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: Ids) -> Split:
 
 
 def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
-    draw = keyed_uniform(seed, numbers_of(np.arange(ratings.n_users, dtype=np.int32), ids))[
-        ratings.users
-    ]
+    keys = ratings.draw_keys(ids)
+    draw = keyed_uniform(seed, keys)[ratings.users]
     test_user = draw < spec.test_fraction
     validation_user = ~test_user & (draw < spec.test_fraction + spec.validation_fraction)
     count = np.diff(ratings.by_user)[ratings.users]
-    key = keyed_uniform(seed + 1, numbers_of(ratings.users, ids), ratings.items)
+    key = keyed_uniform(seed + 1, keys[ratings.users], ratings.items)
     place = rank_within_user(ratings, key)
-    asked = place >= spec.fold_in * count
-    held = test_user | validation_user
+    is_judged = place >= spec.fold_in * count
+    is_held_out = test_user | validation_user
     return Split(
-        ratings.only(~held),
-        ratings.only(~held | ~asked),
-        ratings.only(validation_user & asked),
-        ratings.only(test_user & asked),
+        ratings.only(~is_held_out),
+        ratings.only(~is_held_out | ~is_judged),
+        ratings.only(validation_user & is_judged),
+        ratings.only(test_user & is_judged),
         f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings"
         " folded in",
     )

@@ -33,10 +33,10 @@ def require_splittable(how: SplitSpec, name: str) -> None:
     """Raises BadInput on a split that looks at all users' ratings together."""
     wrong = "window" if how.kind == "window" else "least_judged" if how.least_judged else ""
     if wrong:
-        said = "--split window" if wrong == "window" else "--least-judged"
+        option = "--split window" if wrong == "window" else "--least-judged"
         raise BadInput(
-            f"{said} looks at all ratings together, and {name} is kept in parts, of which one is in"
-            " memory at a time. Split random, per-user, time or users."
+            f"{option} looks at all ratings together, and {name} is kept in parts, of which one is"
+            " in memory at a time. Split random, per-user, time or users."
         )
 
 
@@ -51,7 +51,7 @@ def groups_between(
         yield low, high, (sizes >= low) & ((sizes < high) | (high == edges[-1]))
 
 
-def _added(one: Array, other: Array) -> Array:
+def _padded_sum(one: Array, other: Array) -> Array:
     """The sum of two counts of different lengths."""
     longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
     longer = longer.copy()
@@ -70,11 +70,11 @@ class _Survey:
     words: str = ""
     train_activity: Array = field(default_factory=lambda: np.zeros(1, np.int64))
     test_activity: Array = field(default_factory=lambda: np.zeros(1, np.int64))
-    ranked: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # ids, ascending
+    ranked_ids: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # ids, ascending
     keys: Array = field(default_factory=lambda: np.zeros(0))  # their hashes
 
     def __post_init__(self) -> None:
-        self.popularity, self.tested = (np.zeros(self.n_items, np.int64) for _ in range(2))
+        self.popularity, self.test_counts = (np.zeros(self.n_items, np.int64) for _ in range(2))
 
     def add(self, parts: Split, ids: Array, seed: int) -> None:
         train, test, history = parts.train, parts.test, parts.history
@@ -83,10 +83,10 @@ class _Survey:
         self.n_test += len(test)
         self.n_validation += len(parts.validation)
         self.popularity += np.bincount(history.items, minlength=self.n_items)
-        self.tested += np.bincount(test.items, minlength=self.n_items)
-        self.train_activity = _added(self.train_activity, np.bincount(np.diff(train.by_user)))
+        self.test_counts += np.bincount(test.items, minlength=self.n_items)
+        self.train_activity = _padded_sum(self.train_activity, np.bincount(np.diff(train.by_user)))
         active = np.diff(history.by_user)[test.users]
-        self.test_activity = _added(self.test_activity, np.bincount(active))
+        self.test_activity = _padded_sum(self.test_activity, np.bincount(active))
         self._rank(ids[np.unique(test.users[metrics.relevant(test)])], seed)
 
     def merge(self, other: "_Survey") -> None:
@@ -96,20 +96,20 @@ class _Survey:
         self.n_test += other.n_test
         self.n_validation += other.n_validation
         self.popularity += other.popularity
-        self.tested += other.tested
-        self.train_activity = _added(self.train_activity, other.train_activity)
-        self.test_activity = _added(self.test_activity, other.test_activity)
-        self._keep_smallest(other.ranked, other.keys)
+        self.test_counts += other.test_counts
+        self.train_activity = _padded_sum(self.train_activity, other.train_activity)
+        self.test_activity = _padded_sum(self.test_activity, other.test_activity)
+        self._keep_smallest(other.ranked_ids, other.keys)
 
     def _rank(self, ids: Array, seed: int) -> None:
         self._keep_smallest(ids, keyed_uniform(seed, ids))
 
     def _keep_smallest(self, ids: Array, keys: Array) -> None:
         """Of all users with a relevant item those with the smallest hashes."""
-        ids, keys = np.concatenate([self.ranked, ids]), np.concatenate([self.keys, keys])
-        kept = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
-        kept = kept[np.argsort(ids[kept])]
-        self.ranked, self.keys = ids[kept], keys[kept]
+        ids, keys = np.concatenate([self.ranked_ids, ids]), np.concatenate([self.keys, keys])
+        order = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
+        order = order[np.argsort(ids[order])]
+        self.ranked_ids, self.keys = ids[order], keys[order]
 
     @property
     def busy(self) -> float:
@@ -125,7 +125,7 @@ class _Survey:
                 np.arange(len(self.test_activity)), self.test_activity, shares
             )
         order = np.argsort(self.popularity, kind="stable")
-        return metrics.quantiles_of(self.popularity[order], self.tested[order], shares)
+        return metrics.quantiles_of(self.popularity[order], self.test_counts[order], shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class _Groups:
     edges: dict[str, Array]
     popularity: Array
     rare: Array
-    ranked: Array
+    ranked_ids: Array
 
     @classmethod
     def of(cls, survey: _Survey) -> "_Groups":
@@ -147,7 +147,7 @@ class _Groups:
             {name: survey.edges(name) for name in ("activity", "popularity")},
             survey.popularity,
             metrics.rare_items(survey.popularity),
-            survey.ranked,
+            survey.ranked_ids,
         )
 
 
@@ -157,7 +157,7 @@ class _Sums:
     def __init__(self) -> None:
         self.errors = {name: ErrorSums() for name in ("train", "validation", "test")}
         self.of_busy = {name: ErrorSums() for name in ("train", "test")}
-        self.squares = self.rated = 0.0  # of rows of norm 1
+        self.squares = self.n_rated = 0.0  # of rows of norm 1
         self.lists: list[metrics.RankedLists] = []
         self.buckets: dict[str, dict[tuple[float, float], ErrorSums]] = {
             "activity": {},
@@ -165,21 +165,21 @@ class _Sums:
         }
 
     @classmethod
-    def of(cls, found: RatingsEvaluation, ids: Array, groups: _Groups) -> "_Sums":
+    def of(cls, evaluation: RatingsEvaluation, ids: Array, groups: _Groups) -> "_Sums":
         """Over one part."""
-        sums, parts = cls(), found.split
-        named = {
-            "train": found.train_errors,
-            "validation": found.validation_errors,
-            "test": found.test_errors,
+        sums, parts = cls(), evaluation.split
+        by_name = {
+            "train": evaluation.train_errors,
+            "validation": evaluation.validation_errors,
+            "test": evaluation.test_errors,
         }
         busy = np.diff(parts.train.by_user) >= groups.busy
-        sums.errors = {name: errors.among() for name, errors in named.items()}
-        sums.of_busy = {name: named[name].among(busy) for name in sums.of_busy}
-        sums.squares, sums.rated = unit_row_sums(parts.train, found.train_errors)
-        errors = np.subtract(found.predicted, parts.test.values, dtype=np.float64)
+        sums.errors = {name: errors.among() for name, errors in by_name.items()}
+        sums.of_busy = {name: by_name[name].among(busy) for name in sums.of_busy}
+        sums.squares, sums.n_rated = unit_row_sums(parts.train, evaluation.train_errors)
+        errors = np.subtract(evaluation.predictions, parts.test.values, dtype=np.float64)
         sums._add_buckets(parts, errors, groups)
-        sums._add_lists(found, ids, groups)
+        sums._add_lists(evaluation, ids, groups)
         return sums
 
     def merge(self, other: "_Sums") -> None:
@@ -189,7 +189,7 @@ class _Sums:
         for name, errors in other.of_busy.items():
             self.of_busy[name].merge(errors)
         self.squares += other.squares
-        self.rated += other.rated
+        self.n_rated += other.n_rated
         self.lists += other.lists
         for name, groups in other.buckets.items():
             for edges, errors in groups.items():
@@ -206,12 +206,17 @@ class _Sums:
                 group = self.buckets[name].setdefault((float(low), float(high)), ErrorSums())
                 group.add(errors[inside])
 
-    def _add_lists(self, found: RatingsEvaluation, ids: Array, groups: _Groups) -> None:
-        users = np.flatnonzero(np.isin(ids, groups.ranked, assume_unique=True))
-        liked = found.test.only(metrics.relevant(found.test))
+    def _add_lists(self, evaluation: RatingsEvaluation, ids: Array, groups: _Groups) -> None:
+        users = np.flatnonzero(np.isin(ids, groups.ranked_ids, assume_unique=True))
+        liked_ratings = evaluation.test.only(metrics.relevant(evaluation.test))
         self.lists.append(
             metrics.ranked_lists(
-                found.model, found.personal, found.split.history, liked, users, groups.rare
+                evaluation.model,
+                evaluation.personal,
+                evaluation.split.history,
+                liked_ratings,
+                users,
+                groups.rare,
             )
         )
 
@@ -219,7 +224,7 @@ class _Sums:
     def figures(self) -> Figures:
         """By the metrics' ids, in their order."""
         test, train, validation = (self.errors[it] for it in ("test", "train", "validation"))
-        found = {
+        values = {
             "rmse": test.rmse,
             "mae": test.mae,
             "test_ratings": test.count,
@@ -227,18 +232,20 @@ class _Sums:
             "kl": metrics.divergence(train, test),
             "kl_top_users": metrics.divergence(self.of_busy["train"], self.of_busy["test"]),
             "training_rmse": train.rmse,
-            "unit_row_rmse": float(np.sqrt(self.squares / self.rated)) if self.rated else np.nan,
+            "unit_row_rmse": float(np.sqrt(self.squares / self.n_rated))
+            if self.n_rated
+            else np.nan,
             **metrics.figures_of_lists(self.lists),
         }
-        return {name: found[name] for name in METRICS if np.isfinite(found.get(name, np.nan))}
+        return {name: values[name] for name in METRICS if np.isfinite(values.get(name, np.nan))}
 
     @property
     def point(self) -> Figures:
-        named = {f"{name}_rmse": sums.rmse for name, sums in self.errors.items()}
-        return {name: value for name, value in named.items() if np.isfinite(value)}
+        by_name = {f"{name}_rmse": sums.rmse for name, sums in self.errors.items()}
+        return {name: value for name, value in by_name.items() if np.isfinite(value)}
 
     @property
-    def bucketed(self) -> Buckets:
+    def bucket_figures(self) -> Buckets:
         return {
             name: [
                 {"from": low, "to": high, "rmse": sums.rmse, "ratings": sums.count}
@@ -269,7 +276,7 @@ class _Surveying:
     def empty(self) -> _Survey:
         return _Survey(self.n_items)
 
-    def add(self, total: _Survey, part: Part, held: States) -> None:
+    def add(self, total: _Survey, part: Part, states: States) -> None:
         total.add(split_part(part, self.how, self.seed), part.ids, self.seed)
 
     def merge(self, total: _Survey, other: _Survey) -> None:
@@ -290,10 +297,10 @@ class _Judging:
     def empty(self) -> list[_Sums]:
         return []
 
-    def add(self, total: list[_Sums], part: Part, held: States) -> None:
+    def add(self, total: list[_Sums], part: Part, states: States) -> None:
         parts = split_part(part, self.how, self.seed)
-        found = RatingsEvaluation(self.model, parts, self.seed)
-        total.append(_Sums.of(found, part.ids, self.groups))
+        evaluation = RatingsEvaluation(self.model, parts, self.seed)
+        total.append(_Sums.of(evaluation, part.ids, self.groups))
 
     def merge(self, total: list[_Sums], other: list[_Sums]) -> None:
         total += other
@@ -316,7 +323,7 @@ class ByParts:
 
     @property
     def train(self) -> PartitionedRatings:
-        return self._ratings.changed(partial(training_part, how=self._how, seed=self._seed))
+        return self._ratings.with_change(partial(training_part, how=self._how, seed=self._seed))
 
     @property
     def words(self) -> str:
@@ -326,8 +333,8 @@ class ByParts:
         return self._sums(model).point
 
     def figures(self, model: Recommender) -> tuple[Figures, Buckets]:
-        found = self._sums(model)
-        return found.figures, found.bucketed
+        sums = self._sums(model)
+        return sums.figures, sums.bucket_figures
 
     def _sums(self, model: Recommender) -> _Sums:
         """Of a model, the same while it is the last: the last point and the figures share them."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.samples import Samples, Texts
-from dpmf_core.paths import data_folder, made, workplace
+from dpmf_core.paths import create_folder, data_folder, workplace
 
 Array = npt.NDArray[Any]
 TOP_WORDS = 10
@@ -45,10 +45,10 @@ def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None
     place = {word: j for j, word in enumerate(words)}
     each = []
     for topic in topics:
-        known = [place[word] for word in topic if word in place]
-        if len(known) >= 2:
-            cosines = vectors[known] @ vectors[known].T
-            each.append(float(cosines[np.triu_indices(len(known), 1)].mean()))
+        places = [place[word] for word in topic if word in place]
+        if len(places) >= 2:
+            cosines = vectors[places] @ vectors[places].T
+            each.append(float(cosines[np.triu_indices(len(places), 1)].mean()))
     return float(np.mean(each)) if each else None
 
 
@@ -56,11 +56,11 @@ _PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}
 
 
 @functools.lru_cache(4)
-def _kept(path: Path) -> tuple[tuple[str, ...], Array] | None:
+def _read_vectors(path: Path) -> tuple[tuple[str, ...], Array] | None:
     if not path.is_file():
         return None
-    with np.load(path, allow_pickle=False) as held:
-        return tuple(held["words"].tolist()), held["vectors"]
+    with np.load(path, allow_pickle=False) as archive:
+        return tuple(archive["words"].tolist()), archive["vectors"]
 
 
 def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
@@ -70,17 +70,17 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     if not samples.public:
         return _of_private(samples.reading, samples)
     path = data_folder() / "words" / f"{samples.reading[:32]}-3.npz"  # 3: our own skip-gram
-    found = _kept(path)
-    if found is None:
-        words, vectors = _learned(samples)
-        made(path.parent)
+    word_table = _read_vectors(path)
+    if word_table is None:
+        words, vectors = _learn_vectors(samples)
+        create_folder(path.parent)
         handle, aside = tempfile.mkstemp(dir=workplace(), suffix=".npz")
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, words=np.array(words), vectors=vectors)
         Path(aside).replace(path)
-        _kept.cache_clear()
-        found = words, vectors
-    return found
+        _read_vectors.cache_clear()
+        word_table = words, vectors
+    return word_table
 
 
 def forget() -> None:
@@ -90,15 +90,15 @@ def forget() -> None:
 
 def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]:
     """The last corpus's, by its reading."""
-    found = _PRIVATE.get(reading)
-    if found is None:
-        found = _learned(samples)
+    word_table = _PRIVATE.get(reading)
+    if word_table is None:
+        word_table = _learn_vectors(samples)
         _PRIVATE.clear()
-        _PRIVATE[reading] = found
-    return found
+        _PRIVATE[reading] = word_table
+    return word_table
 
 
-def _learned(samples: Samples) -> tuple[tuple[str, ...], Array]:
+def _learn_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     """Words, the most frequent first, and their unit vectors, by skip-gram. Rare ones are left
     out.
     """
@@ -130,11 +130,11 @@ def _sentences(samples: Samples) -> Iterator[list[str]]:
     lengths = np.diff(
         samples.texts.starts if samples.texts is not None else csr_array(samples.X).indptr
     )
-    drawn = np.argsort(keyed_uniform(3, np.arange(len(lengths))), kind="stable")
-    kept = np.zeros(len(lengths), bool)
-    kept[drawn[np.cumsum(lengths[drawn]) <= TOKENS]] = True
+    order = np.argsort(keyed_uniform(3, np.arange(len(lengths))), kind="stable")
+    mask = np.zeros(len(lengths), bool)
+    mask[order[np.cumsum(lengths[order]) <= TOKENS]] = True
     every = _reading(samples.texts) if samples.texts is not None else _bags(samples)
-    return (words for words, wanted in zip(every, kept, strict=True) if wanted)
+    return (words for words, is_kept in zip(every, mask, strict=True) if is_kept)
 
 
 def _reading(texts: Texts) -> Iterator[list[str]]:

@@ -28,24 +28,24 @@ class ErrorSums:
     count: int = 0
     total: float = 0.0
     absolute: float = 0.0
-    squared: float = 0.0
+    squares: float = 0.0
 
     def add(self, errors: Array) -> None:
         self.count += len(errors)
         self.total += float(errors.sum())
         self.absolute += float(np.abs(errors).sum())
-        self.squared += float(np.square(errors).sum())
+        self.squares += float(np.square(errors).sum())
 
     def merge(self, other: "ErrorSums") -> None:
         """Add those of other ratings."""
         self.count += other.count
         self.total += other.total
         self.absolute += other.absolute
-        self.squared += other.squared
+        self.squares += other.squares
 
     @property
     def rmse(self) -> float:
-        return float(np.sqrt(self.squared / self.count)) if self.count else float("nan")
+        return float(np.sqrt(self.squares / self.count)) if self.count else float("nan")
 
     @property
     def mae(self) -> float:
@@ -56,7 +56,7 @@ class ErrorSums:
         """Mean and standard deviation."""
         if not self.count:
             return float("nan"), float("nan")
-        mean, square = self.total / self.count, self.squared / self.count
+        mean, square = self.total / self.count, self.squares / self.count
         variance = square - mean**2
         return mean, float(np.sqrt(variance)) if variance > NO_SPREAD * square else 0.0
 
@@ -68,7 +68,7 @@ class ErrorsByUser:
     counts: Array
     total: Array
     absolute: Array
-    squared: Array
+    squares: Array
 
     @classmethod
     def of(cls, ratings: Ratings, errors: Array) -> "ErrorsByUser":
@@ -81,21 +81,21 @@ class ErrorsByUser:
         """Of the users under a mask (n_users,) together, or of all."""
         return ErrorSums(
             int(self.counts[users].sum()),
-            *(float(it[users].sum()) for it in (self.total, self.absolute, self.squared)),
+            *(float(it[users].sum()) for it in (self.total, self.absolute, self.squares)),
         )
 
 
 def sums_by_user(ratings: Ratings, values: Array) -> Array:
     """The sum of each user's values, float64 (n_users,). values: (n_ratings,)."""
-    found, rated = np.zeros(ratings.n_users), np.flatnonzero(np.diff(ratings.by_user))
-    if len(rated):  # else there is nothing to add up
-        found[rated] = np.add.reduceat(values, ratings.by_user[rated])
-    return found
+    sums, active = np.zeros(ratings.n_users), np.flatnonzero(np.diff(ratings.by_user))
+    if len(active):  # else there is nothing to add up
+        sums[active] = np.add.reduceat(values, ratings.by_user[active])
+    return sums
 
 
 def unit_row_sums(train: Ratings, errors: ErrorsByUser) -> tuple[float, float]:
     """Squared errors of rows of norm 1, and how many ratings these rows have."""
     energies = sums_by_user(train, np.square(train.values, dtype=np.float64))
-    kept = energies > 0
-    squares = errors.squared[kept] / energies[kept]
-    return float(squares.sum()), float(errors.counts[kept].sum())
+    mask = energies > 0
+    squares = errors.squares[mask] / energies[mask]
+    return float(squares.sum()), float(errors.counts[mask].sum())

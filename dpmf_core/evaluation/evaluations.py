@@ -43,7 +43,7 @@ class RatingsEvaluation:
         return self.split.test
 
     @cached_property
-    def predicted(self) -> Array:
+    def predictions(self) -> Array:
         """Predictions of the test ratings (n_test,)."""
         return self.predict(self.test)
 
@@ -139,24 +139,24 @@ class TableEvaluation(SamplesEvaluation):
         return self.split.train
 
     @cached_property
-    def predicted(self) -> Array:
+    def predictions(self) -> Array:
         """Predictions of the test ratings (n_test,)."""
-        return np.asarray(np.clip(self._explained(self.test), *self.test.bounds))
+        return np.asarray(np.clip(self._explained_values(self.test), *self.test.bounds))
 
     @cached_property
     def test_errors(self) -> ErrorsByUser:
         return ErrorsByUser.of(
-            self.test, np.subtract(self.predicted, self.test.values, dtype=np.float64)
+            self.test, np.subtract(self.predictions, self.test.values, dtype=np.float64)
         )
 
     @cached_property
     def train_errors(self) -> ErrorsByUser:
         """Of the rated cells, not clipped, in units of the ratings."""
-        return ErrorsByUser.of(self.train, self._explained(self.train) - self.train.values)
+        return ErrorsByUser.of(self.train, self._explained_values(self.train) - self.train.values)
 
-    def _explained(self, part: Ratings) -> Array:
+    def _explained_values(self, part: Ratings) -> Array:
         """What the parts explain of these cells (len(part),), in units of the ratings."""
-        scaled = kernels.predict_pairs(
+        unit_values = kernels.predict_pairs(
             self.own.coefficients, self.model.basis.T, part.users, part.items
         )
-        return np.asarray(scaled * self.samples.norms[part.users])
+        return np.asarray(unit_values * self.samples.norms[part.users])

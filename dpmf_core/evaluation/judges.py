@@ -64,19 +64,19 @@ class ByRatings:
         return self.last[0]
 
     def point(self, model: Recommender) -> Figures:
-        found = self._evaluation(model)
-        named = {
-            "train_rmse": found.train_errors,
-            "validation_rmse": found.validation_errors,
-            "test_rmse": found.test_errors,
+        evaluation = self._evaluation(model)
+        by_name = {
+            "train_rmse": evaluation.train_errors,
+            "validation_rmse": evaluation.validation_errors,
+            "test_rmse": evaluation.test_errors,
         }
-        sums = {name: errors.among() for name, errors in named.items()}
+        sums = {name: errors.among() for name, errors in by_name.items()}
         return {name: each.rmse for name, each in sums.items() if each.count}
 
     def figures(self, model: Recommender) -> tuple[Figures, Buckets]:
-        found = self._evaluation(model)
-        buckets = metrics.buckets(found.predicted, self.parts.test, self.parts.history)
-        return evaluate("ratings", found), buckets
+        evaluation = self._evaluation(model)
+        buckets = metrics.buckets(evaluation.predictions, self.parts.test, self.parts.history)
+        return evaluate("ratings", evaluation), buckets
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class ByTable:
         return f"ratings as samples, zeros where there are none; {self.parts.words}"
 
     def point(self, model: Parts) -> Figures:
-        found = TableEvaluation(model, self.train, self.parts)
-        return {"objective": objective(found), "test_rmse": held_out_rmse(found)}
+        evaluation = TableEvaluation(model, self.train, self.parts)
+        return {"objective": objective(evaluation), "test_rmse": held_out_rmse(evaluation)}
 
     def figures(self, model: Parts) -> tuple[Figures, Buckets]:
         return evaluate("table", TableEvaluation(model, self.train, self.parts)), {}

@@ -21,9 +21,9 @@ Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
 
 
-def rmse(predicted: Array, actual: Array) -> float:
+def rmse(predictions: Array, actual: Array) -> float:
     """Root mean squared error; NaN without ratings."""
-    error = np.subtract(predicted, actual, dtype=np.float64)
+    error = np.subtract(predictions, actual, dtype=np.float64)
     return float(np.sqrt(np.mean(error * error))) if error.size else float("nan")
 
 
@@ -46,11 +46,11 @@ def divergences(activity: Array, errors: tuple[ErrorsByUser, ErrorsByUser]) -> d
     activity: how many ratings were trained on of each user (n_users,). errors: of train and test.
     """
     busy = activity >= np.quantile(activity, 0.9)
-    found = {
+    figures = {
         "kl": divergence(*(each.among() for each in errors)),
         "kl_top_users": divergence(*(each.among(busy) for each in errors)),
     }
-    return {name: value for name, value in found.items() if np.isfinite(value)}
+    return {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
 def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
@@ -59,13 +59,13 @@ def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
     return ratings.values >= low + 0.75 * (high - low)
 
 
-def ranked_users(liked: Ratings, seed: int, most: int) -> Array:
+def ranked_users(liked_ratings: Ratings, seed: int, most: int) -> Array:
     """Ascending ids of the users whose lists are ranked: everybody with a relevant item, or `most`
     of them by a hash of (seed, user).
 
     Ids often follow the date of joining, so that the first of them are not like the others.
     """
-    users = np.flatnonzero(np.diff(liked.by_user))
+    users = np.flatnonzero(np.diff(liked_ratings.by_user))
     return (
         users
         if len(users) <= most
@@ -87,55 +87,57 @@ def ranking(
 
     seed: draws the users where there are more than are ranked.
     """
-    liked = test.only(relevant(test))
-    users = ranked_users(liked, seed, MAX_RANKED_USERS)
+    liked_ratings = test.only(relevant(test))
+    users = ranked_users(liked_ratings, seed, MAX_RANKED_USERS)
     rare = rare_items(history.item_counts)
-    return figures_of_lists([ranked_lists(model, personal, history, liked, users, rare, k)])
+    return figures_of_lists([ranked_lists(model, personal, history, liked_ratings, users, rare, k)])
 
 
 @dataclass(frozen=True)
 class RankedLists:
     """How good the lists of `k` of some users are: recall, ndcg (n,); rare_recall of those who like
-    a rare item; listed: which items are in any of them (n_items,).
+    a rare item; is_listed: which items are in any of them (n_items,).
     """
 
     k: int
     recall: Array
     ndcg: Array
     rare_recall: Array
-    listed: npt.NDArray[np.bool_]
+    is_listed: npt.NDArray[np.bool_]
 
 
 def ranked_lists(
     model: Recommender,
     personal: Personal,
     history: Ratings,
-    liked: Ratings,
+    liked_ratings: Ratings,
     users: Array,
     rare: npt.NDArray[np.bool_],
     k: int = 20,
 ) -> RankedLists:
-    """The lists of some users, each of whom has `liked` an item. rare: which items are rare
-    (n_items,).
+    """The lists of some users, each of whom likes an item of `liked_ratings`. rare: which items are
+    rare (n_items,).
     """
-    n_items, k = liked.n_items, min(k, liked.n_items)
-    listed = np.zeros(n_items, np.bool_)
+    n_items, k = liked_ratings.n_items, min(k, liked_ratings.n_items)
+    is_listed = np.zeros(n_items, np.bool_)
     if not len(users):
-        return RankedLists(k, *(np.empty(0),) * 3, listed)
+        return RankedLists(k, *(np.empty(0),) * 3, is_listed)
     lists = top_items(model, personal, history, users, k)
-    hits = _are_among(liked, users, lists)
-    reachable = np.minimum(np.diff(liked.by_user)[users], k)
-    rare_liked = np.bincount(liked.users[rare[liked.items]], minlength=liked.n_users)
+    hits = _are_among(liked_ratings, users, lists)
+    reachable = np.minimum(np.diff(liked_ratings.by_user)[users], k)
+    rare_liked = np.bincount(
+        liked_ratings.users[rare[liked_ratings.items]], minlength=liked_ratings.n_users
+    )
     rarely = np.minimum(rare_liked[users], k)
     discounts = np.log2(np.arange(2, k + 2))
     ideal = np.concatenate([[0.0], np.cumsum(1 / discounts)])
-    listed[lists[lists >= 0]] = True
+    is_listed[lists[lists >= 0]] = True
     return RankedLists(
         k,
         hits.sum(1) / reachable,
         (hits / discounts).sum(1) / ideal[reachable],
         (hits & rare[lists]).sum(1)[rarely > 0] / rarely[rarely > 0],
-        listed,
+        is_listed,
     )
 
 
@@ -147,21 +149,22 @@ def figures_of_lists(parts: Sequence[RankedLists]) -> dict[str, float]:
     )
     if not recall.size:
         return {}
-    k, listed = parts[0].k, np.logical_or.reduce([part.listed for part in parts])
+    k, is_listed = parts[0].k, np.logical_or.reduce([part.is_listed for part in parts])
     figures = {
         f"recall_at_{k}": float(recall.mean()),
         f"ndcg_at_{k}": float(ndcg.mean()),
-        "coverage": int(listed.sum()) / len(listed),
+        "coverage": int(is_listed.sum()) / len(is_listed),
     }
     return figures | ({f"rare_recall_at_{k}": float(rare.mean())} if rare.size else {})
 
 
-def _are_among(liked: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
+def _are_among(liked_ratings: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
     """Which items of the users' lists (len(users), k) they like."""
-    known = liked.users.astype(np.int64) * liked.n_items + liked.items  # ascending
-    asked = users[:, None].astype(np.int64) * liked.n_items + lists
-    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    return np.asarray((known[place] == asked) & (lists >= 0))
+    n_items = liked_ratings.n_items
+    liked_keys = liked_ratings.users.astype(np.int64) * n_items + liked_ratings.items  # ascending
+    list_keys = users[:, None].astype(np.int64) * n_items + lists
+    place = np.minimum(np.searchsorted(liked_keys, list_keys), len(liked_keys) - 1)
+    return np.asarray((liked_keys[place] == list_keys) & (lists >= 0))
 
 
 def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
@@ -189,12 +192,12 @@ def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
 
 
 def buckets(
-    predicted: Array, test: Ratings, history: Ratings, count: int = 4
+    predictions: Array, test: Ratings, history: Ratings, count: int = 4
 ) -> dict[str, list[dict[str, float]]]:
     """RMSE of `count` equal groups of test ratings, by the user's activity and by the item's
     popularity in `history`: who pays?
     """
-    squares = np.square(np.subtract(predicted, test.values, dtype=np.float64))
+    squares = np.square(np.subtract(predictions, test.values, dtype=np.float64))
     of_users = np.diff(history.by_user), np.diff(test.by_user), sums_by_user(test, squares)
     of_items = np.bincount(test.items, squares, test.n_items)
     return {

@@ -10,7 +10,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedDifference:
     """differences: one method's figure less the other's, a draw each, in the figure's unit."""
 
     differences: tuple[float, ...]
@@ -47,11 +47,11 @@ class Paired:
         return int(min(self.differences) > 0 and low > 0)
 
 
-def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
+def compare_pairs(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
     """Of equally many figures, draw by draw.
 
     Raises ValueError where their numbers differ or there are none.
     """
     if not first:
         raise ValueError("nothing to compare: no draw has finished")
-    return Paired(tuple(one - other for one, other in zip(first, second, strict=True)))
+    return PairedDifference(tuple(one - other for one, other in zip(first, second, strict=True)))

@@ -14,9 +14,10 @@ Array = npt.NDArray[Any]
 def errors(target: Matrix, H: Array, W: Array) -> npt.NDArray[np.float64]:
     """Half the squared distance of every row of `target` (n, D), dense or sparse, from H W (n,)."""
     H, W = H.astype(np.float64), W.astype(np.float64)
-    crossed = np.einsum("ik,ik->i", H, np.asarray(target @ W.T))
+    cross_terms = np.einsum("ik,ik->i", H, np.asarray(target @ W.T))
     return np.asarray(
-        np.maximum(energies(target) - 2 * crossed + np.einsum("ik,ik->i", H @ (W @ W.T), H), 0) / 2
+        np.maximum(energies(target) - 2 * cross_terms + np.einsum("ik,ik->i", H @ (W @ W.T), H), 0)
+        / 2
     )
 
 
@@ -62,7 +63,7 @@ def similarity(one: Array, other: Array) -> Array:
     return np.asarray((one / lengths[0]) @ (other / lengths[1]).T)
 
 
-def matched(one: Array, other: Array) -> tuple[Array, Array]:
+def best_matches(one: Array, other: Array) -> tuple[Array, Array]:
     """For each row of `one` its partner in `other` (min(k, l) pairs by optimal assignment on
     cosine; -1 without), and the cosine.
     """
@@ -77,7 +78,7 @@ def matched(one: Array, other: Array) -> tuple[Array, Array]:
 
 def match(one: Array, other: Array) -> float:
     """Mean cosine of matched rows, over the smaller basis."""
-    return float(matched(one, other)[1].sum() / min(len(one), len(other)))
+    return float(best_matches(one, other)[1].sum() / min(len(one), len(other)))
 
 
 def recovery(samples: Samples, own: Own) -> dict[str, float]:
@@ -86,12 +87,12 @@ def recovery(samples: Samples, own: Own) -> dict[str, float]:
     """
     if samples.clean is None or own.outliers is None:
         return {}
-    planted, found = (
+    is_planted, is_found = (
         np.abs(samples.X - samples.clean) > 0.01 * samples.clean.max(),
         own.outliers != 0,
     )
-    hits = float((planted & found).sum())
-    precision, recall = hits / max(int(found.sum()), 1), hits / max(int(planted.sum()), 1)
+    hits = float((is_planted & is_found).sum())
+    precision, recall = hits / max(int(is_found.sum()), 1), hits / max(int(is_planted.sum()), 1)
     return {
         "outlier_precision": precision,
         "outlier_recall": recall,

@@ -56,77 +56,77 @@ class Metric:
 # ---- figures -------------------------------------------------------------------------------------
 
 
-def held_out_rmse(found: RatingsEvaluation | TableEvaluation) -> float:
-    return found.test_errors.among().rmse
+def held_out_rmse(evaluation: RatingsEvaluation | TableEvaluation) -> float:
+    return evaluation.test_errors.among().rmse
 
 
-def held_out_mae(found: RatingsEvaluation) -> float:
-    return found.test_errors.among().mae
+def held_out_mae(evaluation: RatingsEvaluation) -> float:
+    return evaluation.test_errors.among().mae
 
 
-def validation_rmse(found: RatingsEvaluation) -> float | None:
-    sums = found.validation_errors.among()
+def validation_rmse(evaluation: RatingsEvaluation) -> float | None:
+    sums = evaluation.validation_errors.among()
     return sums.rmse if sums.count else None
 
 
-def held_out_ratings(found: RatingsEvaluation) -> int:
-    return len(found.test)
+def held_out_ratings(evaluation: RatingsEvaluation) -> int:
+    return len(evaluation.test)
 
 
 def of_ranking(name: str) -> Compute:
-    def compute(found: RatingsEvaluation) -> float | None:
-        return found.ranking.get(name)
+    def compute(evaluation: RatingsEvaluation) -> float | None:
+        return evaluation.ranking.get(name)
 
     return compute
 
 
 def of_divergences(name: str) -> Compute:
-    def compute(found: RatingsEvaluation) -> float | None:
-        return found.divergences.get(name)
+    def compute(evaluation: RatingsEvaluation) -> float | None:
+        return evaluation.divergences.get(name)
 
     return compute
 
 
 def of_recovery(name: str) -> Compute:
-    def compute(found: SamplesEvaluation) -> float | None:
-        return found.recovery.get(name)
+    def compute(evaluation: SamplesEvaluation) -> float | None:
+        return evaluation.recovery.get(name)
 
     return compute
 
 
-def objective(found: SamplesEvaluation) -> float:
-    return float(found.errors.mean())
+def objective(evaluation: SamplesEvaluation) -> float:
+    return float(evaluation.errors.mean())
 
 
-def trivial_objective(found: SamplesEvaluation) -> float:
-    return part_metrics.trivial_objective(found.samples)
+def trivial_objective(evaluation: SamplesEvaluation) -> float:
+    return part_metrics.trivial_objective(evaluation.samples)
 
 
-def objective_source(found: SamplesEvaluation) -> float:
-    return float(found.scaled_errors.mean())
+def objective_source(evaluation: SamplesEvaluation) -> float:
+    return float(evaluation.scaled_errors.mean())
 
 
-def parts_match(found: SamplesEvaluation) -> float | None:
-    parts = found.samples.parts
-    return None if parts is None else part_metrics.match(parts, found.model.basis)
+def parts_match(evaluation: SamplesEvaluation) -> float | None:
+    parts = evaluation.samples.parts
+    return None if parts is None else part_metrics.match(parts, evaluation.model.basis)
 
 
-def topic_coherence(found: SamplesEvaluation) -> float | None:
-    samples = found.samples
+def topic_coherence(evaluation: SamplesEvaluation) -> float | None:
+    samples = evaluation.samples
     if samples.vocabulary is None or samples.unit != "document":
         return None
-    topics = coherence.top_words(found.model.basis, samples.vocabulary)
+    topics = coherence.top_words(evaluation.model.basis, samples.vocabulary)
     return coherence.coherence([[word for word, _ in topic] for topic in topics], samples)
 
 
-def training_rmse(found: RatingsEvaluation | TableEvaluation) -> float | None:
-    sums = found.train_errors.among()
+def training_rmse(evaluation: RatingsEvaluation | TableEvaluation) -> float | None:
+    sums = evaluation.train_errors.among()
     return sums.rmse if sums.count else None
 
 
-def unit_row_rmse(found: RatingsEvaluation | TableEvaluation) -> float | None:
-    squares, rated = unit_row_sums(found.train, found.train_errors)
-    return math.sqrt(squares / rated) if rated else None
+def unit_row_rmse(evaluation: RatingsEvaluation | TableEvaluation) -> float | None:
+    squares, n_rated = unit_row_sums(evaluation.train, evaluation.train_errors)
+    return math.sqrt(squares / n_rated) if n_rated else None
 
 
 # ---- the registry --------------------------------------------------------------------------------
@@ -206,9 +206,9 @@ def title_of(name: str) -> str:
 
 def evaluate(task: Task, evaluation: Any) -> dict[str, float]:
     """Every figure of this kind of task that the evaluation has, by the metric's id."""
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for metric in METRICS.values():
         value = metric.compute(evaluation) if task in metric.tasks else None
         if value is not None:
-            found[metric.id] = value
-    return found
+            figures[metric.id] = value
+    return figures

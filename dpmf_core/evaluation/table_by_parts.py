@@ -52,10 +52,10 @@ class _Surveying:
     def empty(self) -> _Survey:
         return _Survey()
 
-    def add(self, total: _Survey, part: Part, held: States) -> None:
-        found = split_part(part, self.how, self.seed)
-        rows = _rows(of_ratings(found.train)).sum(axis=0)
-        each = _Survey(len(found.train), len(found.test), found.words, [np.asarray(rows).ravel()])
+    def add(self, total: _Survey, part: Part, states: States) -> None:
+        parts = split_part(part, self.how, self.seed)
+        rows = _rows(of_ratings(parts.train)).sum(axis=0)
+        each = _Survey(len(parts.train), len(parts.test), parts.words, [np.asarray(rows).ravel()])
         self.merge(total, each)
 
     def merge(self, total: _Survey, other: _Survey) -> None:
@@ -78,20 +78,23 @@ class _Sums:
     source: float = 0.0
     trivial: float = 0.0
     squares: float = 0.0
-    rated: float = 0.0
+    n_rated: float = 0.0
     test: ErrorSums = field(default_factory=ErrorSums)
     train: ErrorSums = field(default_factory=ErrorSums)
 
     @classmethod
-    def of(cls, found: TableEvaluation, mean: Array) -> "_Sums":
+    def of(cls, evaluation: TableEvaluation, mean: Array) -> "_Sums":
         """Over one part. mean: the mean row (1, n_items), of norm 1."""
-        sums, samples = cls(len(found.samples)), found.samples
-        sums.objective, sums.source = float(found.errors.sum()), float(found.scaled_errors.sum())
+        sums, samples = cls(len(evaluation.samples)), evaluation.samples
+        sums.objective, sums.source = (
+            float(evaluation.errors.sum()),
+            float(evaluation.scaled_errors.sum()),
+        )
         target = part_metrics.target(samples)
         alone = part_metrics.errors(target, coefficients(target, mean), mean)
         sums.trivial = float(alone.sum())
-        sums.test, sums.train = found.test_errors.among(), found.train_errors.among()
-        sums.squares, sums.rated = unit_row_sums(found.train, found.train_errors)
+        sums.test, sums.train = evaluation.test_errors.among(), evaluation.train_errors.among()
+        sums.squares, sums.n_rated = unit_row_sums(evaluation.train, evaluation.train_errors)
         return sums
 
     def merge(self, other: "_Sums") -> None:
@@ -100,22 +103,24 @@ class _Sums:
         self.source += other.source
         self.trivial += other.trivial
         self.squares += other.squares
-        self.rated += other.rated
+        self.n_rated += other.n_rated
         self.test.merge(other.test)
         self.train.merge(other.train)
 
     @property
     def figures(self) -> Figures:
         """By the metrics' ids, in their order."""
-        found = {
+        values = {
             "rmse": self.test.rmse,
             "objective": self.objective / self.n_users,
             "trivial_objective": self.trivial / self.n_users,
             "objective_source": self.source / self.n_users,
             "training_rmse": self.train.rmse,
-            "unit_row_rmse": float(np.sqrt(self.squares / self.rated)) if self.rated else np.nan,
+            "unit_row_rmse": float(np.sqrt(self.squares / self.n_rated))
+            if self.n_rated
+            else np.nan,
         }
-        return {name: found[name] for name in METRICS if np.isfinite(found.get(name, np.nan))}
+        return {name: values[name] for name in METRICS if np.isfinite(values.get(name, np.nan))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +137,10 @@ class _Judging:
     def empty(self) -> list[_Sums]:
         return []
 
-    def add(self, total: list[_Sums], part: Part, held: States) -> None:
+    def add(self, total: list[_Sums], part: Part, states: States) -> None:
         parts = split_part(part, self.how, self.seed)
-        found = TableEvaluation(self.model, of_ratings(parts.train), parts)
-        total.append(_Sums.of(found, self.mean))
+        evaluation = TableEvaluation(self.model, of_ratings(parts.train), parts)
+        total.append(_Sums.of(evaluation, self.mean))
 
     def merge(self, total: list[_Sums], other: list[_Sums]) -> None:
         total += other
@@ -156,7 +161,7 @@ class TableByParts:
     @property
     def train(self) -> PartitionedTable:
         change = partial(training_part, how=self._how, seed=self._seed)
-        return PartitionedTable(self._ratings.changed(change))
+        return PartitionedTable(self._ratings.with_change(change))
 
     @property
     def words(self) -> str:
@@ -169,8 +174,8 @@ class TableByParts:
         return np.asarray(total / max(float(np.linalg.norm(total)), 1e-300))
 
     def point(self, model: Parts) -> Figures:
-        found = self._sums(model)
-        return {"objective": found.objective / found.n_users, "test_rmse": found.test.rmse}
+        sums = self._sums(model)
+        return {"objective": sums.objective / sums.n_users, "test_rmse": sums.test.rmse}
 
     def figures(self, model: Parts) -> tuple[Figures, Buckets]:
         return self._sums(model).figures, {}

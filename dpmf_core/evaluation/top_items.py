@@ -28,25 +28,25 @@ def top_items(
     if model.is_bilinear:
         sides = model.item_offsets, personal.factors, model.item_sides
         return kernels.best_unseen_products(sides, users, starts, items, k)
-    found, step = np.empty((len(users), k), np.int64), max(1, SCORES // history.n_items)
+    lists, step = np.empty((len(users), k), np.int64), max(1, SCORES // history.n_items)
 
     def rank(first: int, last: int) -> None:
         for start in range(first, last, step):
             some = users[start : min(start + step, last)]
             scores = model.scores(personal, some)
-            found[start : start + len(some)] = kernels.best_unseen(scores, some, starts, items, k)
+            lists[start : start + len(some)] = kernels.best_unseen(scores, some, starts, items, k)
 
     kernels.share_out(rank, np.full(len(users), float(history.n_items)), None)
-    return found
+    return lists
 
 
 def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: int) -> Array:
     """The first k of the items in everybody's `order` (n_items,) that each user has not rated,
     (len(users), k); of its first `depth` where these are enough.
     """
-    found = np.full((len(users), k), -1, np.int64)
+    lists = np.full((len(users), k), -1, np.int64)
     if not (len(users) and k):
-        return found
+        return lists
     depth = min(depth, len(order))
     place, row = np.empty(len(order), np.int64), np.full(history.n_users, -1, np.int64)
     place[order], row[users] = np.arange(len(order)), np.arange(len(users))
@@ -57,8 +57,8 @@ def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: i
     unseen[row[history.users[span][near]], places[near]] = False
     count = np.cumsum(unseen[:-1], axis=1)
     rows, columns = np.nonzero(unseen[:-1] & (count <= k))
-    found[rows, count[rows, columns] - 1] = order[columns]
+    lists[rows, count[rows, columns] - 1] = order[columns]
     few = np.flatnonzero(count[:, -1] < k)
     if len(few) and depth < len(order):
-        found[few] = _first_unseen(order, history, users[few], k, 4 * depth)
-    return found
+        lists[few] = _first_unseen(order, history, users[few], k, 4 * depth)
+    return lists

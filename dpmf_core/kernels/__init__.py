@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpmf_core.kernels.threads import share_out, single_threaded_blas, usable_threads
 
 if TYPE_CHECKING:
-    from dpmf_core.kernels.compilation import compiled
+    from dpmf_core.kernels.compilation import compile_kernel
     from dpmf_core.kernels.conjugate_gradients import (
         CG_STEPS,
         RowSolver,
@@ -38,7 +38,7 @@ __all__ = [
     "WarmStart",
     "best_unseen",
     "best_unseen_products",
-    "compiled",
+    "compile_kernel",
     "error_sums",
     "predict_pairs",
     "predict_ratings",
@@ -61,7 +61,7 @@ __all__ = [
 PLACES = {
     name: module
     for module, names in {
-        "compilation": ("compiled",),
+        "compilation": ("compile_kernel",),
         "conjugate_gradients": ("CG_STEPS", "RowSolver", "WarmStart", "refine_rows"),
         "errors": ("error_sums",),
         "least_squares": ("solve_psd", "solve_rows"),
@@ -81,6 +81,6 @@ PLACES = {
 def __getattr__(name: str) -> Any:
     if name not in PLACES:
         raise AttributeError(f"module 'dpmf_core.kernels' has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"dpmf_core.kernels.{PLACES[name]}"), name)
-    globals()[name] = found  # asked for once
-    return found
+    value = getattr(importlib.import_module(f"dpmf_core.kernels.{PLACES[name]}"), name)
+    globals()[name] = value  # asked for once
+    return value

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import get_cython_function_address, intrinsic
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 GATHER = 256  # factors copied side by side before one product
 PRODUCT = 2**19  # multiplications in one gemm: OpenBLAS has faster code for those below a million
@@ -58,7 +58,7 @@ def _call13(typing, address, a, b, c, d, e, f, g, h, i, j, k, l, m):  # type: ig
     return types.void(*[types.intp] * 14), _caller(13)
 
 
-@compiled(inline="never")
+@compile_kernel(inline="never")
 def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-untyped-def]
     """gram += rows[:count]' rows[:count], at least its triangle that is lower in Fortran order;
     rows (GATHER, r), C order.
@@ -92,7 +92,7 @@ def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-u
         _call10(blas[1], char, char + 1, whole, whole + 4, real, data, whole, real, sums, whole)
 
 
-@compiled(inline="never")
+@compile_kernel(inline="never")
 def solve_definite_in_place(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
     """Solves gram x = rhs in place by Cholesky; 0 where it succeeded."""
     ints[0], ints[1], ints[2] = len(rhs), 1, 0

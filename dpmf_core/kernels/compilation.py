@@ -12,10 +12,10 @@ from dpmf_core.paths import data_folder, usable
 # compiled code is kept in the data folder, unless numba's own variable says otherwise: the
 # package's folder may not be writable
 os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(
-    usable(data_folder() / "compiled")
+    usable(data_folder() / "compile_kernel")
 )
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
-compiled: Callable[..., Any] = functools.partial(
+compile_kernel: Callable[..., Any] = functools.partial(
     numba.njit, nogil=True, cache=True, error_model="numpy"
 )

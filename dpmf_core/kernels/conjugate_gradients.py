@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.normal_equations import common_matrix, sparse_rows
 from dpmf_core.kernels.prefetch import LINE, prefetch
 from dpmf_core.kernels.threads import share_out
@@ -28,7 +28,7 @@ AHEAD = 8  # entries: they lie anywhere, and memory takes as long as a few rows
 BLOCK = 2**22  # bytes: beyond, gathering again costs less than memory of that size
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _add_products(factors, weights, count, p, out):  # type: ignore[no-untyped-def]
     """out += sum_e w_e (f_e . p) f_e over the first `count` factors."""
     r, e, zero = factors.shape[1], 0, p.dtype.type(0)
@@ -57,7 +57,7 @@ def _add_products(factors, weights, count, p, out):  # type: ignore[no-untyped-d
         e += 1
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _set_product(base, ridge, p, out):  # type: ignore[no-untyped-def]
     """out = (base + ridge I) p. base: (r, r) symmetric, or empty."""
     r = len(p)
@@ -78,17 +78,17 @@ def _set_product(base, ridge, p, out):  # type: ignore[no-untyped-def]
             s += 1
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _gather(indices, values, weights, factors, first, count, block, w, rhs):  # type: ignore[no-untyped-def]
     """The factors and weights of `count` entries, side by side; rhs += sum_e w_e v_e f_e."""
-    weighted = len(weights) > 0
+    has_weights = len(weights) > 0
     data, width = factors.ctypes.data, factors.shape[1] * factors.itemsize
     for e in range(count):
         soon = data + width * indices[min(first + e + AHEAD, len(indices) - 1)]
         for line in range(soon, soon + width, LINE):
             prefetch(line)
         f, g = factors[indices[first + e]], block[e]
-        if weighted:
+        if has_weights:
             w[e] = weights[first + e]
         wv = w[e] * values[first + e]
         for q in range(len(f)):
@@ -96,7 +96,7 @@ def _gather(indices, values, weights, factors, first, count, block, w, rhs):  # 
             rhs[q] += wv * f[q]
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _dot(a, b):  # type: ignore[no-untyped-def]
     total = a.dtype.type(0)
     for q in range(len(a)):
@@ -104,22 +104,22 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled(inline="always")  # a call with so many arrays takes as long as a short row
+@compile_kernel(inline="always")  # a call with so many arrays takes as long as a short row
 def _apply(  # type: ignore[no-untyped-def]
-    indices, values, weights, factors, ridge, base, first, last, held, block, w, p, out, rhs
+    indices, values, weights, factors, ridge, base, first, last, cached, block, w, p, out, rhs
 ):
-    """out = (sum_e w_e f_e f_e' + base + ridge I) p. held: the block has the row's factors from
+    """out = (sum_e w_e f_e f_e' + base + ridge I) p. cached: the block has the row's factors from
     before; else they are gathered, and rhs += sum_e w_e v_e f_e.
     """
     _set_product(base, ridge, p, out)
     for begin in range(first, last, len(block)):
         count = min(len(block), last - begin)
-        if not held:
+        if not cached:
             _gather(indices, values, weights, factors, begin, count, block, w, rhs)
         _add_products(block, w, count, p, out)
 
 
-@compiled
+@compile_kernel
 def _refine_rows(  # type: ignore[no-untyped-def]
     indptr, indices, values, weights, factors, ridge, base, steps, size, start, stop, out
 ):
@@ -136,24 +136,24 @@ def _refine_rows(  # type: ignore[no-untyped-def]
         _apply(indices, values, weights, factors, c, base, first, last, False, block, w, x, Ap, rhs)
         for q in range(r):
             residual[q] = p[q] = rhs[q] - Ap[q]
-        left, negligible = _dot(residual, residual), _dot(rhs, rhs) * np.finfo(dtype).eps ** 2
-        held = last - first <= size
+        square, negligible = _dot(residual, residual), _dot(rhs, rhs) * np.finfo(dtype).eps ** 2
+        fits = last - first <= size
         for _ in range(steps):
-            if left <= negligible:
+            if square <= negligible:
                 break
             _apply(
-                indices, values, weights, factors, c, base, first, last, held, block, w, p, Ap, rhs
+                indices, values, weights, factors, c, base, first, last, fits, block, w, p, Ap, rhs
             )
             curvature = _dot(p, Ap)
             if not curvature > 0:  # only rounding is left
                 break
-            before, length = left, left / curvature
+            before, length = square, square / curvature
             for q in range(r):
                 x[q] += length * p[q]
                 residual[q] -= length * Ap[q]
-            left = _dot(residual, residual)
+            square = _dot(residual, residual)
             for q in range(r):
-                p[q] = residual[q] + left / before * p[q]
+                p[q] = residual[q] + square / before * p[q]
 
 
 def refine_rows(

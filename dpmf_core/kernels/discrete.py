@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 Ints = npt.NDArray[np.int64]
 # of sigma: 60 sigma are a whole number that float64 holds, and sigma (2k + 2) stays within 63 bits
 LARGEST = 2**46
 
 
-@compiled
+@compile_kernel
 def _below(words, cursor, bound):  # type: ignore[no-untyped-def]
     """Uniform among 0, ..., bound - 1: the lowest bits of a word, until they are below."""
     if bound == 1:
@@ -41,7 +41,7 @@ def _below(words, cursor, bound):  # type: ignore[no-untyped-def]
     return bound
 
 
-@compiled
+@compile_kernel
 def _exp(words, cursor, above, below, above_2, below_2):  # type: ignore[no-untyped-def]
     """An event of probability exp(-p), p = above / below * above_2 / below_2."""
     step = 1
@@ -54,16 +54,16 @@ def _exp(words, cursor, above, below, above_2, below_2):  # type: ignore[no-unty
     return step % 2 == 1 and not cursor[1]
 
 
-@compiled
+@compile_kernel
 def _all_halves(words, cursor, count):  # type: ignore[no-untyped-def]
     """Whether `count` events of probability exp(-1/2) all happen."""
-    happened = 0
-    while happened < count and _exp(words, cursor, 1, 2, 1, 1):
-        happened += 1
-    return happened == count
+    n_events = 0
+    while n_events < count and _exp(words, cursor, 1, 2, 1, 1):
+        n_events += 1
+    return n_events == count
 
 
-@compiled
+@compile_kernel
 def _whole_part(words, cursor):  # type: ignore[no-untyped-def]
     """k with probability proportional to exp(-k^2 / 2)."""
     while not cursor[1]:
@@ -75,18 +75,18 @@ def _whole_part(words, cursor):  # type: ignore[no-untyped-def]
     return 0
 
 
-@compiled
+@compile_kernel
 def _tail(words, cursor, sigma, k, j):  # type: ignore[no-untyped-def]
     """An event of probability exp(-x (2k + x) / 2), x = j / sigma: k + 1 events of probability
     exp(-x (2k + x) / (2k + 2)).
     """
-    happened = 0
-    while happened <= k and _exp(words, cursor, j, sigma, 2 * k * sigma + j, (2 * k + 2) * sigma):
-        happened += 1
-    return happened > k
+    n_events = 0
+    while n_events <= k and _exp(words, cursor, j, sigma, 2 * k * sigma + j, (2 * k + 2) * sigma):
+        n_events += 1
+    return n_events > k
 
 
-@compiled
+@compile_kernel
 def _draw(words, cursor, sigma):  # type: ignore[no-untyped-def]
     while not cursor[1]:
         k = _whole_part(words, cursor)
@@ -101,7 +101,7 @@ def _draw(words, cursor, sigma):  # type: ignore[no-untyped-def]
     return 0
 
 
-@compiled
+@compile_kernel
 def _fill(words, sigma, out, first):  # type: ignore[no-untyped-def]
     """Draw into out[first:] while words last: how many are done, and how many words they took.
 
@@ -126,13 +126,15 @@ def discrete_gaussian(raw: Any, sigma: int, out: Ints) -> None:
         raise ValueError(
             f"The discrete Gaussian takes a whole sigma from 1 to 2^46. Got {sigma!r}."
         )
-    done, left = 0, np.zeros(0, np.int64)
-    while done < len(out):
+    n_drawn, remainder = 0, np.zeros(0, np.int64)
+    while n_drawn < len(out):
         words = np.concatenate(
             [
-                left,
-                (raw(min(64 * (len(out) - done) + 64, 1 << 16)) >> np.uint64(1)).astype(np.int64),
+                remainder,
+                (raw(min(64 * (len(out) - n_drawn) + 64, 1 << 16)) >> np.uint64(1)).astype(
+                    np.int64
+                ),
             ]
         )
-        done, used = _fill(words, sigma, out, done)
-        left = words[used:]
+        n_drawn, n_used = _fill(words, sigma, out, n_drawn)
+        remainder = words[n_used:]

@@ -5,16 +5,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.narrow import LANES, set_dots, widened
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 
 
-@compiled(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
+@compile_kernel(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
 def _error_sums(  # type: ignore[no-untyped-def]
-    own, U, table, starts, items, values, low, high, first, last, total, absolute, squared
+    own, U, table, starts, items, values, low, high, first, last, total, absolute, squares
 ):
     most, r = 0, U.shape[1]
     for row in range(first, last):
@@ -33,7 +33,7 @@ def _error_sums(  # type: ignore[no-untyped-def]
             score = low if score < low else high if score > high else score  # NaN stays NaN
             error = np.float64(score) - np.float64(values[start + place])
             sums = (sums[0] + error, sums[1] + abs(error), sums[2] + error * error)
-        total[row], absolute[row], squared[row] = sums
+        total[row], absolute[row], squares[row] = sums
 
 
 def error_sums(

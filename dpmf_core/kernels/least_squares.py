@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.kernels.blas import GATHER, letter, products, routine, solve_definite_in_place
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.narrow import WIDEST, add_squares, widened
 from dpmf_core.kernels.normal_equations import SMALL, add_entries, common_matrix, sparse_rows
 from dpmf_core.kernels.threads import share_out
@@ -23,7 +23,7 @@ from dpmf_core.kernels.triangles import factorise, fits_tiles, solve_factorised
 Array = npt.NDArray[Any]
 
 
-@compiled
+@compile_kernel
 def _add(matrix, total):  # type: ignore[no-untyped-def]
     """total (r, r) += matrix; numpy's own way takes seconds to compile, for its messages."""
     for p in range(len(total)):
@@ -31,7 +31,7 @@ def _add(matrix, total):  # type: ignore[no-untyped-def]
             total[p, q] += matrix[p, q]
 
 
-@compiled
+@compile_kernel
 def _solve_system(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
     """Solves gram x = rhs in place; False where gram is not positive definite in this precision."""
     if not fits_tiles(len(gram), gram.itemsize):
@@ -42,7 +42,7 @@ def _solve_system(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _solve_small(  # type: ignore[no-untyped-def]
     posv, chars, ints, indices, values, factors, first, last, ridge, gram, solution, out
 ):
@@ -67,7 +67,7 @@ def _solve_small(  # type: ignore[no-untyped-def]
     return info
 
 
-@compiled
+@compile_kernel
 def _solve_rows(  # type: ignore[no-untyped-def]
     blas, posv, indptr, indices, values, weights, factors, ridge, base, start, stop, out, failed
 ):
@@ -100,7 +100,7 @@ def _solve_rows(  # type: ignore[no-untyped-def]
         failed[i] = not _solve_system(posv, chars, ints, gram, x)
 
 
-@compiled
+@compile_kernel
 def _solve_few(  # type: ignore[no-untyped-def]
     posv, indptr, indices, values, factors, table, ridge, base, start, stop, out, failed
 ):
@@ -144,7 +144,7 @@ def _solve_few(  # type: ignore[no-untyped-def]
         failed[i] = not _solve_system(posv, chars, ints, system, x)
 
 
-@compiled
+@compile_kernel
 def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # type: ignore[no-untyped-def]
     """out: right-hand sides in, solutions out, for the systems whose Gram matrix is positive
     definite; marks the others.
@@ -192,10 +192,10 @@ def solve_rows(
 
     few = r <= WIDEST and weights is None and factors.dtype == np.float32
     table = widened(factors if few else factors[:0])
-    added = widened(widened(common).T) if few else common
+    wide_base = widened(widened(common).T) if few else common
 
     def work(start: int, stop: int) -> None:
-        rest = ridges, added, start, stop, out, failed
+        rest = ridges, wide_base, start, stop, out, failed
         if few:
             _solve_few(posv, indptr, indices, values, factors, table, *rest)
         else:
@@ -276,15 +276,15 @@ def solve_psd(
 
 def _solve_projected(grams: Array, rhs: Array, ridges: Array, base: Array) -> Array:
     values, Q = np.linalg.eigh(grams)
-    kept = np.maximum(values, 0)
+    positive_part = np.maximum(values, 0)
     if len(base):
         system = (
-            (Q * kept[:, None, :]) @ Q.swapaxes(1, 2)
+            (Q * positive_part[:, None, :]) @ Q.swapaxes(1, 2)
             + base
             + ridges[:, None, None] * np.eye(Q.shape[-1], dtype=Q.dtype)
         )
         return np.asarray(np.linalg.solve(system, rhs[..., None])[..., 0])
-    along = (rhs[:, None, :] @ Q)[:, 0] / (kept + ridges[:, None])
+    along = (rhs[:, None, :] @ Q)[:, 0] / (positive_part + ridges[:, None])
     return np.asarray((Q @ along[..., None])[..., 0])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
@@ -21,44 +21,46 @@ MOST = 256  # items that may lie above the bound
 NONE = np.float32(-np.inf)
 
 
-@compiled
-def _kept(score, item, held, best, listed):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _insert(score, item, n_listed, best, best_items):  # type: ignore[no-untyped-def]
     """Takes an item into a list that holds so many, best first; how many it holds then."""
     k = len(best)
-    if held == k and not (score > best[k - 1] or (score == best[k - 1] and item < listed[k - 1])):
-        return held
-    place = min(held, k - 1)
-    while place > 0 and (
-        score > best[place - 1] or (score == best[place - 1] and item < listed[place - 1])
+    if n_listed == k and not (
+        score > best[k - 1] or (score == best[k - 1] and item < best_items[k - 1])
     ):
-        best[place], listed[place] = best[place - 1], listed[place - 1]
+        return n_listed
+    place = min(n_listed, k - 1)
+    while place > 0 and (
+        score > best[place - 1] or (score == best[place - 1] and item < best_items[place - 1])
+    ):
+        best[place], best_items[place] = best[place - 1], best_items[place - 1]
         place -= 1
-    best[place], listed[place] = score, item
-    return min(held + 1, k)
+    best[place], best_items[place] = score, item
+    return min(n_listed + 1, k)
 
 
-@compiled
-def _list_of_all(row, n_items, rated, best, listed):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _list_of_all(row, n_items, rated_items, best, best_items):  # type: ignore[no-untyped-def]
     """Lists the best of all that lies between the items that she has rated, one after another."""
-    held, begin, k = 0, 0, len(best)
-    for at in range(len(rated) + 1):
-        stop = rated[at] if at < len(rated) else n_items
+    n_listed, begin, k = 0, 0, len(best)
+    for at in range(len(rated_items) + 1):
+        stop = rated_items[at] if at < len(rated_items) else n_items
         for item in range(begin, stop):
             score = row[item] if row[item] > NONE else NONE  # no number: last
-            if held < k or score > best[k - 1]:
-                held = _kept(score, item, held, best, listed)
+            if n_listed < k or score > best[k - 1]:
+                n_listed = _insert(score, item, n_listed, best, best_items)
         begin = stop + 1
-    for place in range(held, k):
-        listed[place] = -1
+    for place in range(n_listed, k):
+        best_items[place] = -1
 
 
-@compiled
+@compile_kernel
 def _larger(score, other):  # type: ignore[no-untyped-def]
     """The larger, or what is a number of the two."""
     return score if score > other else other
 
 
-@compiled
+@compile_kernel
 def _highest(row, high, higher):  # type: ignore[no-untyped-def]
     """high (m,): the highest scores of groups of eight items, m places apart; higher (GROUPS,): of
     groups of these. What is no number is left out.
@@ -77,7 +79,7 @@ def _highest(row, high, higher):  # type: ignore[no-untyped-def]
             higher[at] = _larger(some[at], higher[at])
 
 
-@compiled
+@compile_kernel
 def _bound(higher, k):  # type: ignore[no-untyped-def]
     """A score that k of the groups reach, and hardly more; -inf where there are not so many."""
     low, top, numbers = np.float32(np.inf), NONE, 0
@@ -103,8 +105,8 @@ def _bound(higher, k):  # type: ignore[no-untyped-def]
     return low
 
 
-@compiled
-def _above(row, high, higher, bound, some, found, worth):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[no-untyped-def]
     """How many items reach the bound, which, and their scores: found, worth (MOST,). -1 where they
     may be more. some: as long as `high`, spoilt.
 
@@ -113,39 +115,39 @@ def _above(row, high, higher, bound, some, found, worth):  # type: ignore[no-unt
     """
     m, count, groups, items = len(high), 0, 0, 0
     for each in range(GROUPS):
-        found[count] = each
+        candidates[count] = each
         count += higher[each] >= bound
     for at in range(count):
-        for group in range(found[at], m, GROUPS):
+        for group in range(candidates[at], m, GROUPS):
             some[groups] = group
             groups += high[group] >= bound
     if EIGHT * groups > MOST:
         return -1
     for at in range(groups):
         for step in range(EIGHT):
-            found[items] = some[at] + step * m
-            items += row[found[items]] >= bound
+            candidates[items] = some[at] + step * m
+            items += row[candidates[items]] >= bound
     for at in range(items):
-        worth[at] = row[found[at]]
+        worth[at] = row[candidates[at]]
     return items
 
 
-@compiled
-def _put_in_order(found, worth, count, listed):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-untyped-def]
     """Lists the best of so many items found, which are sorted by insertion."""
     for each in range(1, count):
-        score, item, at = worth[each], found[each], each
+        score, item, at = worth[each], candidates[each], each
         while at > 0 and (
-            worth[at - 1] < score or (worth[at - 1] == score and found[at - 1] > item)
+            worth[at - 1] < score or (worth[at - 1] == score and candidates[at - 1] > item)
         ):
-            worth[at], found[at] = worth[at - 1], found[at - 1]
+            worth[at], candidates[at] = worth[at - 1], candidates[at - 1]
             at -= 1
-        worth[at], found[at] = score, item
-    for at in range(len(listed)):
-        listed[at] = found[at]
+        worth[at], candidates[at] = score, item
+    for at in range(len(best_items)):
+        best_items[at] = candidates[at]
 
 
-@compiled
+@compile_kernel
 def _scratch(n_items, k):  # type: ignore[no-untyped-def]
     """What a list is made in: `high`, `higher`, groups, items, their scores, the best."""
     parts = -(-n_items // (EIGHT * EIGHT))
@@ -159,29 +161,29 @@ def _scratch(n_items, k):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
-def _list_unseen(row, n_items, rated, scratch, listed):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _list_unseen(row, n_items, rated_items, scratch, best_items):  # type: ignore[no-untyped-def]
     """Lists the best of a row of scores, which goes on to whole parts of 64 items; those of the
     items rated are spoilt.
     """
-    high, higher, some, found, worth, best = scratch
+    high, higher, some, candidates, worth, best = scratch
     for item in range(n_items, len(row)):
         row[item] = NONE
-    for at in range(len(rated)):
-        row[rated[at]] = NONE
+    for at in range(len(rated_items)):
+        row[rated_items[at]] = NONE
     count = -1
-    if len(listed) <= GROUPS:
+    if len(best_items) <= GROUPS:
         _highest(row, high, higher)
-        bound = _bound(higher, len(listed))
+        bound = _bound(higher, len(best_items))
         if bound > NONE:
-            count = _above(row, high, higher, bound, some, found, worth)
+            count = _above(row, high, higher, bound, some, candidates, worth)
     if count >= 0:
-        _put_in_order(found, worth, count, listed)
+        _put_in_order(candidates, worth, count, best_items)
     else:
-        _list_of_all(row, n_items, rated, best, listed)
+        _list_of_all(row, n_items, rated_items, best, best_items)
 
 
-@compiled
+@compile_kernel
 def _best_of_table(scores, users, starts, items, out):  # type: ignore[no-untyped-def]
     n_items = scores.shape[1]
     scratch = _scratch(n_items, out.shape[1])
@@ -189,11 +191,11 @@ def _best_of_table(scores, users, starts, items, out):  # type: ignore[no-untype
     for user in range(len(users)):
         for item in range(n_items):
             row[item] = scores[user, item]
-        rated = items[starts[users[user]] : starts[users[user] + 1]]
-        _list_unseen(row, n_items, rated, scratch, out[user])
+        rated_items = items[starts[users[user]] : starts[users[user] + 1]]
+        _list_unseen(row, n_items, rated_items, scratch, out[user])
 
 
-@compiled
+@compile_kernel
 def _best_of_products(U, panels, n_items, users, starts, items, first, last, out):  # type: ignore[no-untyped-def]
     r = U.shape[1]
     scratch = _scratch(n_items, out.shape[1])
@@ -210,8 +212,8 @@ def _best_of_products(U, panels, n_items, users, starts, items, first, last, out
         for panel in range(len(panels)):
             add_panel(left, panels[panel], panel * WIDTH, scores)
         for at in range(count):
-            rated = items[starts[users[begin + at]] : starts[users[begin + at] + 1]]
-            _list_unseen(scores[at], n_items, rated, scratch, out[begin + at])
+            rated_items = items[starts[users[begin + at]] : starts[users[begin + at] + 1]]
+            _list_unseen(scores[at], n_items, rated_items, scratch, out[begin + at])
 
 
 def best_unseen(scores: Array, users: Array, starts: Array, items: Array, k: int) -> Array:

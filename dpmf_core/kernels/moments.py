@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
@@ -15,7 +15,7 @@ CELLS = 2**22  # of a dense block: 32 MB
 PANEL = 128  # items; a panel's square is computed whole, and one triangle of it kept
 
 
-@compiled
+@compile_kernel
 def _second_moment(indptr, items, values, by_item, raters, of_item, first, last, out):  # type: ignore[no-untyped-def]
     for i in range(first, last):
         row = out[i]
@@ -43,8 +43,8 @@ def add_second_moment(
         _add_scattered(indptr, items, values, out, threads)
         return
     of_long = np.repeat(long, lengths)
-    for chosen, ratings, add in ((long, of_long, _add_dense), (~long, ~of_long, _add_scattered)):
-        ends = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
+    for mask, ratings, add in ((long, of_long, _add_dense), (~long, ~of_long, _add_scattered)):
+        ends = np.concatenate([[0], np.cumsum(lengths[mask])]).astype(np.int64)
         add(ends, items[ratings], values[ratings], out, threads)
 
 

@@ -12,13 +12,13 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 
 LANES = 8  # float32 in a vector
 WIDEST = 16  # numbers of factors whose squares are summed so
-FUSED = ("contract",)  # a product and a sum may be rounded once
+FUSE_FLAGS = ("contract",)  # a product and a sum may be rounded once
 VECTOR, WHOLE, INDEX = ir.VectorType(ir.FloatType(), LANES), ir.IntType(64), ir.IntType(32)
 # of two vectors, what is summed so that in the end each number holds one vector's sum
 HALVES = (
@@ -62,7 +62,7 @@ def _square_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         down = [builder.gep(f, [builder.add(row, WHOLE(line))]) for line in range(LANES)]
         down.append(builder.gep(values.data, [entry]))
         for at, place in enumerate(down):
-            totals[at] = code.fused(totals[at], code.everywhere(builder.load(place)), across)
+            totals[at] = code.multiply_add(totals[at], code.everywhere(builder.load(place)), across)
     for line, total in zip(lines, totals, strict=True):
         code.store(total, line)
     return context.get_dummy_value()
@@ -84,7 +84,7 @@ def _dots_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     with code.loop(WHOLE(0), width, LANES, [zero] * LANES) as (at, totals):
         own = code.vector(builder.gep(x.data, [at]))
         for each, row in enumerate(rows):
-            totals[each] = code.fused(totals[each], code.vector(builder.gep(row, [at])), own)
+            totals[each] = code.multiply_add(totals[each], code.vector(builder.gep(row, [at])), own)
     for halves in HALVES:
         left, right = (ir.Constant(ir.VectorType(INDEX, LANES), half) for half in halves)
         totals = [
@@ -105,7 +105,7 @@ class _Loop:
     def __enter__(self) -> tuple[Any, list[Any]]:
         """What is counted, and sums, to be replaced by those after the body."""
         builder = self._builder
-        self._entered, self._body = builder.block, builder.append_basic_block("body")
+        self._entry_block, self._body = builder.block, builder.append_basic_block("body")
         builder.branch(self._body)
         builder.position_at_end(self._body)
         self._at = builder.phi(WHOLE)
@@ -123,7 +123,7 @@ class _Loop:
             [following, *self.totals],
             strict=True,
         ):
-            phi.add_incoming(old, self._entered)
+            phi.add_incoming(old, self._entry_block)
             phi.add_incoming(new, self._body)
         builder.position_at_end(after)
 
@@ -155,10 +155,10 @@ class _Code:
     def store(self, vector: Any, place: Any) -> None:
         self._builder.store(vector, self._builder.bitcast(place, VECTOR.as_pointer()), align=4)
 
-    def fused(self, total: Any, left: Any, right: Any) -> Any:
+    def multiply_add(self, total: Any, left: Any, right: Any) -> Any:
         """total + left right, rounded once."""
-        product = self._builder.fmul(left, right, flags=FUSED)
-        return self._builder.fadd(total, product, flags=FUSED)
+        product = self._builder.fmul(left, right, flags=FUSE_FLAGS)
+        return self._builder.fadd(total, product, flags=FUSE_FLAGS)
 
     def everywhere(self, number: Any) -> Any:
         """A vector of one number."""
@@ -168,7 +168,7 @@ class _Code:
         return self._builder.shuffle_vector(one, empty, first)
 
 
-@compiled
+@compile_kernel
 def add_squares(table, indices, values, first, last, sums, sides):  # type: ignore[no-untyped-def]
     """sums (w, w) += sum f f' where the row is at most the column, and maybe below; sides[0] (w,)
     += sum v f, over the entries first..last, one at least. sides[1] is spoilt.
@@ -181,7 +181,7 @@ def add_squares(table, indices, values, first, last, sums, sides):  # type: igno
             _add_square(table, indices, values, (first, last), row, column, sums, side)
 
 
-@compiled
+@compile_kernel
 def set_dots(table, indices, first, count, x, out):  # type: ignore[no-untyped-def]
     """out[e] = table[indices[first + e]] . x of so many entries, and something in up to seven
     numbers of `out` behind them. table: (n, w), `widened`. x: (w,).

@@ -6,25 +6,25 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.kernels.blas import GATHER, PRODUCT, WHOLE, add_product, products
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.tiles import WIDTH
-from dpmf_core.kernels.triangles import HELD, add_triangle, fits_tiles
+from dpmf_core.kernels.triangles import CACHE_BYTES, add_triangle, fits_tiles
 
 Array = npt.NDArray[Any]
 
 SMALL = 3  # ranks up to which plain loops beat the call of BLAS
 
 
-@compiled
+@compile_kernel
 def _gathered_at_once(r, itemsize):  # type: ignore[no-untyped-def]
     """How many rows of r numbers are copied side by side before their products are added."""
     if fits_tiles(r, itemsize):
-        return min(GATHER, max(WIDTH, HELD // (r * itemsize)))
+        return min(GATHER, max(WIDTH, CACHE_BYTES // (r * itemsize)))
     return min(GATHER, PRODUCT // (r * r)) if r <= WHOLE else GATHER
 
 
-@compiled
+@compile_kernel
 def _add_outer_products(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-untyped-def]
     """gram += rows[:count]' rows[:count], at least where the row is at most the column."""
     if fits_tiles(len(gram), gram.itemsize):
@@ -33,7 +33,7 @@ def _add_outer_products(blas, chars, ints, one, rows, count, gram):  # type: ign
         add_product(blas, chars, ints, one, rows, count, gram)
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _add_right_side(indices, values, factors, first, last, rhs):  # type: ignore[no-untyped-def]
     for entry in range(first, last):
         f = factors[indices[entry]]
@@ -41,7 +41,7 @@ def _add_right_side(indices, values, factors, first, last, rhs):  # type: ignore
             rhs[p] += values[entry] * f[p]
 
 
-@compiled
+@compile_kernel
 def _right_sides(indptr, indices, values, factors, offset, start, stop, rhs):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         rhs[i] = 0
@@ -50,7 +50,7 @@ def _right_sides(indptr, indices, values, factors, offset, start, stop, rhs):  #
         )
 
 
-@compiled
+@compile_kernel
 def _rounded_grams(  # type: ignore[no-untyped-def]
     blas, indptr, indices, weights, factors, step, offset, start, stop, grams
 ):
@@ -74,16 +74,16 @@ def _rounded_grams(  # type: ignore[no-untyped-def]
                 gram[p, q] = gram[q, p]
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def add_entries(  # type: ignore[no-untyped-def]
     blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, rhs
 ):
     """gram (one triangle) += sum w f f', rhs += sum w v f, over the entries first..last."""
-    r, weighted = factors.shape[1], len(weights) > 0
+    r, has_weights = factors.shape[1], len(weights) > 0
     if r <= SMALL:
         for entry in range(first, last):
             f = factors[indices[entry]]
-            w = weights[entry] if weighted else one[0]
+            w = weights[entry] if has_weights else one[0]
             for p in range(r):
                 wf = w * f[p]
                 rhs[p] += values[entry] * wf
@@ -95,7 +95,7 @@ def add_entries(  # type: ignore[no-untyped-def]
         count = min(gather, last - start)
         for row in range(count):
             f = factors[indices[start + row]]
-            w = weights[start + row] if weighted else one[0]
+            w = weights[start + row] if has_weights else one[0]
             root, wv = np.sqrt(w), w * values[start + row]
             for p in range(r):
                 buffer[row, p] = root * f[p]
@@ -103,7 +103,7 @@ def add_entries(  # type: ignore[no-untyped-def]
         _add_outer_products(blas, chars, ints, one, buffer, count, gram)
 
 
-@compiled
+@compile_kernel
 def _normal_equations(  # type: ignore[no-untyped-def]
     blas, indptr, indices, values, weights, factors, offset, start, stop, grams, rhs
 ):

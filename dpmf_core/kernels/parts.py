@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
@@ -16,7 +16,7 @@ PASSES = 200  # of accelerated projected gradient, at most
 CLOSE = 1e-6  # largest change of a pass, relative to the row, at which a row is done
 
 
-@compiled
+@compile_kernel
 def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no-untyped-def]
     K = G.shape[0]
     h, y, new = np.zeros(K), np.zeros(K), np.zeros(K)
@@ -27,7 +27,7 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
             size = max(size, abs(B[i, k]))
         t = 1.0
         for _ in range(passes):
-            moved, turn = 0.0, 0.0
+            change, turn = 0.0, 0.0
             for k in range(K):
                 slope = -B[i, k]
                 for l in range(K):  # noqa: E741
@@ -38,11 +38,11 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
                 t = 1.0
             ahead = (1 + np.sqrt(1 + 4 * t * t)) / 2
             for k in range(K):
-                moved = max(moved, abs(new[k] - h[k]))
+                change = max(change, abs(new[k] - h[k]))
                 y[k] = new[k] + (t - 1) / ahead * (new[k] - h[k])
                 h[k] = new[k]
             t = ahead
-            if moved <= close * step * size:
+            if change <= close * step * size:
                 break
         for k in range(K):
             H[i, k] = h[k]
@@ -98,7 +98,7 @@ def in_unit_ball(rows: Array) -> Array:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1))
 
 
-@compiled(fastmath={"contract"})
+@compile_kernel(fastmath={"contract"})
 def _trim(E, X, threshold, limit, first, last):  # type: ignore[no-untyped-def]
     for i in range(first, last):
         for j in range(E.shape[1]):
@@ -110,7 +110,7 @@ def _trim(E, X, threshold, limit, first, last):  # type: ignore[no-untyped-def]
             E[i, j] = e
 
 
-@compiled(fastmath={"contract"})
+@compile_kernel(fastmath={"contract"})
 def _outliers(E, X, threshold, limit, first, last):  # type: ignore[no-untyped-def]
     for i in range(first, last):
         for j in range(E.shape[1]):
@@ -160,8 +160,8 @@ def robust_coefficients(
     if top > 0:
         Y, t, step, back = H.copy(), 1.0, X.dtype.type(1 / top), np.ascontiguousarray(W.T)
         for _ in range(passes):
-            left = trim(np.matmul(Y, W, out=E), X, threshold, limit)
-            new = np.maximum(Y + step * (left @ back), 0)
+            residuals = trim(np.matmul(Y, W, out=E), X, threshold, limit)
+            new = np.maximum(Y + step * (residuals @ back), 0)
             restart = np.einsum("ik,ik->i", Y - new, new - H) > 0
             ahead = (1 + np.sqrt(1 + 4 * t * t)) / 2
             pull = np.where(restart, 0, (t - 1) / ahead).astype(X.dtype)
@@ -169,7 +169,7 @@ def robust_coefficients(
     return H, outliers(np.matmul(H, W, out=E), X, threshold, limit)
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _combine(h, W, out):  # type: ignore[no-untyped-def]
     """out = h W for one row."""
     for j in range(len(out)):
@@ -179,21 +179,21 @@ def _combine(h, W, out):  # type: ignore[no-untyped-def]
             out[j] += h[k] * W[k, j]
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # type: ignore[no-untyped-def]
     K, D = W.shape
-    y, new, left = np.empty(K, X.dtype), np.empty(K, X.dtype), np.empty((1, D), X.dtype)
+    y, new, residual = np.empty(K, X.dtype), np.empty(K, X.dtype), np.empty((1, D), X.dtype)
     for i in range(first, last):
         h = H[i]
         y[:] = 0
         for pull in pulls:
-            _combine(y, W, left[0])
-            _trim(left, X[i : i + 1], threshold, limit, 0, 1)
+            _combine(y, W, residual[0])
+            _trim(residual, X[i : i + 1], threshold, limit, 0, 1)
             turn = 0.0
             for k in range(K):
-                slope = left[0, 0] * W[k, 0]
+                slope = residual[0, 0] * W[k, 0]
                 for j in range(1, D):
-                    slope += left[0, j] * W[k, j]
+                    slope += residual[0, j] * W[k, j]
                 new[k] = max(0.0, y[k] + step * slope)
                 turn += (y[k] - new[k]) * (new[k] - h[k])
             for k in range(K):

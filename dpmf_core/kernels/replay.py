@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 INSIDE = 1 - 1e-6  # a residual row stays inside its bound after rounding
 
 
-@compiled
+@compile_kernel
 def _shrink(norm2, bound):  # type: ignore[no-untyped-def]
     return bound / np.sqrt(norm2) if norm2 > bound * bound else 1.0
 
 
-@compiled
+@compile_kernel
 def _residual_scale(target, y, bound):  # type: ignore[no-untyped-def]
     norm2 = 0.0
     for p in range(len(y)):
@@ -32,7 +32,7 @@ def _residual_scale(target, y, bound):  # type: ignore[no-untyped-def]
     return _shrink(norm2, bound * INSIDE)
 
 
-@compiled
+@compile_kernel
 def _step(items, target, y, v, inverse, rate, kappa, bound):  # type: ignore[no-untyped-def]
     """y <- Pi_L((1 - eta) y - eta kappa u v) on a row's observed cells, u = <A, v> / l; returns
     the coefficient of v, and what shrank the row.
@@ -53,7 +53,7 @@ def _step(items, target, y, v, inverse, rate, kappa, bound):  # type: ignore[no-
     return coefficient * shrink, shrink
 
 
-@compiled
+@compile_kernel
 def _residuals(indptr, target, y, bound, start, stop, out):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         first, last = indptr[i], indptr[i + 1]
@@ -62,14 +62,14 @@ def _residuals(indptr, target, y, bound, start, stop, out):  # type: ignore[no-u
             out[p] = scale * (y[p] - target[p])
 
 
-@compiled
+@compile_kernel
 def _advance(indptr, items, target, y, v, inverse, rate, kappa, bound, start, stop):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         first, last = indptr[i], indptr[i + 1]
         _step(items[first:last], target[first:last], y[first:last], v, inverse, rate, kappa, bound)
 
 
-@compiled
+@compile_kernel
 def _replay(indptr, items, target, V, inverses, rates, kappa, bound, start, stop, out):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         first, last = indptr[i], indptr[i + 1]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 
 
-@compiled
+@compile_kernel
 def _step(rate, size, penalty):  # type: ignore[no-untyped-def]
     """Length of a step and of its pull towards 0; a step longer than 1 / size would overshoot."""
     step = 2 * rate if 2 * rate * size <= 1 else 1 / size
@@ -21,7 +21,7 @@ def _step(rate, size, penalty):  # type: ignore[no-untyped-def]
     return step, shrink if shrink < 1 else rate * 0 + 1
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compile_kernel(fastmath={"reassoc", "contract"})
 def _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty):  # type: ignore[no-untyped-def]
     """Some passes of stochastic gradients on one vector p from its own ratings, less their mean."""
     d = len(p)
@@ -38,7 +38,7 @@ def _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty):  
                 p[f] += step * error * q[f] - shrink * p[f]
 
 
-@compiled
+@compile_kernel
 def _mean(values, first, last):  # type: ignore[no-untyped-def]
     total = 0.0
     for t in range(first, last):
@@ -46,9 +46,20 @@ def _mean(values, first, last):  # type: ignore[no-untyped-def]
     return values.dtype.type(total / max(last - first, 1))
 
 
-@compiled
+@compile_kernel
 def _arrivals(  # type: ignore[no-untyped-def]
-    Q, items, values, indptr, position, rows, iterations, rate, item_rate, penalty, rated, shared
+    Q,
+    items,
+    values,
+    indptr,
+    position,
+    rows,
+    iterations,
+    rate,
+    item_rate,
+    penalty,
+    all_rated,
+    shared,
 ):
     """Each arriving rating: its user's vector is found from all she has rated so far, an item
     or all her items take a step, her vector is dropped.
@@ -62,7 +73,7 @@ def _arrivals(  # type: ignore[no-untyped-def]
         mean = _mean(values, first, last)
         p[:] = 0
         _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty)
-        begin = first if rated else here
+        begin = first if all_rated else here
         own_rate = item_rate / values.dtype.type(last - begin) if shared else item_rate
         for s in range(begin, last):
             q = Q[items[s]]
@@ -76,7 +87,7 @@ def _arrivals(  # type: ignore[no-untyped-def]
                 q[f] += step * error * p[f] - shrink * q[f]
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compile_kernel(fastmath={"reassoc", "contract"})
 def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untyped-def]
     d = P.shape[1]
     for t in range(len(values)):
@@ -93,7 +104,7 @@ def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untype
             q[f] += step * error * before - shrink * q[f]
 
 
-@compiled
+@compile_kernel
 def _users(P, Q, items, values, indptr, iterations, rate, penalty, centred, first, last):  # type: ignore[no-untyped-def]
     for user in range(first, last):
         begin, end = indptr[user], indptr[user + 1]
@@ -123,13 +134,13 @@ def arrivals(
     rate: float,
     item_rate: float,
     penalty: float,
-    rated: bool,
+    all_rated: bool,
     shared: bool = False,
 ) -> None:
     """Changes item factors Q (m, d) in place. items, values: every user's ratings in order of
     arrival; position, rows: the arriving ones and their users.
 
-    rated: all items the user has rated take a step (variant 4b), else the new one alone (4a).
+    all_rated: all items the user has rated take a step (variant 4b), else the new one alone (4a).
     shared: the rate is divided by how many items take a step.
     """
     kind = Q.dtype.type
@@ -144,7 +155,7 @@ def arrivals(
         kind(rate),
         kind(item_rate),
         kind(penalty),
-        rated,
+        all_rated,
         shared,
     )
 

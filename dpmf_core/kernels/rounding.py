@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 
 
-@compiled
+@compile_kernel
 def _round_towards_zero(values, steps_in_one, step, out):  # type: ignore[no-untyped-def]
     for place in range(len(values)):
         out[place] = np.trunc(np.float64(values[place]) * steps_in_one) * step

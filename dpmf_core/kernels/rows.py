@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 
 
-@compiled(fastmath=True)
+@compile_kernel(fastmath=True)
 def _predict(user_factors, item_factors, users, items, start, stop, out):  # type: ignore[no-untyped-def]
     for e in range(start, stop):
         u, v = user_factors[users[e]], item_factors[items[e]]
@@ -21,7 +21,7 @@ def _predict(user_factors, item_factors, users, items, start, stop, out):  # typ
         out[e] = total
 
 
-@compiled(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
+@compile_kernel(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
 def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, out):  # type: ignore[no-untyped-def]
     for e in range(start, stop):
         u, v = U[users[e]], V[items[e]]
@@ -32,11 +32,11 @@ def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, o
         out[e] = low if total < low else high if total > high else total  # NaN stays NaN
 
 
-@compiled
+@compile_kernel
 def _residuals(starts, items, values, centre, b, damping, first, last, means, out):  # type: ignore[no-untyped-def]
     for u in range(first, last):
         span = slice(starts[u], starts[u + 1])
-        x, own, left = values[span], items[span], out[span]
+        x, own, residuals = values[span], items[span], out[span]
         count, sums = len(x), (0.0, 0.0, 0.0, 0.0)
         whole = count - count % 4
         for e in range(0, whole, 4):  # sums of four, for each waits for the one before
@@ -44,19 +44,19 @@ def _residuals(starts, items, values, centre, b, damping, first, last, means, ou
             m = x[e + 1] - centre - b[own[e + 1]]
             n = x[e + 2] - centre - b[own[e + 2]]
             o = x[e + 3] - centre - b[own[e + 3]]
-            left[e], left[e + 1], left[e + 2], left[e + 3] = k, m, n, o
+            residuals[e], residuals[e + 1], residuals[e + 2], residuals[e + 3] = k, m, n, o
             sums = sums[0] + k, sums[1] + m, sums[2] + n, sums[3] + o
         total = sums[0] + sums[1] + (sums[2] + sums[3])
         for e in range(whole, count):
-            left[e] = x[e] - centre - b[own[e]]
-            total += left[e]
+            residuals[e] = x[e] - centre - b[own[e]]
+            total += residuals[e]
         if damping >= 0:
             means[u] = np.float32(total / max(count + damping, 1e-9))
             for e in range(count):
-                left[e] -= means[u]
+                residuals[e] -= means[u]
 
 
-@compiled
+@compile_kernel
 def _segment_sums(starts, values, first, last, out):  # type: ignore[no-untyped-def]
     for segment in range(first, last):
         total = 0.0
@@ -65,7 +65,7 @@ def _segment_sums(starts, values, first, last, out):  # type: ignore[no-untyped-
         out[segment] = total
 
 
-@compiled
+@compile_kernel
 def _rank_segments(starts, key, first, last, out):  # type: ignore[no-untyped-def]
     for segment in range(first, last):
         start = starts[segment]
@@ -74,7 +74,7 @@ def _rank_segments(starts, key, first, last, out):  # type: ignore[no-untyped-de
             out[start + order[place]] = place
 
 
-@compiled
+@compile_kernel
 def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyped-def]
     r = out.shape[1]
     for b in range(start, stop):

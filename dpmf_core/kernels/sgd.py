@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 
 
-@compiled(fastmath={"reassoc", "contract"})  # sums over factors may be vectorised
+@compile_kernel(fastmath={"reassoc", "contract"})  # sums over factors may be vectorised
 def _epoch(  # type: ignore[no-untyped-def]
     users, items, values, mean, P, Q, a, b, rate, shrink, biased
 ):

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 
-@compiled
-def _shuffled(n, key):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _shuffled_range(n, key):  # type: ignore[no-untyped-def]
     """Fisher & Yates's shuffle by splitmix64 (Steele, Lea & Flood 2014); the remainder's bias
     is below n / 2^64.
     """
@@ -26,6 +26,6 @@ def _shuffled(n, key):  # type: ignore[no-untyped-def]
     return out
 
 
-def shuffled(n: int, key: int) -> npt.NDArray[Any]:
+def shuffled_range(n: int, key: int) -> npt.NDArray[Any]:
     """The numbers 0 ... n - 1 in an order drawn by `key`, int64 (n,)."""
-    return np.asarray(_shuffled(n, np.uint64((key * 0xD1342543DE82EF95) % 2**64)))
+    return np.asarray(_shuffled_range(n, np.uint64((key * 0xD1342543DE82EF95) % 2**64)))

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 SIGN, ONE = np.uint64(31), np.uint64(1)
 
 
-@compiled
+@compile_kernel
 def _strides(keys, d):  # type: ignore[no-untyped-def]
     """What the hash grows by from component 0 to f, row by row (k * d,)."""
     out = np.empty(len(keys) * d, np.uint64)
@@ -30,8 +30,8 @@ def _strides(keys, d):  # type: ignore[no-untyped-def]
     return out
 
 
-@compiled
-def _hashed(keys, strides, ident, d, w, together, cells, signs):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _set_places(keys, strides, ident, d, w, together, cells, signs):  # type: ignore[no-untyped-def]
     """Cells in C and signs (k * d,) of the components of one vector; where they lie together,
     of cells the first in each row alone.
     """
@@ -50,15 +50,15 @@ def _hashed(keys, strides, ident, d, w, together, cells, signs):  # type: ignore
             )
 
 
-@compiled
+@compile_kernel
 def _query(C, cells, signs, k, d, together, out):  # type: ignore[no-untyped-def]
     """The mean over rows of the signed cells of one vector."""
     out[:] = 0
     for j in range(k):
         if together:
-            held = C[cells[j * d] : cells[j * d] + d]
+            row = C[cells[j * d] : cells[j * d] + d]
             for f in range(d):
-                out[f] += signs[j * d + f] * held[f]
+                out[f] += signs[j * d + f] * row[f]
         else:
             for f in range(d):
                 out[f] += signs[j * d + f] * C[cells[j * d + f]]
@@ -67,35 +67,35 @@ def _query(C, cells, signs, k, d, together, out):  # type: ignore[no-untyped-def
         out[f] *= share
 
 
-@compiled
+@compile_kernel
 def _move(C, cells, signs, k, d, together, move):  # type: ignore[no-untyped-def]
     """Add `move` (d,) to a vector in every row."""
     for j in range(k):
         if together:
-            held = C[cells[j * d] : cells[j * d] + d]
+            row = C[cells[j * d] : cells[j * d] + d]
             for f in range(d):
-                held[f] += signs[j * d + f] * move[f]
+                row[f] += signs[j * d + f] * move[f]
         else:
             for f in range(d):
                 C[cells[j * d + f]] += signs[j * d + f] * move[f]
 
 
-@compiled
+@compile_kernel
 def _vectors(C, keys, count, d, w, together):  # type: ignore[no-untyped-def]
     k = len(keys)
     out, strides = np.empty((count, d), np.float32), _strides(keys, d)
     cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     for ident in range(count):
-        _hashed(keys, strides, ident, d, w, together, cells, signs)
+        _set_places(keys, strides, ident, d, w, together, cells, signs)
         _query(C, cells, signs, k, d, together, out[ident])
     return out
 
 
-@compiled(fastmath={"reassoc", "contract"})
-def _sketched(  # type: ignore[no-untyped-def]
+@compile_kernel(fastmath={"reassoc", "contract"})
+def _run_epoch(  # type: ignore[no-untyped-def]
     C, user_keys, item_keys, users, items, values, d, w, together, rate, penalty, threshold
 ):
-    k, skipped = len(user_keys), 0
+    k, n_skipped = len(user_keys), 0
     p, q, to_p, to_q = (
         np.empty(d, np.float32),
         np.empty(d, np.float32),
@@ -106,8 +106,8 @@ def _sketched(  # type: ignore[no-untyped-def]
     user_cells, user_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     item_cells, item_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     for t in range(len(values)):
-        _hashed(user_keys, user_strides, users[t], d, w, together, user_cells, user_signs)
-        _hashed(item_keys, item_strides, items[t], d, w, together, item_cells, item_signs)
+        _set_places(user_keys, user_strides, users[t], d, w, together, user_cells, user_signs)
+        _set_places(item_keys, item_strides, items[t], d, w, together, item_cells, item_signs)
         _query(C, user_cells, user_signs, k, d, together, p)
         _query(C, item_cells, item_signs, k, d, together, q)
         error, size = values[t], np.float32(0)
@@ -115,7 +115,7 @@ def _sketched(  # type: ignore[no-untyped-def]
             error -= p[f] * q[f]
             size += p[f] * p[f] + q[f] * q[f]
         if error * error > threshold:
-            skipped += 1
+            n_skipped += 1
             continue
         # a longer step would overshoot
         step, pull = rate * error if rate * size <= 1 else error / size, rate * penalty
@@ -123,7 +123,7 @@ def _sketched(  # type: ignore[no-untyped-def]
             to_p[f], to_q[f] = step * q[f] - pull * p[f], step * p[f] - pull * q[f]
         _move(C, user_cells, user_signs, k, d, together, to_p)
         _move(C, item_cells, item_signs, k, d, together, to_q)
-    return skipped
+    return n_skipped
 
 
 def size(k: int, w: int, d: int, together: bool) -> int:
@@ -135,11 +135,11 @@ def places(keys: Array, ident: int, d: int, w: int, together: bool) -> tuple[Arr
     """Where in its row every component of one vector is, (k, d), and with which sign."""
     k = len(keys)
     cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
-    _hashed(keys, _strides(keys, d), ident, d, w, together, cells, signs)
-    found = cells.reshape(k, d).astype(np.int64) - np.arange(k)[:, None] * (
+    _set_places(keys, _strides(keys, d), ident, d, w, together, cells, signs)
+    columns = cells.reshape(k, d).astype(np.int64) - np.arange(k)[:, None] * (
         w + d - 1 if together else w
     )
-    return (found[:, :1] + np.arange(d) if together else found), signs.reshape(k, d)
+    return (columns[:, :1] + np.arange(d) if together else columns), signs.reshape(k, d)
 
 
 def vectors(C: Array, keys: Array, count: int, d: int, w: int, together: bool) -> Array:
@@ -169,7 +169,7 @@ def epoch(
     """
     one = np.float32
     return int(
-        _sketched(
+        _run_epoch(
             C,
             keys[0],
             keys[1],

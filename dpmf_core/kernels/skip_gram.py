@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 STEEPEST = 6.0  # a logit beyond this is as good as certain, and is not learnt from
 SEED = 1
 
 
-@compiled
+@compile_kernel
 def _next(state):  # type: ignore[no-untyped-def]
     """The next state and a number in [0, 1): splitmix64 (Steele, Lea & Flood 2014)."""
     state += np.uint64(0x9E3779B97F4A7C15)
@@ -26,7 +26,7 @@ def _next(state):  # type: ignore[no-untyped-def]
     return state, np.float64(x >> np.uint64(11)) * 2.0**-53
 
 
-@compiled(fastmath={"reassoc", "contract"})  # sums over dimensions may be vectorised
+@compile_kernel(fastmath={"reassoc", "contract"})  # sums over dimensions may be vectorised
 def _learn_pair(inside, outside, label, rate, change):  # type: ignore[no-untyped-def]
     """One word before one target: moves `outside`, adds to `change` what `inside` moves later."""
     dot = np.float32(0)
@@ -40,45 +40,45 @@ def _learn_pair(inside, outside, label, rate, change):  # type: ignore[no-untype
         outside[f] += step * inside[f]
 
 
-@compiled
+@compile_kernel
 def _learn_word(inside, word, cumulative, Y, negatives, rate, change, state):  # type: ignore[no-untyped-def]
     """One vector before one word of its surroundings and before drawn ones; the next state."""
     change[:] = 0
     _learn_pair(inside, Y[word], 1.0, rate, change)
     for _ in range(negatives):
         state, u = _next(state)
-        drawn = np.searchsorted(cumulative, u * cumulative[-1], side="right")
-        if drawn != word:
-            _learn_pair(inside, Y[drawn], 0.0, rate, change)
+        negative = np.searchsorted(cumulative, u * cumulative[-1], side="right")
+        if negative != word:
+            _learn_pair(inside, Y[negative], 0.0, rate, change)
     for f in range(len(change)):
         inside[f] += change[f]
     return state
 
 
-@compiled
-def _thinned(words, kept, out, state):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _subsample(words, keep_chances, out, state):  # type: ignore[no-untyped-def]
     """Writes a text without what is left out of it into `out`: the next state, and how many."""
     n = 0
     for word in words:
         state, u = _next(state)
-        if u < kept[word]:
+        if u < keep_chances[word]:
             out[n] = word
             n += 1
     return state, n
 
 
-@compiled
+@compile_kernel
 def _train(  # type: ignore[no-untyped-def]
-    words, starts, kept, cumulative, X, Y, window, negatives, epochs, rates, seed
+    words, starts, keep_chances, cumulative, X, Y, window, negatives, epochs, rates, seed
 ):
     state, total = np.uint64(seed), epochs * max(len(words), 1)
     text = np.empty(max(len(words), 1), np.int64)
     change = np.empty(X.shape[1], np.float32)
     for epoch in range(epochs):
         for d in range(len(starts) - 1):
-            done = (epoch * len(words) + starts[d]) / total
-            rate = rates[0] + (rates[1] - rates[0]) * done
-            state, n = _thinned(words[starts[d] : starts[d + 1]], kept, text, state)
+            progress = (epoch * len(words) + starts[d]) / total
+            rate = rates[0] + (rates[1] - rates[0]) * progress
+            state, n = _subsample(words[starts[d] : starts[d + 1]], keep_chances, text, state)
             for i in range(n):
                 state, u = _next(state)
                 reach = 1 + int(u * window)
@@ -89,7 +89,7 @@ def _train(  # type: ignore[no-untyped-def]
                         )
 
 
-@compiled
+@compile_kernel
 def _start(n_words, dimensions, seed):  # type: ignore[no-untyped-def]
     """Small random vectors (n_words, dimensions), float32."""
     state, out = np.uint64(seed), np.empty((n_words, dimensions), np.float32)
@@ -120,14 +120,14 @@ def word_vectors(
     the more the more frequent. rates: of learning, first and last.
     """
     share = counts / max(float(counts.sum()), 1.0) / frequent
-    kept = np.minimum(1.0, (np.sqrt(share) + 1) / share)
+    keep_chances = np.minimum(1.0, (np.sqrt(share) + 1) / share)
     X: Array = _start(len(counts), dimensions, SEED)
     Y = np.zeros_like(X)
     cumulative = np.cumsum(counts.astype(np.float64) ** 0.75)
     _train(
         words.astype(np.int64),
         starts.astype(np.int64),
-        kept,
+        keep_chances,
         cumulative,
         X,
         Y,

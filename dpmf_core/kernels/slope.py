@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
 
 
-@compiled
+@compile_kernel
 def _square(indptr, items, values, starts, by_item, users, first, last, out):  # type: ignore[no-untyped-def]
     """Rows first..last of `pairs`: each rater of an item adds her difference to every other
     item of hers.
@@ -33,10 +33,10 @@ def _square(indptr, items, values, starts, by_item, users, first, last, out):  #
         out[j, j + 1 :] = differences[j + 1 :]
 
 
-@compiled
-def _predicted(pairs, indptr, items, values, users, wanted, first, last, out):  # type: ignore[no-untyped-def]
+@compile_kernel
+def _predict_items(pairs, indptr, items, values, users, targets, first, last, out):  # type: ignore[no-untyped-def]
     for n in range(first, last):
-        j, total, weight = wanted[n], 0.0, 0.0
+        j, total, weight = targets[n], 0.0, 0.0
         for t in range(indptr[users[n]], indptr[users[n] + 1]):
             k = items[t]
             if k == j:
@@ -47,7 +47,7 @@ def _predicted(pairs, indptr, items, values, users, wanted, first, last, out):  
         out[n] = total / weight if weight > 0 else np.nan
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compile_kernel(fastmath={"reassoc", "contract"})
 def _everything(counts, differences, indptr, items, values, users, first, last, out):  # type: ignore[no-untyped-def]
     m = len(counts)
     total, weight = np.empty(m, np.float32), np.empty(m, np.float32)
@@ -85,22 +85,22 @@ def pairs(
     return out
 
 
-def predicted(
+def predict_items(
     square: Array,
     indptr: Array,
     items: Array,
     values: Array,
     users: Array,
-    wanted: Array,
+    targets: Array,
     threads: int | None = None,
 ) -> Array:
     """Weighted Slope One of every (user, item) asked for, from the users' own ratings; NaN
     where no item of hers was ever rated beside it.
     """
-    out = np.empty(len(wanted), np.float32)
+    out = np.empty(len(targets), np.float32)
     share_out(
-        lambda first, last: _predicted(
-            square, indptr, items, values, users, wanted, first, last, out
+        lambda first, last: _predict_items(
+            square, indptr, items, values, users, targets, first, last, out
         ),
         np.diff(indptr)[users] + 1.0,
         threads,
@@ -116,7 +116,7 @@ def everything(
     users: Array,
     threads: int | None = None,
 ) -> Array:
-    """As `predicted`, of every item for each of `users`: (len(users), m)."""
+    """As `predict_items`, of every item for each of `users`: (len(users), m)."""
     counts, differences = np.tril(square), np.triu(square)
     counts, differences = counts + counts.T, differences - differences.T
     out = np.empty((len(users), len(square)), np.float32)

@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 HEIGHT, VECTORS, BYTES = 4, 2, 32  # of a tile: rows, vectors in a row, bytes in a vector
 WIDTH = 16  # columns of a tile of float32; of float64 half as many
-FUSED = ("contract",)  # a product and a sum may be rounded once
+FUSE_FLAGS = ("contract",)  # a product and a sum may be rounded once
 Side = tuple[Any, Any]  # of a product: an address, and how many numbers its rows lie apart
 
 _intrinsic: Callable[..., Any] = intrinsic
@@ -91,17 +91,17 @@ class _Tile:
         builder.position_at_end(loop)
         entry, totals = builder.phi(whole), [builder.phi(self.vector) for _ in places]
         numbers = [builder.gep(start, [builder.mul(entry, step)]) for start, step in (left, right)]
-        added = self._with_row(totals, *numbers)
+        new_totals = self._with_row(totals, *numbers)
         following = builder.add(entry, whole(1))
         builder.cbranch(builder.icmp_signed("<", following, count), loop, after)
         for phi, first, new in zip(
-            [entry, *totals], [whole(0), *sums], [following, *added], strict=True
+            [entry, *totals], [whole(0), *sums], [following, *new_totals], strict=True
         ):
             phi.add_incoming(first, before)
             phi.add_incoming(new, loop)
         builder.position_at_end(after)
         results = [builder.phi(self.vector) for _ in places]
-        for result, first, new in zip(results, sums, added, strict=True):
+        for result, first, new in zip(results, sums, new_totals, strict=True):
             result.add_incoming(first, before)
             result.add_incoming(new, loop)
         for result, place in zip(results, places, strict=True):
@@ -111,13 +111,15 @@ class _Tile:
         """The sums after one more row."""
         builder = self.builder
         across = [builder.load(place, align=self.size) for place in self._places(right)]
-        added = []
+        new_totals = []
         for line in range(HEIGHT):
             factor = self._everywhere(builder.gep(left, [self.whole(line)]))
             for part, vector in enumerate(across):
-                product = builder.fmul(factor, vector, flags=FUSED)
-                added.append(self.join(totals[line * VECTORS + part], product, flags=FUSED))
-        return added
+                product = builder.fmul(factor, vector, flags=FUSE_FLAGS)
+                new_totals.append(
+                    self.join(totals[line * VECTORS + part], product, flags=FUSE_FLAGS)
+                )
+        return new_totals
 
     def _places(self, start: Any) -> list[Any]:
         """Where the vectors begin of a tile's row that begins there."""

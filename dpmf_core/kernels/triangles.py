@@ -7,20 +7,20 @@ speed; and LAPACK takes two to three times as long to factorise one.
 
 import numpy as np
 
-from dpmf_core.kernels.compilation import compiled
+from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_tile, subtract_tile
 
 LONGEST = 1024  # bytes of a line of such a matrix: BLAS copies longer ones, which share cache lines
-HELD = 2**14  # bytes of rows that stay in the first cache beside their sums
+CACHE_BYTES = 2**14  # bytes of rows that stay in the first cache beside their sums
 
 
-@compiled
+@compile_kernel
 def fits_tiles(r, itemsize):  # type: ignore[no-untyped-def]
     """Whether matrices (r, r) of such numbers are computed in tiles."""
     return r % WIDTH == 0 and r * itemsize <= LONGEST
 
 
-@compiled
+@compile_kernel
 def add_triangle(rows, count, sums):  # type: ignore[no-untyped-def]
     """sums += rows[:count]' rows[:count] where the row is at most the column, and maybe below.
 
@@ -32,7 +32,7 @@ def add_triangle(rows, count, sums):  # type: ignore[no-untyped-def]
             add_tile(rows, count, row, column, sums)
 
 
-@compiled(fastmath={"contract"})
+@compile_kernel(fastmath={"contract"})
 def factorise(gram):  # type: ignore[no-untyped-def]
     """Replaces the upper triangle of a positive definite matrix (r, r), r a multiple of `WIDTH`,
     by U of U' U, and spoils the rest; False where it is not positive definite in this precision.
@@ -43,9 +43,9 @@ def factorise(gram):  # type: ignore[no-untyped-def]
     """
     r, width, one = len(gram), WIDTH * 4 // gram.itemsize, gram.dtype.type(1)
     for top in range(0, r, HEIGHT):
-        left = top - top % width
-        for column in range(left, r, width):
-            subtract_tile(gram[left:top], top - left, top, column, gram)
+        panel_start = top - top % width
+        for column in range(panel_start, r, width):
+            subtract_tile(gram[panel_start:top], top - panel_start, top, column, gram)
         a, b, c, d = gram[top], gram[top + 1], gram[top + 2], gram[top + 3]
         diagonal = a[top]
         if not diagonal > 0:
@@ -65,16 +65,16 @@ def factorise(gram):  # type: ignore[no-untyped-def]
         diagonal = d[top + 3] - ad * ad - bd * bd - cd * cd
         if not diagonal > 0:
             return False
-        own = a[left:], b[left:], c[left:], d[left:]
+        own = a[panel_start:], b[panel_start:], c[panel_start:], d[panel_start:]
         _divide(*own, ia, ab, ac, ad, ib, bc, bd, ic, cd, one / np.sqrt(diagonal))
-        if top + HEIGHT == left + width:
-            for column in range(left + width, r, width):
-                for row in range(left + width, column + width, HEIGHT):
-                    subtract_tile(gram[left:], width, row, column, gram)
+        if top + HEIGHT == panel_start + width:
+            for column in range(panel_start + width, r, width):
+                for row in range(panel_start + width, column + width, HEIGHT):
+                    subtract_tile(gram[panel_start:], width, row, column, gram)
     return True
 
 
-@compiled(fastmath={"contract"})
+@compile_kernel(fastmath={"contract"})
 def _divide(a, b, c, d, ia, ab, ac, ad, ib, bc, bd, ic, cd, id):  # type: ignore[no-untyped-def]  # noqa: A002
     """Four rows become the inverse of a lower triangle times them; ia to id: 1 / its diagonal."""
     for q in range(len(a)):
@@ -84,7 +84,7 @@ def _divide(a, b, c, d, ia, ab, ac, ad, ib, bc, bd, ic, cd, id):  # type: ignore
         a[q], b[q], c[q], d[q] = va, vb, vc, id * (d[q] - ad * va - bd * vb - cd * vc)
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@compile_kernel(fastmath={"contract", "reassoc"})
 def solve_factorised(U, x):  # type: ignore[no-untyped-def]
     """x becomes the solution of U' U x = x, four of its numbers at a time. U: (r, r), of which the
     upper triangle is read, r a multiple of 4.

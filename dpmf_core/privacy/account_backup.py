@@ -12,7 +12,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.account_files import as_text, charge_of_plain, open_file
 
 
-def copied(file: Path) -> list[dict[str, Any]]:
+def account_copies(file: Path) -> list[dict[str, Any]]:
     """Every account of a file with all its entries, as plain values for JSON."""
     if not file.exists():
         return []
@@ -31,15 +31,15 @@ def copied(file: Path) -> list[dict[str, Any]]:
 
 
 def _copied_entries(db: sqlite3.Connection, key: str) -> list[dict[str, str]]:
-    found = db.execute(
+    rows = db.execute(
         "SELECT uid, made, state, charge FROM entries WHERE account = ? ORDER BY id", (key,)
     )
-    return [dict(zip(("uid", "made", "state", "charge"), row, strict=True)) for row in found]
+    return [dict(zip(("uid", "made", "state", "charge"), row, strict=True)) for row in rows]
 
 
 def check_copy(copy: Sequence[Any]) -> None:
-    """Raises ValueError, KeyError or TypeError where these are not accounts as `copied` gives
-    them.
+    """Raises ValueError, KeyError or TypeError where these are not accounts as `account_copies`
+    gives them.
     """
     for account in copy:
         as_text(account["key"])
@@ -63,23 +63,23 @@ def merge(file: Path, copy: Sequence[Any]) -> list[str]:
     if not copy:
         return []
     with open_file(file) as db:
-        added = {account["key"]: _merge_one(db, account) for account in copy}
+        n_added = {account["key"]: _merge_one(db, account) for account in copy}
         since = _since(db, copy)
-    charges = sum(added.values())
-    said = (
+    charges = sum(n_added.values())
+    sentences = (
         [
-            f"{charges} charges of {sum(map(bool, added.values()))} accounts of private data were"
+            f"{charges} charges of {sum(map(bool, n_added.values()))} accounts of private data were"
             " added."
         ]
         if charges
         else []
     )
     if since:
-        said.append(
+        sentences.append(
             f"{since} charges that were made after the backup were kept: what was drawn stays"
             " drawn, so accounts are larger than in the backup."
         )
-    return said
+    return sentences
 
 
 def _merge_one(db: sqlite3.Connection, account: dict[str, Any]) -> int:
@@ -89,10 +89,10 @@ def _merge_one(db: sqlite3.Connection, account: dict[str, Any]) -> int:
         " SET lasting = max(lasting, excluded.lasting), budget = coalesce(budget, excluded.budget)",
         (account["key"], int(account["lasting"]), account["budget"]),
     )
-    known = {
+    known_ids = {
         uid for (uid,) in db.execute("SELECT uid FROM entries WHERE account = ?", (account["key"],))
     }
-    new = [entry for entry in account["entries"] if entry["uid"] not in known]
+    new = [entry for entry in account["entries"] if entry["uid"] not in known_ids]
     for entry in new:
         row = (account["key"], entry["made"], entry["state"], entry["charge"], entry["uid"])
         db.execute(
@@ -103,8 +103,8 @@ def _merge_one(db: sqlite3.Connection, account: dict[str, Any]) -> int:
 
 def _since(db: sqlite3.Connection, copy: Sequence[Any]) -> int:
     """How many charges of the file the copy does not know."""
-    known = {entry["uid"] for account in copy for entry in account["entries"]}
-    return sum(uid not in known for (uid,) in db.execute("SELECT uid FROM entries"))
+    known_ids = {entry["uid"] for account in copy for entry in account["entries"]}
+    return sum(uid not in known_ids for (uid,) in db.execute("SELECT uid FROM entries"))
 
 
 def _remove(db: sqlite3.Connection, keys: list[str]) -> None:

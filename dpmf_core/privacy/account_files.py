@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import made
+from dpmf_core.paths import create_folder
 from dpmf_core.privacy import (
     Relation,
     Status,
@@ -53,7 +53,7 @@ def open_file(file: Path) -> Iterator[sqlite3.Connection]:
     Raises BadInput where it cannot be opened or written.
     """
     try:
-        made(file.absolute().parent)
+        create_folder(file.absolute().parent)
         # SQLite would make it readable by others
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         with contextlib.closing(sqlite3.connect(file, timeout=30.0, isolation_level=None)) as db:
@@ -70,17 +70,17 @@ def open_file(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _with_tables(db: sqlite3.Connection, file: Path) -> None:
-    found = db.execute("PRAGMA user_version").fetchone()[0]
-    if found > SCHEMA:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA:
         raise BadInput(
-            f"{file} was written by a newer version (layout {found}; this one knows {SCHEMA})."
+            f"{file} was written by a newer version (layout {version}; this one knows {SCHEMA})."
             " Update dpmf, or name another file."
         )
-    if found == SCHEMA:
+    if version == SCHEMA:
         return
     for table in TABLES:
         db.execute(table)
-    if found == 1:
+    if version == 1:
         db.execute("ALTER TABLE entries ADD COLUMN uid TEXT")
         db.execute(f"UPDATE entries SET uid = {NAMED_AT_RANDOM}")
     db.execute(f"PRAGMA user_version = {SCHEMA}")

@@ -144,12 +144,12 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
         alone = one.epsilon_alone(one.multiplier(relation), delta)
         if alone is not None:
             return alone
-    composed = (
+    pld_epsilon = (
         float(_pld(ledger, relation).get_epsilon_for_delta(delta))
         if _can_compose(ledger, relation)
         else math.inf
     )
-    return min(composed, _pure_epsilon(ledger, relation), rdp_tight(event, delta, relation))
+    return min(pld_epsilon, _pure_epsilon(ledger, relation), rdp_tight(event, delta, relation))
 
 
 def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
@@ -167,15 +167,15 @@ def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
         alone = one.delta_alone(one.multiplier(relation), epsilon)
         if alone is not None:
             return alone
-    composed = (
+    pld_delta = (
         float(_pld(ledger, relation).get_delta_for_epsilon(epsilon))
         if _can_compose(ledger, relation)
         else 1.0
     )
     return (
-        min(1.0, composed)
+        min(1.0, pld_delta)
         if is_exact(event)
-        else min(1.0, composed, rdp_delta(event, epsilon, relation))
+        else min(1.0, pld_delta, rdp_delta(event, epsilon, relation))
     )
 
 
@@ -206,7 +206,8 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
         low -= 2.0
     while excess(high) > 0:
         high += 2.0
-    found, step = root(excess, low, high, xtol=1e-12, rtol=1e-12), 1e-12
-    while excess(found) > 0:  # the root is as near from either side; a numerical PLD even has steps
-        found, step = found + step, 2 * step
-    return math.exp(found)
+    solution, step = root(excess, low, high, xtol=1e-12, rtol=1e-12), 1e-12
+    # the root is as near from either side; a numerical PLD even has steps
+    while excess(solution) > 0:
+        solution, step = solution + step, 2 * step
+    return math.exp(solution)

@@ -44,10 +44,19 @@ from dpmf_core.privacy.account_files import (
     plain_charge,
 )
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
-from dpmf_core.privacy.odometer import Charge, Entry, Line, Total, check, lines, settled, total
+from dpmf_core.privacy.odometer import (
+    Charge,
+    Entry,
+    Line,
+    Total,
+    check,
+    lines,
+    settled_charge,
+    total,
+)
 
 LEDGER = "DPMF_LEDGER"  # names the ledger file where none is given
-NAMED = "this ledger"  # the one account in a file that somebody names
+OWN_FILE_KEY = "this ledger"  # the one account in a file that somebody names
 State = Literal["finished", "cancelled", "failed"]
 
 
@@ -63,7 +72,7 @@ class Private(Protocol):
     def account(self) -> str: ...
 
 
-class Paid:
+class NoisePermit:
     """Leave to draw noise: what it may cost was charged before, or the data are public. The only
     way to a `Noise`.
 
@@ -71,22 +80,22 @@ class Paid:
     """
 
     def __init__(self, private: bool) -> None:
-        self._private, self._opened = private, list[Noise]()
+        self._private, self._noises = private, list[Noise]()
 
     def noise(
         self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
     ) -> Noise:
         """The noise of one plan, which is part of what was paid for."""
-        opened = Noise(plan, None if self._private else seed, threads)
-        self._opened.append(opened)
-        return opened
+        made_noise = Noise(plan, None if self._private else seed, threads)
+        self._noises.append(made_noise)
+        return made_noise
 
     @property
-    def drawn(self) -> Ledger:
+    def ledger(self) -> Ledger:
         """What was released so far."""
         return normal_form(
             sequence(
-                *(Repeat(leaf, count) for noise in self._opened for leaf, count in noise.spent)
+                *(Repeat(leaf, count) for noise in self._noises for leaf, count in noise.ledger)
             )
         )
 
@@ -96,24 +105,24 @@ class Keeper(Protocol):
 
     def enter(self, charge: Charge) -> Any: ...
 
-    def settle(self, entry: Any, charge: Charge, drawn: Ledger, state: State) -> None: ...
+    def settle(self, entry: Any, charge: Charge, ledger: Ledger, state: State) -> None: ...
 
 
 @contextlib.contextmanager
-def _charged(keeper: Keeper, charge: Charge) -> Iterator[Paid]:
-    """As `Account.charged`."""
+def _reserve(keeper: Keeper, charge: Charge) -> Iterator[NoisePermit]:
+    """As `Account.reserve`."""
     entry = keeper.enter(charge)
-    paid = Paid(private=True)
+    permit = NoisePermit(private=True)
     state: State = "failed"
     try:
-        yield paid
+        yield permit
         state = "finished"
     except (Cancelled, KeyboardInterrupt):
         state = "cancelled"
         raise
     finally:
         with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
-            keeper.settle(entry, charge, paid.drawn, state)
+            keeper.settle(entry, charge, permit.ledger, state)
 
 
 # by an account's name, who keeps it for the work of this process, within `kept_elsewhere`
@@ -139,7 +148,7 @@ class Account:
     """
 
     file: Path
-    key: str = NAMED
+    key: str = OWN_FILE_KEY
     lasting: bool = True
 
     # -- reading -----------------------------------------------------------------------------------
@@ -153,11 +162,11 @@ class Account:
             return self._entries(db)
 
     def _entries(self, db: sqlite3.Connection) -> tuple[Entry, ...]:
-        found = db.execute(
+        rows = db.execute(
             "SELECT charge, made, state FROM entries WHERE account = ? ORDER BY id", (self.key,)
         )
         return tuple(
-            Entry(charge_of_plain(json.loads(charge)), when, state) for charge, when, state in found
+            Entry(charge_of_plain(json.loads(charge)), when, state) for charge, when, state in rows
         )
 
     @property
@@ -169,8 +178,8 @@ class Account:
             return self._budget(db)
 
     def _budget(self, db: sqlite3.Connection) -> Budget | None:
-        found = db.execute("SELECT budget FROM accounts WHERE key = ?", (self.key,)).fetchone()
-        return Budget.model_validate_json(found[0]) if found and found[0] else None
+        row = db.execute("SELECT budget FROM accounts WHERE key = ?", (self.key,)).fetchone()
+        return Budget.model_validate_json(row[0]) if row and row[0] else None
 
     @property
     def total(self) -> Total:
@@ -202,14 +211,14 @@ class Account:
 
     # -- charging ----------------------------------------------------------------------------------
 
-    def charged(self, charge: Charge) -> contextlib.AbstractContextManager[Paid]:
+    def reserve(self, charge: Charge) -> contextlib.AbstractContextManager[NoisePermit]:
         """Leave to draw what `charge` says, entered whole before; in the end the entry becomes what
         was drawn.
 
         Raises BadInput where the budget does not allow it, or where the account cannot be written:
         then nothing is drawn.
         """
-        return _charged(self, charge)
+        return _reserve(self, charge)
 
     def enter(self, charge: Charge) -> int:
         """The number of a new entry. Raises BadInput, and then there is none."""
@@ -232,14 +241,14 @@ class Account:
                 or 0
             )
 
-    def settle(self, entry: int, charge: Charge, drawn: Ledger | None, state: State) -> None:
-        """An entry becomes what was drawn. drawn: None where nobody knows, and all of it stays."""
+    def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: State) -> None:
+        """An entry becomes what was drawn. ledger: None where nobody knows, and all of it stays."""
         with open_file(self.file) as db:
-            if state == "failed" and drawn == ():
+            if state == "failed" and ledger == ():
                 db.execute("DELETE FROM entries WHERE id = ?", (entry,))
                 return
-            paid = charge if drawn is None else settled(charge, drawn)
-            row = (json.dumps(plain_charge(paid)), state, entry)
+            final_charge = charge if ledger is None else settled_charge(charge, ledger)
+            row = (json.dumps(plain_charge(final_charge)), state, entry)
             db.execute("UPDATE entries SET charge = ?, state = ? WHERE id = ?", row)
 
     def _there(self, db: sqlite3.Connection) -> None:
@@ -286,13 +295,23 @@ class Account:
                 _remove(db, [self.key])
 
 
-def _in_full(found: Total) -> str:
+def _in_full(account_total: Total) -> str:
     """A total as it is printed, with all that it rests on and what it does not cover."""
-    if found.delta is None:
-        said = "ε = 0 (nothing was released)"
+    if account_total.delta is None:
+        text = "ε = 0 (nothing was released)"
     else:
-        said = epsilon_in_full(found.epsilon, found.delta, found.unit, found.relation, found.rule)
-    return f"{said}, without {found.uncovered:,} that nothing covers" if found.uncovered else said
+        text = epsilon_in_full(
+            account_total.epsilon,
+            account_total.delta,
+            account_total.unit,
+            account_total.relation,
+            account_total.rule,
+        )
+    return (
+        f"{text}, without {account_total.n_uncovered:,} that nothing covers"
+        if account_total.n_uncovered
+        else text
+    )
 
 
 def account_of(
@@ -313,27 +332,26 @@ def account_of(
 
 def charging(
     data: Private, charge: Charge, ledger: str | Path | None = None, lasting: bool = True
-) -> contextlib.AbstractContextManager[Paid]:
-    """Leave to draw on these data: `Account.charged`, or at once where they are public."""
+) -> contextlib.AbstractContextManager[NoisePermit]:
+    """Leave to draw on these data: `Account.reserve`, or at once where they are public."""
     keeper_of = _elsewhere.get()
     if keeper_of is not None and not data.public:
-        return _charged(keeper_of(data.account), charge)
+        return _reserve(keeper_of(data.account), charge)
     account = account_of(data, ledger, lasting)
     return (
-        contextlib.nullcontext(Paid(private=False)) if account is None else account.charged(charge)
+        contextlib.nullcontext(NoisePermit(private=False))
+        if account is None
+        else account.reserve(charge)
     )
 
 
-def sweep(there: Collection[str]) -> None:
-    """Forget the accounts of uploads that are gone. there: fingerprints of those that are not."""
+def sweep(uploads: Callable[[], Collection[str]]) -> None:
+    """Forget the accounts of uploads that are gone. uploads: the fingerprints of those that are
+    not, asked for while nobody can charge an account, so that one which has just come keeps its own.
+    """
     file = data_folder() / FILE
     if file.exists():
         with open_file(file) as db:
-            _remove(
-                db,
-                [
-                    key
-                    for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")
-                    if key not in there
-                ],
-            )
+            present = uploads()
+            keys = [key for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")]
+            _remove(db, [key for key in keys if key not in present])

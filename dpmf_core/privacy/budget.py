@@ -61,14 +61,14 @@ class Budget(BaseModel):
     )
 
     @model_serializer(mode="wrap")
-    def _said(self, whole: Any) -> dict[str, Any]:
+    def _serialise(self, whole: Any) -> dict[str, Any]:
         """Continuous noise is not said: such a run is the same run whatever other noise there
         is.
         """
-        said: dict[str, Any] = whole(self)
+        fields: dict[str, Any] = whole(self)
         return {
             name: value
-            for name, value in said.items()
+            for name, value in fields.items()
             if name != "noise" or value != NoiseKind.CONTINUOUS
         }
 

@@ -106,12 +106,12 @@ def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
     mechanism and how often it occurs. `groups` stands there where there are several.
     """
     return [
-        {"mechanism": leaf.mechanism, **_said(asdict(leaf)), "count": count}
+        {"mechanism": leaf.mechanism, **_stored_fields(asdict(leaf)), "count": count}
         for leaf, count in ledger
     ]
 
 
-def _said(fields_of_leaf: dict[str, Any]) -> dict[str, Any]:
+def _stored_fields(fields_of_leaf: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields_of_leaf.items() if (name, value) != ("groups", 1)}
 
 

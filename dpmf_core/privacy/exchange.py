@@ -97,13 +97,13 @@ def dp_event_epsilon(event: "DpEvent", delta: float) -> float:
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
-    found = []
+    epsilons = []
     for accountant in (PLDAccountant(), RdpAccountant()):
         if accountant.supports(event):
-            found.append(float(accountant.compose(event).get_epsilon(delta)))
-    if not found:
+            epsilons.append(float(accountant.compose(event).get_epsilon(delta)))
+    if not epsilons:
         raise UnsupportedEvent(f"No accountant covers this event: {event!r}.")
-    return min(found)
+    return min(epsilons)
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
@@ -125,18 +125,18 @@ def _to_json(value: Any) -> Any:
     return [_to_json(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def dp_event_from_json(said: Mapping[str, Any]) -> "DpEvent":
+def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
     """The event that such JSON says. Raises BadInput."""
     from dp_accounting import dp_event as kinds
 
-    known = {it.__name__: it for it in kinds.DpEvent.__subclasses__()}
-    kind = known.get(str(said.get(KIND)))
+    kinds_by_name = {it.__name__: it for it in kinds.DpEvent.__subclasses__()}
+    kind = kinds_by_name.get(str(content.get(KIND)))
     if kind is None:
         raise BadInput(
-            f"The '{KIND}' of an event is one of {', '.join(sorted(known))}. Got"
-            f" {str(said.get(KIND))[:60]!r}."
+            f"The '{KIND}' of an event is one of {', '.join(sorted(kinds_by_name))}. Got"
+            f" {str(content.get(KIND))[:60]!r}."
         )
-    fields = {name: _from_json(value) for name, value in said.items() if name != KIND}
+    fields = {name: _from_json(value) for name, value in content.items() if name != KIND}
     try:
         return kind(**fields)
     except (TypeError, ValueError) as error:
@@ -156,17 +156,17 @@ def read_ledger(path: Path) -> "Event | DpEvent":
     Raises BadInput.
     """
     try:
-        said = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"{path.name} cannot be read as JSON: {error}.") from None
-    if isinstance(said, dict) and isinstance(said.get("ledger"), list):
+    if isinstance(content, dict) and isinstance(content.get("ledger"), list):
         try:
-            return event_of_rows(said["ledger"])
+            return event_of_rows(content["ledger"])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadInput(f"The ledger in {path.name} cannot be read: {error}") from None
-    if isinstance(said, dict) and isinstance(said.get(EVENT), dict):
+    if isinstance(content, dict) and isinstance(content.get(EVENT), dict):
         try:
-            event = dp_event_from_json(said[EVENT])
+            event = dp_event_from_json(content[EVENT])
             return _with_own_kinds(event)
         except (ValueError, TypeError) as error:
             raise BadInput(f"The event in {path.name} cannot be read: {error}") from None

@@ -20,7 +20,7 @@ def epsilon_in_full(
 
     relation: a `Relation`, or as a record has it. ascii_only: "epsilon" and "delta" are spelled.
     """
-    found = phrase(
+    text = phrase(
         "ε = {epsilon} (δ = {delta}, per {unit}, {relation}, {rule})",
         epsilon=epsilon_text(epsilon),
         delta=delta_text(delta),
@@ -28,4 +28,4 @@ def epsilon_in_full(
         relation=neighbours(unit, relation),
         rule=phrase(rule),
     )
-    return found.replace("ε", "epsilon").replace("δ", "delta") if ascii_only else found
+    return text.replace("ε", "epsilon").replace("δ", "delta") if ascii_only else text

@@ -49,16 +49,16 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
     if not kinds:
         return ""
     first, *others = (NOISES.get(kind, (phrase(kind),) * 2) for kind in kinds)
-    said = dict.fromkeys((first[0], *(it for _, it in others if it != first[1])))
+    noises = dict.fromkeys((first[0], *(it for _, it in others if it != first[1])))
     if reproducible:
         return phrase(
             "{noises}, drawn from a seed: noise reproducible, for study, not for release.",
-            noises=joined(said),
+            noises=joined(noises),
         )
     return phrase(
         "{noises}, from AES-128 in counter mode with a key of the operating system that is stored"
         " nowhere: nobody can draw it again.",
-        noises=joined(said),
+        noises=joined(noises),
     )
 
 
@@ -95,7 +95,7 @@ class Guarantee:
     claim: str = ""
     reason: str = ""
 
-    def given(self, *assumptions: str) -> "Guarantee":
+    def assuming(self, *assumptions: str) -> "Guarantee":
         """The same guarantee, resting on further assumptions; PROVEN becomes CONDITIONAL,
         others keep their status.
         """
@@ -108,15 +108,15 @@ class Guarantee:
 
     def of(self, unit: str) -> "Guarantee":
         """A guarantee of samples, said of what they are; of people, their number is public."""
-        known = (phrase("the number of people"),) if unit == PERSON else ()
-        return replace(self, unit=unit, taken_as_public=(*known, *self.taken_as_public))
+        facts = (phrase("the number of people"),) if unit == PERSON else ()
+        return replace(self, unit=unit, taken_as_public=(*facts, *self.taken_as_public))
 
     def __repr__(self) -> str:
         return f"<Guarantee: {self.status}. {self.words}>"
 
     def _repr_html_(self) -> str:
-        known = joined(self.taken_as_public) if self.taken_as_public else "nothing"
-        rows = [(str(self.status), self.words), ("taken as public", known)]
+        facts = joined(self.taken_as_public) if self.taken_as_public else "nothing"
+        rows = [(str(self.status), self.words), ("taken as public", facts)]
         return table(["", ""], rows)
 
     @property
@@ -137,15 +137,15 @@ class Guarantee:
                 unit=phrase(self.unit),
             )
         if self.status is Status.CONDITIONAL:
-            provided = joined(self.assumptions)
+            conditions = joined(self.assumptions)
             if self.unit == PERSON:
                 return phrase(
-                    "Proved for one person (all her rows), provided that {these}.", these=provided
+                    "Proved for one person (all her rows), provided that {these}.", these=conditions
                 )
             return phrase(
                 "Proved for one {unit}, provided that {these}.",
                 unit=phrase(self.unit),
-                these=provided,
+                these=conditions,
             )
         if self.status is Status.UNPROVEN and self.reason:
             return phrase(

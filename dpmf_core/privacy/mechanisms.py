@@ -72,8 +72,8 @@ class Mechanism(ABC):
         name = cls.__dict__.get("mechanism")
         if name is None:
             return
-        known = MECHANISMS.setdefault(name, cls)
-        if known.__qualname__ != cls.__qualname__:
+        other = MECHANISMS.setdefault(name, cls)
+        if other.__qualname__ != cls.__qualname__:
             raise TypeError(f"There are two mechanisms called {name!r}.")
         MECHANISMS[name] = cls
 
@@ -258,12 +258,12 @@ class DiscreteGaussian(_GaussianTails):
 
     def multiplier(self, relation: Relation) -> float:
         """z: the noise over what one step between neighbours moves, rounding included."""
-        moved = (
+        shift = (
             self.sensitivity
             * (self.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0)
             + self.rounding
         )
-        return self.noise_multiplier * self.sensitivity / moved
+        return self.noise_multiplier * self.sensitivity / shift
 
     def grid(self, size: int) -> tuple[float, float]:
         scale = self.noise_multiplier * self.sensitivity

@@ -46,14 +46,14 @@ class Noise:
     def __init__(
         self, plan: Event, seed: np.random.SeedSequence | Stream | None = None, threads: int = 1
     ) -> None:
-        self._planned = dict(normal_form(plan))
+        self._plan = dict(normal_form(plan))
         # by release and group: every group has the planned ones once
-        self._left: dict[tuple[Mechanism, DisjointGroup], int] = {
+        self._rest: dict[tuple[Mechanism, DisjointGroup], int] = {
             (leaf, DisjointGroup(number, leaf.groups)): count
-            for leaf, count in self._planned.items()
+            for leaf, count in self._plan.items()
             for number in range(leaf.groups)
         }
-        self._spent: dict[Mechanism, int] = {}
+        self._counts: dict[Mechanism, int] = {}
         self._stream = stream(seed)
         self._threads = threads
 
@@ -67,22 +67,20 @@ class Noise:
         """Which noise what has been released holds, as a card says it; empty before the first
         release.
         """
-        return noise_words((leaf.mechanism for leaf in self._spent), self.is_reproducible)
+        return noise_words((leaf.mechanism for leaf in self._counts), self.is_reproducible)
 
     @property
-    def spent(self) -> Ledger:
+    def ledger(self) -> Ledger:
         """What has been released so far, in the plan's order; on disjoint groups, as often as on
         the one that answered most often.
         """
-        return tuple(
-            (leaf, self._spent[leaf]) for leaf in self._planned if self._spent.get(leaf, 0)
-        )
+        return tuple((leaf, self._counts[leaf]) for leaf in self._plan if self._counts.get(leaf, 0))
 
-    def planned(self, statistic: str, group: DisjointGroup = EVERYBODY) -> Mechanism:
+    def next_release(self, statistic: str, group: DisjointGroup = EVERYBODY) -> Mechanism:
         """The next planned release of this name on this group, equal ones taken together: its
         noise multiplier is public. Raises PlanViolation where there is none.
         """
-        for (leaf, of), count in self._left.items():
+        for (leaf, of), count in self._rest.items():
             if leaf.statistic == statistic and of == group and count > 0:
                 return leaf
         on = "" if group == EVERYBODY else f" on group {group.number} of {group.of}"
@@ -92,10 +90,10 @@ class Noise:
         )
 
     def _words_of_left(self) -> str:
-        left = {leaf: 0 for leaf, _ in self._left}
-        for (leaf, _), count in self._left.items():
-            left[leaf] += count
-        return ", ".join(f"{leaf.title} x {count}" for leaf, count in left.items() if count) or (
+        counts = {leaf: 0 for leaf, _ in self._rest}
+        for (leaf, _), count in self._rest.items():
+            counts[leaf] += count
+        return ", ".join(f"{leaf.title} x {count}" for leaf, count in counts.items() if count) or (
             "nothing"
         )
 
@@ -112,7 +110,7 @@ class Noise:
 
         Raises PlanViolation when the plan does not hold it.
         """
-        leaf = self.planned(statistic, group)
+        leaf = self.next_release(statistic, group)
         if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
             raise PlanViolation(
                 f"{statistic!r} was planned with sensitivity {leaf.sensitivity}. Got {sensitivity}."
@@ -120,7 +118,7 @@ class Noise:
         if isinstance(leaf, FailingGaussian):
             raise PlanViolation(
                 f"{statistic!r} was planned as a {leaf.mechanism}, of which only a part may be"
-                " shown: use `thresholded` or `padded_count`."
+                " shown: use `names_over_threshold` or `padded_count`."
             )
         if not isinstance(leaf, AdditiveNoise):
             raise PlanViolation(
@@ -129,7 +127,7 @@ class Noise:
         self._record(leaf, group)
         return self._open(leaf, size)
 
-    def thresholded(self, statistic: str, counts: Array) -> tuple[Array, Array]:
+    def names_over_threshold(self, statistic: str, counts: Array) -> tuple[Array, Array]:
         """Which names pass the threshold of the next planned `ThresholdedCounts`, largest noisy
         count first, and their noisy counts.
 
@@ -138,11 +136,11 @@ class Noise:
         Raises PlanViolation.
         """
         leaf = self._failing(statistic, ThresholdedCounts)
-        known = np.flatnonzero(counts > 0)
-        noisy = self._open(leaf, len(known)).vector(counts[known])
-        passed = np.flatnonzero(noisy > leaf.threshold)
-        order = passed[np.argsort(-noisy[passed], kind="stable")]
-        return known[order], noisy[order]
+        ids = np.flatnonzero(counts > 0)
+        noisy = self._open(leaf, len(ids)).vector(counts[ids])
+        places = np.flatnonzero(noisy > leaf.threshold)
+        order = places[np.argsort(-noisy[places], kind="stable")]
+        return ids[order], noisy[order]
 
     def padded_count(self, statistic: str, count: int) -> int:
         """A noisy number of units for the next planned `PaddedCount`, below the truth only with
@@ -153,7 +151,7 @@ class Noise:
         return max(1, math.ceil(float(noisy[0]) + leaf.padding))
 
     def _failing(self, statistic: str, kind: type[Failing]) -> Failing:
-        leaf = self.planned(statistic)
+        leaf = self.next_release(statistic)
         if not isinstance(leaf, kind):
             raise PlanViolation(
                 f"{statistic!r} was planned as {leaf.mechanism}, not as {kind.mechanism}."
@@ -167,7 +165,7 @@ class Noise:
 
         Raises PlanViolation.
         """
-        leaf = self.planned(statistic)
+        leaf = self.next_release(statistic)
         if not isinstance(leaf, PosteriorSample):
             raise PlanViolation(
                 f"{statistic!r} was planned with {leaf.mechanism} noise, not as a sample."
@@ -176,9 +174,9 @@ class Noise:
         return self._stream.spawn(1)[0].generator().standard_normal
 
     def _record(self, leaf: Mechanism, group: DisjointGroup = EVERYBODY) -> None:
-        self._left[leaf, group] -= 1
-        used = self._planned[leaf] - self._left[leaf, group]
-        self._spent[leaf] = max(used, self._spent.get(leaf, 0))
+        self._rest[leaf, group] -= 1
+        n_used = self._plan[leaf] - self._rest[leaf, group]
+        self._counts[leaf] = max(n_used, self._counts.get(leaf, 0))
 
     def _open(self, leaf: AdditiveNoise, size: int) -> "Release":
         return Release(leaf, size, self._stream.spawn(1)[0], self._threads)
@@ -201,7 +199,7 @@ class Release:
     """
 
     def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream, threads: int) -> None:
-        self.leaf, self._left, self._stream, self._threads = leaf, size, stream, threads
+        self.leaf, self._rest, self._stream, self._threads = leaf, size, stream, threads
         self.step, self.scale = leaf.grid(size)
 
     def vector(self, part: Array) -> Array:
@@ -242,10 +240,8 @@ class Release:
         weights = np.where(rows == columns, 1.0, math.sqrt(2.0))
         triangles = self._rounded(part[..., rows, columns] * weights)
         noise = self._draw(triangles.size).reshape(triangles.shape)
-        published = np.asarray(self._publish(triangles, noise)).reshape(-1, len(rows))
-        return kernels.unfold(published, r, math.sqrt(0.5), threads=self._threads).reshape(
-            part.shape
-        )
+        values = np.asarray(self._publish(triangles, noise)).reshape(-1, len(rows))
+        return kernels.unfold(values, r, math.sqrt(0.5), threads=self._threads).reshape(part.shape)
 
     def _rounded(self, part: Array) -> Array:
         """The nearest point of the grid, of which the sum with the noise is exact: below 2^52
@@ -264,11 +260,11 @@ class Release:
         return part + noise
 
     def _draw(self, size: int) -> npt.NDArray[np.float64]:
-        if size > self._left:
+        if size > self._rest:
             raise PlanViolation(
-                f"{self.leaf.statistic!r} has {self._left} coordinates left to release. Got {size}."
+                f"{self.leaf.statistic!r} has {self._rest} coordinates left to release. Got {size}."
             )
-        self._left -= size
+        self._rest -= size
         out = np.empty(size)
         starts = range(0, size, CHUNK)
         streams = self._stream.spawn(len(starts))

@@ -19,7 +19,7 @@ from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import failure, rule_of
 from dpmf_core.privacy.budget import Budget
 from dpmf_core.privacy.events import Ledger, Repeat, normal_form, sequence
-from dpmf_core.privacy.formatting import epsilon_text
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.guarantee import PERSON, VALUE, Status
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
@@ -60,12 +60,12 @@ class Charge:
             return None
         if self.price is not None:
             return self.price[self.relation is Relation.REPLACE_ONE]
-        return _composed(self.ledger, self.delta or 1e-9, self.relation)
+        return _epsilon(self.ledger, self.delta or 1e-9, self.relation)
 
 
 @dataclass(frozen=True)
 class Total:
-    """What the covered charges cost together; uncovered: how many others there are. delta: None
+    """What the covered charges cost together; n_uncovered: how many others there are. delta: None
     where nothing was released.
 
     rule: exact; a Rényi bound where a release has no loss distribution; at most, where prices of
@@ -76,12 +76,12 @@ class Total:
     delta: float | None
     relation: Relation
     unit: str
-    uncovered: int
+    n_uncovered: int
     rule: str = "exact"
 
 
 @functools.lru_cache(512)
-def _composed(ledger: Ledger, delta: float, relation: Relation) -> float:
+def _epsilon(ledger: Ledger, delta: float, relation: Relation) -> float:
     """The exact epsilon of a ledger; where its other noise is too much to be composed
     numerically, that noise by the sum of its epsilons.
     """
@@ -104,7 +104,7 @@ def _composed(ledger: Ledger, delta: float, relation: Relation) -> float:
         return gaussian_epsilon(math.sqrt(square), delta - p) - math.log1p(-p) + pure
 
 
-def merged(charges: Iterable[Charge]) -> Ledger:
+def merged_ledger(charges: Iterable[Charge]) -> Ledger:
     """The releases of several charges as one ledger."""
     return normal_form(
         sequence(*(Repeat(leaf, count) for charge in charges for leaf, count in charge.ledger))
@@ -115,13 +115,13 @@ def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
     """Charges as one smaller unit sees them where people and their single rows are protected by
     turns: one row more is another person's data replaced.
     """
-    covered = {charge.unit for charge in charges if charge.covered}
-    if PERSON not in covered or len(covered) == 1:
+    units = {charge.unit for charge in charges if charge.covered}
+    if PERSON not in units or len(units) == 1:
         return list(charges)
-    return [_replaced(charge) if charge.unit == PERSON else charge for charge in charges]
+    return [_under_replacement(charge) if charge.unit == PERSON else charge for charge in charges]
 
 
-def _replaced(charge: Charge) -> Charge:
+def _under_replacement(charge: Charge) -> Charge:
     """The same releases, each at what replacing a unit moves."""
     ledger = tuple(
         (
@@ -143,18 +143,18 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     apart), plus those probabilities of all, plus the deltas of private selections, whose epsilons
     are added; under replacement where any charge was made under it.
     """
-    covered = [
+    covered_charges = [
         charge
         for charge in _in_one_unit(charges)
         if charge.covered and (charge.ledger or charge.price)
     ]
-    replaced = any(charge.relation is Relation.REPLACE_ONE for charge in covered)
+    any_replaced = any(charge.relation is Relation.REPLACE_ONE for charge in covered_charges)
     relation = (
-        budget.relation if budget else Relation.REPLACE_ONE if replaced else Relation.ADD_REMOVE
+        budget.relation if budget else Relation.REPLACE_ONE if any_replaced else Relation.ADD_REMOVE
     )
     runs, selections = (
-        [it for it in covered if it.price is None],
-        [it for it in covered if it.price is not None],
+        [it for it in covered_charges if it.price is None],
+        [it for it in covered_charges if it.price is not None],
     )
     failures = [
         failure(sequence(*(Repeat(leaf, count) for leaf, count in it.ledger))) for it in runs
@@ -162,17 +162,17 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     own = max(
         ((it.delta or 0.0) - p for it, p in zip(runs, failures, strict=True)), default=0.0
     ) + sum(failures)
-    chosen = sum(it.delta or 0.0 for it in selections)
-    delta = budget.delta if budget else own + chosen
-    for_runs = delta - chosen
+    selection_delta = sum(it.delta or 0.0 for it in selections)
+    delta = budget.delta if budget else own + selection_delta
+    for_runs = delta - selection_delta
     epsilon = sum(
         (it.price[relation is Relation.REPLACE_ONE] for it in selections if it.price is not None),
         0.0,
     )
     if runs:
-        epsilon += _composed(merged(runs), for_runs, relation) if for_runs > 0 else math.inf
+        epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs > 0 else math.inf
     units = (
-        list(dict.fromkeys(it.unit for it in covered))
+        list(dict.fromkeys(it.unit for it in covered_charges))
         or list(dict.fromkeys(it.unit for it in charges))
         or ["user"]
     )
@@ -180,7 +180,7 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     rule = (
         "at most"
         if selections
-        else rule_of(sequence(*(Repeat(leaf, count) for leaf, count in merged(runs))))
+        else rule_of(sequence(*(Repeat(leaf, count) for leaf, count in merged_ledger(runs))))
     )
     return Total(
         epsilon, delta or None, relation, unit, sum(not it.covered for it in charges), rule
@@ -203,46 +203,46 @@ def squared_mu(leaf: Mechanism, relation: Relation) -> float | None:
     return float(2 * ndtri(expit(-pure))) ** 2 if math.isfinite(pure) else None
 
 
-def _spent(charges: Iterable[Charge], relation: Relation) -> float:
+def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
     """mu^2 of all covered charges. Raises BadInput on what a filter through mu does not cover."""
     square = 0.0
     for charge in charges:
         if not charge.covered:
             continue
-        found = [(squared_mu(leaf, relation), count) for leaf, count in charge.ledger]
-        if charge.price is not None or any(one is None for one, _ in found):
+        squares = [(squared_mu(leaf, relation), count) for leaf, count in charge.ledger]
+        if charge.price is not None or any(one is None for one, _ in squares):
             raise BadInput(
                 f"{charge.title} has no place under a budget for the whole data set: the budget's"
                 " filter adds up continuous Gaussian noise and pure epsilons, and this is neither."
                 " Take the budget away, or run something else. Nothing was drawn."
             )
-        square += sum(count * one for one, count in found if one is not None)
+        square += sum(count * one for one, count in squares if one is not None)
     return square
 
 
-def check(before: Sequence[Charge], asked: Sequence[Charge], budget: Budget) -> None:
+def check(before: Sequence[Charge], request: Sequence[Charge], budget: Budget) -> None:
     """Raises BadInput, in words, where what was drawn and what is asked for would exceed the
     budget together.
     """
-    together = _in_one_unit([*before, *asked])
-    spent, more = (
-        _spent(charges, budget.relation)
+    together = _in_one_unit([*before, *request])
+    spent_square, more = (
+        _total_square(charges, budget.relation)
         for charges in (together[: len(before)], together[len(before) :])
     )
-    allowed = budget.mu**2
-    if spent + more <= allowed * (1 + ROUNDING):
+    limit = budget.mu**2
+    if spent_square + more <= limit * (1 + ROUNDING):
         return
-    so_far, then, left = (
+    so_far, then, remaining_epsilon = (
         gaussian_epsilon(math.sqrt(max(square, 0.0)), budget.delta)
-        for square in (spent, spent + more, allowed - spent)
+        for square in (spent_square, spent_square + more, limit - spent_square)
     )
     raise BadInput(
         f"The budget of these data is epsilon = {epsilon_text(budget.epsilon)} (delta ="
-        f" {budget.delta:.1e}, {budget.relation}). Drawn so far: {so_far:.2f}. This would make it"
-        f" {then:.2f}, so nothing was drawn. "
+        f" {delta_text(budget.delta)}, {budget.relation}). Drawn so far: {so_far:.2f}. This would make"
+        f" it {then:.2f}, so nothing was drawn. "
         + (
-            f"Ask for an epsilon of at most {left:.3g} in all."
-            if left > 1e-4
+            f"Ask for an epsilon of at most {remaining_epsilon:.3g} in all."
+            if remaining_epsilon > 1e-4
             else "Nothing is left of it."
         )
     )
@@ -253,12 +253,12 @@ def check(before: Sequence[Charge], asked: Sequence[Charge], budget: Budget) -> 
 
 @dataclass(frozen=True)
 class Entry:
-    """A charge in an account. made: when, ISO 8601, UTC. state: running (the whole plan is
+    """A charge in an account. charged_at: when, ISO 8601, UTC. state: running (the whole plan is
     charged), finished, cancelled, failed.
     """
 
     charge: Charge
-    made: str
+    charged_at: str
     state: str
 
 
@@ -289,27 +289,27 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
         groups.setdefault(
             (it.title, it.status, it.unit, it.delta, it.relation, each, entry.state), []
         ).append(entry)
-    found = []
+    account_lines = []
     for group in groups.values():
         charge = group[0].charge
         alike = [entry.charge for entry in group]
         together = total(alike, budget).epsilon if charge.covered else None
-        found.append(
+        account_lines.append(
             Line(
                 charge.title,
                 group[0].state,
                 charge.status,
                 charge.unit,
                 len(group),
-                group[0].made,
-                group[-1].made,
+                group[0].charged_at,
+                group[-1].charged_at,
                 charge.epsilon,
                 together,
             )
         )
-    return found
+    return account_lines
 
 
-def settled(charge: Charge, drawn: Ledger) -> Charge:
+def settled_charge(charge: Charge, ledger: Ledger) -> Charge:
     """The charge of what was really drawn; the price of a private selection is paid whole."""
-    return charge if charge.price is not None else changed(charge, ledger=drawn)
+    return charge if charge.price is not None else changed(charge, ledger=ledger)

@@ -30,7 +30,7 @@ class Stream(Protocol):
         ...
 
 
-class Seeded:
+class SeededStream:
     """The same numbers for the same seed, by numpy's SFC64: for public and simulated data."""
 
     reproducible = True
@@ -39,7 +39,7 @@ class Seeded:
         self._seed = seed
 
     def spawn(self, count: int) -> list[Stream]:
-        return [Seeded(seed) for seed in self._seed.spawn(count)]
+        return [SeededStream(seed) for seed in self._seed.spawn(count)]
 
     def generator(self) -> np.random.Generator:
         return np.random.Generator(np.random.SFC64(self._seed))
@@ -103,4 +103,4 @@ def stream(source: "np.random.SeedSequence | Stream | None") -> Stream:
     """A seed's stream, a given stream, or, without either, a secret one."""
     if source is None:
         return Secret()
-    return Seeded(source) if isinstance(source, np.random.SeedSequence) else source
+    return SeededStream(source) if isinstance(source, np.random.SeedSequence) else source

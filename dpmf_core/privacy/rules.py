@@ -37,7 +37,7 @@ def _classical(event: Event, share: float, relation: Relation) -> list[tuple[flo
     return out
 
 
-def _advanced(event: Event, delta: float, relation: Relation) -> float:
+def _advanced_composition(event: Event, delta: float, relation: Relation) -> float:
     """Dwork, Rothblum & Vadhan 2010, with delta/2 for the releases and delta/2 for the
     composition.
     """
@@ -63,7 +63,7 @@ RULES: dict[RuleName, tuple[str, Rule]] = {
     "exact": (phrase("exact"), epsilon),
     "rdp_source": (phrase("RDP (source) = zCDP"), with_failures(rdp_source)),
     "rdp_tight": (phrase("RDP (tight)"), with_failures(rdp_tight)),
-    "advanced": (phrase("advanced composition"), with_failures(_advanced)),
+    "advanced": (phrase("advanced composition"), with_failures(_advanced_composition)),
     "naive": (phrase("naive sum"), with_failures(_naive)),
 }
 

@@ -29,10 +29,10 @@ def root(f: Function, low: float, high: float, *, xtol: float, rtol: float) -> f
         return high
     if (f_low < 0) == (f_high < 0):
         raise ValueError("The function has the same sign at both ends.")
-    return _narrowed(f, (low, f_low), (high, f_high), xtol, rtol)
+    return _root_between(f, (low, f_low), (high, f_high), xtol, rtol)
 
 
-def _narrowed(
+def _root_between(
     f: Function,
     first: tuple[float, float],
     last: tuple[float, float],
@@ -92,13 +92,13 @@ def least_value(f: Function, low: float, high: float, *, xatol: float) -> float:
         middle, least = 0.5 * (low + high), RESOLUTION * abs(x) + xatol / 3.0
         if abs(x - middle) <= 2.0 * least - 0.5 * (high - low):
             return fx
-        found = None
+        vertex_step = None
         if abs(step_before) > least:
             others = (second, f_second), (third, f_third)
-            found = _to_vertex((x, fx), *others, (low, high), step_before)
+            vertex_step = _to_vertex((x, fx), *others, (low, high), step_before)
             step_before = step
-        if found is not None:
-            step = found
+        if vertex_step is not None:
+            step = vertex_step
             if min(x + step - low, high - (x + step)) < 2.0 * least:
                 step = math.copysign(least, middle - x)
         else:

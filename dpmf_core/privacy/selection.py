@@ -103,10 +103,10 @@ def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Re
         if high > LARGEST:
             return math.inf
         low, high = high, 2 * high
-    found = root(excess, low, high, xtol=1e-9, rtol=1e-12)
-    while excess(found) > 0:
-        found *= 1 + 1e-9
-    return found
+    smallest = root(excess, low, high, xtol=1e-9, rtol=1e-12)
+    while excess(smallest) > 0:
+        smallest *= 1 + 1e-9
+    return smallest
 
 
 @functools.lru_cache(64)
@@ -121,17 +121,17 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array]
         m = mu(event, relation)
         return lambda eps: np.array([math.exp(log_delta(m, value)) for value in eps.tolist()])
     last = epsilon(event, max(small / 1000, 1.5 * failure(event)), relation)
-    known = last * np.linspace(0.0, 1.0, ENTRIES) ** 2
-    deltas = np.array([delta_of(event, float(eps), relation) for eps in known])
+    grid = last * np.linspace(0.0, 1.0, ENTRIES) ** 2
+    deltas = np.array([delta_of(event, float(eps), relation) for eps in grid])
 
     def profile(eps: Array) -> Array:
         at = np.abs(eps)
-        entry = np.clip(np.searchsorted(known, at, side="right") - 1, 0, ENTRIES - 2)
+        entry = np.clip(np.searchsorted(grid, at, side="right") - 1, 0, ENTRIES - 2)
         share = np.clip(
-            np.expm1(at - known[entry]) / np.expm1(known[entry + 1] - known[entry]), 0.0, 1.0
+            np.expm1(at - grid[entry]) / np.expm1(grid[entry + 1] - grid[entry]), 0.0, 1.0
         )
-        found = deltas[entry] * (1 - share) + deltas[entry + 1] * share
-        return np.where(eps >= 0, found, -np.expm1(-at) + np.exp(-at) * found)
+        values = deltas[entry] * (1 - share) + deltas[entry + 1] * share
+        return np.where(eps >= 0, values, -np.expm1(-at) + np.exp(-at) * values)
 
     return profile
 
