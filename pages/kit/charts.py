@@ -62,7 +62,7 @@ class Numbers:
     table: pd.DataFrame
 
     @cached_property
-    def shown(self) -> pd.DataFrame:
+    def display_table(self) -> pd.DataFrame:
         return headings.read(self.table)
 
     @cached_property
@@ -99,17 +99,19 @@ def show(
     show_ready(ready(fig, alt, table), key, leaves, caption)
 
 
-def show_ready(made: Ready, key: str, leaves: bool | None = None, caption: str = "") -> None:
+def show_ready(
+    ready_figure: Ready, key: str, leaves: bool | None = None, caption: str = ""
+) -> None:
     """The same of a figure that was made before."""
     leaves = data_sets.chosen_is_public() if leaves is None else leaves
-    unused = ["select2d", "lasso2d", "autoScale2d", *([] if leaves else ["toImage"])]
+    buttons = ["select2d", "lasso2d", "autoScale2d", *([] if leaves else ["toImage"])]
     config = {
         "displaylogo": False,
-        "modeBarButtonsToRemove": unused,
+        "modeBarButtonsToRemove": buttons,
         "toImageButtonOptions": {"filename": key, "scale": 2},
     }
-    st.plotly_chart(made.figure, key=key, alt=made.numbers.alt, config=config)
-    below(key, made.numbers, leaves, caption)
+    st.plotly_chart(ready_figure.figure, key=key, alt=ready_figure.numbers.alt, config=config)
+    below(key, ready_figure.numbers, leaves, caption)
 
 
 def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
@@ -124,9 +126,11 @@ def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
 
 def _show_numbers(key: str, numbers: Numbers, leaves: bool) -> None:
     st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
-    hidden = dict.fromkeys(it for it in headings.CODES if it in numbers.table)
+    hidden_columns = dict.fromkeys(it for it in headings.CODES if it in numbers.table)
     # as wide as its columns: the panel grows with it, as far as the screen goes
-    safe_text.table(numbers.shown, key=f"{key}.table", width="content", column_config=hidden)
+    safe_text.table(
+        numbers.display_table, key=f"{key}.table", width="content", column_config=hidden_columns
+    )
     if leaves:
         # made now: what is made at a click is lost where the page is just drawn anew
         st.download_button(

@@ -12,7 +12,7 @@ from pages.kit import data_sets
 from pages.kit.page_table import DataKind
 
 
-def released(shape_is: str, kind: DataKind = "ratings") -> dict[str, str]:
+def shape_fields(shape_is: str, kind: DataKind = "ratings") -> dict[str, str]:
     """What a run's data say of a shape that is released; nothing where it is given."""
     if shape_is == "given":
         return {}
@@ -36,8 +36,8 @@ class Choice:
 
     @cached_property
     def entry(self) -> datasets.Entry:
-        found: datasets.Entry = data_sets.find(self.data)
-        return found
+        data_set: datasets.Entry = data_sets.find(self.data)
+        return data_set
 
     @cached_property
     def shape(self) -> Shape:
@@ -67,13 +67,13 @@ class Choice:
         )
 
     def spec(
-        self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, **changed: Any
+        self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, **changes: Any
     ) -> RunSpec:
         """The run that is chosen, or a relative of it. Raises BadInput."""
         budget = {
-            "epsilon": changed.get("epsilon", self.epsilon),
+            "epsilon": changes.get("epsilon", self.epsilon),
             "delta": self.delta,
-            "calibration": changed.get("calibration", self.calibration),
+            "calibration": changes.get("calibration", self.calibration),
             "noise": self.noise,
         }
         return RunSpec.parse(
@@ -81,12 +81,12 @@ class Choice:
                 "id": self.data,
                 "top_items": self.kept_items,
                 "item_features": self.item_features,
-                **released(self.shape_is),
+                **shape_fields(self.shape_is),
             },
             algorithm=algorithm or self.algorithm,
             parameters=parameters or {},
             budget=budget,
-            seed=changed.get("seed", self.seed),
+            seed=changes.get("seed", self.seed),
         )
 
 
@@ -106,8 +106,8 @@ class SampleChoice:
 
     @cached_property
     def entry(self) -> datasets.SampleEntry:
-        found: datasets.SampleEntry = data_sets.find(self.data)
-        return found
+        data_set: datasets.SampleEntry = data_sets.find(self.data)
+        return data_set
 
     @property
     def shape(self) -> SampleShape:
@@ -124,13 +124,17 @@ class SampleChoice:
         """What the words assume: only an invented vocabulary, or a hashed one, learns nothing
         from documents.
         """
-        chosen = (
+        words_chosen = (
             self.most_words is not None
             and self.most_words < self.entry.n_features
             and self.shape_is == "given"
         )
-        learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
-        words = () if hashed else (WORDS_ARE_PUBLIC,) * learned + (VOCABULARY_IS_PUBLIC,) * chosen
+        words_learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
+        words = (
+            ()
+            if hashed
+            else (WORDS_ARE_PUBLIC,) * words_learned + (VOCABULARY_IS_PUBLIC,) * words_chosen
+        )
         return tuple(
             dict.fromkeys(
                 (*words, *(it for it in self.entry.assumptions if it != WORDS_ARE_PUBLIC))
@@ -155,7 +159,7 @@ class SampleChoice:
             data={
                 "id": self.data,
                 "most_words": self.most_words,
-                **released(self.shape_is, self.entry.holds),
+                **shape_fields(self.shape_is, self.entry.holds),
                 **(data or {}),
             },
             algorithm=algorithm or self.algorithm,

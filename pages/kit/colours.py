@@ -87,9 +87,9 @@ def _pair(method: str) -> tuple[str, str]:
     colour = VARIANTS.get(method, kind.colour if kind is not None else "")
     if colour:
         return PALETTE[colour]
-    uncoloured = [
+    uncoloured_ids = [
         it.id for it in REGISTRY.values() if issubclass(it, PrivateAlgorithm) and not it.colour
     ]
-    if method in uncoloured:
-        return FURTHER[uncoloured.index(method) % len(FURTHER)]
+    if method in uncoloured_ids:
+        return FURTHER[uncoloured_ids.index(method) % len(FURTHER)]
     return NOT_PRIVATE

@@ -15,7 +15,7 @@ from dpmf_core.runs.comparison import PLAIN, Comparison, clearly_better, same_dr
 from dpmf_core.runs.gain import Draws, share_kept, shares_kept
 from dpmf_core.runs.record import Run
 from pages.kit import sweep_frames
-from pages.kit.frames import Curve, curve_frame, framed
+from pages.kit.frames import Curve, curve_frame, to_frame
 from pages.kit.language import say
 
 BESIDE = ("main", "twin", "trivial", "user-mean", "content")
@@ -31,12 +31,12 @@ def title(who: str, run: Run, unit: str = "user") -> str:
     return say("{name} ({note})", name=name, note=note) if note else say(name)
 
 
-def curves(done: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
+def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
     """The curves of the chosen run and its twin; further draws with the first part only. parts:
     their names, by their key in a record's curve.
     """
     lines = []
-    for name, run in done.items():
+    for name, run in runs.items():
         who, draw = split_name(name)
         if who in ("main", "twin"):
             some = dict(list(parts.items())[: 1 if draw else None])
@@ -45,17 +45,17 @@ def curves(done: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd
     return curve_frame(lines, metric)
 
 
-def ladder(done: Mapping[str, Run], metric: str) -> pd.DataFrame:
+def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
     """A figure of every method in every draw that has finished; the chosen one is told apart
     from its kind with default parameters.
     """
     rows = []
-    own = next((run.record for name, run in done.items() if split_name(name)[0] == "main"), None)
+    own = next((run.record for name, run in runs.items() if split_name(name)[0] == "main"), None)
     unit = own.guarantee.unit if own else "user"
-    again = own is not None and own.spec.algorithm in {split_name(name)[0] for name in done} - {
+    again = own is not None and own.spec.algorithm in {split_name(name)[0] for name in runs} - {
         "main"
     }  # its kind with default parameters is there as well
-    for name, run in done.items():
+    for name, run in runs.items():
         who, draw = split_name(name)
         spec = run.record.spec
         label = title(who, run, unit)
@@ -69,7 +69,7 @@ def ladder(done: Mapping[str, Run], metric: str) -> pd.DataFrame:
                 metric: run.record.metric(metric),
             }
         )
-    return framed(rows, {"name": str, "id": str, "draw": int, metric: float})
+    return to_frame(rows, {"name": str, "id": str, "draw": int, metric: float})
 
 
 def first_runs(selection: Comparison) -> list[str]:
@@ -86,7 +86,7 @@ def heading(selection: Comparison) -> str:
     return say("Selected methods, at this ε")
 
 
-def explanation(selection: Comparison, done: Mapping[str, Run]) -> str:
+def explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
     """What dots and bars are; which draws are still missing; which methods do not suit the data."""
     draws = max(split_name(name)[1] for name in selection.runs) + 1
     words = [
@@ -96,17 +96,17 @@ def explanation(selection: Comparison, done: Mapping[str, Run]) -> str:
             draws=draws,
         )
     ]
-    if left := len(selection.runs) - len(done):
+    if missing := len(selection.runs) - len(runs):
         words.append(
             say(
                 "{left} of {runs} runs are still missing, so an order is no result yet.",
-                left=left,
+                left=missing,
                 runs=len(selection.runs),
             )
         )
     words += [
         say("{name} is not here: {why}", name=phrase(name), why=phrase(why))
-        for name, why in selection.refused.items()
+        for name, why in selection.refusals.items()
     ]
     return " ".join(words)
 
@@ -146,9 +146,9 @@ def _between(values: Sequence[str]) -> str:
     return phrase(" ({low} to {high})", low=values[0], high=values[-1])
 
 
-def missing_draws(draws: Draws, requested: Iterable[str]) -> str:
+def missing_draws(draws: Draws, names: Iterable[str]) -> str:
     """Where draws are missing: which there are."""
-    every = sum(split_name(name)[0] == "main" for name in requested)
+    every = sum(split_name(name)[0] == "main" for name in names)
     if len(draws) >= every:
         return ""
     if len(draws) == 1:
@@ -159,22 +159,22 @@ def missing_draws(draws: Draws, requested: Iterable[str]) -> str:
 def median_text(draws: Draws, place: int, digits: int = 3) -> str:
     """A median with its range, for a sentence."""
     values = [draw[place] for draw in draws]
-    printed = [f"{value:.{digits}f}" for value in sorted(values)]
+    texts = [f"{value:.{digits}f}" for value in sorted(values)]
     return phrase(
         "{median}{between}",
         median=f"{statistics.median(values):.{digits}f}",
-        between=_between(printed),
+        between=_between(texts),
     )
 
 
-def better_method(done: Mapping[str, Run], requested: Iterable[str], metric: str) -> str:
+def better_method(runs: Mapping[str, Run], names: Iterable[str], metric: str) -> str:
     """Where another proven method is clearly better: that, in a sentence; else nothing."""
-    found = clearly_better(done, requested, metric)
-    if found is None:
+    better = clearly_better(runs, names, metric)
+    if better is None:
         return ""
-    who, gap = found
+    who, gap = better
     low, high = gap.interval
-    name = title(who, done[who], done[who].record.guarantee.unit)
+    name = title(who, runs[who], runs[who].record.guarantee.unit)
     digits = METRICS[metric].digits
     return say(
         "**{name} does better at this ε**: its {metric} is lower in each of {draws} draws, by"
@@ -191,16 +191,16 @@ def better_method(done: Mapping[str, Run], requested: Iterable[str], metric: str
 REFERENCES = ("twin", "trivial", "user-mean")
 
 
-def weak_twin(done: Mapping[str, Run]) -> str:
+def weak_twin(runs: Mapping[str, Run]) -> str:
     """The same of one private run's twin, once both trivial predictors are there; '' before,
     and where nothing is wrong.
     """
-    draws = same_draws(done, *REFERENCES)
+    draws = same_draws(runs, *REFERENCES)
     if not draws:
         return ""
     errors = {
         name: statistics.median(draw[place] for draw in draws)
         for place, name in enumerate(REFERENCES)
     }
-    guesses = {done[name].record.title: errors[name] for name in ("trivial", "user-mean")}
-    return say(weak_reference(done["twin"].record.title, errors["twin"], guesses))
+    guesses = {runs[name].record.title: errors[name] for name in ("trivial", "user-mean")}
+    return say(weak_reference(runs["twin"].record.title, errors["twin"], guesses))

@@ -29,7 +29,7 @@ def steps(
         say(METRICS[metric].title),
         xaxis={"dtick": 1} if curves["step"].max() <= 12 else {},
     )
-    for (name, ident, part, main), (x, y) in _joined(curves, metric).items():
+    for (name, ident, part, main), (x, y) in _join_draws(curves, metric).items():
         label = f"{name}, {say(part)}"
         fig.add_scatter(
             x=x,
@@ -52,7 +52,7 @@ def steps(
     return fig
 
 
-def _joined(curves: pd.DataFrame, metric: str) -> dict[tuple[str, str, str, bool], Line]:
+def _join_draws(curves: pd.DataFrame, metric: str) -> dict[tuple[str, str, str, bool], Line]:
     """The draws of each line, by name, id, part and whether it is draw 0.
 
     The draws beside 0 are one line with gaps: a trace costs a page more than its points.
@@ -79,8 +79,8 @@ def _medians(points: pd.DataFrame, metric: str) -> list[tuple[float, str, str]]:
     for name, ident, value in zip(points["name"], points["id"], points[metric], strict=True):
         draws.setdefault((name, ident), []).append(value)
     return sorted(
-        (statistics.median(found), name, colours.of(ident))
-        for (name, ident), found in draws.items()
+        (statistics.median(values), name, colours.of(ident))
+        for (name, ident), values in draws.items()
     )
 
 
@@ -90,7 +90,7 @@ def ladder(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
     medians = _medians(points, metric)
     names = [name for _, name, _ in medians]
     # beside a narrow figure long names would be cut
-    broken = ["<br>".join(textwrap.wrap(name, 16, break_long_words=False)) for name in names]
+    labels = ["<br>".join(textwrap.wrap(name, 16, break_long_words=False)) for name in names]
     low, high = min(values), max(values)
     fig = figure(
         say(kind.title),
@@ -101,7 +101,7 @@ def ladder(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
             "categoryorder": "array",
             "categoryarray": names[::-1],
             "tickvals": names,
-            "ticktext": broken,
+            "ticktext": labels,
             "title": None,
         },
     )

@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpmf_datasets as datasets
 from dpmf_core import first_views
-from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, declared
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, build_with_defaults
 from dpmf_core.language import phrase
 from dpmf_core.privacy import default_delta
 from dpmf_core.serving import limits
@@ -52,7 +52,7 @@ def kind_of(entry: Any) -> DataKind:
 
 def find(data_id: str) -> Any:
     """The session's own data set of this id, or the catalogue's. Raises BadInput."""
-    return st.session_state.get(OWN, {}).get(data_id) or datasets.described(data_id)
+    return st.session_state.get(OWN, {}).get(data_id) or datasets.entry_of(data_id)
 
 
 def is_public(data_id: str) -> bool:
@@ -92,18 +92,18 @@ def is_in_parts(data_id: str) -> bool:
     return datasets.is_in_parts(data_id)
 
 
-def unsuited(page: Page) -> str:
+def why_unsuited(page: Page) -> str:
     """Why a page cannot be about the data set that is chosen, in a sentence; '' where it can."""
     if page.takes_parts or page.data_kind != "ratings":
         return ""
-    chosen = st.session_state[session_key("data")]
-    if not is_in_parts(chosen):
+    data_id = st.session_state[session_key("data")]
+    if not is_in_parts(data_id):
         return ""
     return say(
         "'{name}' is kept in parts, of which one is in memory at a time, and what this page shows"
         " needs all ratings together. Choose another data set at left; Explore, Trade-off, Tune,"
         " Choose and Accountant take ratings in parts.",
-        name=phrase(find(chosen).title),
+        name=phrase(find(data_id).title),
     )
 
 
@@ -111,17 +111,17 @@ def entries() -> tuple[Any, ...]:
     """All of this page's kind: the catalogue's, and the session's own."""
     kind = data_kind()
     ratings = (*datasets.ratings(), *in_parts()) if kind == "ratings" else ()
-    listed = ratings or datasets.samples(kind)
+    catalogue = ratings or datasets.samples(kind)
     own = st.session_state.get(OWN, {}).values()
-    return (*listed, *(entry for entry in own if kind_of(entry) == kind))
+    return (*catalogue, *(entry for entry in own if kind_of(entry) == kind))
 
 
 def usable() -> list[str]:
     """Ids of those on this machine that may be computed on here; the usual one where there is
     none, of which the page then says so.
     """
-    found = [entry.id for entry in entries() if _is_usable(entry.id)]
-    return found or [FIRST[data_kind()]["data"]]
+    ids = [entry.id for entry in entries() if _is_usable(entry.id)]
+    return ids or [FIRST[data_kind()]["data"]]
 
 
 def _is_usable(data_id: str) -> bool:
@@ -164,10 +164,10 @@ def private_algorithms() -> list[str]:
     where they are chosen.
     """
     task = "ratings" if data_kind() == "ratings" else "samples"
-    chosen = st.session_state.get(session_key("data"))
-    has_table = chosen is None or bool(getattr(find(chosen), "item_features", ""))
+    data_id = st.session_state.get(session_key("data"))
+    has_table = data_id is None or bool(getattr(find(data_id), "item_features", ""))
     plain = not has_table or st.session_state.get(session_key("features")) != "public"
-    parts = chosen is not None and is_in_parts(chosen)
+    parts = data_id is not None and is_in_parts(data_id)
     return [
         name
         for name, kind in REGISTRY.items()
@@ -180,4 +180,4 @@ def private_algorithms() -> list[str]:
 
 def takes_parts(algorithm: str) -> bool:
     """Whether an algorithm, with its defaults, takes ratings in parts."""
-    return asks_sums_alone(declared(algorithm, {}))
+    return asks_sums_alone(build_with_defaults(algorithm, {}))

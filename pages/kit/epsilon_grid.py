@@ -17,14 +17,23 @@ from dpmf_core.engine.jobs import Job
 from dpmf_core.engine.run_queue import IDLE
 from dpmf_core.runs import gain, shipped_runs
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
-from dpmf_core.runs.gain import Kept
+from dpmf_core.runs.gain import KeptGain
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, run_progress, time_estimate
 from pages.server import sessions, visitor
 from pages.server.background_work import Filling
 
-__all__ = ["COARSE", "EPSILONS", "fill", "keep_filling", "kept_along", "known", "read", "specs"]
-Found = Mapping[str, Any] | None  # a run's summary
+__all__ = [
+    "COARSE",
+    "EPSILONS",
+    "fill",
+    "keep_filling",
+    "kept_along",
+    "read",
+    "run_summaries",
+    "specs",
+]
+RunSummary = Mapping[str, Any] | None  # a run's summary
 LOOK = 2.0  # seconds between looks at a grid that fills
 
 
@@ -37,13 +46,13 @@ def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> E
     Raises BadInput.
     """
     public = data_sets.is_public(spec.data.id)
-    bought = [] if public else engine().known.epsilons(spec)
-    runs = grid_runs(spec, (*EPSILONS, *also, *bought))
-    found = read_grid(runs, known([run.spec for run in runs]), metric)
-    return found if public else replace(found, missing=())
+    bought_epsilons = [] if public else engine().known_runs.epsilons(spec)
+    runs = grid_runs(spec, (*EPSILONS, *also, *bought_epsilons))
+    grid = read_grid(runs, run_summaries([run.spec for run in runs]), metric)
+    return grid if public else replace(grid, missing=())
 
 
-def kept_along(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> list[Kept]:
+def kept_along(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> list[KeptGain]:
     """What a private run keeps of the gain over guessing at each epsilon that is known of its
     grid. Every page that says which epsilon keeps a share reads it off here. Raises BadInput.
     """
@@ -55,15 +64,15 @@ def specs(spec: RunSpec) -> list[RunSpec]:
     return [run.spec for run in grid_runs(spec)]
 
 
-def known(specs: Sequence[RunSpec]) -> list[Found]:
+def run_summaries(specs: Sequence[RunSpec]) -> list[RunSummary]:
     """The summary of each of these runs: from the store, else from what comes with the package."""
-    stored = engine().known.summaries(specs)
-    lacking = iter(shipped_runs.summaries(_lacking(specs, stored)))
-    return [next(lacking) if here is None else here for here in stored]
+    summaries = engine().known_runs.summaries(specs)
+    lacking = iter(shipped_runs.summaries(_lacking(specs, summaries)))
+    return [next(lacking) if here is None else here for here in summaries]
 
 
-def _lacking(specs: Sequence[RunSpec], stored: Sequence[Found]) -> list[RunSpec]:
-    return [spec for spec, here in zip(specs, stored, strict=True) if here is None]
+def _lacking(specs: Sequence[RunSpec], summaries: Sequence[RunSummary]) -> list[RunSpec]:
+    return [spec for spec, here in zip(specs, summaries, strict=True) if here is None]
 
 
 def fill(page: str, grid: EpsilonGrid) -> bool:
@@ -73,15 +82,15 @@ def fill(page: str, grid: EpsilonGrid) -> bool:
     Never on private data, nor where there is little memory; and no more than what takes no long
     time together with what is there, the most useful first.
     """
-    wanted = _affordable(grid)
+    affordable = _affordable(grid)
     key = f"{page}.grid"
     st.session_state.setdefault("runs.drawn", set()).add(key)
     before: Filling | None = st.session_state.get(key)
-    if before is None or not before.covers(wanted):
+    if before is None or not before.covers(affordable):
         sessions.registry.let_go(sessions.this(), key)
-        before = st.session_state[key] = Filling(wanted, _submission())
+        before = st.session_state[key] = Filling(affordable, _submission())
     before.advance()
-    sessions.registry.hold(sessions.this(), key, before, asked=False)
+    sessions.registry.hold(sessions.this(), key, before, by_button=False)
     return before.busy
 
 
@@ -107,11 +116,13 @@ def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
     if not missing or not data_sets.is_public(missing[0].data.id) or machine.is_small():
         return []
     costs = time_estimate.costs(missing)
-    left = engine().limits.ask_seconds - grid.count * statistics.median(costs)
-    return [spec for spec, at in zip(missing, accumulate(costs), strict=True) if at <= left]
+    remaining_seconds = engine().limits.ask_seconds - grid.count * statistics.median(costs)
+    return [
+        spec for spec, at in zip(missing, accumulate(costs), strict=True) if at <= remaining_seconds
+    ]
 
 
 def _submission() -> Callable[[RunSpec], Job]:
     """What asks the engine for a run on behalf of whoever is at the page, from any thread."""
-    here, asker = visitor.Asked(visitor.asker()), sessions.this()
+    here, asker = visitor.VisitorEngine(visitor.asker()), sessions.this()
     return lambda spec: here.submit(spec, IDLE, asker, light=True)

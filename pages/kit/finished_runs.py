@@ -11,7 +11,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 
 
-class Kept:
+class FinishedRun:
     """A finished run of which a page needs the record alone: a handle without arrays."""
 
     state, error, bad_input, progress, is_queued = "done", None, False, None, False
@@ -29,17 +29,17 @@ class Kept:
         return self._run
 
 
-def from_package(wanted: Mapping[str, Any]) -> dict[str, Kept]:
+def from_package(specs: Mapping[str, Any]) -> dict[str, FinishedRun]:
     """Runs that come with the package and that the store is not known to have, by name."""
-    runs = {name: spec for name, spec in wanted.items() if isinstance(spec, RunSpec)}
-    stored = engine().known.summaries(list(runs.values()))
-    packed = {
+    runs = {name: spec for name, spec in specs.items() if isinstance(spec, RunSpec)}
+    summaries = engine().known_runs.summaries(list(runs.values()))
+    records = {
         name: shipped_runs.record(spec)
-        for (name, spec), here in zip(runs.items(), stored, strict=True)
+        for (name, spec), here in zip(runs.items(), summaries, strict=True)
         if here is None
     }
     return {
-        name: Kept(runs[name], Run(record, {}))
-        for name, record in packed.items()
+        name: FinishedRun(runs[name], Run(record, {}))
+        for name, record in records.items()
         if record is not None
     }

@@ -20,23 +20,23 @@ Anything = Choice | SampleChoice
 
 def remember(page: str, choice: Anything, story: Story) -> None:
     """Keep what is drawn, for as long as the next result is being computed."""
-    named = phrase(
+    description = phrase(
         "{title} at ε = {epsilon} on {data}",
         title=phrase(algorithms.find(choice.algorithm).title),
         epsilon=budget_text(choice.epsilon),
         data=phrase(choice.entry.title),
     )
-    st.session_state[f"{page}.story"] = (named, story)
+    st.session_state[f"{page}.story"] = (description, story)
 
 
 def before(page: str) -> Story | None:
     """The last result, greyed, with what it is of; None where there was none."""
-    held: tuple[str, Story] | None = st.session_state.get(f"{page}.story")
-    if held is None:
+    previous: tuple[str, Story] | None = st.session_state.get(f"{page}.story")
+    if previous is None:
         return None
-    named, story = held
-    said = say("This is still {named}; what you chose is not there yet.", named=named)
-    return story | {"stale": True, "words": story["words"] | {"stale": said}}
+    description, story = previous
+    sentence = say("This is still {named}; what you chose is not there yet.", named=description)
+    return story | {"stale": True, "words": story["words"] | {"stale": sentence}}
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -47,10 +47,10 @@ def twin_title(algorithm: str) -> str:
     return phrase(algorithms.find(algorithms.find(algorithm).twin).title)
 
 
-def headline(choice: Anything, point: Point, title: str, found: str, each: str = "") -> str:
+def headline(choice: Anything, point: Point, title: str, clause: str, each: str = "") -> str:
     """At which epsilon a method does what, and what epsilon that truly is where the noise is set
-    by the source's rule. found: a clause; each: what the source's epsilon is of, where it is not
-    the total.
+    by the source's rule. clause: what the method does; each: what the source's epsilon is of,
+    where it is not the total.
     """
     draws = of_draws(len(point.beside) or DRAWS)
     if choice.calibration == "source" and point.prices:
@@ -60,29 +60,29 @@ def headline(choice: Anything, point: Point, title: str, found: str, each: str =
             each=each,
             truly=epsilon_text(point.prices[0]),
             title=phrase(title),
-            found=found,
+            found=clause,
             draws=draws,
         )
-    return proved(point.epsilon, title, found, draws)
+    return proved_headline(point.epsilon, title, clause, draws)
 
 
-def proved(epsilon: float, title: str, found: str, draws: str = "") -> str:
+def proved_headline(epsilon: float, title: str, clause: str, draws: str = "") -> str:
     """The headline of an epsilon. draws: which there are, where some are missing."""
     return phrase(
         "At ε = {epsilon}, {title} {found}{draws}",
         epsilon=budget_text(epsilon),
         title=phrase(title),
-        found=found,
+        found=clause,
         draws=draws,
     )
 
 
-def unproved(title: str, found: str, draws: str = "") -> str:
+def unproved_headline(title: str, clause: str, draws: str = "") -> str:
     """The headline where epsilon promises nothing."""
     return phrase(
         "With nothing proved, {title} {found}{draws}",
         title=phrase(title),
-        found=found,
+        found=clause,
         draws=draws,
     )
 
@@ -96,7 +96,7 @@ def of_draws(count: int) -> str:
     return phrase(", in {count} of {every} draws", count=count, every=DRAWS)
 
 
-def bought(choice: Anything, point: Point) -> str:
+def purchase_text(choice: Anything, point: Point) -> str:
     """What a point cost, on private data; nothing on public ones."""
     if choice.entry.public:
         return ""

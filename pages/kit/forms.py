@@ -13,7 +13,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget
-from dpmf_core.runs.sweep import typed
+from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
 from pages.kit.language import say
@@ -30,15 +30,15 @@ def _label(title: str) -> str:
     return title[:1].upper() + title[1:] if title.isascii() or title[:1].isascii() else title
 
 
-def _widget(name: str, field: dict[str, Any], recommended: Any, key: str) -> Any:
+def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> Any:
     """The widget of one schema property; None means: as recommended."""
     label, text, hint = (
         _label(say(str(field.get("title", name)))),
         linked(say(field.get("description") or "")) or None,
-        say("recommended: {value}", value=_value_text(recommended)),
+        say("recommended: {value}", value=_value_text(recommendation)),
     )
     if field.get("type") == "boolean":
-        picked = st.selectbox(
+        choice = st.selectbox(
             label,
             ["on", "off"],
             index=None,
@@ -48,7 +48,7 @@ def _widget(name: str, field: dict[str, Any], recommended: Any, key: str) -> Any
             help=text,
             format_func=say,
         )
-        return None if picked is None else picked == "on"
+        return None if choice is None else choice == "on"
     if "enum" in field:
         return st.selectbox(
             label,
@@ -98,11 +98,11 @@ def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
     st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
 
 
-def _write_to_address(chosen: dict[str, Any]) -> None:
-    gone: dict[str, str | None] = {
+def _write_to_address(values: dict[str, Any]) -> None:
+    old_values: dict[str, str | None] = {
         parameter: None for parameter in st.query_params if parameter.startswith("p.")
     }
-    links.put_in_address(gone | {f"p.{name}": str(value) for name, value in chosen.items()})
+    links.put_in_address(old_values | {f"p.{name}": str(value) for name, value in values.items()})
 
 
 def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
@@ -117,14 +117,14 @@ def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
         st.caption(
             say("Fixed by the lesson: {values}.", values=values or phrase("all as recommended"))
         )
-    return typed(kind, texts)
+    return typed_parameters(kind, texts)
 
 
 @functools.cache
 def _fields(kind: type[Algorithm]) -> dict[str, Any]:
     """The schema of every parameter, by name; to be read only."""
-    found: dict[str, Any] = kind.model_json_schema().get("properties", {})
-    return found
+    fields: dict[str, Any] = kind.model_json_schema().get("properties", {})
+    return fields
 
 
 def parameters(
@@ -132,7 +132,7 @@ def parameters(
     shape: Any,
     budget: Budget,
     prefix: str,
-    suggested: dict[str, Any] | None = None,
+    suggestion: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The parameters that a person set; the others follow the recommendation for this shape and
     budget, or the page's suggestion, which is then set.
@@ -140,21 +140,23 @@ def parameters(
     kind = algorithms.find(algorithm_id)
     fields = kind.model_json_schema().get("properties", {})
     if lesson.fixed_value("parameters") is not None:
-        return (suggested or {}) | _of_lesson(kind)
+        return (suggestion or {}) | _of_lesson(kind)
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
     for name, key in keys.items():
         _read_from_address(kind, key, name)
-    given = {
-        name: held == "on" if held in ("on", "off") else held
+    session_values = {
+        name: raw == "on" if raw in ("on", "off") else raw
         for name, key in keys.items()
-        if (held := st.session_state.get(key)) is not None
+        if (raw := st.session_state.get(key)) is not None
     }
-    recommended = kind.recommend(shape, budget, {**(suggested or {}), **given}) | (suggested or {})
-    columns, chosen = st.columns(3), {}
+    recommendation = kind.recommend(shape, budget, {**(suggestion or {}), **session_values}) | (
+        suggestion or {}
+    )
+    columns, widget_values = st.columns(3), {}
     for place, (name, field) in enumerate(fields.items()):
         with columns[place % 3]:
-            value = _widget(name, field, recommended.get(name, field.get("default")), keys[name])
+            value = _widget(name, field, recommendation.get(name, field.get("default")), keys[name])
         if value is not None:
-            chosen[name] = value
-    _write_to_address(chosen)
-    return (suggested or {}) | chosen
+            widget_values[name] = value
+    _write_to_address(widget_values)
+    return (suggestion or {}) | widget_values

@@ -15,17 +15,17 @@ Columns = Mapping[str, type]
 ANY = object  # numbers or words, as the rows have it
 
 
-def framed(rows: Iterable[Mapping[str, Any]], columns: Columns) -> pd.DataFrame:
+def to_frame(rows: Iterable[Mapping[str, Any]], columns: Columns) -> pd.DataFrame:
     """Rows as a frame with exactly these columns, in their order.
 
     columns: name to type. A cell that a row lacks is empty; a column of numbers is one of floats
     where cells are missing, also without any row.
     Raises KeyError where a row holds what is not declared.
     """
-    held = list(rows)
-    if unknown := {name for row in held for name in row if name not in columns}:
+    records = list(rows)
+    if unknown := {name for row in records for name in row if name not in columns}:
         raise KeyError(f"not declared: {', '.join(sorted(unknown))}")
-    frame = pd.DataFrame(held, columns=list(columns))
+    frame = pd.DataFrame(records, columns=list(columns))
     return frame.astype(
         {
             name: float
@@ -66,4 +66,4 @@ class Curve:
 def curve_frame(curves: Iterable[Curve], metric: str = "rmse") -> pd.DataFrame:
     """A row for every step: name, id, draw, step, part and the metric."""
     columns = {"name": str, "id": str, "draw": int, "step": int, "part": str, metric: float}
-    return framed((row for curve in curves for row in curve.rows(metric)), columns)
+    return to_frame((row for curve in curves for row in curve.rows(metric)), columns)

@@ -81,10 +81,10 @@ def read(table: pd.DataFrame) -> pd.DataFrame:
     """The table with headings and words in the session's language; its figures as they are."""
     if language.current() == ENGLISH:
         return table
-    shown = table.drop(columns=CODES, errors="ignore")
-    words = {name: say(HEADINGS.get(str(name), str(name))) for name in shown.columns}
-    for place, kind in enumerate(shown.dtypes):
+    display_table = table.drop(columns=CODES, errors="ignore")
+    words = {name: say(HEADINGS.get(str(name), str(name))) for name in display_table.columns}
+    for place, kind in enumerate(display_table.dtypes):
         if pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind):
-            cells = [say(it) if isinstance(it, str) else it for it in shown.iloc[:, place]]
-            shown.isetitem(place, cells)
-    return shown.rename(columns=words)
+            cells = [say(it) if isinstance(it, str) else it for it in display_table.iloc[:, place]]
+            display_table.isetitem(place, cells)
+    return display_table.rename(columns=words)

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.gain import Keeping, Kept, first_keeping
-from dpmf_core.runs.needed_epsilon import Needed
+from dpmf_core.runs.gain import Keeping, KeptGain, first_keeping
+from dpmf_core.runs.needed_epsilon import NeededEpsilon
 from pages.kit.language import say
 from pages.kit.session_widgets import bind
 
@@ -32,40 +32,40 @@ def percent(key: str) -> int:
     return int(box)
 
 
-def answer(line: Sequence[Kept], wanted: int) -> tuple[str, str]:
+def answer(line: Sequence[KeptGain], target: int) -> tuple[str, str]:
     """The epsilon that it takes, and its range over draws; of a line that keeps less everywhere,
-    the most that it keeps. wanted: in percent. line: ascending by epsilon, not empty.
+    the most that it keeps. target: in percent. line: ascending by epsilon, not empty.
     """
-    found = first_keeping(line, wanted / 100)
-    if found.median is None:
+    keeping = first_keeping(line, target / 100)
+    if keeping.median is None:
         top = max(line, key=lambda it: it.median)
         return phrase("no ε up to {most} does", most=budget_text(line[-1].epsilon)), phrase(
             "; the most is {share:.0%}, at ε = {epsilon}",
             share=top.median,
             epsilon=budget_text(top.epsilon),
         )
-    if found.median.is_first:
-        least = phrase("ε = {epsilon} does", epsilon=epsilon(found.median))
+    if keeping.median.is_first:
+        least = phrase("ε = {epsilon} does", epsilon=epsilon(keeping.median))
         return least, phrase(", the smallest that was measured")
-    about = "=" if found.median.is_measured else "≈"
-    value = phrase("ε {about} {epsilon}", about=about, epsilon=epsilon(found.median))
-    return value, _range(found, line)
+    about = "=" if keeping.median.is_measured else "≈"
+    value = phrase("ε {about} {epsilon}", about=about, epsilon=epsilon(keeping.median))
+    return value, _range(keeping, line)
 
 
-def epsilon(needed: Needed) -> str:
+def epsilon(estimate: NeededEpsilon) -> str:
     """As it is printed: what lies between measured points is known to two digits at most."""
-    return budget_text(needed.epsilon if needed.is_measured else chosen(needed))
+    return budget_text(estimate.epsilon if estimate.is_measured else target_epsilon(estimate))
 
 
-def chosen(needed: Needed) -> float:
+def target_epsilon(estimate: NeededEpsilon) -> float:
     """The epsilon that a person goes to."""
-    return needed.epsilon if needed.is_measured else float(f"{needed.epsilon:.2g}")
+    return estimate.epsilon if estimate.is_measured else float(f"{estimate.epsilon:.2g}")
 
 
-def _range(found: Keeping, line: Sequence[Kept]) -> str:
+def _range(keeping: Keeping, line: Sequence[KeptGain]) -> str:
     """By the best draws and by the worst, where they differ."""
-    if found.best is None or found.median == found.best == found.worst:
+    if keeping.best is None or keeping.median == keeping.best == keeping.worst:
         return ""
     beyond = phrase("more than {epsilon}", epsilon=budget_text(line[-1].epsilon))
-    worst = beyond if found.worst is None else epsilon(found.worst)
-    return phrase(", {best} to {worst} over draws", best=epsilon(found.best), worst=worst)
+    worst = beyond if keeping.worst is None else epsilon(keeping.worst)
+    return phrase(", {best} to {worst} over draws", best=epsilon(keeping.best), worst=worst)

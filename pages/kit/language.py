@@ -21,8 +21,8 @@ def current() -> str:
 
 def _first() -> str:
     browser = (st.context.locale or "").split("-")[0].lower()
-    asked = st.query_params.get(NAME, "")
-    return next((code for code in (asked, browser) if code in LANGUAGES), ENGLISH)
+    link = st.query_params.get(NAME, "")
+    return next((code for code in (link, browser) if code in LANGUAGES), ENGLISH)
 
 
 def say(text: str, /, **values: Any) -> str:
@@ -30,19 +30,19 @@ def say(text: str, /, **values: Any) -> str:
     return translated(current(), text, **values)
 
 
-def written(text: str) -> str:
+def local_figure(text: str) -> str:
     """A figure that is printed as in English, as the session's language writes it."""
     return figure(text, current())
 
 
 def separators() -> str:
     """The decimal mark and that of thousands, as a figure of Plotly's wants them."""
-    return written(".,")
+    return local_figure(".,")
 
 
 def figures_in_browser() -> dict[str, str]:
     """How components write the figures that they fill in: decimal mark and percent sign."""
-    return {"mark": separators()[0], "percent": written("%")}
+    return {"mark": separators()[0], "percent": local_figure("%")}
 
 
 def put(code: str) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
 from dpmf_core.serving import class_records
-from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, opened
+from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, sequence_of
 from pages.kit import language, links
 from pages.kit.page_table import BY_ID
 
@@ -27,7 +27,7 @@ def current() -> LessonLink | None:
     if token is None or "lesson.complaint" in state:
         return None
     try:
-        sequence = _check_pages(opened(token))
+        sequence = _check_pages(sequence_of(token))
     except BadInput as error:
         state["lesson.complaint"] = error.args[0]
         del st.query_params[NAME]
@@ -60,10 +60,10 @@ def _begin(sequence: LessonSequence, token: str) -> None:
     state["lesson.answers"] = answers or {}
     if sequence.language:
         state[language.KEY] = sequence.language
-    reached = [
+    opened_pages = [
         place for place in range(len(sequence.steps)) if f"{place}.opened" in (answers or {})
     ]
-    _open(max(reached, default=0))
+    _open(max(opened_pages, default=0))
 
 
 def _open(place: int) -> None:
@@ -128,8 +128,8 @@ def is_hidden(name: str) -> bool:
 
 def sequence() -> LessonSequence | None:
     """The teacher's link that this session was opened with."""
-    found: LessonSequence | None = st.session_state.get("lesson.sequence")
-    return found
+    teacher_link: LessonSequence | None = st.session_state.get("lesson.sequence")
+    return teacher_link
 
 
 def place() -> int:
@@ -141,22 +141,24 @@ def answers(of: str = "") -> dict[str, str]:
     """What was answered, by step: on this page of the teacher's sequence or, without one, in the
     lesson `of`.
     """
-    given: dict[str, str] = st.session_state.setdefault("lesson.answers", {})
+    answer_texts: dict[str, str] = st.session_state.setdefault("lesson.answers", {})
     start = _start(of)
-    return {step.removeprefix(start): it for step, it in given.items() if step.startswith(start)}
+    return {
+        step.removeprefix(start): it for step, it in answer_texts.items() if step.startswith(start)
+    }
 
 
 def note(step: str, text: str, of: str = "") -> None:
     """A step is reached, with an answer or without; the first answer stands."""
     state = st.session_state
-    given: dict[str, str] = state.setdefault("lesson.answers", {})
-    if (name := _start(of) + step) in given:
+    answer_texts: dict[str, str] = state.setdefault("lesson.answers", {})
+    if (name := _start(of) + step) in answer_texts:
         return
-    given[name] = text
-    found = sequence()
-    if found is not None and found.gathers:
+    answer_texts[name] = text
+    teacher_link = sequence()
+    if teacher_link is not None and teacher_link.gathers:
         try:
-            class_records.record(found.id, state["lesson.seat"], given)
+            class_records.record(teacher_link.id, state["lesson.seat"], answer_texts)
         except BadInput as error:
             state["lesson.complaint"] = error.args[0]
 

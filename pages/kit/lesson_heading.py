@@ -20,28 +20,28 @@ def draw() -> None:
     link: LessonLink | None = st.session_state.get("lesson.link")
     if link is None:
         return
-    found = lesson.sequence()
-    several = found is not None and len(found.steps) > 1
+    sequence = lesson.sequence()
+    several = sequence is not None and len(sequence.steps) > 1
     if not (several or link.title or link.question):
         return
     with st.container(border=True):
-        if found is not None and several:
-            _draw_way(found)
+        if sequence is not None and several:
+            _draw_way(sequence)
         if link.title or link.question:
             title = escape_letters(link.title) or say("Lesson")
             st.markdown(f":material/school: **{title}**  \n{escape_letters(link.question)}")
-        if found is not None and link.question and link.page != "lessons":
+        if sequence is not None and link.question and link.page != "lessons":
             _draw_answer_box()
 
 
-def _draw_way(found: LessonSequence) -> None:
+def _draw_way(sequence: LessonSequence) -> None:
     """Where in the sequence the session is, and the buttons that lead back and on."""
-    place, last = lesson.place(), len(found.steps) - 1
+    place, last = lesson.place(), len(sequence.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             say(
                 "{title} · page {place} of {pages}",
-                title=escape_letters(found.title) or say("Lesson"),
+                title=escape_letters(sequence.title) or say("Lesson"),
                 place=place + 1,
                 pages=last + 1,
             )
@@ -64,7 +64,7 @@ def _draw_way(found: LessonSequence) -> None:
         elif st.button(say("Finish"), key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
     if place == last and st.session_state.get("lesson.finished"):
-        _draw_end(found)
+        _draw_end(sequence)
 
 
 def _draw_answer_box() -> None:
@@ -76,8 +76,8 @@ def _draw_answer_box() -> None:
         text = st.text_area(
             say("Your answer"), key=f"lesson.text.on{lesson.place()}", max_chars=LONGEST
         )
-        sent = st.form_submit_button(say("Send"))
-    if sent and text.strip():
+        submitted = st.form_submit_button(say("Send"))
+    if submitted and text.strip():
         lesson.note("answer", text.strip())
         st.rerun()
     draw_notice()
@@ -85,31 +85,31 @@ def _draw_answer_box() -> None:
 
 def draw_notice() -> None:
     """Who will read an answer."""
-    found = lesson.sequence()
-    if found is not None and found.gathers:
+    sequence = lesson.sequence()
+    if sequence is not None and sequence.gathers:
         st.caption(say("Your teacher sees the answers of the class, without names."))
 
 
-def missing(found: LessonSequence) -> list[int]:
+def missing(sequence: LessonSequence) -> list[int]:
     """The pages of a sequence on which something is still to be answered, from 1."""
-    given = st.session_state.get("lesson.answers", {})
+    answers = st.session_state.get("lesson.answers", {})
     return [
         place + 1
-        for place, link in enumerate(found.steps)
-        if any(f"{place}.{step}" not in given for step in steps_of(link))
+        for place, link in enumerate(sequence.steps)
+        if any(f"{place}.{step}" not in answers for step in steps_of(link))
     ]
 
 
 def steps_of(link: LessonLink) -> tuple[str, ...]:
     """What there is to answer on a page of a sequence."""
-    if link.page == "lessons" and (taught := LESSONS.get(link.query.get("lesson", ""))):
-        return taught.steps
+    if link.page == "lessons" and (taught_lesson := LESSONS.get(link.query.get("lesson", ""))):
+        return taught_lesson.steps
     return ("answer",) if link.question else ()
 
 
-def _draw_end(found: LessonSequence) -> None:
+def _draw_end(sequence: LessonSequence) -> None:
     """The code of whoever has answered everything; else what is missing."""
-    if pages := missing(found):
+    if pages := missing(sequence):
         st.warning(
             say(
                 "Something is still to be answered on page {pages}.",
@@ -119,22 +119,22 @@ def _draw_end(found: LessonSequence) -> None:
         return
     state = st.session_state
     if "lesson.code" not in state:
-        right, asked = _predictions(found)
-        state["lesson.code"] = completion.code(found.id, right, asked)
+        right, total = _predictions(sequence)
+        state["lesson.code"] = completion.code(sequence.id, right, total)
     lesson.note("finished", "")
     draw_code(state["lesson.code"])
 
 
-def _predictions(found: LessonSequence) -> tuple[int, int]:
+def _predictions(sequence: LessonSequence) -> tuple[int, int]:
     """How many predictions were right, and how many there were."""
-    given = st.session_state.get("lesson.answers", {})
+    answers = st.session_state.get("lesson.answers", {})
     parts = [
         (f"{place}.{part.id}", part.right)
-        for place, link in enumerate(found.steps)
+        for place, link in enumerate(sequence.steps)
         if link.page == "lessons" and link.query.get("lesson") in LESSONS
         for part in LESSONS[link.query["lesson"]].parts
     ]
-    return sum(given.get(step) == str(right) for step, right in parts), len(parts)
+    return sum(answers.get(step) == str(right) for step, right in parts), len(parts)
 
 
 def draw_code(code: str) -> None:

@@ -16,7 +16,7 @@ from dpmf_core.serving.lesson_links import (
     TEACHER,
     LessonLink,
     LessonSequence,
-    signed,
+    link_token,
 )
 from pages.kit import lesson, links, safe_text, sidebar_values
 from pages.kit.components import copy_link, scroll_here
@@ -25,9 +25,10 @@ from pages.kit.page_table import Page
 from pages.kit.safe_text import escape_letters
 
 PAGES = "lesson.pages"  # in the session: the pages of a sequence that is being made
-OPEN, MADE = "lesson.maker", "lesson.made"  # the page whose form is open; what was made there last
+OPEN = "lesson.maker"  # in the session: the page whose form is open
+LAST_SEQUENCE = "lesson.made"  # in the session: what was made there last
 TURNS = "lesson.turns"  # in the session: how often the button was pressed
-PRESSED = "lesson.pressed"  # in the session: the key of a button of the form
+PRESSED_BUTTON = "lesson.pressed"  # in the session: the key of a button of the form
 WAYS: dict[str, tuple[str, Literal["primary", "secondary"]]] = {
     "lesson.make": (phrase("Make it"), "primary"),
     "lesson.add": (phrase("Add to a sequence"), "secondary"),
@@ -98,12 +99,12 @@ def _open(page_id: str) -> None:
 
 def _close() -> None:
     st.session_state.pop(OPEN, None)
-    st.session_state.pop(MADE, None)
+    st.session_state.pop(LAST_SEQUENCE, None)
 
 
 def _press(key: str) -> None:
     """As `_open`; what the form says counts when it is drawn next."""
-    st.session_state[PRESSED] = key
+    st.session_state[PRESSED_BUTTON] = key
 
 
 def _make(link: LessonLink, gathers: bool) -> None:
@@ -111,16 +112,16 @@ def _make(link: LessonLink, gathers: bool) -> None:
     with st.container(horizontal=True):
         for key, (words, kind) in WAYS.items():
             st.button(say(words), key=key, type=kind, on_click=_press, args=(key,))
-    pressed = st.session_state.pop(PRESSED, None)
-    if pressed == "lesson.make":
-        st.session_state[MADE] = LessonSequence.parse(steps=(link,), gathers=gathers)
-    elif pressed == "lesson.add":
+    button_key = st.session_state.pop(PRESSED_BUTTON, None)
+    if button_key == "lesson.make":
+        st.session_state[LAST_SEQUENCE] = LessonSequence.parse(steps=(link,), gathers=gathers)
+    elif button_key == "lesson.add":
         add(link)
-    made: LessonSequence | None = st.session_state.get(MADE)
-    if made is None:
+    sequence: LessonSequence | None = st.session_state.get(LAST_SEQUENCE)
+    if sequence is None:
         return
-    if made.steps == (link,) and made.gathers == gathers:
-        show_links(made)
+    if sequence.steps == (link,) and sequence.gathers == gathers:
+        show_links(sequence)
     else:
         st.caption(say("Something was changed since the link was made: make it again."))
 
@@ -136,7 +137,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
             say("Question"), key="lesson.question", max_chars=600, persist_state="session"
         )
     with right:
-        locked, unseen = _ask_locks(page)
+        locked_controls, hidden_controls = _ask_locks(page)
         gathers = st.toggle(
             say("Gather answers for a class view"),
             True,
@@ -146,8 +147,8 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
     return {
         "page": page.id,
         "query": dict(st.query_params),
-        "locked": locked,
-        "hidden": unseen,
+        "locked": locked_controls,
+        "hidden": hidden_controls,
         "title": title,
         "question": question,
     }, gathers
@@ -157,36 +158,36 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Which controls are locked, and which are hidden."""
     has_epsilon = page.data_kind is not None and "eps" not in page.unused
     choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
-    picked = st.radio(
+    choice = st.radio(
         say("What the class may change"),
         choices,
         key="lesson.may_change",
         horizontal=True,
         format_func=say,
     )
-    if picked == AS_CHOSEN:
-        locked = _ask_controls(say("Locked"), "lesson.locked", ["data", "algo", "seed"])
-        return locked, _ask_controls(say("Hidden"), "lesson.hidden", [])
-    if picked == EVERYTHING:
+    if choice == AS_CHOSEN:
+        locked_controls = _ask_controls(say("Locked"), "lesson.locked", ["data", "algo", "seed"])
+        return locked_controls, _ask_controls(say("Hidden"), "lesson.hidden", [])
+    if choice == EVERYTHING:
         return (), ()
-    kept = tuple(it for it in CONTROLS if it != "eps" or picked != ONLY_EPSILON)
+    controls = tuple(it for it in CONTROLS if it != "eps" or choice != ONLY_EPSILON)
     out_of_sight = st.toggle(say("Hide what is locked"), key="lesson.hide")
-    return ((), kept) if out_of_sight else (kept, ())
+    return ((), controls) if out_of_sight else (controls, ())
 
 
 def _ask_controls(label: str, key: str, first: list[str]) -> tuple[str, ...]:
-    picked = st.multiselect(
+    selection = st.multiselect(
         label, list(CONTROLS), first, key=key, format_func=lambda name: say(CONTROLS[name])
     )
-    return tuple(picked)
+    return tuple(selection)
 
 
 # ---- a sequence that is being made ---------------------------------------------------------------
 
 
 def pages() -> list[LessonLink]:
-    found: list[LessonLink] = st.session_state.setdefault(PAGES, [])
-    return found
+    steps: list[LessonLink] = st.session_state.setdefault(PAGES, [])
+    return steps
 
 
 def add(link: LessonLink) -> None:
@@ -205,12 +206,12 @@ def address(token: str, name: str = lesson.NAME, **more: str) -> str:
 
 def show_links(sequence: LessonSequence) -> None:
     """The links of a sequence: for the class, in a frame of a course site, for the teacher."""
-    token = signed(sequence)
+    token = link_token(sequence)
     st.markdown(say("**For the class**"))
     copy_link.draw("lesson.copy.class", address(token))
     if sequence.gathers:
         st.markdown(say("**For you alone: the class view**"))
-        teacher = address(signed(sequence, TEACHER), "teach")
+        teacher = address(link_token(sequence, TEACHER), "teach")
         here = (st.context.url or "").split("?")[0].rstrip("/")
         copy_link.draw("lesson.copy.teacher", teacher.replace(here, _lessons(here), 1))
     with st.expander(say("In a frame of a course site")):

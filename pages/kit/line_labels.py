@@ -34,14 +34,14 @@ def place(fig: go.Figure) -> go.Figure:
 
     A figure of many lines keeps its legend.
     """
-    named = [it for it in fig.data if getattr(it, "showlegend", False) is not False]
-    named = [it for it in named if it.name and _drawn(it, _is_log(fig))]
-    if not 0 < len(named) <= MOST:
+    traces = [it for it in fig.data if getattr(it, "showlegend", False) is not False]
+    traces = [it for it in traces if it.name and _line_values(it, _is_log(fig))]
+    if not 0 < len(traces) <= MOST:
         return fig
-    areas = [it for it in named if it.fill]
+    areas = [it for it in traces if it.fill]
     _name_areas(fig, areas)
-    _name_ends(fig, [it for it in named if it not in areas])
-    for it in named:
+    _name_ends(fig, [it for it in traces if it not in areas])
+    for it in traces:
         it.showlegend = False
     return fig
 
@@ -53,8 +53,8 @@ def _name_ends(fig: go.Figure, lines: Sequence[Any]) -> None:
         return
     low, high = _span(fig)
     pixels = (fig.layout.height - AROUND) / (high - low or 1.0)
-    shown = _apart([(it.at - low) * pixels for it in ends], [len(it.rows) * LINE for it in ends])
-    for end, height in zip(ends, shown, strict=True):
+    heights = _apart([(it.at - low) * pixels for it in ends], [len(it.rows) * LINE for it in ends])
+    for end, height in zip(ends, heights, strict=True):
         _annotate(fig, end, height - (end.at - low) * pixels)
     longest = max(len(row) for end in ends for row in end.rows)
     fig.layout.margin.r = max(fig.layout.margin.r or 0, int(longest * WIDTH) + 26)
@@ -126,16 +126,16 @@ def _is_log(fig: go.Figure) -> bool:
     return bool(fig.layout.yaxis.type == "log")
 
 
-def _drawn(trace: Any, log: bool) -> list[float]:
+def _line_values(trace: Any, log: bool) -> list[float]:
     """The y values of a line that can be drawn; none of another trace."""
     if "lines" not in (getattr(trace, "mode", None) or "") or trace.y is None:
         return []
-    found = [float(y) for y in trace.y if y is not None and math.isfinite(y)]
-    return [y for y in found if y > 0] if log else found
+    values = [float(y) for y in trace.y if y is not None and math.isfinite(y)]
+    return [y for y in values if y > 0] if log else values
 
 
 def _end(trace: Any, log: bool) -> _End:
-    last = _drawn(trace, log)[-1]
+    last = _line_values(trace, log)[-1]
     rows = tuple(textwrap.wrap(str(trace.name), LETTERS, break_long_words=False)) or ("",)
     return _End(math.log10(last) if log else last, rows, str(trace.line.color or colours.ink()))
 
@@ -149,27 +149,27 @@ def _values(fig: go.Figure) -> Iterator[float]:
 
 def _span(fig: go.Figure) -> tuple[float, float]:
     """The ends of the y axis as it will be drawn, about."""
-    if (given := fig.layout.yaxis.range) is not None:
-        return float(given[0]), float(given[1])
+    if (axis_range := fig.layout.yaxis.range) is not None:
+        return float(axis_range[0]), float(axis_range[1])
     values = [it for it in _values(fig) if math.isfinite(it)]
     if _is_log(fig):
         values = [math.log10(it) for it in values if it > 0]
     return min(values), max(values)
 
 
-def _apart(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
+def _apart(targets: Sequence[float], heights: Sequence[float]) -> list[float]:
     """Places in ascending order, near those wanted, so that labels of these heights do not
     overlap: overlapping ones are put together around their common middle.
     """
     blocks: list[tuple[float, float, list[int]]] = []  # middle, height, members
-    for index, (middle, height) in enumerate(zip(wanted, heights, strict=True)):
+    for index, (middle, height) in enumerate(zip(targets, heights, strict=True)):
         block = (middle, height, [index])
         while blocks and blocks[-1][0] + blocks[-1][1] / 2 > block[0] - block[1] / 2:
             before = blocks.pop()
             members = before[2] + block[2]
-            block = (sum(wanted[i] for i in members) / len(members), before[1] + block[1], members)
+            block = (sum(targets[i] for i in members) / len(members), before[1] + block[1], members)
         blocks.append(block)
-    places = [0.0] * len(wanted)
+    places = [0.0] * len(targets)
     for middle, height, members in blocks:
         bottom = middle - height / 2
         for index in members:

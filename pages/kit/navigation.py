@@ -51,7 +51,7 @@ def _freeze_startup_objects() -> None:
 def _needs_lesson(name: str) -> bool:
     """Whether a page opens by a lesson link alone, and this session has none."""
     free = settings().pages_without_lesson
-    return free is not None and name not in free and given is None and not who.operator
+    return free is not None and name not in free and lesson_link is None and not who.operator
 
 
 def _pages(for_operator: bool) -> dict[str, page_table.Page]:
@@ -59,7 +59,7 @@ def _pages(for_operator: bool) -> dict[str, page_table.Page]:
     return {it.id: it for it in page_table.PAGES if for_operator or not it.for_operator}
 
 
-def _navigate(open_to: dict[str, page_table.Page], front: dict[str, str], shown: bool) -> str:
+def _navigate(open_to: dict[str, page_table.Page], front: dict[str, str], visible: bool) -> str:
     """Declare the pages to Streamlit; the id of the one that is opened.
 
     front: the page that stands for each section in the header; the others are not shown there,
@@ -67,7 +67,7 @@ def _navigate(open_to: dict[str, page_table.Page], front: dict[str, str], shown:
     """
     for it in open_to.values():
         inside = it.section in page_table.SECTIONS
-        declared[it.id] = st.Page(
+        streamlit_pages[it.id] = st.Page(
             it.script,
             title=say(it.section if inside else it.title),
             icon=page_table.SECTIONS[it.section].material_icon if inside else it.material_icon,
@@ -75,17 +75,17 @@ def _navigate(open_to: dict[str, page_table.Page], front: dict[str, str], shown:
             default=it.id == page_table.HOME,
             visibility="visible" if front[it.section] == it.id else "hidden",
         )
-    found = st.navigation(list(declared.values()), position="top" if shown else "hidden")
+    page = st.navigation(list(streamlit_pages.values()), position="top" if visible else "hidden")
     # Streamlit gives the default page an empty address
-    return found.url_path or page_table.HOME
+    return page.url_path or page_table.HOME
 
 
-def _open(open_to: dict[str, page_table.Page], shown: bool) -> str:
+def _open(open_to: dict[str, page_table.Page], visible: bool) -> str:
     """The id of the opened page; where the header is shown, it stands there for its section."""
     front = {it.section: it.id for it in reversed(open_to.values())}
-    name = _navigate(open_to, front, shown)
-    if shown and front[open_to[name].section] != name:
-        _navigate(open_to, front | {open_to[name].section: name}, shown)
+    name = _navigate(open_to, front, visible)
+    if visible and front[open_to[name].section] != name:
+        _navigate(open_to, front | {open_to[name].section: name}, visible)
     return name
 
 
@@ -96,7 +96,7 @@ def _draw_row(open_to: dict[str, page_table.Page], page: page_table.Page) -> Non
         return
     with st.container(horizontal=True, gap="xsmall", key="navigation.row"):
         for it in together:
-            st.page_link(declared[it.id], label=say(it.title), icon=it.material_icon)
+            st.page_link(streamlit_pages[it.id], label=say(it.title), icon=it.material_icon)
 
 
 def _tab_title(page: page_table.Page) -> str:
@@ -111,34 +111,34 @@ def _draw(page: page_table.Page) -> None:
         note = controls.sidebar_note() if page.id == "trade-off" else ""
         sidebar.draw(page.data_kind, page.unused, note)
     st.set_page_config(page_title=_tab_title(page))
-    if given is None:
+    if lesson_link is None:
         _draw_row(pages, page)
     lesson_heading.draw()
     maker = st.container()  # of a lesson link, in full width above the page
     run_progress.begin()
-    if words := data_sets.unsuited(page):
+    if words := data_sets.why_unsuited(page):
         st.title(say(page.title), anchor=False)
         st.warning(safe_text.escape(words))
     else:
-        declared[page.id].run()
+        streamlit_pages[page.id].run()
     if page.data_kind is not None:
         sidebar_epsilon.draw_bar(page.unused)
     run_progress.leave()
     _freeze_startup_objects()
-    if given is None and page.in_lessons and page.id != "lessons":
+    if lesson_link is None and page.in_lessons and page.id != "lessons":
         button = st.container() if page.data_kind is None else st.sidebar
         lesson_maker.draw(page, button, maker)
 
 
 _require_login()
-given = lesson.current()
+lesson_link = lesson.current()
 who = visitor.asker()
 pages = _pages(who.operator)
-declared: dict[str, st.Page] = {}
-name = _open(pages, shown=given is None)
+streamlit_pages: dict[str, st.Page] = {}
+name = _open(pages, visible=lesson_link is None)
 # a lesson shows its page alone
-if given is not None and name != given.page:
-    st.switch_page(declared[given.page], query_params=lesson.address())
+if lesson_link is not None and name != lesson_link.page:
+    st.switch_page(streamlit_pages[lesson_link.page], query_params=lesson.address())
 sessions.note(name)
 if _needs_lesson(name):
     st.title(say("Open a lesson link"), anchor=False)

@@ -22,12 +22,12 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of, charges_of
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, polling, safe_text
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 
 Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between looks at an account while runs go on
 # what this session asked for by a button and has not been handed to the engine yet
-BOUGHT = "odometer.bought"
+BOUGHT_WORK = "odometer.bought"
 NO_PROMISE = phrase(
     "It is the composition of what was drawn. Read off after results were seen, and with the next"
     " run chosen in their light, it is no guarantee by itself: for one, set a budget before you"
@@ -92,31 +92,35 @@ def buy(works: Sequence[Work]) -> None:
     """Work on private data that a person asked for by a button; as a callback, before the page
     is drawn.
     """
-    st.session_state[BOUGHT] = st.session_state.get(BOUGHT, frozenset()) | {
+    st.session_state[BOUGHT_WORK] = st.session_state.get(BOUGHT_WORK, frozenset()) | {
         _identity(work) for work in works
     }
 
 
-def admit(specs: Mapping[str, Work], held: Mapping[str, Any]) -> tuple[dict[str, Work], bool]:
+def admit(
+    specs: Mapping[str, Work], current_work: Mapping[str, Any]
+) -> tuple[dict[str, Work], bool]:
     """Of wanted work what may be handed to the engine: all on public data; on private data what was
     asked for, or costs nothing because it is there.
     And whether anything was asked for by a button.
 
-    held: what this session has a handle on already, by name.
+    current_work: what this session has a handle on already, by name.
     """
-    bought: frozenset[str] = st.session_state.get(BOUGHT, frozenset())
+    purchases: frozenset[str] = st.session_state.get(BOUGHT_WORK, frozenset())
     secret = names_of_private(specs)
     through = {
         name: work
         for name, work in specs.items()
         if name not in secret
-        or held.get(name) == work
-        or _identity(work) in bought
+        or current_work.get(name) == work
+        or _identity(work) in purchases
         or engine().had(work)
     }
-    left = bought - {_identity(work) for work in through.values()} if bought else bought
-    st.session_state[BOUGHT] = left
-    return through, left != bought
+    remaining = (
+        purchases - {_identity(work) for work in through.values()} if purchases else purchases
+    )
+    st.session_state[BOUGHT_WORK] = remaining
+    return through, remaining != purchases
 
 
 def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:
@@ -203,7 +207,7 @@ def _refusal(account: Account, charges: Sequence[Charge]) -> str:
         if budget is not None:
             fits([entry.charge for entry in account.entries], charges, budget)
     except BadInput as error:
-        return safe_text.said(error)
+        return safe_text.message(error)
     return ""
 
 
@@ -270,21 +274,21 @@ def _running(account: Account) -> bool:
     return any(entry.state == "running" for entry in account.entries)
 
 
-def _panel(account: Account, where: str, units: int, watched: bool) -> None:
+def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
     """Drawn again and again while runs go on, for what they draw in the end is known only then."""
-    if watched and not _running(account):
+    if goes_on and not _running(account):
         st.rerun()
     total, budget = account.total, account.budget
-    spent = epsilon_text(total.epsilon)
-    drawn = say("**Drawn from these data so far: ε = {epsilon}**", epsilon=spent)
+    total_text = epsilon_text(total.epsilon)
+    headline = say("**Drawn from these data so far: ε = {epsilon}**", epsilon=total_text)
     if budget:
-        drawn = say(
+        headline = say(
             "**Drawn from these data so far: ε = {epsilon} of {budget}**",
-            epsilon=spent,
+            epsilon=total_text,
             budget=epsilon_text(budget.epsilon),
         )
-    st.markdown(linked(drawn))
-    plan = f" {say('Of what is running the whole plan counts.')}" if watched else ""
+    st.markdown(linked(headline))
+    plan = f" {say('Of what is running the whole plan counts.')}" if goes_on else ""
     st.caption(terms(total) + plan)
     with st.popover(say("What it is made of"), width="stretch"):
         _draw_account(account, total)
@@ -292,7 +296,7 @@ def _panel(account: Account, where: str, units: int, watched: bool) -> None:
         _budget(account, where, units)
 
 
-def table(found: Sequence[Line]) -> pd.DataFrame:
+def table(lines: Sequence[Line]) -> pd.DataFrame:
     """What an account's total is made of."""
     return pd.DataFrame(
         [
@@ -307,7 +311,7 @@ def table(found: Sequence[Line]) -> pd.DataFrame:
                 say("first (UTC)"): _minute(line.first),
                 say("last (UTC)"): _minute(line.last),
             }
-            for line in found
+            for line in lines
         ]
     )
 
@@ -320,7 +324,7 @@ def _epsilon_or_none(epsilon: float | None, unit: str) -> str:
     if epsilon is None:
         return say("none")
     if not unit:
-        return written(epsilon_text(epsilon))
+        return local_figure(epsilon_text(epsilon))
     return say("{epsilon} per {unit}", epsilon=epsilon_text(epsilon), unit=phrase(unit))
 
 
@@ -331,28 +335,28 @@ def _draw_account(account: Account, total: Total) -> None:
         return
     safe_text.table(table(lines))
     raw = sum(line.times for line in lines)
-    said = say(ONE_RUN if raw == 1 else SOME_RUNS, count=raw)
-    if total.uncovered:
-        uncovered = say(
+    sentence = say(ONE_RUN if raw == 1 else SOME_RUNS, count=raw)
+    if total.n_uncovered:
+        addition = say(
             "Nor does it cover what {count} of them released: nothing is proved of it for one"
             " {unit}.",
-            count=total.uncovered,
+            count=total.n_uncovered,
             unit=phrase(total.unit),
         )
-        said = f"{said} {uncovered}"
-    st.caption(said)
+        sentence = f"{sentence} {addition}"
+    st.caption(sentence)
 
 
 def _budget(account: Account, where: str, units: int) -> None:
     """A budget for all that is drawn from the data: set, or taken away."""
-    held = account.budget
+    budget = account.budget
     st.markdown(say("**A budget for everything that is drawn from these data**"))
     left, right = st.columns(2)
     epsilon = left.number_input(
         say("ε, in all"),
         1e-4,
         1000.0,
-        held.epsilon if held else None,
+        budget.epsilon if budget else None,
         key=f"{where}.budget.epsilon",
         format="%g",
         placeholder=say("none"),
@@ -361,18 +365,18 @@ def _budget(account: Account, where: str, units: int) -> None:
         say("δ, in all"),
         1e-15,
         0.49,
-        held.delta if held else default_delta(units),
+        budget.delta if budget else default_delta(units),
         key=f"{where}.budget.delta",
         format="%.1e",
     )
     if st.button(
-        say("Change the budget") if held else say("Set the budget"),
+        say("Change the budget") if budget else say("Set the budget"),
         key=f"{where}.budget.set",
         disabled=epsilon is None,
         width="stretch",
     ):
         _set(account, epsilon, delta)
-    if held and st.button(
+    if budget and st.button(
         say("take it away").capitalize(), key=f"{where}.budget.none", width="stretch"
     ):
         _set(account, None, None)

@@ -124,12 +124,12 @@ def _plain(address: str) -> str:
 
 
 _FIRST = {it.section: it.id for it in reversed(PAGES)}
-_MEANT = {_plain(section): _FIRST[section] for section in SECTIONS}
-_MEANT |= {_plain(name): it.id for it in PAGES for name in (*it.also, it.id)}
+_PAGE_IDS = {_plain(section): _FIRST[section] for section in SECTIONS}
+_PAGE_IDS |= {_plain(name): it.id for it in PAGES for name in (*it.also, it.id)}
 
 
 def page_meant(address: str) -> str | None:
     """The id of the page that an address means, exact or as somebody remembers it; None where
     there is none.
     """
-    return _MEANT.get(_plain(address))
+    return _PAGE_IDS.get(_plain(address))

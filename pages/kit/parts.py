@@ -13,7 +13,7 @@ from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.planning import Prepared
+from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import (
@@ -32,12 +32,12 @@ from pages.kit import (
 from pages.kit.choice import SampleChoice
 from pages.kit.comparison import better_method
 from pages.kit.components import matched_parts
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 from pages.kit.parts_words import Subject
 
 METRIC = "objective"
 WITH_PARTS = ("main", "twin")  # the runs whose parts are shown
-Done = dict[str, Run]
+Runs = dict[str, Run]
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class FirstView:
     stand there beside their partners.
     """
 
-    done: Done
+    runs: Runs
     grid: EpsilonGrid
-    drawn: bool
+    has_parts: bool
 
 
 def draw_first_view(
@@ -69,35 +69,35 @@ def draw_first_view(
 
     def draw(waits: bool) -> tuple[EpsilonGrid, bool]:
         grid = epsilon_grid.read(spec, METRIC, also=(choice.epsilon,))
-        found = None
+        story = None
         if waits or grid.point(choice.epsilon) is not None:
-            found = parts_story.of_grid(subject, choice, spec, grid, proved, most)
-        if found is not None and not found["pending"]:
-            first_view.remember(page, choice, found)
-        shown = found or (first_view.before(page) if waits else None)
-        if shown is not None:
+            story = parts_story.of_grid(subject, choice, spec, grid, proved, most)
+        if story is not None and not story["pending"]:
+            first_view.remember(page, choice, story)
+        displayed_story = story or (first_view.before(page) if waits else None)
+        if displayed_story is not None:
             with head:
-                matched_parts.draw(f"{page}.matched", shown)
-        return grid, shown is not None
+                matched_parts.draw(f"{page}.matched", displayed_story)
+        return grid, displayed_story is not None
 
-    grid, drawn = draw(waits=False)
+    grid, has_parts = draw(waits=False)
     with news:
         first = comparison.first_runs(selection)
-        done = run_progress.request(page, selection.runs, first=first, whole=WITH_PARTS)
-    if not drawn:
-        grid, drawn = draw(waits=True)
-    if not drawn:
+        runs = run_progress.request(page, selection.runs, first=first, whole=WITH_PARTS)
+    if not has_parts:
+        grid, has_parts = draw(waits=True)
+    if not has_parts:
         with head:
             st.title(parts_words.opening(subject, choice), anchor=False)
             st.write(odometer.opening_text(page))
     if proved:
         stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])
-    if better := better_method(done, selection.runs, METRIC):
+    if better := better_method(runs, selection.runs, METRIC):
         st.markdown(better)
-    return FirstView(done, grid, drawn)
+    return FirstView(runs, grid, has_parts)
 
 
-def label(choice: SampleChoice, ready: Prepared) -> None:
+def label(choice: SampleChoice, ready: PreparedRun) -> None:
     """The privacy label, which opens to the ledger."""
     privacy_card.label(
         ready.plan,
@@ -108,24 +108,24 @@ def label(choice: SampleChoice, ready: Prepared) -> None:
     )
 
 
-def price(selection: Comparison, done: Done, subject: Subject) -> None:
+def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
     """Every method at this epsilon, and the objective by step."""
     page = subject.id
-    lines = comparison.curves(done, {METRIC: phrase("all samples")}, "objective")
+    lines = comparison.curves(runs, {METRIC: phrase("all samples")}, "objective")
     several = len(lines) > 0 and lines["step"].max() > 1  # one step is no curve
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
-    points = comparison.ladder(done, "objective")
+    points = comparison.ladder(runs, "objective")
     with left:
         st.subheader(comparison.heading(selection), anchor=False)
-        unexplained = say(
+        objective_text = say(
             "The objective is what stays unexplained: half the mean squared distance of {a_row}"
             " from its sum of {many}. Smaller is better. The average {row} alone: {value:.3f}.",
             a_row=subject.a_row,
             many=subject.many,
             row=subject.row,
-            value=done["main"].record.metric("trivial_objective"),
+            value=runs["main"].record.metric("trivial_objective"),
         )
-        st.caption(f"{unexplained} {comparison.explanation(selection, done)}")
+        st.caption(f"{objective_text} {comparison.explanation(selection, runs)}")
         alt = "; ".join(
             say("{name} {value:.4f}", name=name, value=value)
             for name, value in points.groupby("name")["objective"].median().sort_values().items()
@@ -143,7 +143,7 @@ def price(selection: Comparison, done: Done, subject: Subject) -> None:
         st.caption(say("Computed on raw data, not released. Further draws are faint."))
         fig = comparison_charts.steps(
             lines,
-            done["main"].record.metric("trivial_objective"),
+            runs["main"].record.metric("trivial_objective"),
             "objective",
             phrase("the average {row}", row=subject.row),
         )
@@ -169,7 +169,7 @@ def per_step(page: str, delta: float) -> None:
         say("replace-one"): exactly(tight.event, delta, Relation.REPLACE_ONE),
     }
     for column, (title, total) in zip(st.columns(3), totals.items(), strict=True):
-        column.metric(title, written(epsilon_text(total)))
+        column.metric(title, local_figure(epsilon_text(total)))
     st.caption(
         say(
             "Saha & Imtiaz 2022 set the noise of two statistics in each step for ε = {each}."

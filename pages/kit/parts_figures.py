@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpmf_core.language import phrase
 from dpmf_core.papers import saha_units, source_noise
-from dpmf_core.papers.clauses import Found, Median
+from dpmf_core.papers.clauses import Median, Results
 from dpmf_core.papers.figures import Figure
 from dpmf_core.papers.saha_judgement import beside_plain
 from dpmf_core.papers.saha_methods import PLAIN, PRIVATE
@@ -22,15 +22,15 @@ from dpmf_core.runs.inspection import pairs, shared_words, sheet, topics
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point
 from pages.kit import charts, colours, safe_text
-from pages.kit.language import say, written
-from pages.kit.sweep_frames import Finished
+from pages.kit.language import local_figure, say
+from pages.kit.sweep_frames import Runs
 
 MOST_TOPICS = 10
 
 # ---- two units -----------------------------------------------------------------------------------
 
 
-def in_both_units(found: Found) -> pd.DataFrame:
+def in_both_units(summaries: Results) -> pd.DataFrame:
     """A row a method: name, id, the published number, its unit, the error here in both units."""
     ours = [
         (say("DP-NMF, ε = {epsilon} a step", epsilon=budget_text(at)), PRIVATE, at)
@@ -45,22 +45,24 @@ def in_both_units(found: Found) -> pd.DataFrame:
         *theirs,
         (say(OWN_MEAN), OWN_MEAN, None),
     ]
-    printed = _printed()
+    published_errors = _published_errors()
     return pd.DataFrame(
         {
             "name": name,
-            "id": Median(label, at, {"unit": ROWS}).place(found).algorithm,
-            "published": printed.get((label, at)),
+            "id": Median(label, at, {"unit": ROWS}).place(summaries).algorithm,
+            "published": published_errors.get((label, at)),
             "published unit": (
-                {PLAIN: ROWS, PRIVATE: ROWS}.get(label, STARS) if (label, at) in printed else ""
+                {PLAIN: ROWS, PRIVATE: ROWS}.get(label, STARS)
+                if (label, at) in published_errors
+                else ""
             ),
-            **{unit: Median(label, at, {"unit": unit})(found) for unit in (ROWS, STARS)},
+            **{unit: Median(label, at, {"unit": unit})(summaries) for unit in (ROWS, STARS)},
         }
         for name, label, at in lines
     )
 
 
-def _printed() -> dict[tuple[str, float | None], float]:
+def _published_errors() -> dict[tuple[str, float | None], float]:
     return {(mark.label, mark.x): mark.y for mark in saha_units.TABLE_4.marks}
 
 
@@ -91,9 +93,9 @@ def units_chart(table: pd.DataFrame) -> go.Figure:
     return fig
 
 
-def two_units(key: str, found: Found) -> None:
+def two_units(key: str, summaries: Results) -> None:
     """Table 4 in both units, as a chart and a table."""
-    table = in_both_units(found)
+    table = in_both_units(summaries)
     alt = say(
         "Error of every method in two units. The published numbers of DP-NMF lie among the errors"
         " in rows of norm 1, those of DPNMF among the errors in stars."
@@ -101,36 +103,34 @@ def two_units(key: str, found: Found) -> None:
     charts.show(units_chart(table), f"{key}.units", alt, table.drop(columns="id"))
 
 
-def _draw_units(key: str, figure: Figure, done: Sequence[Point], finished: Finished) -> None:
-    if {point.key for point in figure.points()} <= finished.keys():
-        two_units(key, figure.measured(done, finished))
+def _draw_units(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -> None:
+    if {point.key for point in figure.points()} <= runs.keys():
+        two_units(key, figure.results(points, runs))
 
 
 # ---- topics and parts ----------------------------------------------------------------------------
 
 
-def _side_by_side(
-    key: str, done: Sequence[Point], finished: Finished
-) -> tuple[Point, Run, Run] | None:
+def _side_by_side(key: str, points: Sequence[Point], runs: Runs) -> tuple[Point, Run, Run] | None:
     """A private run, chosen where there are several, and its twin without privacy."""
-    twins = [finished[point.key] for point in done if point.label == PLAIN]
+    twins = [runs[point.key] for point in points if point.label == PLAIN]
     private = {
         say(
             "{method}, ε = {epsilon} a step",
             method=phrase(point.label),
             epsilon=budget_text(point.epsilon),
         ): point
-        for point in done
+        for point in points
         if point.epsilon is not None and point.spec.algorithm == "dp-nmf"
     }
     if not (twins and private):
         return None
-    chosen = st.selectbox(say("Private"), list(private), key=f"{key}.private")
-    point = private[chosen or next(iter(private))]
-    return point, finished[point.key], twins[0]
+    label = st.selectbox(say("Private"), list(private), key=f"{key}.private")
+    point = private[label or next(iter(private))]
+    return point, runs[point.key], twins[0]
 
 
-def _draw_words(key: str, figure: Figure, done: Sequence[Point], finished: Finished) -> None:
+def _draw_words(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -> None:
     """Matched topics as words, and how many of ten words they share at every epsilon."""
     counts = pd.DataFrame(
         {
@@ -138,18 +138,18 @@ def _draw_words(key: str, figure: Figure, done: Sequence[Point], finished: Finis
             say("ε of a step"): it.epsilon,
             say("words shared of 10"): round(it.median, 1),
         }
-        for it in beside_plain(shared_words)(done, finished, "")
+        for it in beside_plain(shared_words)(points, runs, "")
     )
     if len(counts):
         safe_text.table(counts)
-    if (both := _side_by_side(key, done, finished)) is None:
+    if (both := _side_by_side(key, points, runs)) is None:
         return
     _, private, plain = both
     mine, theirs = topics(private), topics(plain)
     safe_text.table(
         pd.DataFrame(
             {
-                say("alike"): written(f"{pair.cosine:.0%}"),
+                say("alike"): local_figure(f"{pair.cosine:.0%}"),
                 say("with privacy"): " · ".join(word for word, _ in mine[pair.part]),
                 say("without privacy"): " · ".join(word for word, _ in theirs[pair.partner]),
             }
@@ -159,21 +159,21 @@ def _draw_words(key: str, figure: Figure, done: Sequence[Point], finished: Finis
     )
 
 
-def _draw_sheets(key: str, figure: Figure, done: Sequence[Point], finished: Finished) -> None:
+def _draw_sheets(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -> None:
     """Private parts beside their partners, as pictures."""
-    if (both := _side_by_side(key, done, finished)) is None:
+    if (both := _side_by_side(key, points, runs)) is None:
         return
     _, private, plain = both
-    found = [pair for pair in pairs(private, plain) if pair.partner is not None]
-    mean = sum(pair.cosine for pair in found) / len(found)
+    matches = [pair for pair in pairs(private, plain) if pair.partner is not None]
+    mean = sum(pair.cosine for pair in matches) / len(matches)
     columns = st.columns(2, gap="large")
     sides = (
         (
             private,
-            [pair.part for pair in found],
+            [pair.part for pair in matches],
             phrase("with privacy, {mean:.2f} alike on average", mean=mean),
         ),
-        (plain, [pair.partner or 0 for pair in found], phrase("without, in the same places")),
+        (plain, [pair.partner or 0 for pair in matches], phrase("without, in the same places")),
     )
     for column, (run, order, words) in zip(columns, sides, strict=True):
         alt = say("{count} parts {words}.", count=len(order), words=words)
@@ -189,13 +189,13 @@ OWN_DRAWINGS = {
 # ---- what a step's epsilon adds up to ------------------------------------------------------------
 
 
-def totals(done: Sequence[Point]) -> pd.DataFrame:
+def totals(points: Sequence[Point]) -> pd.DataFrame:
     """For each epsilon of a step what all steps cost, exactly: step, steps, the total with the
     source's sensitivities, and with those that hold.
     """
-    asked = {
+    settings = {
         (float(point.epsilon), int(point.spec.parameters["steps"]), point.spec.budget.delta)
-        for point in done
+        for point in points
         if point.spec.algorithm == "dp-nmf"
         and point.epsilon is not None
         and point.spec.budget is not None
@@ -209,14 +209,14 @@ def totals(done: Sequence[Point]) -> pd.DataFrame:
             "total": exactly(tight, delta),
             "replace-one": exactly(tight, delta, Relation.REPLACE_ONE),
         }
-        for each, steps, delta in sorted(asked)
+        for each, steps, delta in sorted(settings)
         for tight in [source_noise.saha(each, delta, steps, tight=True).event]
     )
 
 
-def add_overall_axis(fig: go.Figure, done: Sequence[Point]) -> None:
+def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
     """A second axis above: the total epsilon of all steps."""
-    table = totals(done)
+    table = totals(points)
     if not len(table):
         return
     fig.add_scatter(
@@ -231,7 +231,10 @@ def add_overall_axis(fig: go.Figure, done: Sequence[Point]) -> None:
     fig.update_layout(
         margin={"t": 60},
         legend={"y": 1.22},
-        xaxis={"tickvals": table["step"], "ticktext": [written(f"{at:g}") for at in table["step"]]},
+        xaxis={
+            "tickvals": table["step"],
+            "ticktext": [local_figure(f"{at:g}") for at in table["step"]],
+        },
         xaxis2={
             "overlaying": "x",
             "matches": "x",
@@ -239,15 +242,15 @@ def add_overall_axis(fig: go.Figure, done: Sequence[Point]) -> None:
             "type": fig.layout.xaxis.type,
             "title": {"text": title, "font": ink},
             "tickvals": table["step"],
-            "ticktext": [written(epsilon_text(total)) for total in table["total"]],
+            "ticktext": [local_figure(epsilon_text(total)) for total in table["total"]],
             "tickfont": ink,
         },
     )
 
 
-def show_totals(done: Sequence[Point]) -> None:
+def show_totals(points: Sequence[Point]) -> None:
     """The same as a table."""
-    table = totals(done)
+    table = totals(points)
     if not len(table):
         return
     safe_text.table(
@@ -270,4 +273,4 @@ def show_totals(done: Sequence[Point]) -> None:
 
 
 def _total(epsilon: float) -> str:
-    return written(epsilon_text(epsilon))
+    return local_figure(epsilon_text(epsilon))

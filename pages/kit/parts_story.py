@@ -25,13 +25,13 @@ from pages.kit.choice import SampleChoice
 from pages.kit.first_view import Story
 from pages.kit.parts_words import PARTS, TOPICS, Sayings, Subject
 
-MATCHED = "matched"  # what comes with the package of runs, beside their records
-KEPT = 1000  # parts of runs in memory, for all sessions
+MATCHED_PARTS = "matched"  # what comes with the package of runs, beside their records
+CACHE_SIZE = 1000  # parts of runs in memory, for all sessions
 Part = list[str] | str  # the words of a topic, or a picture's file in base64
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedParts:
     """The parts of a private run, each at the place of its partner without privacy; nothing where
     a part has none.
 
@@ -69,11 +69,11 @@ def of_grid(
     parts are shown.
     """
     twin = references(spec)["twin"]
-    plain = _found(subject, choice, twin, twin)
+    plain = _find_parts(subject, choice, twin, twin)
     points = {it.epsilon: it for it in grid.points if proved or it.epsilon == choice.epsilon}
-    found = {at: _found(subject, choice, at_epsilon(spec, at), twin) for at in points}
-    there = {at: parts for at, parts in found.items() if parts is not None}
-    if plain is None or not there or not grid.twin:
+    candidates = {at: _find_parts(subject, choice, at_epsilon(spec, at), twin) for at in points}
+    by_epsilon = {at: parts for at, parts in candidates.items() if parts is not None}
+    if plain is None or not by_epsilon or not grid.twin:
         return None
     kind, without = algorithms.find(choice.algorithm), algorithms.find(twin.algorithm)
     titles = phrase(kind.title), phrase(without.title)
@@ -84,65 +84,67 @@ def of_grid(
         "kind": KINDS[subject.id],
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
-        "points": [_point(sayings, points[at], it, plain, most) for at, it in there.items()],
+        "points": [_point(sayings, points[at], it, plain, most) for at, it in by_epsilon.items()],
         "terms": parts_words.terms(subject),
         "words": parts_words.templates(sayings),
         "stale": False,
-        "pending": choice.epsilon not in there,
+        "pending": choice.epsilon not in by_epsilon,
     }
 
 
 def _point(
-    sayings: Sayings, point: Point, found: Matched, plain: Matched, most: int
+    sayings: Sayings, point: Point, private: MatchedParts, plain: MatchedParts, most: int
 ) -> dict[str, Any]:
     shared = None
     if sayings.subject is TOPICS:
-        both = [len({*a} & {*b}) for a, b in zip(found.parts, plain.parts, strict=True)]
+        both = [len({*a} & {*b}) for a, b in zip(private.parts, plain.parts, strict=True)]
         shared = sum(both) / len(both)
-    alike = sum(found.alike) / len(found.alike)
-    title, sentence = sayings.finding(point, shared, found.coherence)
+    alike = sum(private.alike) / len(private.alike)
+    title, sentence = sayings.finding(point, shared, private.coherence)
     return {
         "epsilon": point.epsilon,
         "title": title,
         "sentence": sentence,
-        "parts": found.parts[:most],
-        "alike": found.alike[:most],
-        "cells": sayings.cells(point, shared, alike, found.coherence),
+        "parts": private.parts[:most],
+        "alike": private.alike[:most],
+        "cells": sayings.cells(point, shared, alike, private.coherence),
     }
 
 
 # ---- parts of runs that are there ----------------------------------------------------------------
 
 
-def _found(subject: Subject, choice: SampleChoice, spec: RunSpec, twin: RunSpec) -> Matched | None:
+def _find_parts(
+    subject: Subject, choice: SampleChoice, spec: RunSpec, twin: RunSpec
+) -> MatchedParts | None:
     """On public data remembered for everybody; of a run that is not there what comes with the
     package, else None.
     """
     texts = subject.id, spec.model_dump_json(), twin.model_dump_json()
     try:
-        return _kept(*texts) if choice.entry.public else matched(*texts)
+        return _cached_parts(*texts) if choice.entry.public else match_parts(*texts)
     except LookupError:
-        packed = shipped_runs.shown(spec, MATCHED)
-        return None if packed is None else Matched(**packed)
+        package_parts = shipped_runs.view_data(spec, MATCHED_PARTS)
+        return None if package_parts is None else MatchedParts(**package_parts)
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _kept(subject: str, spec: str, twin: str) -> Matched:
-    return matched(subject, spec, twin)
+@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
+def _cached_parts(subject: str, spec: str, twin: str) -> MatchedParts:
+    return match_parts(subject, spec, twin)
 
 
-def matched(subject: str, spec: str, twin: str) -> Matched:
+def match_parts(subject: str, spec: str, twin: str) -> MatchedParts:
     """The parts of a run in the order of their partners. spec, twin: as JSON. Raises LookupError
     where a run is not there.
     """
-    run, other = (engine().known.whole(RunSpec.model_validate_json(it)) for it in (spec, twin))
+    run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, twin))
     if run is None or other is None:
         raise LookupError
     contents = CONTENTS[subject](run)
     partners = {pair.partner: pair for pair in pairs(run, other)}
     order = [partners.get(place) for place in range(len(CONTENTS[subject](other)))]
     nothing: Part = [] if subject == TOPICS.id else ""
-    return Matched(
+    return MatchedParts(
         tuple(nothing if pair is None else contents[pair.part] for pair in order),
         tuple(0.0 if pair is None else pair.cosine for pair in order),
         run.record.metrics.get("coherence"),

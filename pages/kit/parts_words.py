@@ -10,8 +10,8 @@ from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.teaching.glossary import TERMS
 from pages.kit.choice import SampleChoice
 from pages.kit.comparison import gain_kept, median
-from pages.kit.first_view import bought, headline, of_draws, unproved
-from pages.kit.language import figures_in_browser, say, written
+from pages.kit.first_view import headline, of_draws, purchase_text, unproved_headline
+from pages.kit.language import figures_in_browser, local_figure, say
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Subject:
     id: str
     title: str
     many: str
-    numbered: str
+    numbered_title: str
     row: str
     a_row: str
 
@@ -70,21 +70,21 @@ class Sayings:
         nothing = phrase(
             "finds no {many}: it does no better than the average", many=self.subject.many
         )
-        said = (
+        sentences = (
             _shared(shared),
-            self._unexplained(point),
+            self._error_sentence(point),
             _coherence(coherence, self.coherence),
-            say(bought(self.choice, point)),
+            say(purchase_text(self.choice, point)),
         )
-        kept = gain_kept(point.beside, self.without, nothing)
-        return self._headline(point, kept), " ".join(filter(None, said))
+        gain = gain_kept(point.beside, self.without, nothing)
+        return self._headline(point, gain), " ".join(filter(None, sentences))
 
-    def _headline(self, point: Point, found: str) -> str:
+    def _headline(self, point: Point, clause: str) -> str:
         if self.proved:
-            return say(headline(self.choice, point, self.title, found, phrase(" a step")))
-        return say(unproved(self.title, found, of_draws(len(point.beside) or DRAWS)))
+            return say(headline(self.choice, point, self.title, clause, phrase(" a step")))
+        return say(unproved_headline(self.title, clause, of_draws(len(point.beside) or DRAWS)))
 
-    def _unexplained(self, point: Point) -> str:
+    def _error_sentence(self, point: Point) -> str:
         private, twin, guess = (share(median(point.beside, place)) for place in range(3))
         return say(
             "Unexplained of a typical {row}: {private} with privacy, {twin} without ({without}),"
@@ -100,10 +100,10 @@ class Sayings:
         self, point: Point, shared: float | None, alike: float, coherence: float | None
     ) -> list[str]:
         """A line of the table of numbers, without its epsilon."""
-        found = [f"{point.median:.4f}", str(len(point.values)), f"{alike:.2f}"]
+        values = [f"{point.median:.4f}", str(len(point.values)), f"{alike:.2f}"]
         if self.subject is TOPICS:
-            found += ["" if it is None else f"{it:.2f}" for it in (shared, coherence)]
-        return [written(it) for it in found]
+            values += ["" if it is None else f"{it:.2f}" for it in (shared, coherence)]
+        return [local_figure(it) for it in values]
 
 
 def share(objective: float) -> str:
@@ -129,7 +129,7 @@ def _coherence(private: float | None, plain: float | None) -> str:
 def terms(subject: Subject) -> list[dict[str, str]]:
     """Terms as they are said, in the order in which the first view says them."""
     values = {"a_row": subject.a_row, "row": subject.row}
-    found = {
+    meanings = {
         say("ε"): say(TERMS["epsilon"].words),
         say("gain over guessing"): say(
             "How much less of {a_row} stays unexplained than by the average {row} alone. 100% is"
@@ -151,7 +151,7 @@ def terms(subject: Subject) -> list[dict[str, str]]:
             " about 0 for words that have nothing to do with each other (TC-W2V)."
         ),
     }
-    return [{"term": term, "meaning": words} for term, words in found.items()]
+    return [{"term": term, "meaning": words} for term, words in meanings.items()]
 
 
 NEAREST = phrase(
@@ -163,21 +163,21 @@ NEAREST_BOUGHT = phrase(
 )
 
 
-def templates(found: Sayings) -> dict[str, Any]:
+def templates(sayings: Sayings) -> dict[str, Any]:
     """What the browser says; {..} is filled in there."""
-    subject, mine = found.subject, not found.choice.entry.public
-    part = say(subject.numbered)
+    subject, mine = sayings.subject, not sayings.choice.entry.public
+    part = say(subject.numbered_title)
     return {
         "near": say(NEAREST_BOUGHT if mine else NEAREST),
         "pending": "" if mine else say("This ε itself is being computed."),
         "stale": "",
-        "caption": f"{_legend(subject)} {_drawn(subject, found.choice)}",
+        "caption": f"{_legend(subject)} {_draws_note(subject, sayings.choice)}",
         "part": part,
         "stay": say("{stay} of {all} words stay"),
         "gone": say("gone:"),
         "fresh": say("new:"),
-        "withPrivacy": say("With privacy ({name})", name=found.title),
-        "without": say("Without privacy ({name})", name=found.without),
+        "withPrivacy": say("With privacy ({name})", name=sayings.title),
+        "without": say("Without privacy ({name})", name=sayings.without),
         "alt": say("{part}, with privacy: {alike}% like its partner.", part=part, alike="{alike}"),
         "plainAlt": say("{part}, without privacy.", part=part),
         "numbers": say("The numbers"),
@@ -204,16 +204,16 @@ def _legend(subject: Subject) -> str:
     )
 
 
-def _drawn(subject: Subject, choice: SampleChoice) -> str:
-    shown = say(
+def _draws_note(subject: Subject, choice: SampleChoice) -> str:
+    note = say(
         "The {many} are those of one draw, seed {seed}; percentages are medians over draws.",
         many=subject.many,
         seed=choice.seed,
     )
     if choice.entry.public:
-        return shown
+        return note
     raw = say("All are computed on your raw data, without noise: for your eyes.")
-    return f"{shown} {raw}"
+    return f"{note} {raw}"
 
 
 def opening(subject: Subject, choice: SampleChoice) -> str:

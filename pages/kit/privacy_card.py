@@ -88,18 +88,18 @@ def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
             say("not valid here")
             if row.epsilon is None
             else say("{epsilon}", epsilon=epsilon_text(row.epsilon))
-            for row in found
+            for row in column
         ]
-        for title, found in columns.items()
+        for title, column in columns.items()
     }
     reasons = [
-        _joined([say(row.reason) for row in found if row.reason])
-        for found in zip(*columns.values(), strict=True)
+        _join_reasons([say(row.reason) for row in line if row.reason])
+        for line in zip(*columns.values(), strict=True)
     ]
     return pd.DataFrame(table | ({say("why not"): reasons} if any(reasons) else {}))
 
 
-def _joined(reasons: list[str]) -> str:
+def _join_reasons(reasons: list[str]) -> str:
     """Different ones once each; of one that differs in its last word, how each ends."""
     (first, *_), different = reasons or [""], list(dict.fromkeys(reasons))
     beginning = first.rpartition(" ")[0]
@@ -121,8 +121,8 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
     key = f"card.each.{unit}.{each}"
     if key not in st.session_state:
         st.session_state[key], st.session_state[f"{key}.refused"] = _each_from_address(each)
-    if (refused := st.session_state.get(f"{key}.refused")) and st.session_state[key] == each:
-        st.warning(refused)
+    if (complaint := st.session_state.get(f"{key}.refused")) and st.session_state[key] == each:
+        st.warning(complaint)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     size = left.number_input(
         say("{units} that one person has, at most", units=say(plural(unit))),
@@ -135,7 +135,7 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
         right.write(say("Give the largest number that one person has."))
         return
     try:
-        found = group_epsilon(event, delta, size=int(size))
+        person_epsilon = group_epsilon(event, delta, size=int(size))
     except UnsupportedEvent as why:
         one = say("This ε is for one {unit}.", unit=phrase(unit))
         right.write(f"{one} {say(why.args[0])}")
@@ -147,7 +147,7 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
                 " (δ = {delta}, per person, {relation}, {rule})**: group privacy.",
                 unit=phrase(unit),
                 size=size,
-                epsilon=epsilon_text(found),
+                epsilon=epsilon_text(person_epsilon),
                 delta=delta_text(delta),
                 relation=neighbours(unit, Relation.ADD_REMOVE),
                 rule=rule_of(event),
@@ -161,14 +161,14 @@ def _each_from_address(usual: int) -> tuple[int, str]:
     text = st.query_params.get("each", str(usual))
     if text.isdecimal() and len(text) <= 6 and 1 <= int(text) <= MOST_EACH:
         return int(text), ""
-    refused = say(
+    complaint = say(
         "'each' in the link must be a whole number from 1 to {most:,}; got '{got}'. {usual} is used"
         " instead.",
         most=MOST_EACH,
         got=text[:40],
         usual=usual,
     )
-    return usual, safe_text.escape(refused)
+    return usual, safe_text.escape(complaint)
 
 
 PLURALS = {

@@ -18,9 +18,9 @@ from pages.kit import (
     sweep_charts,
     sweep_frames,
 )
-from pages.kit.frames import ANY, Curve, curve_frame, framed
+from pages.kit.frames import ANY, Curve, curve_frame, to_frame
 from pages.kit.language import say
-from pages.kit.sweep_frames import Finished
+from pages.kit.sweep_frames import Runs
 
 AXES = {
     "epsilon": "ε of a step (source) or in total",
@@ -50,7 +50,7 @@ def name(figure: Figure) -> str:
 def choice(page: str, figures: Mapping[str, Figure]) -> None:
     """A figure, made again on request."""
     st.header(say("Figures of the source"), anchor=False)
-    chosen = st.selectbox(
+    chosen_id = st.selectbox(
         say("Figure"),
         list(figures),
         index=None,
@@ -58,50 +58,50 @@ def choice(page: str, figures: Mapping[str, Figure]) -> None:
         format_func=lambda figure_id: name(figures[figure_id]),
         placeholder=say("choose one to make it again"),
     )
-    if chosen is not None:
-        draw(page, figures[chosen])
+    if chosen_id is not None:
+        draw(page, figures[chosen_id])
 
 
 def draw(page: str, figure: Figure) -> None:
     """The figure at page size, whatever the sidebar says."""
     points = figure.points()
-    finished = run_progress.request(
-        f"{page}.figure.runs", {point.key: point.spec for point in points}
-    )
-    done = [point for point in points if point.key in finished]
-    if points and not done:
+    runs = run_progress.request(f"{page}.figure.runs", {point.key: point.spec for point in points})
+    finished_points = [point for point in points if point.key in runs]
+    if points and not finished_points:
         return
-    verdict = figure.verdict(points, finished)
+    verdict = figure.verdict(points, runs)
     show_verdict(figure, verdict)
-    if done and (figure.measure is by_metric or len(done) == len(points)):
+    if finished_points and (figure.measure is by_metric or len(finished_points) == len(points)):
         _show(
-            f"{page}.figure.{figure.id}", figure, _of_one_set(page, figure, done), finished, verdict
+            f"{page}.figure.{figure.id}",
+            figure,
+            _of_one_set(page, figure, finished_points),
+            runs,
+            verdict,
         )
     st.caption(f"{figure.words} At full size: `{command(figure)}`")
 
 
-def _of_one_set(page: str, figure: Figure, done: list[Point]) -> list[Point]:
+def _of_one_set(page: str, figure: Figure, points: list[Point]) -> list[Point]:
     """Of a figure on several data sets the points of the chosen one."""
-    sets = list(dict.fromkeys(str(point.grid.get("data")) for point in done))
+    sets = list(dict.fromkeys(str(point.grid.get("data")) for point in points))
     if not figure.by_data or len(sets) < 2:
-        return done
-    chosen = st.segmented_control(
+        return points
+    data_id = st.segmented_control(
         "Data set", sets, default=sets[0], required=True, key=f"{page}.figure.set"
     )
-    return [point for point in done if point.grid["data"] == chosen]
+    return [point for point in points if point.grid["data"] == data_id]
 
 
-def _show(
-    key: str, figure: Figure, done: list[Point], finished: Finished, verdict: Verdict
-) -> None:
+def _show(key: str, figure: Figure, points: list[Point], runs: Runs, verdict: Verdict) -> None:
     """The figure's own drawing, or its chart with the numbers."""
     if figure.id in parts_figures.OWN_DRAWINGS:
-        parts_figures.OWN_DRAWINGS[figure.id](key, figure, done, finished)
+        parts_figures.OWN_DRAWINGS[figure.id](key, figure, points, runs)
     else:
-        table = pd.DataFrame(rows(done, finished))
+        table = pd.DataFrame(rows(points, runs))
         alt = f"{figure.title}. {verdict.outcome}."
-        charts.show(chart(figure, done, finished), key, alt, table)
-    parts_figures.show_totals(done)
+        charts.show(chart(figure, points, runs), key, alt, table)
+    parts_figures.show_totals(points)
 
 
 def command(figure: Figure) -> str:
@@ -118,12 +118,12 @@ def show_verdict(figure: Figure, verdict: Verdict) -> None:
     if verdict.outcome is Outcome.NOT_MEASURED:
         st.info(f"**{say(figure.source)}.** {say(verdict.remark)}")
         return
-    held = sum(clause.holds for clause in verdict.clauses)
+    count = sum(clause.holds for clause in verdict.clauses)
     box = st.success if verdict.reproduced else st.warning
     outcome = say(
         "**{outcome}: {held} of {all} statements hold.**",
         outcome=OUTCOMES[verdict.outcome],
-        held=held,
+        held=count,
         all=len(verdict.clauses),
     )
     box(f"{outcome} {say(figure.source)}. {verdict.size}")
@@ -136,29 +136,29 @@ def show_verdict(figure: Figure, verdict: Verdict) -> None:
         st.write(verdict.remark)
 
 
-def chart(figure: Figure, done: list[Point], finished: Finished) -> Any:
+def chart(figure: Figure, points: list[Point], runs: Runs) -> Any:
     """What finished runs give, along the figure's axis."""
     if figure.axis == "step":
-        return _by_step(figure, done, finished)
-    points = (
-        sweep_frames.frame(done, finished, figure.metric, notes={})
+        return _by_step(figure, points, runs)
+    draws = (
+        sweep_frames.frame(points, runs, figure.metric, notes={})
         if figure.measure is by_metric
-        else measured(figure.measured(done, finished))
+        else draws_frame(figure.results(points, runs))
     )
     title = AXES.get(figure.axis, figure.axis.replace("_", " "))
     quantity = figure.quantity or METRICS[figure.metric].label
-    fig = sweep_charts.against(points, figure.axis, quantity, title)
-    sweep_charts.published(fig, figure.marks)
+    fig = sweep_charts.against(draws, figure.axis, quantity, title)
+    sweep_charts.add_published(fig, figure.marks)
     if figure.axis == "epsilon":
-        parts_figures.add_overall_axis(fig, done)
+        parts_figures.add_overall_axis(fig, points)
     return fig
 
 
-def measured(found: Sequence[Summary]) -> pd.DataFrame:
+def draws_frame(summaries: Sequence[Summary]) -> pd.DataFrame:
     """Draws of a figure's own measure, as `sweep_frames.frame` gives those of a metric; every line
     in a colour of its own.
     """
-    labels = list(dict.fromkeys(it.label for it in found))
+    labels = list(dict.fromkeys(it.label for it in summaries))
     rows = [
         {
             "name": it.label,
@@ -169,24 +169,24 @@ def measured(found: Sequence[Summary]) -> pd.DataFrame:
             "value": value,
         }
         | dict(it.grid)
-        for it in found
+        for it in summaries
         for seed, value in enumerate(it.draws)
     ]
-    grid = dict.fromkeys((name for it in found for name in it.grid), ANY)
-    return framed(rows, {**sweep_frames.PLACE, **grid})
+    grid = dict.fromkeys((name for it in summaries for name in it.grid), ANY)
+    return to_frame(rows, {**sweep_frames.PLACE, **grid})
 
 
-def _by_step(figure: Figure, done: list[Point], finished: Finished) -> Any:
-    first = done[0].spec.seed
-    kept = {"objective": "all samples"} if figure.metric == "objective" else {"test_rmse": "test"}
+def _by_step(figure: Figure, points: list[Point], runs: Runs) -> Any:
+    first = points[0].spec.seed
+    parts = {"objective": "all samples"} if figure.metric == "objective" else {"test_rmse": "test"}
     lines = [
         Curve(
             point.label,
             "sky" if "random" in point.label else point.spec.algorithm,
             point.spec.seed - first,
-            finished[point.key],
-            kept,
+            runs[point.key],
+            parts,
         )
-        for point in done
+        for point in points
     ]
     return comparison_charts.steps(curve_frame(lines, figure.metric), None, figure.metric)

@@ -9,11 +9,11 @@ from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text
 from pages.kit import data_sets
 
-HELD = "choose.recommended"  # in the session: by data set
+STATE_KEY = "choose.recommended"  # in the session: by data set
 
 
 @dataclass(frozen=True)
-class Recommended:
+class Recommendation:
     """A method's id; epsilon of one person, and delta."""
 
     method: str
@@ -25,23 +25,27 @@ class Recommended:
         return f"{algorithms.find(self.method).title} at ε = {budget_text(self.epsilon)}"
 
 
-def keep(data_id: str, found: Recommended) -> None:
+def keep(data_id: str, recommendation: Recommendation) -> None:
     """For other pages of this session."""
-    st.session_state[HELD] = {**st.session_state.get(HELD, {}), data_id: found}
+    st.session_state[STATE_KEY] = {**st.session_state.get(STATE_KEY, {}), data_id: recommendation}
 
 
-def of(data_id: str) -> Recommended | None:
+def of(data_id: str) -> Recommendation | None:
     """What was recommended last for a data set; None where nothing was."""
-    found: Recommended | None = st.session_state.get(HELD, {}).get(data_id)
-    return found
+    recommendation: Recommendation | None = st.session_state.get(STATE_KEY, {}).get(data_id)
+    return recommendation
 
 
-def choose(entry: Any, found: Recommended | None) -> None:
+def choose(entry: Any, recommendation: Recommendation | None) -> None:
     """These ratings are chosen on every page, with what was recommended; what was chosen before
     stays where nothing was. Call it before widgets are drawn, or as their callback.
     """
     data_sets.choose(entry)
-    if found is not None:
-        values = {"algo": found.method, "eps": found.epsilon, "delta": found.delta}
+    if recommendation is not None:
+        values = {
+            "algo": recommendation.method,
+            "eps": recommendation.epsilon,
+            "delta": recommendation.delta,
+        }
         for name, value in values.items():
             st.session_state[data_sets.session_key(name, "ratings")] = value

@@ -17,7 +17,7 @@ READ = re.compile(r"([\\\[\]<>!$*_#~|])")
 ADDRESS = re.compile(
     r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]+@[-\w]+(?:\.[-\w]+)+)", re.I
 )  # the screen would make a link of it, escaped or not
-KEPT = phrase("Your settings are kept. Change the one named above.")
+SETTINGS_KEPT = phrase("Your settings are kept. Change the one named above.")
 
 
 def escape(text: str) -> str:
@@ -26,13 +26,13 @@ def escape(text: str) -> str:
     An image in a link's parameter would else be fetched from wherever it says.
     """
     parts = re.sub(r"`{2,}", "`", text).split("`")
-    closed = len(parts) - 1 - (len(parts) - 1) % 2  # backticks that have a partner
+    paired_ticks = len(parts) - 1 - (len(parts) - 1) % 2  # backticks that have a partner
     out = [
-        part if place % 2 and place < closed else _escape_part(part)
+        part if place % 2 and place < paired_ticks else _escape_part(part)
         for place, part in enumerate(parts)
     ]
     return "".join(
-        part + ("`" if place < closed else "\\`" if place < len(parts) - 1 else "")
+        part + ("`" if place < paired_ticks else "\\`" if place < len(parts) - 1 else "")
         for place, part in enumerate(out)
     )
 
@@ -60,14 +60,14 @@ def _escape_part(text: str) -> str:
     )
 
 
-def error(problem: object, kept: str = KEPT) -> None:
+def error(problem: object, note: str = SETTINGS_KEPT) -> None:
     """What is wrong, and that nothing is lost."""
-    st.error(escape(said(problem)))
-    if kept:
-        st.caption(say(kept))
+    st.error(escape(message(problem)))
+    if note:
+        st.caption(say(note))
 
 
-def said(problem: object) -> str:
+def message(problem: object) -> str:
     """What is wrong, in the session's language where it brings its template."""
     return say(problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem))
 
@@ -93,13 +93,13 @@ def table(frame: pd.DataFrame, **more: Any) -> Any:
     return st.dataframe(frame, **{"hide_index": True} | more)
 
 
-def words_table(frame: pd.DataFrame, marked: bool = False) -> None:
+def words_table(frame: pd.DataFrame, is_markdown: bool = False) -> None:
     """A short table of words: sentences wrap, and all rows and columns are seen at any width.
 
-    marked: whether cells are Markdown, with other people's text escaped in it.
+    is_markdown: whether cells are Markdown, with other people's text escaped in it.
     """
-    shown = frame if marked else frame.map(lambda cell: escape_letters(str(cell)))
-    st.table(shown.rename(columns=escape_letters), hide_index=True)
+    safe_frame = frame if is_markdown else frame.map(lambda cell: escape_letters(str(cell)))
+    st.table(safe_frame.rename(columns=escape_letters), hide_index=True)
 
 
 def size(count: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-REMEMBERED = 20  # replaced widgets of a key that a browser may still speak of
+REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still speak of
 
 
 def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def follow(key: str, then: Callable[[], None] | None = None) -> dict[str, Any]:
     last = max(turns, default=0)
     turn = last if turns.get(last, value) == value else last + 1
     turns[turn] = value
-    turns.pop(turn - REMEMBERED, None)
+    turns.pop(turn - REPLACED_WIDGETS, None)
     return {
         "key": _widget(key, turn),
         "value": value,

@@ -82,7 +82,7 @@ def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[s
 
 def _show_complaints() -> None:
     """What was wrong with the address, until something else is chosen."""
-    state, now = st.session_state, _chosen()
+    state, now = st.session_state, _current_choice()
     if state[COMPLAINTS] and state.setdefault("sidebar.complained", now) != now:
         state[COMPLAINTS], state["sidebar.complained"] = [], now
     for complaint in dict.fromkeys(state[COMPLAINTS]):
@@ -120,5 +120,5 @@ def sample_choice() -> SampleChoice:
     )
 
 
-def _chosen() -> Choice | SampleChoice:
+def _current_choice() -> Choice | SampleChoice:
     return choice() if data_sets.data_kind() == "ratings" else sample_choice()

@@ -23,7 +23,7 @@ from pages.kit.session_widgets import follow
 from pages.kit.sidebar_values import EPSILONS, chosen_entry, put, value
 
 # what somebody may suspect of a unit
-SUSPECTED = {
+CLAIMS = {
     "user": phrase("that you took part"),
     PERSON: phrase("that you took part"),
     "document": phrase("that a document is among these"),
@@ -63,10 +63,10 @@ def draw_bar(unused: Collection[str]) -> None:
 
 
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
-    suspected = _suspected(unused)
+    claim = _claim(unused)
 
     def stop(epsilon: float, name: str = "") -> Stop:
-        return Stop(float(budget_text(epsilon)), say(_meaning(suspected, epsilon)), name)
+        return Stop(float(budget_text(epsilon)), say(_meaning(claim, epsilon)), name)
 
     epsilon_slider.draw(
         key,
@@ -92,7 +92,7 @@ def _take(epsilon: float) -> None:
 # ---- what it means -------------------------------------------------------------------------------
 
 
-def _suspected(unused: Collection[str]) -> str | None:
+def _claim(unused: Collection[str]) -> str | None:
     """What somebody may suspect of the unit that is protected; '' where the page's own methods
     say what they promise, None where epsilon promises nothing by itself.
     """
@@ -104,17 +104,17 @@ def _suspected(unused: Collection[str]) -> str | None:
     if promise.status is not Status.PROVEN or promise.unit == VALUE or value("rule") == "source":
         return None
     unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
-    return SUSPECTED.get(unit, "")
+    return CLAIMS.get(unit, "")
 
 
-def _meaning(suspected: str | None, epsilon: float) -> str:
-    if suspected is None:
+def _meaning(claim: str | None, epsilon: float) -> str:
+    if claim is None:
         return NOT_BY_EPSILON
-    if not suspected:
+    if not claim:
         return ""
     return phrase(
         "An even suspicion {suspected}, 50%, {becomes}.",
-        suspected=suspected,
+        suspected=claim,
         becomes=suspicion(epsilon),
     )
 
@@ -138,11 +138,11 @@ def suspicion(epsilon: float) -> str:
 def _list_deployments() -> None:
     st.caption(say(CAUTION))
     for it in DEPLOYMENTS.values():
-        st.markdown(_described(it))
+        st.markdown(_description(it))
 
 
-def _described(it: Deployment) -> str:
-    said = say(
+def _description(it: Deployment) -> str:
+    text = say(
         "**{name}: ε = {epsilon}** (δ = {delta}, {year})  \n*Protects* {unit}. *Neighbours*:"
         " {relation}. *For* {period}.",
         name=phrase(it.name),
@@ -153,4 +153,4 @@ def _described(it: Deployment) -> str:
         relation=phrase(it.relation),
         period=phrase(it.period),
     )
-    return f"{said}  \n[{say(it.source)}]({it.address})"
+    return f"{text}  \n[{say(it.source)}]({it.address})"

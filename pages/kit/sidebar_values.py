@@ -34,14 +34,14 @@ class Control:
     """One value of the sidebar.
 
     id: its name in an address. first: of a session that has had none. read: from the address's
-    text; raises ValueError, or BadInput with a sentence. allowed: in words.
+    text; raises ValueError, or BadInput with a sentence. allowed_values: in words.
     is_silent: whether the address leaves it out where it is the first one.
     """
 
     id: str
     first: Any
     read: Callable[[str], Any]
-    allowed: str
+    allowed_values: str
     is_silent: bool = False
 
 
@@ -60,9 +60,9 @@ def _whole_number(low: float, high: float) -> Callable[[str], int]:
     return lambda text: int(number(text))
 
 
-def _one_of(allowed: Callable[[], list[str]]) -> Callable[[str], str]:
+def _one_of(options: Callable[[], list[str]]) -> Callable[[str], str]:
     def read(text: str) -> str:
-        if text not in allowed():
+        if text not in options():
             raise ValueError
         return text
 
@@ -171,7 +171,7 @@ def _from_address(control: Control, first: Any, complaints: list[str]) -> Any:
             phrase(
                 "'{name}' in the link must be {allowed}; got '{got}'. The default is used instead.",
                 name=control.id,
-                allowed=control.allowed,
+                allowed=control.allowed_values,
                 got=text[:40],
             )
         )
@@ -199,7 +199,7 @@ def _of_lesson(control: Control, text: str, first: Any) -> Any:
                 "The lesson fixes '{name}' to what is not here ({allowed} is needed). The default"
                 " is used instead.",
                 name=control.id,
-                allowed=control.allowed,
+                allowed=control.allowed_values,
             )
         )
         return first
@@ -216,9 +216,9 @@ def write_to_address() -> None:
 
 def _text(control: Control) -> str | None:
     """A value as the address says it; None where it is left out."""
-    held = value(control.id)
-    if held is None or (control.is_silent and held == control.first):
+    setting = value(control.id)
+    if setting is None or (control.is_silent and setting == control.first):
         return None
-    if control.id == "data" and datasets.is_own(held):
+    if control.id == "data" and datasets.is_own(setting):
         return None
-    return f"{held:.12g}" if isinstance(held, float) else str(held)
+    return f"{setting:.12g}" if isinstance(setting, float) else str(setting)

@@ -15,31 +15,31 @@ def note(specs: Collection[RunSpec]) -> None:
     """Say so where some of these runs come with the package and the store has none of its own:
     algorithms with their versions, seeds, when and by which versions they were computed.
     """
-    stored = engine().known.summaries(list(specs))
-    lacking = [spec for spec, here in zip(specs, stored, strict=True) if here is None]
-    shown = [it for it in map(shipped_runs.record, lacking) if it is not None]
-    if not shown:
+    summaries = engine().known_runs.summaries(list(specs))
+    lacking = [spec for spec, here in zip(specs, summaries, strict=True) if here is None]
+    records = [it for it in map(shipped_runs.record, lacking) if it is not None]
+    if not records:
         return
-    named = {it.title: it.version for it in shown}
+    by_title = {it.title: it.version for it in records}
     versions = [
         say("{name} version {version}", name=phrase(title), version=version)
-        for title, version in named.items()
+        for title, version in by_title.items()
     ]
     st.caption(
         say(
             "Stored results that come with dpmf: {methods}; seeds {seeds}. This machine has not"
             " computed them itself yet.",
             methods=_first_of(versions),
-            seeds=_range(sorted({it.spec.seed for it in shown})),
+            seeds=_range(sorted({it.spec.seed for it in records})),
         ),
         help=say(
             "{methods}. {count} runs of exactly these settings, made on {date} with dpmf {dpmf} and"
             " numpy {numpy}. Results of another version of an algorithm are not shown.",
             methods=", ".join(versions),
-            count=len(shown),
-            date=max(it.created for it in shown)[:10],
-            dpmf=shown[0].versions.get("dpmf", "?"),
-            numpy=shown[0].versions.get("numpy", "?"),
+            count=len(records),
+            date=max(it.created for it in records)[:10],
+            dpmf=records[0].versions.get("dpmf", "?"),
+            numpy=records[0].versions.get("numpy", "?"),
         ),
     )
 

@@ -9,7 +9,7 @@ from dpmf_core.language import phrase
 from dpmf_core.papers.figures import Mark
 from pages.kit import colours
 from pages.kit.charts import figure, level
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 from pages.kit.sweep_frames import method
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
@@ -45,7 +45,9 @@ def against(points: pd.DataFrame, x: str, metric: str, title: str) -> go.Figure:
         x in ("epsilon", "users") or lines[x].max() >= SPAN * lines[x].min()
     ):
         marks = TICKS if x == "epsilon" else sorted(lines[x].unique())
-        fig.update_xaxes(type="log", tickvals=marks, ticktext=[written(f"{it:,g}") for it in marks])
+        fig.update_xaxes(
+            type="log", tickvals=marks, ticktext=[local_figure(f"{it:,g}") for it in marks]
+        )
     return fig
 
 
@@ -117,7 +119,7 @@ def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash
     )
 
 
-def published(fig: go.Figure, marks: Sequence[Mark]) -> None:
+def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
     """Published numbers as crosses, in the colour of the line of their name; one that stands at
     no place of the axis is a dotted level.
     """

@@ -10,12 +10,13 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.language import phrase
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.sweep import Point, Summary, reaches
-from pages.kit.frames import ANY, Columns, framed
-from pages.kit.language import say, written
+from pages.kit.frames import ANY, Columns, to_frame
+from pages.kit.language import local_figure, say
 
-SOURCED = ", source's noise"  # ends the label of a method whose noise is set by its source's rule
+# ends the label of a method whose noise is set by its source's rule
+SOURCE_SUFFIX = ", source's noise"
 NO_PROOF = phrase("no proof")
-PROVED = ("PROVEN", "CONDITIONAL")
+PROVED_STATUSES = ("PROVEN", "CONDITIONAL")
 PLACE: Columns = {
     "name": str,
     "id": str,
@@ -24,7 +25,7 @@ PLACE: Columns = {
     "seed": int,
     "value": float,
 }
-Finished = dict[str, Run]
+Runs = dict[str, Run]
 
 
 def first_epsilon(line: Sequence[Summary], value: float, metric: str) -> float | None:
@@ -56,14 +57,14 @@ def level(value: Any) -> str:
     """One value of a parameter."""
     if isinstance(value, bool):
         return say("on") if value else say("off")
-    return written(f"{value:g}" if isinstance(value, float) else str(value))
+    return local_figure(f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def method(label: str, note: str = "") -> str:
     """A label, with what keeps its epsilon from meaning the same as others'; a phrase."""
     name = phrase(label)
-    if label.endswith(SOURCED):
-        name = phrase("{method}, source's noise", method=phrase(label.removesuffix(SOURCED)))
+    if label.endswith(SOURCE_SUFFIX):
+        name = phrase("{method}, source's noise", method=phrase(label.removesuffix(SOURCE_SUFFIX)))
     return phrase("{name} ({note})", name=name, note=note) if note else name
 
 
@@ -84,14 +85,12 @@ def caution(record: RunRecord, unit: str = "user") -> str:
     return phrase("protects one {unit}", unit=phrase(guarantee.unit))
 
 
-def cautions(points: Sequence[Point], finished: Finished) -> dict[str, str]:
+def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
     """By label, for the methods that have one."""
-    found = {
-        point.label: caution(finished[point.key].record)
-        for point in points
-        if point.key in finished
+    reasons = {
+        point.label: caution(runs[point.key].record) for point in points if point.key in runs
     }
-    return {label: reason for label, reason in found.items() if reason}
+    return {label: reason for label, reason in reasons.items() if reason}
 
 
 # ---- frames --------------------------------------------------------------------------------------
@@ -99,7 +98,7 @@ def cautions(points: Sequence[Point], finished: Finished) -> dict[str, str]:
 
 def frame(
     points: Sequence[Point],
-    finished: Finished,
+    runs: Runs,
     metric: str,
     notes: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
@@ -108,10 +107,10 @@ def frame(
 
     notes: what stands behind a label, by label; by default the cautions.
     """
-    notes = cautions(points, finished) if notes is None else notes
+    notes = cautions(points, runs) if notes is None else notes
     rows = []
     for point in points:
-        run = finished.get(point.key)
+        run = runs.get(point.key)
         value = run.record.metrics.get(metric) if run else None
         if run and value is not None:
             where = {
@@ -122,4 +121,4 @@ def frame(
                 "seed": point.spec.seed,
             }
             rows.append(where | {"value": float(value)} | dict(point.grid))
-    return framed(rows, {**PLACE, **{name: ANY for point in points for name in point.grid}})
+    return to_frame(rows, {**PLACE, **{name: ANY for point in points for name in point.grid}})

@@ -28,10 +28,10 @@ def needed_epsilons(
     """Epsilon at the median draw, at the best and at the worst."""
 
     def at(pick: Any) -> float | None:
-        picked = [
+        one_draw = [
             Summary(it.label, it.algorithm, it.epsilon, it.grid, (pick(it.draws),)) for it in line
         ]
-        return first_epsilon(picked, value, "rmse")
+        return first_epsilon(one_draw, value, "rmse")
 
     return first_epsilon(line, value, "rmse"), at(min), at(max)
 
@@ -74,23 +74,23 @@ def two_digits(epsilon: float) -> float:
     return float(f"{epsilon:.2g}")
 
 
-def _confirmed(page: str, specs: dict[str, RunSpec]) -> bool:
+def _may_begin(page: str, specs: dict[str, RunSpec]) -> bool:
     """Whether the runs may be asked for; what takes long has a button."""
-    left = specs.keys() - time_estimate.stored(specs)
-    seconds = time_estimate.seconds({key: specs[key] for key in left}) if left else 0.0
-    what = say("The {count} runs of this curve", count=len(left))
-    return run_progress.confirmed(page, seconds, what, " ".join(specs))
+    missing = specs.keys() - time_estimate.stored_names(specs)
+    seconds = time_estimate.seconds({key: specs[key] for key in missing}) if missing else 0.0
+    what = say("The {count} runs of this curve", count=len(missing))
+    return run_progress.may_begin(page, seconds, what, " ".join(specs))
 
 
-def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
+def draw(choice: Choice, parameters: dict[str, Any], key: str, start: float) -> None:
     """A box for the error, the curve it is read off, and the answer."""
     if not st.toggle(say("I need an RMSE of at most ..."), key=f"{key}.target"):
         return
     box = f"{key}.target.value"
     first = round(start, 3)
-    typed = st.number_input(say("RMSE, at most"), 0.0, 100.0, first, 0.005, "%.3f", key=box)
-    value = None if typed is None else round(typed, DIGITS)  # what the box shows
-    method = Method(algorithm=choice.algorithm, parameters=given, label="private")
+    limit = st.number_input(say("RMSE, at most"), 0.0, 100.0, first, 0.005, "%.3f", key=box)
+    value = None if limit is None else round(limit, DIGITS)  # what the box shows
+    method = Method(algorithm=choice.algorithm, parameters=parameters, label="private")
     sweep = Sweep(
         data=choice.spec().data,
         methods=(method,),
@@ -100,11 +100,11 @@ def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
     )
     points: list[Point] = sweep.points()
     specs = {point.key: point.spec for point in points}
-    if choice.entry.public and not _confirmed(f"{key}.target", specs):
+    if choice.entry.public and not _may_begin(f"{key}.target", specs):
         return
-    done = run_progress.request(f"{key}.target.runs", specs)
-    line = [it for it in summaries(points, done, "rmse") if it.epsilon is not None]
-    if len(done) < len(points) or value is None:
+    runs = run_progress.request(f"{key}.target.runs", specs)
+    line = [it for it in summaries(points, runs, "rmse") if it.epsilon is not None]
+    if len(runs) < len(points) or value is None:
         return
     if not line or any(it.epsilon is None for it in line):
         st.info(say("This algorithm takes no ε, so none can be asked for."))
@@ -120,7 +120,7 @@ def draw(choice: Choice, given: dict[str, Any], key: str, start: float) -> None:
             relation=neighbours(unit, Relation.ADD_REMOVE),
         )
     )
-    table = frame(points, done, "rmse").assign(id=choice.algorithm)
+    table = frame(points, runs, "rmse").assign(id=choice.algorithm)
     fig = sweep_charts.against(table, "epsilon", say("held-out RMSE"), say("ε, total"))
     fig.add_hline(
         y=value,

@@ -34,13 +34,13 @@ Work = Any  # a RunSpec or a Measurement
 
 
 @dataclass(frozen=True)
-class _Known:
+class _DataIdentity:
     fingerprint: str
 
 
 @functools.lru_cache(16)
-def _known(data: DataSpec, stamp: float) -> _Known:
-    return _Known(data_access.identified(data).fingerprint)
+def _data_identity(data: DataSpec, stamp: float) -> _DataIdentity:
+    return _DataIdentity(data_access.identified_data(data).fingerprint)
 
 
 @functools.cache
@@ -65,21 +65,21 @@ def _values(entry: Any) -> int:
     return int(entry.n_samples * min(entry.n_features, most))
 
 
-def stored(specs: Mapping[str, RunSpec]) -> frozenset[str]:
+def stored_names(specs: Mapping[str, RunSpec]) -> frozenset[str]:
     """The names of the runs that need not be made.
 
     Raises BadInput when the data cannot be opened.
     """
     sizes, store = _sizes(), engine().store
     small = {name: spec for name, spec in specs.items() if sizes.get(spec.data.id, 0) <= LARGEST}
-    known = {
-        data: _known(data, catalogue().stamp(data.id))
+    identities = {
+        data: _data_identity(data, catalogue().stamp(data.id))
         for data in {spec.data for spec in small.values()}
     }
     return frozenset(
         name
         for name, spec in small.items()
-        if store.has(specification.run_key(spec, known[spec.data]))
+        if store.has(specification.run_key(spec, identities[spec.data]))
     )
 
 
@@ -107,7 +107,7 @@ def costs(works: Iterable[Work]) -> list[float]:
             around = AROUND + PART_READING * parts.get(work.data.id, 0) / 1e6
             return _training(work, speeds, sizes) + around
         if isinstance(work, AuditSpec):
-            return work.runs * _measured().get(work.algorithm, A_TRAINING)
+            return work.runs * _training_seconds().get(work.algorithm, A_TRAINING)
         if isinstance(work, PrivateSelection):
             return float(work.trials) * of(work.typical)
         return UNKNOWN
@@ -123,11 +123,11 @@ def learn(handle: Any) -> None:
     """Remember how fast this machine did what has finished."""
     progress, spec = getattr(handle, "progress", None), handle.spec
     if isinstance(spec, AuditSpec) and progress is not None and progress.step:
-        _measured()[spec.algorithm] = progress.seconds / progress.step
+        _training_seconds()[spec.algorithm] = progress.seconds / progress.step
 
 
 @st.cache_resource
-def _measured() -> dict[str, float]:
+def _training_seconds() -> dict[str, float]:
     """Seconds of one training of an audit, by algorithm."""
     return {}
 
@@ -142,7 +142,7 @@ def _speeds() -> dict[tuple[str, str], float]:
         before.setdefault((row["algorithm"], row["dataset"]), []).append(
             row["fit_seconds"] / _share(row["parameters"])
         )
-    return {place: statistics.median(found) for place, found in before.items()}
+    return {place: statistics.median(times) for place, times in before.items()}
 
 
 def _share(parameters: Mapping[str, Any]) -> float:
@@ -167,22 +167,22 @@ def _own_sizes() -> dict[str, int]:
 def _twin_sizes(works: Iterable[Work]) -> dict[str, int]:
     """Of simulated data in a declared shape: what they are declared to hold."""
     ids = {work.data.id for work in works if getattr(work, "data", None) is not None}
-    return {it: twins.described(it).n_ratings for it in ids if twins.is_twin(it)}
+    return {it: twins.entry_of(it).n_ratings for it in ids if twins.is_twin(it)}
 
 
 def _training(
-    spec: RunSpec, took: Mapping[tuple[str, str], float], sizes: Mapping[str, int]
+    spec: RunSpec, speeds: Mapping[tuple[str, str], float], sizes: Mapping[str, int]
 ) -> float:
     """Of one run: as on the same data, else as on other data in proportion to their values."""
     share, size = _share(spec.parameters), sizes.get(spec.data.id, 0)
-    if (same := took.get((spec.algorithm, spec.data.id))) is not None:
+    if (same := speeds.get((spec.algorithm, spec.data.id))) is not None:
         return same * share
-    scaled = [
+    estimates = [
         at * size / sizes[data]
-        for (algorithm, data), at in took.items()
+        for (algorithm, data), at in speeds.items()
         if algorithm == spec.algorithm and size and sizes.get(data)
     ]
-    return (statistics.median(scaled) if scaled else UNKNOWN * max(1.0, size / 1e6)) * share
+    return (statistics.median(estimates) if estimates else UNKNOWN * max(1.0, size / 1e6)) * share
 
 
 def words(seconds: float) -> str:
@@ -216,24 +216,30 @@ def progress(
     """How much of these runs is done, and in words: what is finished, how long the others take,
     whose turn it is. rest: what is not asked for yet.
     """
-    ended, count = len(jobs) - len(open_jobs), len(jobs) + len(rest)
-    done = sum(job.state == "done" for job in jobs)
+    ended_count, count = len(jobs) - len(open_jobs), len(jobs) + len(rest)
+    done_count = sum(job.state == "done" for job in jobs)
     running = next((job for job in open_jobs if job.progress), None)
-    share = ended / count
-    said = [say("{done} of {count} runs finished", done=done, count=count)]
-    if ended > done:
-        said.append(say("{count:,} refused, failed or cancelled", count=ended - done))
+    share = ended_count / count
+    sentences = [say("{done} of {count} runs finished", done=done_count, count=count)]
+    if ended_count > done_count:
+        sentences.append(
+            say("{count:,} refused, failed or cancelled", count=ended_count - done_count)
+        )
     costs = [job.cost for job in open_jobs]
-    left = max((sum(costs) + _costs_of(rest)) / engine().width, *costs)
+    remaining_seconds = max((sum(costs) + _costs_of(rest)) / engine().width, *costs)
     now = running.progress if running else None
     if now and now.steps:
         share += now.step / now.steps / count
-        left = max(left, now.seconds / max(now.step, 1) * (now.steps - now.step))
-        said.append(say("one run at step {step} of {steps}", step=now.step, steps=now.steps))
+        remaining_seconds = max(
+            remaining_seconds, now.seconds / max(now.step, 1) * (now.steps - now.step)
+        )
+        sentences.append(say("one run at step {step} of {steps}", step=now.step, steps=now.steps))
     if now and now.part:
-        said.append(say("reading part {part:,} of {parts:,}", part=now.part[0], parts=now.part[1]))
+        sentences.append(
+            say("reading part {part:,} of {parts:,}", part=now.part[0], parts=now.part[1])
+        )
     if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
-        said.append(_turn(open_jobs[0]))
-    if left >= 1:
-        said.append(say("about {time}", time=words(left)))
-    return min(share, 1.0), "; ".join(said)
+        sentences.append(_turn(open_jobs[0]))
+    if remaining_seconds >= 1:
+        sentences.append(say("about {time}", time=words(remaining_seconds)))
+    return min(share, 1.0), "; ".join(sentences)

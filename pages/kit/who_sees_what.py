@@ -255,8 +255,8 @@ def _dot(schematic: Schematic) -> str:
         lines.append(f'{name} [label="{label}", fillcolor="{fill}", fontcolor="{letters}"]')
     for start, end, text in schematic.edges:
         style = "invis" if text == BELOW else "dashed" if text.startswith("~") else "solid"
-        said = "" if text == BELOW else say(text.lstrip("~"))
-        lines.append(f'{start} -> {end} [label=" {said}", style={style}]')
+        edge_label = "" if text == BELOW else say(text.lstrip("~"))
+        lines.append(f'{start} -> {end} [label=" {edge_label}", style={style}]')
     return "\n".join([*lines, "}"])
 
 

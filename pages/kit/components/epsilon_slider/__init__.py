@@ -61,16 +61,16 @@ def draw(
     }
     low, high = stops[0].epsilon, stops[-1].epsilon
 
-    def released() -> None:
+    def handle_release() -> None:
         epsilon = _number(st.session_state[key].get("released"), low, high)
         if epsilon is not None and not fixed:
             then(epsilon)
 
-    COMPONENT.mount(key, data, on_released_change=released)
+    COMPONENT.mount(key, data, on_released_change=handle_release)
 
 
-def _number(said: object, low: float, high: float) -> float | None:
+def _number(answer: object, low: float, high: float) -> float | None:
     """What a browser says, where it is an epsilon of the slider."""
-    if not isinstance(said, int | float):
+    if not isinstance(answer, int | float):
         return None
-    return float(said) if math.isfinite(said) and low <= said <= high else None
+    return float(answer) if math.isfinite(answer) and low <= answer <= high else None

@@ -15,30 +15,30 @@ from pages.kit.components import Component
 COMPONENT = Component(Path(__file__).parent, shared="story")
 
 
-def draw(key: str, story: Mapping[str, Any], picked: Callable[[float], None]) -> None:
+def draw(key: str, story: Mapping[str, Any], on_pick: Callable[[float], None]) -> None:
     """story: epsilon, method, title, sentence, alt, colour; points ascending by epsilon (epsilon,
     median, low, high, values, title, sentence, label, cells); twin and trivial (median, label);
     range of the axis; lists of one person or None; terms with their meanings; words; whether it is
     stale, pending, and choosable.
 
-    picked: called with the epsilon of a point that a person has chosen.
+    on_pick: called with the epsilon of a point that a person has chosen.
     """
 
-    def chosen() -> None:
+    def handle_pick() -> None:
         epsilon = known_epsilon(st.session_state[key].get("picked"), story["points"])
         if epsilon is not None and story["choosable"]:
-            picked(epsilon)
+            on_pick(epsilon)
 
     COMPONENT.mount(
         key,
         {**story, "awaited": polling.awaits_first_view()},
-        on_picked_change=chosen,
+        on_picked_change=handle_pick,
         on_drawn_change=polling.first_view_drawn,
     )
 
 
-def known_epsilon(said: object, points: Sequence[Mapping[str, Any]]) -> float | None:
+def known_epsilon(answer: object, points: Sequence[Mapping[str, Any]]) -> float | None:
     """What a browser says, where it is the epsilon of a point that it was given."""
-    if not isinstance(said, int | float) or not math.isfinite(said):
+    if not isinstance(answer, int | float) or not math.isfinite(answer):
         return None
-    return next((float(it["epsilon"]) for it in points if it["epsilon"] == said), None)
+    return next((float(it["epsilon"]) for it in points if it["epsilon"] == answer), None)

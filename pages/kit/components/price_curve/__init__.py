@@ -50,8 +50,8 @@ def draw(
         "colour": colour,
     }
 
-    def released() -> None:
-        if (chosen := st.session_state[key].get("released")) in epsilons:
-            then(float(chosen))
+    def handle_release() -> None:
+        if (epsilon := st.session_state[key].get("released")) in epsilons:
+            then(float(epsilon))
 
-    COMPONENT.mount(key, data, on_released_change=released)
+    COMPONENT.mount(key, data, on_released_change=handle_release)
