@@ -11,7 +11,7 @@ from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from pages.accountant.ledger_table import MOST_LAPLACE, laplace
 from pages.kit import charts, colours
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 
 TICKS = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 3)]
 
@@ -57,17 +57,17 @@ def deltas(event: Event, epsilon: float) -> pd.DataFrame:
 def draw(event: Event, delta: float) -> None:
     """Both figures, side by side."""
     left, right = st.columns(2, gap="large")
-    repeated = totals(event, delta)
+    table = totals(event, delta)
     with left:
-        _draw_totals(repeated)
+        _draw_totals(table)
     with right:
-        _draw_deltas(deltas(event, repeated["epsilon"].iloc[0]), delta)
+        _draw_deltas(deltas(event, table["epsilon"].iloc[0]), delta)
 
 
-def _draw_totals(repeated: pd.DataFrame) -> None:
+def _draw_totals(table: pd.DataFrame) -> None:
     """The exact total by repetitions, beside the sum of epsilons."""
-    times, once = repeated["times"], repeated["epsilon"].iloc[0]
-    last, total = int(times.iloc[-1]), repeated["epsilon"].iloc[-1]
+    times, once = table["times"], table["epsilon"].iloc[0]
+    last, total = int(times.iloc[-1]), table["epsilon"].iloc[-1]
     st.subheader(
         say(
             "{count} times over: ε = {total}, not {summed}",
@@ -79,18 +79,16 @@ def _draw_totals(repeated: pd.DataFrame) -> None:
     )
     blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
     fig = charts.figure(say("the whole ledger, repeated"), say("total ε"), height=300)
-    fig.add_scatter(
-        x=times, y=repeated["epsilon"], mode="lines+markers", name=say("exact"), line=blue
-    )
+    fig.add_scatter(x=times, y=table["epsilon"], mode="lines+markers", name=say("exact"), line=blue)
     fig.add_scatter(x=times, y=times * once, mode="lines", name=say("sum of ε"), line=grey)
     fig.update_xaxes(type="log", tickvals=times)
-    ticks = [written(f"{tick:g}") for tick in TICKS]
+    ticks = [local_figure(f"{tick:g}") for tick in TICKS]
     fig.update_yaxes(type="log", tickvals=TICKS, ticktext=ticks)
     charts.show(
         fig,
         "accountant.growth",
         say("Total epsilon as the ledger is repeated."),
-        repeated,
+        table,
         leaves=True,
         caption=say("The further the lines part, the more exact composition saves."),
     )

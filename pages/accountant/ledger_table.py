@@ -23,7 +23,7 @@ from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 
 # of a ledger made by hand
 KINDS: dict[str, type[Mechanism]] = {
@@ -96,11 +96,11 @@ def table(text: str) -> pd.DataFrame:
             )
         )
     return pd.DataFrame(
-        [_parsed(part, number) for number, part in enumerate(parts, 1)], columns=list(COLUMNS)
+        [_release_row(part, number) for number, part in enumerate(parts, 1)], columns=list(COLUMNS)
     )
 
 
-def linked(text: str) -> tuple[pd.DataFrame, str]:
+def from_link(text: str) -> tuple[pd.DataFrame, str]:
     """The table of a link, or an example and what is wrong with the link."""
     try:
         return table(text), ""
@@ -108,7 +108,7 @@ def linked(text: str) -> tuple[pd.DataFrame, str]:
         return table(START), error.args[0]
 
 
-def _parsed(part: str, number: int) -> tuple[str, float, float, str, float]:
+def _release_row(part: str, number: int) -> tuple[str, float, float, str, float]:
     kind, *numbers = part.split(":")
     try:
         z, times, factor = (
@@ -251,7 +251,7 @@ def costs_of(claims: Sequence[SourceNoise], nominal: float) -> pd.DataFrame:
         [
             {
                 say("the same noise"): say(claim.title),
-                say("nominal ε"): written(budget_text(nominal)),
+                say("nominal ε"): local_figure(budget_text(nominal)),
             }
             | _exact(claim)
             for claim in claims
@@ -261,7 +261,7 @@ def costs_of(claims: Sequence[SourceNoise], nominal: float) -> pd.DataFrame:
 
 def _exact(claim: SourceNoise) -> dict[str, str]:
     return {
-        say("exact total ε, {relation}", relation=words): written(
+        say("exact total ε, {relation}", relation=words): local_figure(
             f"{epsilon_of(claim.event, claim.delta, relation):.3f}"
         )
         for relation, words in RELATIONS.items()

@@ -27,7 +27,7 @@ from pages.accountant.schematic import WHO_SEES_WHAT
 from pages.kit import links, privacy_card, safe_text, sidebar, who_sees_what
 from pages.kit.language import say
 
-KEPT = phrase("Your entries are kept. Change the one named above.")
+ENTRIES_KEPT = phrase("Your entries are kept. Change the one named above.")
 
 
 def calibration() -> None:
@@ -90,7 +90,7 @@ def draw_account(heading: DeltaGenerator) -> None:
     """The cost of the ledger that is looked at, above it its headline. Raises BadInput."""
     start = st.query_params.get("from", "hand")
     st.session_state.setdefault("accountant.source", start if start in sources.SOURCES else "hand")
-    picked = st.segmented_control(
+    choice = st.segmented_control(
         say("Ledger"),
         list(sources.SOURCES),
         required=True,
@@ -98,17 +98,17 @@ def draw_account(heading: DeltaGenerator) -> None:
         format_func=lambda name: say(sources.SOURCES[name]),
         persist_state="session",
     )
-    source = picked or "hand"
+    source = choice or "hand"
     if source != "hand":
         links.put_in_address({"from": source, "ledger": None})
-    event, delta, given = {
+    event, delta, promise = {
         "hand": sources.by_hand,
         "plan": sources.from_plan,
         "run": sources.from_run,
         "claim": sources.from_claim,
     }[source]()
-    if not given.has_epsilon:
-        st.info(say(given.words))
+    if not promise.has_epsilon:
+        st.info(say(promise.words))
         return
     ledger_table.check(event)
     if source != "hand" and normal_form(event):
@@ -119,15 +119,15 @@ def draw_account(heading: DeltaGenerator) -> None:
             key="accountant.take",
         )
     with heading:
-        draw_headline(event, delta, given)
+        draw_headline(event, delta, promise)
         who_sees_what.draw(WHO_SEES_WHAT)
-    privacy_card.draw(event, given, delta)
+    privacy_card.draw(event, promise, delta)
     st.header(say("What this ε means"), anchor=False)
     privacy_card.meaning(event, delta, "accountant.meaning")
     growth.draw(event, delta)
 
 
-def draw_headline(event: Event, delta: float, given: privacy_card.Promise) -> None:
+def draw_headline(event: Event, delta: float, promise: privacy_card.Promise) -> None:
     """What all releases cost together."""
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
     cost = epsilon_text(exact)
@@ -136,9 +136,9 @@ def draw_headline(event: Event, delta: float, given: privacy_card.Promise) -> No
     else:
         title = say("These {count:,} releases cost ε = {epsilon}", count=releases, epsilon=cost)
     st.title(title, anchor=False)
-    full = epsilon_in_full(exact, delta, given.unit)
+    full = epsilon_in_full(exact, delta, promise.unit)
     words = [linked(say("{full}, all together; not per release.", full=full))]
-    if given.unit != VALUE:
+    if promise.unit != VALUE:
         most = epsilon_text(epsilon_of(event, delta, Relation.REPLACE_ONE))
         words.append(
             say("If a unit is replaced rather than removed: at most {epsilon}.", epsilon=most)
@@ -150,4 +150,4 @@ for part in (main, calibration):
     try:
         part()
     except BadInput as error:
-        safe_text.error(error, KEPT)
+        safe_text.error(error, ENTRIES_KEPT)

@@ -33,7 +33,7 @@ def by_hand() -> tuple[Event, float, privacy_card.Promise]:
     state = st.session_state
     if "accountant.editor" not in state:
         if "accountant.held" not in state:
-            state["accountant.held"], complaint = ledger_table.linked(
+            state["accountant.held"], complaint = ledger_table.from_link(
                 st.query_params.get("ledger", ledger_table.START)
             )
             if complaint:
@@ -67,8 +67,8 @@ def from_plan() -> tuple[Event, float, privacy_card.Promise]:
 
 
 def from_run() -> tuple[Event, float, privacy_card.Promise]:
-    kept = {row["key"]: row for row in engine().store.rows() if row["epsilon"] and row["public"]}
-    if not kept:
+    rows = {row["key"]: row for row in engine().store.rows() if row["epsilon"] and row["public"]}
+    if not rows:
         raise BadInput(phrase("No private run is stored yet. Explore makes one."))
     names = {
         key: say(
@@ -78,12 +78,12 @@ def from_run() -> tuple[Event, float, privacy_card.Promise]:
             epsilon=epsilon_text(row["epsilon"]),
             seed=row["seed"],
         )
-        for key, row in kept.items()
+        for key, row in rows.items()
     }
-    chosen = st.selectbox(
-        say("run").capitalize(), list(kept), format_func=names.__getitem__, key="accountant.run"
+    run_key = st.selectbox(
+        say("run").capitalize(), list(rows), format_func=names.__getitem__, key="accountant.run"
     )
-    run = engine().store.get(chosen)
+    run = engine().store.get(run_key)
     if run is None:
         raise BadInput(phrase("This run was deleted meanwhile. Choose another."))
     return (

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.audit.canaries import FAULTS, faults_of
-from dpmf_core.audit.canary_data import Unit, protected
+from dpmf_core.audit.canary_data import Unit, protected_unit
 from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
@@ -19,7 +19,7 @@ from pages.kit.language import say
 from pages.kit.session_widgets import bind
 
 SECRET = "secret"
-PLANTED = {**FAULTS, SECRET: phrase("one of these, or none: find out")}
+FAULT_TITLES = {**FAULTS, SECRET: phrase("one of these, or none: find out")}
 CANARIES = {
     "user": phrase("one person (or sample) more"),
     "rating": phrase("one rating more"),
@@ -81,8 +81,8 @@ def draw() -> tuple[AuditSpec, bool]:
         first, second, third = st.columns([2, 1, 1])
         left, middle, right = st.columns([2, 1, 1])
     kind = REGISTRY[_algorithm(first, fixed)]
-    budgeted = "small-noise" in faults_of(kind)
-    epsilon = _epsilon(second, fixed or not budgeted)
+    takes_epsilon = "small-noise" in faults_of(kind)
+    epsilon = _epsilon(second, fixed or not takes_epsilon)
     count = _trainings(third, fixed)
     fault = _fault(left, kind, fixed)
     unit = _canary(middle, kind, fixed)
@@ -100,34 +100,34 @@ def draw() -> tuple[AuditSpec, bool]:
         }
     )
     faults = faults_of(kind)
-    asked = AuditSpec.parse(
+    spec = AuditSpec.parse(
         algorithm=kind.id,
-        epsilon=epsilon if budgeted else None,
+        epsilon=epsilon if takes_epsilon else None,
         runs=count,
         seed=seed,
         fault=faults[(7 * seed + 3) % len(faults)] if fault == SECRET else fault,
-        unit=None if unit == protected(kind()) else unit,
+        unit=None if unit == protected_unit(kind()) else unit,
     )
-    return asked, fault == SECRET
+    return spec, fault == SECRET
 
 
 def _algorithm(place: DeltaGenerator, fixed: bool) -> str:
     """Which algorithm is attacked."""
     names = list(REGISTRY)
     _start_value("audit.algorithm", "attack", "private-svd", _one_of(names))
-    chosen: str = place.selectbox(
+    algorithm: str = place.selectbox(
         say("Algorithm under attack"),
         names,
         **bind("audit.algorithm", names),
         format_func=lambda it: say(REGISTRY[it].title),
         disabled=fixed,
     )
-    return chosen
+    return algorithm
 
 
 def _epsilon(place: DeltaGenerator, fixed: bool) -> float:
     _start_value("audit.epsilon", "at", 2.0, _within(float, 0.01, 100))
-    chosen: float = place.number_input(
+    epsilon: float = place.number_input(
         say("Its ε"),
         0.01,
         100.0,
@@ -136,12 +136,12 @@ def _epsilon(place: DeltaGenerator, fixed: bool) -> float:
         **bind("audit.epsilon"),
         disabled=fixed,
     )
-    return chosen
+    return epsilon
 
 
 def _trainings(place: DeltaGenerator, fixed: bool) -> int:
     _start_value("audit.runs", "runs", 1000, _within(int, 40, MOST_RUNS))
-    chosen: int = place.number_input(
+    count: int = place.number_input(
         say("Trainings"),
         40,
         MOST_RUNS,
@@ -150,46 +150,46 @@ def _trainings(place: DeltaGenerator, fixed: bool) -> int:
         disabled=fixed,
         help=say("Half of them with the canary."),
     )
-    return chosen
+    return count
 
 
 def _fault(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> str:
     """Which fault is planted, or that it is a secret."""
     faults, key = [*faults_of(kind), SECRET], f"audit.fault.{kind.id}"
     _start_value(key, "fault", "none", _one_of(faults))
-    chosen: str = place.selectbox(
+    fault: str = place.selectbox(
         say("Plant a fault"),
         faults,
         **bind(key, faults),
-        format_func=lambda it: say(PLANTED[it]),
+        format_func=lambda it: say(FAULT_TITLES[it]),
         disabled=fixed,
     )
-    return chosen
+    return fault
 
 
 def _seed(place: DeltaGenerator, fixed: bool) -> int:
     _start_value("audit.seed", "aseed", 0, _within(int, 0, 2**31))
-    chosen: int = place.number_input(
+    seed: int = place.number_input(
         say("Seed of the audit"), 0, 2**31, **bind("audit.seed"), disabled=fixed
     )
-    return chosen
+    return seed
 
 
 def _canary(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> Unit:
     """In what two neighbouring data sets of the attack differ; unless chosen, what the algorithm
     protects.
     """
-    own, key = protected(kind()), f"audit.unit.{kind.id}"
+    own, key = protected_unit(kind()), f"audit.unit.{kind.id}"
     units: list[Unit] = [
         own,
         *(unit for unit in CANARIES if unit != own and kind.task == "ratings"),  # type: ignore[list-item]
     ]
     _start_value(key, "canary", own, _one_of(list(units)))
-    chosen: Unit = place.selectbox(
+    canary: Unit = place.selectbox(
         say("Canary"),
         units,
         **bind(key, units),
         format_func=lambda it: say(CANARIES[it]),
         disabled=fixed,
     )
-    return chosen
+    return canary

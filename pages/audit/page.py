@@ -39,7 +39,7 @@ WORLD = phrase(
     " away. The other sees **every noisy release**, knows the rest of the data, and scores by the"
     " likelihood ratio: nothing does better on releases."
 )
-LOST = phrase(
+PRIVACY_LOSS = phrase(
     "**Lost by this canary**: how far it moved the releases, in terms of the noise that was drawn."
     " It is computed, and no attack on these releases shows more."
 )
@@ -60,82 +60,86 @@ SHARES = phrase(
 )
 
 
-def finding(found: Audit, secret: bool) -> None:
+def finding(audit: Audit, secret: bool) -> None:
     """The sentence first."""
-    st.title(headline(found), anchor=False)
-    tested = say(
+    st.title(headline(audit), anchor=False)
+    sentence = say(
         "At 95% confidence and δ = {delta}, from {runs:,} trainings, half of them with the canary."
         " The test that shows most: **{rule}**, on **{attack}**.",
-        delta=delta_text(found.spec.delta),
-        runs=found.spec.runs,
-        rule=TITLES[found.best.rule],
-        attack=TITLES[found.by],
+        delta=delta_text(audit.spec.delta),
+        runs=audit.spec.runs,
+        rule=TITLES[audit.best.rule],
+        attack=TITLES[audit.by],
     )
-    st.write(f"{tested} {canary_text(found)}")
-    if found.proven is not None and found.unit not in found.covered:
+    st.write(f"{sentence} {canary_text(audit)}")
+    if audit.proven is not None and audit.unit not in audit.covered_units:
         st.info(
             say(
                 "What is proved is for one {covered}; this canary is a whole {unit}, of which the"
                 " proof does not speak.",
-                covered=phrase(found.covered[-1]),
-                unit=phrase(found.unit),
+                covered=phrase(audit.covered_units[-1]),
+                unit=phrase(audit.unit),
             )
         )
     if secret:
         with st.expander(say("What had been planted?")):
-            st.write(say("What was planted: {fault}.", fault=FAULTS[found.spec.fault]))
-            st.caption(say(found.rule))
+            st.write(say("What was planted: {fault}.", fault=FAULTS[audit.spec.fault]))
+            st.caption(say(audit.rule))
 
 
-def headline(found: Audit) -> str:
+def headline(audit: Audit) -> str:
     """What was found, beside what is proved."""
     values = {
-        "name": say(algorithms.REGISTRY[found.spec.algorithm].title),  # not what was planted in it
-        "lower": f"{rounded(found.lower):.2f}",
-        "proven": epsilon_text(found.proven),
+        "name": say(algorithms.REGISTRY[audit.spec.algorithm].title),  # not what was planted in it
+        "lower": f"{rounded(audit.lower):.2f}",
+        "proven": epsilon_text(audit.proven),
     }
-    if found.proven is None:
-        if found.lower > 0:
+    if audit.proven is None:
+        if audit.lower > 0:
             return say("The attack on {name} shows ε ≥ {lower}; nothing is proved", **values)
         return say("The attack on {name} finds nothing; nothing is proved", **values)
-    if found.broken:
+    if audit.broken:
         return say(
             "Caught. The attack on {name} shows ε ≥ {lower}, and at most {proven} was promised",
             **values,
         )
-    if found.lower > 0:
+    if audit.lower > 0:
         return say("The attack on {name} shows ε ≥ {lower}; at most {proven} is proved", **values)
     return say("The attack on {name} finds nothing; at most {proven} is proved", **values)
 
 
-def canary_text(found: Audit) -> str:
+def canary_text(audit: Audit) -> str:
     """What the measurement leaves open."""
-    if found.broken:
+    if audit.broken:
         return say("A sum is outside the ledger, or its noise is too small.")
-    if found.lost is None or found.proven is None:
+    if audit.lost_epsilon is None or audit.proven is None:
         return say("An attack that finds little proves nothing: a better one may find more.")
     return say(
         "The canary itself lost {lost}: no attack on these releases shows more, with however many"
         " trainings.",
-        lost=epsilon_text(found.lost),
+        lost=epsilon_text(audit.lost_epsilon),
     )
 
 
-def figure(found: Audit) -> None:
+def figure(audit: Audit) -> None:
     """The attack's errors beside what the proof leaves."""
-    allowed = pd.DataFrame({"fpr": rates(), "fnr": found.allowed}) if found.allowed else None
-    fig = charts.trade_off(allowed)
+    curve = (
+        pd.DataFrame({"fpr": rates(), "fnr": audit.allowed_misses})
+        if audit.allowed_misses
+        else None
+    )
+    fig = charts.trade_off(curve)
     fig.add_scatter(
-        x=found.best.false_alarms,
-        y=found.best.misses,
+        x=audit.best.false_alarms,
+        y=audit.best.misses,
         mode="lines+markers",
         line={"color": colours.of("spectral"), "width": 2.5},
         marker={"size": 4},
         hovertemplate=say("{x} false alarms, {y} missed", x="%{x:.1%}", y="%{y:.1%}")
         + "<extra></extra>",
     )
-    table = pd.DataFrame({"false alarms": found.best.false_alarms, "misses": found.best.misses})
-    middle = min(zip(found.best.false_alarms, found.best.misses, strict=True), key=sum)
+    table = pd.DataFrame({"false alarms": audit.best.false_alarms, "misses": audit.best.misses})
+    middle = min(zip(audit.best.false_alarms, audit.best.misses, strict=True), key=sum)
     line_labels.note(fig, say("this attack"), middle, (90, 60), arrow=True)
     charts.show(
         fig,
@@ -152,13 +156,13 @@ def figure(found: Audit) -> None:
                 "Where the orange line dips into the blue area by more than chance, the promise is"
                 " broken. Rates are those of the trainings that judged, as they were counted."
             )
-            if found.allowed
+            if audit.allowed_misses
             else say("Rates are those of the trainings that judged, as they were counted.")
         ),
     )
 
 
-def bounds_table(found: Audit) -> None:
+def bounds_table(audit: Audit) -> None:
     """Every epsilon with what it means."""
     rows = [
         {
@@ -166,51 +170,53 @@ def bounds_table(found: Audit) -> None:
             say("by"): say(figure.name),
             say("what it means"): say(figure.meaning),
         }
-        for figure in found.figures
+        for figure in audit.figures
     ]
     safe_text.words_table(pd.DataFrame(rows))
 
 
-def terms(found: Audit, secret: bool) -> None:
+def terms(audit: Audit, secret: bool) -> None:
     """What the canary was, by which rule bounds were found, and the claim."""
-    if found.proven is not None:
+    if audit.proven is not None:
         st.caption(
             say(
                 "ε of the whole run; δ = {delta}, per {unit}, {relation}, exact.",
-                delta=delta_text(found.spec.delta),
-                unit=phrase(found.protected_unit),
-                relation=neighbours(found.protected_unit, Relation.ADD_REMOVE),
+                delta=delta_text(audit.spec.delta),
+                unit=phrase(audit.protected_unit),
+                relation=neighbours(audit.protected_unit, Relation.ADD_REMOVE),
             )
         )
-    canary = say("The canary: {canary}.", canary=found.canary)
+    canary = say("The canary: {canary}.", canary=audit.canary)
     # a rule would name a secret fault
-    st.caption(canary if secret else f"{canary} {say(found.rule)}")
-    if found.broken:
+    st.caption(canary if secret else f"{canary} {say(audit.rule)}")
+    if audit.broken:
         st.markdown(
             say(
                 ":red-badge[BROKEN] The claim does not hold for what ran here. Without the fault"
                 " it says:"
             )
         )
-    badge = privacy_card.badge(found.guarantee.status)
-    st.markdown(f"{badge} {say(found.guarantee.words)}")
+    badge = privacy_card.badge(audit.guarantee.status)
+    st.markdown(f"{badge} {say(audit.guarantee.words)}")
 
 
 def explain_attack() -> None:
     with st.expander(say("How the attack works")):
         st.markdown(say(WORLD, units=UNITS, columns=COLUMNS))
-        st.markdown("\n".join(f"- {say(it)}" for it in (LOST, PAIR_TEST, ERROR_RATES)))
+        st.markdown("\n".join(f"- {say(it)}" for it in (PRIVACY_LOSS, PAIR_TEST, ERROR_RATES)))
         st.markdown(say(SHARES))
 
 
 def request_audit(spec: AuditSpec) -> dict[str, Audit]:
     """The audit, once it has ended; a long one waits for its button."""
     long = time_estimate.cost(spec)
-    if not engine().had(spec) and not run_progress.confirmed(
+    if not engine().had(spec) and not run_progress.may_begin(
         "audit", long, say("{count:,} trainings", count=spec.runs), spec.model_dump_json()
     ):
         return {}
-    return run_progress.request("audit", {"audit": spec}, asked=long > engine().limits.ask_seconds)
+    return run_progress.request(
+        "audit", {"audit": spec}, by_button=long > engine().limits.ask_seconds
+    )
 
 
 def main() -> None:
@@ -219,19 +225,19 @@ def main() -> None:
     with head:
         words, work = st.container(), st.container()
         with work:
-            done = request_audit(spec)
-        if "audit" not in done:
+            audits = request_audit(spec)
+        if "audit" not in audits:
             words.title(say("Does an attack beat the claim?"), anchor=False)
             words.write(say("Training again and again, with and without the canary."))
         else:
             with words:
-                finding(done["audit"], secret)
-            bounds_table(done["audit"])
+                finding(audits["audit"], secret)
+            bounds_table(audits["audit"])
             left, right = st.columns([3, 2], gap="large")
             with left:
-                figure(done["audit"])
+                figure(audits["audit"])
             with right:
-                terms(done["audit"], secret)
+                terms(audits["audit"], secret)
     who_sees_what.draw(WHO_SEES_WHAT)
     explain_attack()
 

@@ -30,7 +30,7 @@ EACH = 20  # ratings of a person, where nothing is declared
 
 
 @dataclass(frozen=True)
-class Asked:
+class Inquiry:
     """A question, the data set that it is about, and the public shape of what methods are tried on.
 
     entry: of the data set; its own rows are tried on only where it is public.
@@ -51,16 +51,16 @@ class Asked:
         own = datasets.is_own(self.entry.id)
         return session_files.command_path(self.entry.id) if own else str(self.entry.id)
 
-    def refined(self) -> "Asked":
+    def in_full(self) -> "Inquiry":
         """The same question to all methods, over more draws."""
-        return self._changed(draws=MANY, every=True)
+        return self._variant(draws=MANY, every=True)
 
-    def first(self) -> "Asked":
+    def first(self) -> "Inquiry":
         """The same question as it is answered first."""
-        return self._changed(draws=FEW, every=False)
+        return self._variant(draws=FEW, every=False)
 
-    def _changed(self, **changed: Any) -> "Asked":
-        return replace(self, question=self.question.model_copy(update=changed))
+    def _variant(self, **changes: Any) -> "Inquiry":
+        return replace(self, question=self.question.model_copy(update=changes))
 
 
 def prepare() -> None:
@@ -69,20 +69,20 @@ def prepare() -> None:
     sidebar_values.prepare()
 
 
-def draw() -> Asked:
+def draw() -> Inquiry:
     """The questions, and what they say now. Raises BadInput."""
     entry = _data_set()
     whom, cost, goal = st.columns([4, 4, 3], gap="medium")
     with whom:
         protect, group = _whom()
     with goal:
-        wanted = cast(Goal, _segments("3. Ratings or lists?", GOALS, "choose.goal"))
+        goal_name = cast(Goal, _segments("3. Ratings or lists?", GOALS, "choose.goal"))
         st.caption(
             "Ratings: how far predictions are off. Lists: how many liked items are among 20 that"
             " are shown."
         )
     with cost:
-        wish = _wish(wanted)
+        wish = _wish(goal_name)
     with st.expander("More: rare items, the worst served, δ"):
         further = _further(entry)
     data_id = entry.id if entry.public else _twin(entry)
@@ -90,13 +90,13 @@ def draw() -> Asked:
         data={"id": data_id},
         protect=protect,
         group=group,
-        goal=wanted,
+        goal=goal_name,
         seed=0,
         **wish,
         **further,
     )
-    known: Any = datasets.described(data_id) if data_id != entry.id else entry
-    return Asked(question, entry, Shape(known.n_users, known.n_items, known.bounds))
+    data_set: Any = datasets.entry_of(data_id) if data_id != entry.id else entry
+    return Inquiry(question, entry, Shape(data_set.n_users, data_set.n_items, data_set.bounds))
 
 
 def _data_set() -> Any:
@@ -155,14 +155,14 @@ def _segments(label: str, options: dict[Any, str], key: str) -> str:
 
 
 def _whom() -> tuple[Protect, int]:
-    chosen = st.radio(
+    protect = st.radio(
         "1. Whom must it protect?",
         list(WHOM),
         key="choose.whom",
         persist_state="session",
         format_func=WHOM.__getitem__,
     )
-    if chosen == "group":
+    if protect == "group":
         size = st.number_input(
             "People of a group, at most",
             2,
@@ -172,12 +172,12 @@ def _whom() -> tuple[Protect, int]:
             persist_state="session",
         )
         return "group", int(size or 2)
-    if chosen == "rating":
+    if protect == "rating":
         st.caption(
             "Nothing here is proved for a rating alone. What hides that a person's whole row was"
             " replaced hides each of her ratings, and is asked for."
         )
-    return chosen, 1
+    return protect, 1
 
 
 def _wish(goal: str) -> dict[str, float]:

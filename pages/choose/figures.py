@@ -19,26 +19,28 @@ HEIGHT = 400
 def front(answer: Answer) -> go.Figure:
     """Every candidate at every epsilon; the answer's method is thick, with its interval."""
     fig = _empty(answer.question)
-    chosen = answer.best.method if answer.best else ""
+    best_method = answer.best.method if answer.best else ""
     for method, places in by_method(answer).items():
-        if method == chosen:
+        if method == best_method:
             _band(fig, method, places)
-        _line(fig, method, [(place.epsilon, place.value) for place in places], method == chosen)
+        _line(
+            fig, method, [(place.epsilon, place.value) for place in places], method == best_method
+        )
     if answer.best:
         _mark(fig, answer.best)
-    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guessed))
+    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guesses))
     _levels(fig, plain, guess, f"{algorithms.find(answer.reference).title}, no privacy")
     return fig
 
 
-def unfinished(found: SoFar) -> go.Figure:
+def partial_front(so_far: SoFar) -> go.Figure:
     """What has finished of a question that is still being answered: nothing is marked in it."""
-    fig = _empty(found.question)
-    lines = {method: points for method, points in found.lines.items() if points}
+    fig = _empty(so_far.question)
+    lines = {method: points for method, points in so_far.lines.items() if points}
     for method, points in lines.items():
-        _line(fig, method, points, chosen=False)
-    _levels(fig, found.plain, found.guessed, "no privacy")
-    first, last = (math.log10(found.question.epsilons[at]) for at in (0, -1))
+        _line(fig, method, points, thick=False)
+    _levels(fig, so_far.plain, so_far.guess, "no privacy")
+    first, last = (math.log10(so_far.question.epsilons[at]) for at in (0, -1))
     fig.update_xaxes(range=[first - 0.1, last + 0.1])
     return fig
 
@@ -71,7 +73,7 @@ def by_method(answer: Answer) -> Mapping[str, list[Place]]:
     return lines
 
 
-def _line(fig: go.Figure, method: str, points: Sequence[tuple[float, float]], chosen: bool) -> None:
+def _line(fig: go.Figure, method: str, points: Sequence[tuple[float, float]], thick: bool) -> None:
     """points: (epsilon, median)."""
     title = algorithms.find(method).title
     fig.add_scatter(
@@ -79,9 +81,9 @@ def _line(fig: go.Figure, method: str, points: Sequence[tuple[float, float]], ch
         y=[value for _, value in points],
         name=title,
         mode="lines+markers",
-        line={"color": colours.of(method), "width": 3.5 if chosen else 1.2},
-        marker={"symbol": colours.marker(method), "size": 8 if chosen else 5},
-        opacity=1.0 if chosen else 0.65,
+        line={"color": colours.of(method), "width": 3.5 if thick else 1.2},
+        marker={"symbol": colours.marker(method), "size": 8 if thick else 5},
+        opacity=1.0 if thick else 0.65,
         hovertemplate=f"{title}<br>ε = %{{x:g}}: %{{y:.3f}}<extra></extra>",
     )
 

@@ -12,20 +12,20 @@ from dpmf_core.choosing.wording import names
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.private_selection import Selected
-from pages.choose.controls import Asked
+from dpmf_core.tuning.private_selection import SelectionResult
+from pages.choose.controls import Inquiry
 from pages.kit import odometer, run_progress, safe_text
 
 SELECTING = "choose.selecting"  # in the session: the selection that was asked for
-FOUND = "choose.selected"  # in the session: what left each selection, by its specification
+WINNERS = "choose.selected"  # in the session: what left each selection, by its specification
 
 
-def draw(asked: Asked, found: Finding) -> None:
+def draw(inquiry: Inquiry, finding: Finding) -> None:
     """What the selection would cost, its button, and what left it."""
-    if found.public:
+    if finding.public:
         return
     st.subheader("Check it on your own data", anchor="own-data")
-    spec = _spec(asked, found)
+    spec = _spec(inquiry, finding)
     if spec is None:
         st.caption(
             "What noise leaves comparable on private data is how far predictions are off: ask for"
@@ -35,15 +35,15 @@ def draw(asked: Asked, found: Finding) -> None:
     st.write(
         linked(
             f"The twin is simulated. A private selection trains {names(spec.methods)}, at ε ="
-            f" {budget_text(found.answer.best.epsilon if found.answer.best else 0.0)}, about"
+            f" {budget_text(finding.answer.best.epsilon if finding.answer.best else 0.0)}, about"
             f" {TRIALS:g} times in all on your rows, scores each with noise, and tells nothing but"
             " the winner and its noisy error."
         )
     )
     button = st.container()
-    odometer.panel(asked.entry.id, "choose", asked.entry.n_users)
-    _show(spec, found)
-    if selected(asked, found) is None:
+    odometer.panel(inquiry.entry.id, "choose", inquiry.entry.n_users)
+    _show(spec, finding)
+    if selection_result(inquiry, finding) is None:
         button.button(
             odometer.label("Choose on my data", spec),
             key="choose.own",
@@ -52,9 +52,9 @@ def draw(asked: Asked, found: Finding) -> None:
         )
 
 
-def _spec(asked: Asked, found: Finding) -> MethodSelection | None:
+def _spec(inquiry: Inquiry, finding: Finding) -> MethodSelection | None:
     """The selection among the best at the answer's epsilon; None where there is none."""
-    return among_the_best(found.question, found.answer, DataSpec(id=asked.entry.id))
+    return among_the_best(finding.question, finding.answer, DataSpec(id=inquiry.entry.id))
 
 
 def _select(spec: MethodSelection) -> None:
@@ -62,23 +62,30 @@ def _select(spec: MethodSelection) -> None:
     odometer.buy([spec])
 
 
-def _show(spec: MethodSelection, found: Finding) -> None:
+def _show(spec: MethodSelection, finding: Finding) -> None:
     if st.session_state.get(SELECTING) != spec:
         return
     works = {"selection": spec}
-    made: Selected | None = run_progress.request("choose.own", works, asked=True).get("selection")
-    if made is None:
+    selection: SelectionResult | None = run_progress.request(
+        "choose.own", works, by_button=True
+    ).get("selection")
+    if selection is None:
         return
-    st.session_state[FOUND] = {**st.session_state.get(FOUND, {}), spec.model_dump_json(): made}
-    st.success(safe_text.escape(replace(found, selected=made).confirmed))
+    st.session_state[WINNERS] = {
+        **st.session_state.get(WINNERS, {}),
+        spec.model_dump_json(): selection,
+    }
+    st.success(safe_text.escape(replace(finding, selection=selection).confirmation))
 
 
-def selected(asked: Asked, found: Finding) -> Selected | None:
+def selection_result(inquiry: Inquiry, finding: Finding) -> SelectionResult | None:
     """What left the selection that belongs to this answer; None where it was not asked for."""
-    if found.public:
+    if finding.public:
         return None
-    spec = _spec(asked, found)
+    spec = _spec(inquiry, finding)
     if spec is None:
         return None
-    made: Selected | None = st.session_state.get(FOUND, {}).get(spec.model_dump_json())
-    return made
+    selection: SelectionResult | None = st.session_state.get(WINNERS, {}).get(
+        spec.model_dump_json()
+    )
+    return selection

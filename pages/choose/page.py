@@ -11,36 +11,36 @@ from dpmf_core.choosing.question import Runs
 from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
 from pages.choose import controls, figures, own_data, take_away, waiting
-from pages.choose.controls import Asked
+from pages.choose.controls import Inquiry
 from pages.kit import charts, run_progress, safe_text, time_estimate, who_sees_what
 
 NAME = "choose"
 
 
-ASKED, PRESSED = "choose.asked", "choose.pressed"  # in the session
+INQUIRY_KEY, BUTTON_KEY = "choose.asked", "choose.pressed"  # in the session
 
 
-def _press(refined: bool) -> None:
+def _press(in_full: bool) -> None:
     """A button asks what the controls say when the page is drawn next: a number that was typed just
     before counts.
     """
-    st.session_state[PRESSED] = refined
+    st.session_state[BUTTON_KEY] = in_full
 
 
-def _take_up(asked: Asked) -> None:
+def _take_up(inquiry: Inquiry) -> None:
     """What a button asked for is asked."""
-    refined = st.session_state.pop(PRESSED, None)
-    if refined is not None:
-        st.session_state[ASKED] = asked.refined() if refined else asked
+    in_full = st.session_state.pop(BUTTON_KEY, None)
+    if in_full is not None:
+        st.session_state[INQUIRY_KEY] = inquiry.in_full() if in_full else inquiry
 
 
-def _button(asked: Asked, runs: Runs) -> None:
+def _button(inquiry: Inquiry, runs: Runs) -> None:
     """The button that asks, and how long the answer takes."""
-    known = time_estimate.stored(runs.specs)
-    left = {key: spec for key, spec in runs.specs.items() if key not in known}
+    stored_keys = time_estimate.stored_names(runs.specs)
+    missing = {key: spec for key, spec in runs.specs.items() if key not in stored_keys}
     amount = "they are stored"
-    if left:
-        seconds = time_estimate.words(time_estimate.seconds(left))
+    if missing:
+        seconds = time_estimate.words(time_estimate.seconds(missing))
         amount = f"about {seconds} (an estimate)"
     button, words = st.columns([1, 3], vertical_alignment="center")
     button.button(
@@ -52,84 +52,92 @@ def _button(asked: Asked, runs: Runs) -> None:
         args=(False,),
     )
     words.caption(
-        f"{len(runs.methods)} proven methods at {len(asked.question.epsilons)} epsilons,"
-        f" {asked.question.draws} draws each: with those without privacy {len(runs.specs)}"
+        f"{len(runs.methods)} proven methods at {len(inquiry.question.epsilons)} epsilons,"
+        f" {inquiry.question.draws} draws each: with those without privacy {len(runs.specs)}"
         f" trainings, {amount}."
         f" {run_progress.queue()}"
     )
 
 
-def _say(asked: Asked, found: Answer) -> None:
+def _say(inquiry: Inquiry, result: Answer) -> None:
     """The answer on top, and the figure."""
-    title = wording.headline(found)
-    st.title(f"{title}, on a simulated twin of your data" if asked.on_twin else title, anchor=False)
-    st.write(" ".join(wording.sentences(found)))
-    tried = "on a simulated twin of its shape" if asked.on_twin else "on the data themselves"
+    title = wording.headline(result)
+    st.title(
+        f"{title}, on a simulated twin of your data" if inquiry.on_twin else title, anchor=False
+    )
+    st.write(" ".join(wording.sentences(result)))
+    where = "on a simulated twin of its shape" if inquiry.on_twin else "on the data themselves"
     charts.show(
-        figures.front(found),
+        figures.front(result),
         "choose.front",
         title,
-        figures.table(found),
+        figures.table(result),
         leaves=True,
         caption=(
             "The ring is the answer, its line is thick. For"
-            f" {asked.question.whom}, {safe_text.escape_letters(asked.entry.title)}, tried {tried}:"
-            f" medians and 95% intervals over {asked.question.draws} draws of split and noise."
+            f" {inquiry.question.whom}, {safe_text.escape_letters(inquiry.entry.title)}, tried"
+            f" {where}: medians and 95% intervals over {inquiry.question.draws} draws of split"
+            " and noise."
         ),
     )
 
 
-def _refine(asked: Asked) -> None:
+def _refine(inquiry: Inquiry) -> None:
     """More draws and the slow methods, on request."""
-    if asked.question.every:
+    if inquiry.question.every:
         return
-    refined = asked.refined()
-    runs = Runs(refined.question, refined.shape)
+    full_inquiry = inquiry.in_full()
+    runs = Runs(full_inquiry.question, full_inquiry.shape)
     amount = time_estimate.words(time_estimate.seconds(runs.specs))
     words, button = st.columns([3, 1], vertical_alignment="center")
     words.caption(
-        f"A first look. {len(runs.methods)} methods and {refined.question.draws} draws make the"
-        f" intervals narrower: {len(runs.specs)} trainings, at most {amount} (an estimate)."
+        f"A first look. {len(runs.methods)} methods and {full_inquiry.question.draws} draws make"
+        f" the intervals narrower: {len(runs.specs)} trainings, at most {amount} (an estimate)."
     )
     button.button("Refine", key="choose.refine", width="stretch", on_click=_press, args=(True,))
 
 
-def _answered(asked: Asked) -> Finding | None:
+def _finding(inquiry: Inquiry) -> Finding | None:
     """What is found once every run has finished; before that, how far they are."""
-    runs = Runs(asked.question, asked.shape)
-    finished = run_progress.request(NAME, runs.specs, asked=True, whole=())
-    found = answer(runs, finished)
-    if found is None:
-        waiting.draw(so_far(runs, finished))
+    runs = Runs(inquiry.question, inquiry.shape)
+    finished_runs = run_progress.request(NAME, runs.specs, by_button=True, whole=())
+    result = answer(runs, finished_runs)
+    if result is None:
+        waiting.draw(so_far(runs, finished_runs))
         return None
     return Finding(
-        runs, found, asked.entry.title, asked.path, asked.entry.public, asked.entry.assumptions
+        runs,
+        result,
+        inquiry.entry.title,
+        inquiry.path,
+        inquiry.entry.public,
+        inquiry.entry.assumptions,
     )
 
 
-def _held(asked: Asked, runs: Runs) -> Asked | None:
+def _current_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
     """The question that is answered on the page: the last one that the button asked, or what is
     asked now where it takes no further run.
     """
-    held: Asked | None = st.session_state.get(ASKED)
-    if held is None or held.entry.id != asked.entry.id:
+    current: Inquiry | None = st.session_state.get(INQUIRY_KEY)
+    if current is None or current.entry.id != inquiry.entry.id:
         return None
-    now = asked.refined() if held.question.every else asked
-    if set(runs.specs) <= set(Runs(held.question, held.shape).specs):
-        held = st.session_state[ASKED] = now
-    return held
+    now = inquiry.in_full() if current.question.every else inquiry
+    if set(runs.specs) <= set(Runs(current.question, current.shape).specs):
+        current = st.session_state[INQUIRY_KEY] = now
+    return current
 
 
 def main() -> None:
     controls.prepare()
     head, below = st.container(), st.container(border=True)
     with below:
-        asked = controls.draw()
-        runs = Runs(asked.question, asked.shape)
-        _button(asked, runs)
-    _take_up(asked)
-    held = _held(asked, runs)
-    if held is None:
+        inquiry = controls.draw()
+        runs = Runs(inquiry.question, inquiry.shape)
+        _button(inquiry, runs)
+    _take_up(inquiry)
+    current = _current_inquiry(inquiry, runs)
+    if current is None:
         head.title("Which method, at which ε?", anchor=False)
         head.write(
             "Answer three questions. Every proven private method is then tried at a public grid of"
@@ -137,15 +145,17 @@ def main() -> None:
         )
         return
     with head:
-        found = _answered(held)
-        if found is None:
+        finding = _finding(current)
+        if finding is None:
             return
-        _say(held, found.answer)
-        _refine(held)
-        if asked not in (held, held.first()):
+        _say(current, finding.answer)
+        _refine(current)
+        if inquiry not in (current, current.first()):
             st.info("The questions below have changed since. The button finds their answer.")
-    own_data.draw(held, found)
-    take_away.draw(replace(found, selected=own_data.selected(held, found)), held.entry)
+    own_data.draw(current, finding)
+    take_away.draw(
+        replace(finding, selection=own_data.selection_result(current, finding)), current.entry
+    )
     who_sees_what.draw(who_sees_what.USERS)
     engine().start()
 

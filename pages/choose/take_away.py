@@ -9,26 +9,26 @@ from dpmf_core.choosing.notebook import notebook
 from dpmf_core.choosing.report import report
 from pages.kit import links, recommended
 from pages.kit.page_table import BY_ID
-from pages.kit.recommended import Recommended
+from pages.kit.recommended import Recommendation
 
 
-def draw(found: Finding, entry: Any) -> None:
+def draw(finding: Finding, entry: Any) -> None:
     """entry: of the data set that the answer is for."""
     st.subheader("Take it away", anchor="take-away")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _explore(found, entry)
-        if found.train:
-            st.code(found.train, language="bash", wrap_lines=True)
+        _explore(finding, entry)
+        if finding.train:
+            st.code(finding.train, language="bash", wrap_lines=True)
             st.caption(
                 "It runs where dpmf is installed"
-                + ("." if found.public else ", in the folder of your file.")
+                + ("." if finding.public else ", in the folder of your file.")
             )
-        st.caption(f"{found.cost} {found.training}")
+        st.caption(f"{finding.cost} {finding.training}")
     with right:
         st.download_button(
             "Report, to print",
-            report(found),
+            report(finding),
             "which-method.html",
             "text/html",
             type="primary",
@@ -38,7 +38,7 @@ def draw(found: Finding, entry: Any) -> None:
         )
         st.download_button(
             "Notebook",
-            notebook(found),
+            notebook(finding),
             "which-method.ipynb",
             "application/x-ipynb+json",
             key="choose.notebook",
@@ -50,12 +50,12 @@ def draw(found: Finding, entry: Any) -> None:
         )
 
 
-def _explore(found: Finding, entry: Any) -> None:
+def _explore(finding: Finding, entry: Any) -> None:
     """The way on: Explore of these data, with the answer's method and epsilon."""
-    question, best = found.question, found.answer.best
+    question, best = finding.question, finding.answer.best
     if best is None:
         return
-    answer = Recommended(found.method, question.of_one(best.epsilon), question.delta)
+    answer = Recommendation(finding.method, question.of_one(best.epsilon), question.delta)
     recommended.keep(entry.id, answer)
     if st.button(
         f"Open {answer.words} in Explore",

@@ -36,15 +36,15 @@ def draw() -> None:
     if settings().downloads == "operator" and not visitor.asker().operator:
         st.caption(f"Downloads are for the operator of this server alone. {WHOSE}")
         return
-    chosen = st.selectbox(
+    data_id = st.selectbox(
         "Download",
         list(missing),
         index=None,
         format_func=lambda it: f"{missing[it].title}, {missing[it].size_mb:g} MB",
         key="data.download",
     )
-    if chosen:
-        _offer(missing[chosen])
+    if data_id:
+        _offer(missing[data_id])
 
 
 def _draw_table() -> None:
@@ -68,7 +68,7 @@ def _draw_table() -> None:
     )
 
 
-def _offer(entry: datasets.Listed) -> None:
+def _offer(entry: datasets.DatasetFacts) -> None:
     """A set's licence, and the set itself to whoever accepts it."""
     st.write(f"{entry.licence} {entry.citation}")
     accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{entry.id}")
@@ -77,8 +77,8 @@ def _offer(entry: datasets.Listed) -> None:
     if st.button("Download", disabled=not accepted, key="data.fetch"):
         bar = st.progress(0.0, "Asking the publisher")
 
-        def show_progress(done: int, total: int) -> None:
-            bar.progress(min(done / max(total, 1), 1.0), f"{done / 1e6:.1f} MB")
+        def show_progress(bytes_read: int, total: int) -> None:
+            bar.progress(min(bytes_read / max(total, 1), 1.0), f"{bytes_read / 1e6:.1f} MB")
 
         with visitor.here():
             permissions.download(entry.id, show_progress)

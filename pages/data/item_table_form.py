@@ -7,7 +7,7 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_datasets import session_files
 from pages.data import session_data
-from pages.data.sample_values import described
+from pages.data.sample_values import columns_text
 from pages.kit import safe_text
 from pages.server import upload_quota
 
@@ -50,6 +50,6 @@ def _form(entry: Any) -> None:
 
 def _ask(entry: Any, content: bytes, name: str) -> None:
     rows = session_files.preview_items(content, name)
-    st.caption(f"Its columns: {described(rows, list(map(str, rows)))}.")
+    st.caption(f"Its columns: {columns_text(rows, list(map(str, rows)))}.")
     if st.button("Use it, as public", key=f"data.items.use.{entry.id}"):
         session_data.add_item_table(entry, content, name)

@@ -59,14 +59,14 @@ def main() -> None:
     file = right.file_uploader("File", type=ENDINGS[kind], key=f"data.file.{kind}")
     if file is None:
         st.caption(FITS[kind])
-    elif uploaded(file):
+    elif upload_succeeded(file):
         read(kind, file)
     uploaded_data.draw()
     who_sees_what.draw(WHO_SEES_WHAT)
     catalogue.draw()
 
 
-def uploaded(file: Any) -> bool:
+def upload_succeeded(file: Any) -> bool:
     """Whether the file is there; where there was no room for it, why, above what can be removed."""
     try:
         upload_quota.must_be_there(file)
@@ -80,7 +80,7 @@ def read(kind: str, file: Any) -> None:
     """The questions about a file, folded once they are answered; what is wrong with the answers,
     beneath them.
     """
-    is_read = bool(session_data.made_of(file.file_id))
+    is_read = bool(session_data.data_id_of(file.file_id))
     with st.expander("Read this file in another way") if is_read else st.container():
         try:
             with upload_quota.reading:

@@ -8,27 +8,33 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.data.column_names import NEEDED
+from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.columns import LABELS
-from dpmf_datasets.readers.dates import ORDERS, Order, declared, has_numbered, is_told
-from dpmf_datasets.readers.rating_scales import USUAL, Scale, named
+from dpmf_datasets.readers.dates import (
+    ORDERS,
+    Order,
+    has_numeric_dates,
+    is_order_clear,
+    require_order,
+)
+from dpmf_datasets.readers.rating_scales import USUAL, Scale, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 from dpmf_datasets.readers.report import Outside
 from pages.data import session_data
-from pages.data.sample_values import described, first_values, listed
+from pages.data.sample_values import columns_text, first_values, values_text
 from pages.kit import safe_text
 
 SCALES = {scale.words: scale for scale in USUAL}
 ANOTHER = "another"
-AS_TOLD = "as the whole column tells"
+BY_COLUMN = "as the whole column tells"
 Bounds = tuple[float, float]
 # in the session: what was said of a file, and what the last check found outside its scale
 OUTSIDE = "data.outside"
 
 
 @dataclass(frozen=True)
-class Said:
+class TableDescription:
     """What a person said of a table. mapping: (role, column); order: how dates are written."""
 
     name: str
@@ -39,10 +45,10 @@ class Said:
 
 def draw(content: bytes, name: str, file_id: str) -> None:
     """The questions, and the button that reads the whole table. Raises BadInput."""
-    columns, found, rows = session_files.preview(content, name)
-    st.subheader(f"{len(set(found.values()))} of {len(columns)} columns recognised", anchor=False)
+    columns, roles, rows = session_files.preview(content, name)
+    st.subheader(f"{len(set(roles.values()))} of {len(columns)} columns recognised", anchor=False)
     st.caption(f"{safe_text.escape_letters(name)}: {session_files.layout(content, name)}")
-    mapping = _roles(columns, found, rows, name)
+    mapping = _roles(columns, roles, rows, name)
     _say_unused(rows, mapping)
     left, right = st.columns([5, 4], gap="medium")
     with left:
@@ -55,43 +61,50 @@ def draw(content: bytes, name: str, file_id: str) -> None:
     pressed = st.button("Check and use", type="primary", key="data.use", disabled=bool(missing))
     if bounds is None:
         return
-    said = Said(name, tuple(mapping.items()), bounds, order)
+    description = TableDescription(name, tuple(mapping.items()), bounds, order)
     if pressed:
-        found_in_file = _read(content, said)
-        if found_in_file.report.outside is None:
-            session_data.keep(found_in_file, file_id)
-        st.session_state[OUTSIDE] = (said, found_in_file.report.outside)
-        session_files.remove(found_in_file.entry)
-    if outside := _about_outside(said):
+        upload = _read(content, description)
+        if upload.report.outside is None:
+            session_data.keep(upload, file_id)
+        st.session_state[OUTSIDE] = (description, upload.report.outside)
+        session_files.remove(upload.entry)
+    if outside := _about_outside(description):
         del st.session_state[OUTSIDE]
-        session_data.keep(_read(content, said, outside), file_id)
+        session_data.keep(_read(content, description, outside), file_id)
 
 
-def _read(content: bytes, said: Said, outside: Outside = "clamp") -> session_files.Brought:
+def _read(
+    content: bytes, description: TableDescription, outside: Outside = "clamp"
+) -> session_files.Upload:
     """The whole table; asks for the order of dates where the table does not tell it."""
     try:
         with st.spinner("Reading every row"):
             return session_files.ratings(
-                content, said.name, dict(said.mapping), said.bounds, _declared(said.order), outside
+                content,
+                description.name,
+                dict(description.mapping),
+                description.bounds,
+                _date_order(description.order),
+                outside,
             )
     except AmbiguousDates:
-        st.session_state[_refused_key(said.name)] = True
+        st.session_state[_refused_key(description.name)] = True
         st.rerun()
 
 
-def _about_outside(said: Said) -> Outside | None:
+def _about_outside(description: TableDescription) -> Outside | None:
     """Ratings outside the scale are counted and named before anything is used; what is to be done
     with them, by the button beneath them that was pressed; None before one was.
     """
-    asked, outside = st.session_state.get(OUTSIDE, (None, None))
-    if asked != said or outside is None:
+    last, outside = st.session_state.get(OUTSIDE, (None, None))
+    if last != description or outside is None:
         return None
-    low, high = said.bounds
+    low, high = description.bounds
     st.warning(
         f"**{outside.count:,} ratings lie outside {low:g} to {high:g}:"
-        f" {safe_text.escape_letters(outside.named)}** ({outside.where} {outside.places}). Nothing"
-        " is used yet. If the scale is wrong, change it above. If it is right, leave these rows"
-        f" out, or count what is higher as {high:g} and what is lower as {low:g}."
+        f" {safe_text.escape_letters(outside.examples)}** ({outside.where} {outside.places})."
+        " Nothing is used yet. If the scale is wrong, change it above. If it is right, leave these"
+        f" rows out, or count what is higher as {high:g} and what is lower as {low:g}."
     )
     rows = "this row" if outside.count == 1 else f"these {outside.count:,} rows"
     ways: dict[Outside, str] = {
@@ -99,19 +112,19 @@ def _about_outside(said: Said) -> Outside | None:
         "clamp": f"Set to {low:g} or {high:g}",
     }
     with st.container(horizontal=True):
-        pressed = [way for way, words in ways.items() if st.button(words, key=f"data.use.{way}")]
-    return pressed[0] if pressed else None
+        choices = [way for way, words in ways.items() if st.button(words, key=f"data.use.{way}")]
+    return choices[0] if choices else None
 
 
 def _roles(
-    columns: Sequence[str], found: Mapping[str, str], rows: pd.DataFrame, name: str
+    columns: Sequence[str], roles: Mapping[str, str], rows: pd.DataFrame, name: str
 ) -> dict[str, str]:
     """The column of each role ("": none), with its first values beneath."""
     mapping: dict[str, str] = {}
     places = st.columns(len(LABELS))
     for place, (column, (role, title)) in enumerate(zip(places, LABELS.items(), strict=True)):
         options = ["", *columns]
-        start = options.index(found[role]) if found.get(role) in options else 0
+        start = options.index(roles[role]) if roles.get(role) in options else 0
         mapping[role] = column.selectbox(
             title,
             options,
@@ -119,7 +132,7 @@ def _roles(
             key=f"data.role.{place}.{name}",
             format_func=lambda it: it or "none",
         )
-        column.caption(listed(first_values(rows, mapping[role])) or "&nbsp;")
+        column.caption(values_text(first_values(rows, mapping[role])) or "&nbsp;")
     return mapping
 
 
@@ -127,28 +140,28 @@ def _say_unused(rows: pd.DataFrame, mapping: Mapping[str, str]) -> None:
     """The columns that play no role, with their first values."""
     unused = [column for column in map(str, rows) if column not in mapping.values()]
     if unused:
-        st.caption(f"Not used: {described(rows, unused)}.")
+        st.caption(f"Not used: {columns_text(rows, unused)}.")
 
 
 def _bounds(rating: str, name: str) -> Bounds | None:
     """The lowest and the highest rating that can be given; None until both are said."""
-    suggested = named(rating)
-    chosen = st.segmented_control(
+    suggestion = scale_in_name(rating)
+    scale_name = st.segmented_control(
         "The scale that ratings were given on",
         [*SCALES, ANOTHER],
-        default=_option(suggested),
+        default=_option(suggestion),
         key=f"data.scale.{name}.{rating}",
         wrap=True,
     )
-    st.caption(_about(suggested, rating))
-    if chosen != ANOTHER:
-        scale = SCALES.get(chosen or "")
+    st.caption(_about(suggestion, rating))
+    if scale_name != ANOTHER:
+        scale = SCALES.get(scale_name or "")
         return None if scale is None else (scale.low, scale.high)
     left, right, _ = st.columns([1, 1, 2])
-    given = [
+    ends = [
         column.number_input(
             label,
-            value=getattr(suggested, end, None),
+            value=getattr(suggestion, end, None),
             format="%g",
             key=f"data.{end}.{name}",
             placeholder=f"e.g. {example}",
@@ -158,18 +171,18 @@ def _bounds(rating: str, name: str) -> Bounds | None:
             (right, "Highest", "high", 20),
         )
     ]
-    low, high = given
+    low, high = ends
     return None if low is None or high is None else (low, high)
 
 
-def _option(suggested: Scale | None) -> str | None:
-    if suggested is None:
+def _option(suggestion: Scale | None) -> str | None:
+    if suggestion is None:
         return None
-    return suggested.words if suggested.words in SCALES else ANOTHER
+    return suggestion.words if suggestion.words in SCALES else ANOTHER
 
 
-def _about(suggested: Scale | None, rating: str) -> str:
-    if suggested is None:
+def _about(suggestion: Scale | None, rating: str) -> str:
+    if suggestion is None:
         return (
             "You say it; it is not read off the ratings, because what they hold would tell"
             " something about the people in them."
@@ -188,34 +201,34 @@ def _refused_key(name: str) -> str:
 def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[str | None, bool]:
     """How dates are written, and whether that is asked: where one can be read in two ways."""
     values = [str(value) for value in rows[column]] if column in rows else []
-    refused = st.session_state.get(_refused_key(name), False)
-    if not column or not (has_numbered(values) or refused):
+    ambiguous = st.session_state.get(_refused_key(name), False)
+    if not column or not (has_numeric_dates(values) or ambiguous):
         return None, False
-    options = [*ORDERS.values(), *([] if refused else [AS_TOLD])]
-    chosen = st.segmented_control(
+    options = [*ORDERS.values(), *([] if ambiguous else [BY_COLUMN])]
+    order = st.segmented_control(
         "Dates such as 03/04/2021 have",
         options,
-        default=AS_TOLD if is_told(values) and not refused else None,
-        key=f"data.dates.again.{name}" if refused else f"data.dates.{name}",
+        default=BY_COLUMN if is_order_clear(values) and not ambiguous else None,
+        key=f"data.dates.again.{name}" if ambiguous else f"data.dates.{name}",
     )
-    if refused:
+    if ambiguous:
         st.caption(
             f"Every date in the column **{safe_text.escape_letters(column)}** can be read in two"
             " ways, so nothing was read yet."
         )
-    return chosen, True
+    return order, True
 
 
-def _declared(order: str | None) -> Order | None:
+def _date_order(order: str | None) -> Order | None:
     """As readers know it; None where the whole column tells."""
-    return declared(next((short for short, words in ORDERS.items() if words == order), None))
+    return require_order(next((short for short, words in ORDERS.items() if words == order), None))
 
 
 def _missing(mapping: Mapping[str, str], bounds: Bounds | None, needs_order: bool) -> list[str]:
     columns = [
         f"the column for {title}"
         for role, title in LABELS.items()
-        if role in NEEDED and not mapping[role]
+        if role in REQUIRED_ROLES and not mapping[role]
     ]
     return [
         *columns,

@@ -23,8 +23,8 @@ def draw(report: Report) -> None:
         safe_text.words_table(_columns(report))
     if report.ignored:
         more = f" and {len(report.ignored) - MOST_NAMED:,} more"
-        named = safe_text.escape_letters(", ".join(report.ignored[:MOST_NAMED]))
-        st.caption(f"Not used: {named}{more if len(report.ignored) > MOST_NAMED else ''}.")
+        names = safe_text.escape_letters(", ".join(report.ignored[:MOST_NAMED]))
+        st.caption(f"Not used: {names}{more if len(report.ignored) > MOST_NAMED else ''}.")
     if report.problems:
         st.markdown("**What was not understood**")
         safe_text.words_table(_problems(report.problems))
@@ -37,11 +37,11 @@ def draw(report: Report) -> None:
 def _counts(report: Report) -> None:
     rows, columns = report.what or ("users", "items")
     left, middle, right, last = st.columns(4)
-    kept = "ratings kept" if not report.what else "rows read"
-    left.metric(kept.capitalize(), f"{report.kept if not report.what else report.read:,}")
+    label = "ratings kept" if not report.what else "rows read"
+    left.metric(label.capitalize(), f"{report.kept if not report.what else report.read:,}")
     middle.metric(rows.capitalize(), f"{report.n_users:,}")
     right.metric(columns.capitalize(), f"{report.n_items:,}")
-    last.metric("Rows left out", f"{report.lost:,}")
+    last.metric("Rows left out", f"{report.rows_left_out:,}")
 
 
 def _columns(report: Report) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from pages.kit import safe_text
 
-SHOWN, LONGEST = 3, 24  # values of a column, and letters of each
+MOST_VALUES, LONGEST = 3, 24  # values of a column, and letters of each
 MOST_NAMED = 12  # columns in a sentence
 
 
@@ -17,21 +17,22 @@ def first_values(rows: pd.DataFrame, column: str) -> list[str]:
     texts = (str(value).strip() for value in rows[column] if value is not None)
     different = [text for text in dict.fromkeys(texts) if text]
     return [
-        text if len(text) <= LONGEST else text[: LONGEST - 3] + "..." for text in different[:SHOWN]
+        text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+        for text in different[:MOST_VALUES]
     ]
 
 
-def listed(values: Sequence[str]) -> str:
+def values_text(values: Sequence[str]) -> str:
     """Values as Markdown."""
     return safe_text.escape_letters(", ".join(values))
 
 
-def described(rows: pd.DataFrame, columns: Sequence[str]) -> str:
+def columns_text(rows: pd.DataFrame, columns: Sequence[str]) -> str:
     """Columns with their first values, as Markdown."""
-    named = [
+    texts = [
         f"**{safe_text.escape_letters(column) or 'no name'}**"
-        f" ({listed(first_values(rows, column)) or 'empty'})"
+        f" ({values_text(first_values(rows, column)) or 'empty'})"
         for column in columns[:MOST_NAMED]
     ]
     more = f" and {len(columns) - MOST_NAMED:,} more" if len(columns) > MOST_NAMED else ""
-    return ", ".join(named) + more
+    return ", ".join(texts) + more

@@ -33,8 +33,8 @@ def draw(content: bytes, name: str, file_id: str) -> None:
         facts["encoding"] = _encoding(left if ending == "txt" else right)
     _say_unit(bool(facts.get("group")))
     if st.button("Check and use", type="primary", key="data.use"):
-        said = {fact: value for fact, value in facts.items() if value}
-        session_data.keep(session_files.samples(content, name, said), file_id)
+        answers = {fact: value for fact, value in facts.items() if value}
+        session_data.keep(session_files.samples(content, name, answers), file_id)
 
 
 def _of_table(content: bytes, name: str, left: Any, right: Any) -> Facts:
@@ -54,7 +54,7 @@ def _of_table(content: bytes, name: str, left: Any, right: Any) -> Facts:
 def _of_matrix(left: Any, right: Any) -> Facts:
     key = left.text_input("Name of the matrix in the file", "fea", key="data.matrix", max_chars=60)
     drop = right.text_input("Columns to leave out, counted from 1", key="data.drop", max_chars=200)
-    stored = st.selectbox(
+    order = st.selectbox(
         "Pixels of images are stored",
         list(ORDERS),
         key="data.order",
@@ -71,7 +71,7 @@ def _of_matrix(left: Any, right: Any) -> Facts:
     return {
         "key": key,
         "drop": drop,
-        "order": "" if stored == "columns" else stored,
+        "order": "" if order == "columns" else order,
         "transpose": "1" if transposed else "",
         "group": group,
     }

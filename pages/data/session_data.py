@@ -1,6 +1,6 @@
 """What a session has brought, and what was found in it: in its memory alone."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -16,59 +16,59 @@ READ = "data.read"  # in the session: the data set that was made of a file, by t
 ITEM_TABLES = "data.item_tables"  # in the session: what was found in item tables, by data set
 
 
-def held() -> list[Any]:
+def own_data_sets() -> list[Any]:
     """The data sets of this session, in the order in which they came."""
     return list(st.session_state.get(data_sets.OWN, {}).values())
 
 
 def report_of(data_id: str) -> Report | None:
     """What was found in a file."""
-    found: Report | None = st.session_state.get(REPORTS, {}).get(data_id)
-    return found
+    report: Report | None = st.session_state.get(REPORTS, {}).get(data_id)
+    return report
 
 
 def item_table_of(data_id: str) -> tuple[str, ...]:
     """What was found in the item table of a data set, in sentences."""
-    found: tuple[str, ...] = st.session_state.get(ITEM_TABLES, {}).get(data_id, ())
-    return found
+    sentences: tuple[str, ...] = st.session_state.get(ITEM_TABLES, {}).get(data_id, ())
+    return sentences
 
 
-def made_of(file_id: str) -> str:
+def data_id_of(file_id: str) -> str:
     """The id of the data set that was made of an uploaded file; "" where none is."""
-    made = str(st.session_state.get(READ, {}).get(file_id, ""))
-    return made if made in st.session_state.get(data_sets.OWN, {}) else ""
+    data_id = str(st.session_state.get(READ, {}).get(file_id, ""))
+    return data_id if data_id in st.session_state.get(data_sets.OWN, {}) else ""
 
 
-def keep(found: session_files.Brought, file_id: str) -> None:
+def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
     """A file that was read is a data set of this session, in place of what was made of the same
-    file before. Raises BadInput where there is no room.
+    file before; the page is drawn anew. Raises BadInput where there is no room.
     """
-    upload_quota.must_keep(found.entry)
-    before = st.session_state.get(data_sets.OWN, {}).get(made_of(file_id))
+    upload_quota.must_keep(upload.entry)
+    before = st.session_state.get(data_sets.OWN, {}).get(data_id_of(file_id))
     if before is not None:
         _forget(before)
-    data_sets.add_own(found.entry)
-    _put(REPORTS, found.entry.id, found.report)
-    _put(READ, file_id, found.entry.id)
+    data_sets.add_own(upload.entry)
+    _put(REPORTS, upload.entry.id, upload.report)
+    _put(READ, file_id, upload.entry.id)
     st.rerun()
 
 
-def add_item_table(entry: Any, content: bytes, name: str) -> None:
+def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     """The ratings of an entry, with a public table of their items: the same people, and the same
-    account. Raises BadInput, and leaves the entry as it is.
+    account; the page is drawn anew. Raises BadInput, and leaves the entry as it is.
     """
     upload_quota.must_fit_here(len(content))
-    made, sentences = session_files.with_item_table(entry, content, name)
-    upload_quota.exchange(entry, made)
+    new_entry, sentences = session_files.with_item_table(entry, content, name)
+    upload_quota.exchange(entry, new_entry)
     engine().forget(entry.id)
     data_sets.remove_own(entry)
-    data_sets.add_own(made)
-    _put(REPORTS, made.id, report_of(entry.id))
+    data_sets.add_own(new_entry)
+    _put(REPORTS, new_entry.id, report_of(entry.id))
     _put(REPORTS, entry.id, None)
-    _put(ITEM_TABLES, made.id, sentences)
+    _put(ITEM_TABLES, new_entry.id, sentences)
     for file_id, data_id in st.session_state.get(READ, {}).items():
         if data_id == entry.id:
-            _put(READ, file_id, made.id)
+            _put(READ, file_id, new_entry.id)
     st.rerun()
 
 
@@ -78,8 +78,10 @@ def _put(key: str, name: str, value: Any) -> None:
     st.session_state[key] = {name: it for name, it in table.items() if it is not None}
 
 
-def remove(entry: Any) -> None:
-    """A file goes, with what was computed on it and, with the last copy of it, its account."""
+def remove(entry: Any) -> NoReturn:
+    """A file goes, with what was computed on it and, with the last copy of it, its account; the
+    page is drawn anew.
+    """
     _forget(entry)
     memory.give_back()
     st.rerun()
@@ -88,6 +90,7 @@ def remove(entry: Any) -> None:
 def _forget(entry: Any) -> None:
     session_files.remove(entry)
     engine().forget(entry.id)
-    accounts.sweep(session_files.origins())
     data_sets.remove_own(entry)
+    accounts.sweep(session_files.origins)
     _put(REPORTS, entry.id, None)
+    _put(ITEM_TABLES, entry.id, None)

@@ -22,7 +22,7 @@ NEXT = {
 
 def draw() -> None:
     """What this session has brought, the latest first."""
-    for entry in reversed(session_data.held()):
+    for entry in reversed(session_data.own_data_sets()):
         with st.container(border=True):
             _draw_one(entry)
 
@@ -36,8 +36,8 @@ def _draw_one(entry: Any) -> None:
         "A data set on every page of this session: in no link, not in the store, gone when the"
         " session ends. What follows is for your eyes; none of it is stored."
     )
-    if (found := session_data.report_of(entry.id)) is not None:
-        report.draw(found)
+    if (file_report := session_data.report_of(entry.id)) is not None:
+        report.draw(file_report)
     _next_steps(entry)
     _odometer(entry)
     data = datasets.load(entry.id)
@@ -59,9 +59,9 @@ def _odometer(entry: Any) -> None:
 def _next_steps(entry: Any) -> None:
     """Buttons that lead on, with this data set chosen."""
     ways = {page: words for page, words in NEXT[data_sets.kind_of(entry)].items() if page in BY_ID}
-    found = recommended.of(entry.id)
-    if found is not None:
-        ways["explore"] = f"Explore it with {found.words}"
+    recommendation = recommended.of(entry.id)
+    if recommendation is not None:
+        ways["explore"] = f"Explore it with {recommendation.words}"
     with st.container(horizontal=True):
         for place, (page, words) in enumerate(ways.items()):
             if st.button(
@@ -70,7 +70,7 @@ def _next_steps(entry: Any) -> None:
                 type="secondary" if place else "primary",
                 icon=BY_ID[page].material_icon,
             ):
-                recommended.choose(entry, found)
+                recommended.choose(entry, recommendation)
                 links.go(page)
 
 

@@ -33,12 +33,12 @@ def headline() -> None:
     )
 
 
-def listed(source: str) -> list[Erratum]:
+def errata_of(source: str) -> list[Erratum]:
     """The corrections of one source or all."""
     return [it for it in ERRATA.values() if source in (EVERY, it.source)]
 
 
-def overview(shown: list[Erratum]) -> None:
+def overview(errata: list[Erratum]) -> None:
     """Source, what, and how large."""
     wide = {
         "source": 190,
@@ -48,7 +48,7 @@ def overview(shown: list[Erratum]) -> None:
         "so it is": 200,
     }
     safe_text.table(
-        pd.DataFrame(_row(it) for it in shown),
+        pd.DataFrame(_row(it) for it in errata),
         column_config={
             name: st.column_config.TextColumn(width=width) for name, width in wide.items()
         },
@@ -57,29 +57,29 @@ def overview(shown: list[Erratum]) -> None:
 
 
 def _row(erratum: Erratum) -> dict[str, str]:
-    stated, holds = erratum.figures
+    source_figure, holds = erratum.figures
     return {
         "source": erratum.source,
         "correction": erratum.title,
-        "as stated": stated,
+        "as stated": source_figure,
         "what holds": holds,
         "so it is": str(erratum.effect),
     }
 
 
-def opened(erratum: Erratum) -> None:
+def draw_erratum(erratum: Erratum) -> None:
     """One correction: both statements, both figures, and the button that computes them."""
     st.header(erratum.title, anchor=False)
     st.markdown(
         f"{erratum.source}, {erratum.place} &nbsp;"
         f" :{COLOURS[erratum.effect]}-badge[{erratum.effect}]"
     )
-    stated, holds = erratum.figures
+    source_figure, holds = erratum.figures
     for column, name, text, figure in zip(
         st.columns(2, gap="large"),
         ("As stated", "What holds"),
         (erratum.statement, erratum.holds),
-        (stated, holds),
+        (source_figure, holds),
         strict=True,
     ):
         with column, st.container(border=True):
@@ -103,15 +103,15 @@ def compute(erratum: Erratum) -> None:
         with st.spinner("Computing both"):
             readings(erratum.compare())
         return
-    done = run_progress.request("errata", {"audit": erratum.means.spec}, asked=True)
-    if "audit" in done:
-        readings(erratum.means.read(done["audit"]))
+    audits = run_progress.request("errata", {"audit": erratum.means.spec}, by_button=True)
+    if "audit" in audits:
+        readings(erratum.means.read(audits["audit"]))
 
 
-def readings(found: Comparison) -> None:
+def readings(comparison: Comparison) -> None:
     """Every figure of a comparison with its name."""
     safe_text.table(
-        pd.DataFrame({"figure": it.text, "what it is": it.name} for it in found.readings),
+        pd.DataFrame({"figure": it.text, "what it is": it.name} for it in comparison.readings),
         column_config={
             "figure": st.column_config.TextColumn(width=180),
             "what it is": st.column_config.TextColumn(width=620),
@@ -123,8 +123,8 @@ def onward(erratum: Erratum) -> None:
     """Where to go on from here."""
     if isinstance(erratum.means, Attack):
         spec = erratum.means.spec
-        given = {"attack": spec.algorithm, "fault": spec.fault}
-        links.to("audit", "Attack it with other settings on the Audit page", given)
+        settings = {"attack": spec.algorithm, "fault": spec.fault}
+        links.to("audit", "Attack it with other settings on the Audit page", settings)
     elif erratum.effect in (Effect.LESS_PRIVATE, Effect.MORE_PRIVATE):
         links.to("accountant", "Account the sources' noise at another ε", {"from": "claim"})
     links.to("papers", "What the sources found, measured again", {})
@@ -134,17 +134,17 @@ def main() -> None:
     headline()
     sources = [EVERY, *dict.fromkeys(it.source for it in ERRATA.values())]
     source = st.selectbox("Source", sources, key="errata.source")
-    shown = listed(source)
-    overview(shown)
-    names = {it.id: f"{it.source}: {it.title}" for it in shown}
-    linked = st.query_params.get("erratum", "")
-    start = list(names).index(linked) if linked in names else 0
-    chosen = st.selectbox(
+    errata = errata_of(source)
+    overview(errata)
+    names = {it.id: f"{it.source}: {it.title}" for it in errata}
+    address_id = st.query_params.get("erratum", "")
+    start = list(names).index(address_id) if address_id in names else 0
+    erratum_id = st.selectbox(
         "One correction", list(names), start, names.__getitem__, key=f"errata.one.{source}"
     )
-    if chosen:
-        links.put_in_address({"erratum": chosen})
-        opened(ERRATA[chosen])
+    if erratum_id:
+        links.put_in_address({"erratum": erratum_id})
+        draw_erratum(ERRATA[erratum_id])
 
 
 try:

@@ -24,17 +24,17 @@ def runs(choice: Choice, selection: Comparison) -> dict[str, RunSpec]:
     every = selection.runs
     if not (choice.entry.public and data_sets.is_in_parts(choice.data)):
         return every
-    stored = time_estimate.stored(every)
-    first = {name for name in every if _is_first(name)} - stored
-    rest = every.keys() - first - stored
-    asked = set(stored)
+    stored_names = time_estimate.stored_names(every)
+    first = {name for name in every if _is_first(name)} - stored_names
+    rest = every.keys() - first - stored_names
+    names = set(stored_names)
     if first:
         what = say("This run, with the two that it is measured by,")
-        asked |= first if _confirmed("explore", every, first, what) else set()
+        names |= first if _may_start("explore", every, first, what) else set()
     else:
         what = say("The other methods, and two more draws of each,")
-        asked |= rest if _confirmed("explore.rest", every, rest, what) else set()
-    return {name: spec for name, spec in every.items() if name in asked}
+        names |= rest if _may_start("explore.rest", every, rest, what) else set()
+    return {name: spec for name, spec in every.items() if name in names}
 
 
 def _is_first(name: str) -> bool:
@@ -42,8 +42,8 @@ def _is_first(name: str) -> bool:
     return draw == 0 and who in HEADLINE
 
 
-def _confirmed(page: str, every: dict[str, RunSpec], left: Collection[str], what: str) -> bool:
+def _may_start(page: str, every: dict[str, RunSpec], missing: Collection[str], what: str) -> bool:
     """Whether what is left may be asked for; what takes long has a button."""
-    seconds = time_estimate.seconds({name: every[name] for name in left}) if left else 0.0
-    asked = " ".join(spec.model_dump_json() for spec in every.values())
-    return run_progress.confirmed(page, seconds, what, asked)
+    seconds = time_estimate.seconds({name: every[name] for name in missing}) if missing else 0.0
+    signature = " ".join(spec.model_dump_json() for spec in every.values())
+    return run_progress.may_begin(page, seconds, what, signature)

@@ -15,7 +15,7 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import Comparison, same_draws
 from dpmf_core.runs.comparison import comparison as compared_with
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.planning import Prepared, prepare
+from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.explore import large_sets, sections, story, wanted_gain
@@ -60,47 +60,47 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
     """The figure that follows epsilon; whether it was drawn. waits: where nothing is there of what
     is chosen, the result before stays.
     """
-    found = story.of_grid(choice, grid)
-    if found is not None:
+    new_story = story.of_grid(choice, grid)
+    if new_story is not None:
         user = story.person(choice, spec)
-        found["lists"] = story.lists(choice, spec, grid, user)
-        story.remember(choice, found)
-    shown = found or (first_view.before("explore") if waits else None)
-    if shown is None:
+        new_story["lists"] = story.lists(choice, spec, grid, user)
+        story.remember(choice, new_story)
+    visible_story = new_story or (first_view.before("explore") if waits else None)
+    if visible_story is None:
         return False
-    hero.draw("explore.hero", shown, go_to)
-    if found is not None:
-        wanted_gain.draw(choice, found["method"], grid, go_to)
+    hero.draw("explore.hero", visible_story, go_to)
+    if new_story is not None:
+        wanted_gain.draw(choice, new_story["method"], grid, go_to)
     return True
 
 
-def plain_finding(choice: Choice, proved: bool, done: dict[str, Run], asked: bool) -> None:
-    """The headline of what has no epsilon, or lacks what it is compared with. asked: whether the
-    run is asked for.
+def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run], is_requested: bool) -> None:
+    """The headline of what has no epsilon, or lacks what it is compared with. is_requested:
+    whether the run is asked for.
     """
-    if "main" not in done:
+    if "main" not in runs:
         st.title(
             say("What does ε = {epsilon} cost?", epsilon=budget_text(choice.epsilon)), anchor=False
         )
-        before = () if asked else (large_sets.NOT_YET,)
+        before = () if is_requested else (large_sets.NOT_YET,)
         st.write(odometer.opening_text("explore", *before))
         return
-    draws = same_draws(done, "main", "twin", "trivial")
-    title = done["main"].record.title
+    draws = same_draws(runs, "main", "twin", "trivial")
+    title = runs["main"].record.title
     if draws:
-        found = gain_kept(draws, done["twin"].record.title, NO_BETTER)
+        clause = gain_kept(draws, runs["twin"].record.title, NO_BETTER)
     else:
-        error = done["main"].record.metric("rmse")
-        found = phrase("errs by {error:.3f} in the first draw", error=error)
-    missing = missing_draws(draws, done) if draws else ""
+        error = runs["main"].record.metric("rmse")
+        clause = phrase("errs by {error:.3f} in the first draw", error=error)
+    missing = missing_draws(draws, runs) if draws else ""
     if proved:
-        headline = first_view.proved(choice.epsilon, title, found, missing)
+        headline = first_view.proved_headline(choice.epsilon, title, clause, missing)
     else:
-        headline = first_view.unproved(title, found, missing)
+        headline = first_view.unproved_headline(title, clause, missing)
     st.title(say(headline), anchor=False)
 
 
-def meaning_and_card(choice: Choice, spec: RunSpec, ready: Prepared) -> Any:
+def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
     """What epsilon means for a person, beside the label of what is promised; the place beneath
     that.
     """
@@ -111,38 +111,38 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: Prepared) -> Any:
         privacy_card.attack_link(choice.algorithm)
     if ready.guarantee.has_epsilon and ready.plan != NOTHING:
         with left:
-            found = story.meanings(choice, spec, ready)
-            hundred.draw("explore.hundred", choice.epsilon, found)
+            meanings = story.meanings(choice, spec, ready)
+            hundred.draw("explore.hundred", choice.epsilon, meanings)
     return beneath
 
 
 def below(
     choice: Choice,
-    given: dict[str, Any],
+    parameters: dict[str, Any],
     selection: Comparison,
-    done: dict[str, Run],
-    ready: Prepared,
+    runs: dict[str, Run],
+    ready: PreparedRun,
 ) -> None:
     """Everything under the first view, each part with a link of its own."""
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
-    if "main" in done:
+    if "main" in runs:
         st.caption(say(sections.CONTENTS))
-        if "twin" in done:
-            sections.lists(choice, done)
+        if "twin" in runs:
+            sections.lists(choice, runs)
             turns.let_answers_pass()
-        sections.run_in_full(selection, done)
+        sections.run_in_full(selection, runs)
         turns.let_answers_pass()
-        sections.who_pays(done)
+        sections.who_pays(runs)
         turns.let_answers_pass()
     if proved:
         sections.attacks(ready.plan, choice.delta)  # before a run, for it needs none
         turns.let_answers_pass()
     who_sees_what.draw(who_sees_what.of(choice.algorithm))
-    if "main" in done:
+    if "main" in runs:
         if proved:
-            target_error.draw(choice, given, "explore", done["main"].record.metric("rmse"))
+            target_error.draw(choice, parameters, "explore", runs["main"].record.metric("rmse"))
         turns.let_answers_pass()
-        exports.draw(done["main"])
+        exports.draw(runs["main"])
 
 
 def main() -> None:
@@ -153,40 +153,42 @@ def main() -> None:
         calibration=choice.calibration,
         noise=choice.noise,
     )
-    head, waited, middle, going = (st.container() for _ in range(4))
+    head, waiting_place, middle, going = (st.container() for _ in range(4))
     with st.expander(say("Parameters of the algorithm")):
-        given = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
-    spec = choice.spec(parameters=given)
+        parameters = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
+    spec = choice.spec(parameters=parameters)
     ready = prepare(spec, choice.shape, choice.assumptions)
     selection = compared_with(spec, choice.shape, every=bool(st.session_state.get(sections.EVERY)))
     proved = ready.guarantee.has_epsilon
     grid = epsilon_grid.read(spec, also=(choice.epsilon,))
-    known = proved and grid.point(choice.epsilon) is not None
-    news = going if known else waited  # what is there needs not wait for what it is compared with
+    is_measured = proved and grid.point(choice.epsilon) is not None
+    news = (
+        going if is_measured else waiting_place
+    )  # what is there needs not wait for what it is compared with
     with head:
-        drawn = known and draw_story(choice, spec, grid, waits=False)
+        is_drawn = is_measured and draw_story(choice, spec, grid, waits=False)
     with middle:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
         runs = large_sets.runs(choice, selection)
-        done = run_progress.request(
+        finished_runs = run_progress.request(
             "explore", runs, first=comparison.first_runs(selection), whole=WITH_LISTS
         )
-    if not drawn:
+    if not is_drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))
         with head:
-            drawn = proved and draw_story(choice, spec, grid, waits=True)
-    if not drawn:
+            is_drawn = proved and draw_story(choice, spec, grid, waits=True)
+    if not is_drawn:
         with head:
-            plain_finding(choice, proved, done, asked="main" in runs)
+            plain_finding(choice, proved, finished_runs, is_requested="main" in runs)
     if proved:
-        with waited:
+        with waiting_place:
             stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])
     with beneath:
-        sections.better(selection, done, use)
-    polling.first_view_ends(drawn)
-    below(choice, given, selection, done, ready)
-    if proved and "main" in done and len(done) == len(runs):
+        sections.better(selection, finished_runs, use)
+    polling.first_view_ends(is_drawn)
+    below(choice, parameters, selection, finished_runs, ready)
+    if proved and "main" in finished_runs and len(finished_runs) == len(runs):
         epsilon_grid.keep_filling("explore", spec, grid)
 
 

@@ -8,7 +8,7 @@ from dpmf_core.runs.record import Run
 from pages.kit import colours, data_sets, language
 from pages.kit.charts import Ready
 
-KEPT = 200  # figures in memory
+CACHE_SIZE = 200  # figures in memory
 
 
 def of_runs(what: str, runs: Mapping[str, Run], make: Callable[[], Ready]) -> Ready:
@@ -19,9 +19,9 @@ def of_runs(what: str, runs: Mapping[str, Run], make: Callable[[], Ready]) -> Re
     if not data_sets.chosen_is_public():
         return make()
     keys = [(name, run.key) for name, run in runs.items()]
-    return _made((what, language.current(), colours.is_dark(), keys), make)
+    return _cached_figure((what, language.current(), colours.is_dark(), keys), make)
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _made(key: tuple[object, ...], _make: Callable[[], Ready]) -> Ready:
+@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
+def _cached_figure(key: tuple[object, ...], _make: Callable[[], Ready]) -> Ready:
     return _make()

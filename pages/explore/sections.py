@@ -10,10 +10,10 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.language import phrase
 from dpmf_core.privacy import Event
 from dpmf_core.runs.comparison import VARIANTS, Comparison, clearly_better, same_draws
-from dpmf_core.runs.recommendations import Suggestion, liked, recommend, someone
+from dpmf_core.runs.recommendations import Suggestion, recommend, someone, top_rated
 from dpmf_core.runs.record import Run
 from pages.explore import ready_figures
-from pages.explore.story import LISTED
+from pages.explore.story import LIST_LENGTH
 from pages.kit import (
     charts,
     comparison,
@@ -25,7 +25,7 @@ from pages.kit import (
 )
 from pages.kit.choice import Choice
 from pages.kit.comparison import median, weak_twin
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 from pages.kit.session_widgets import bind
 
 EVERY = "explore.every"
@@ -36,15 +36,17 @@ CONTENTS = phrase(
 )
 
 
-def better(selection: Comparison, done: dict[str, Run], use: Callable[[str], None]) -> None:
+def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], None]) -> None:
     """Where another proven method does better at this epsilon: that, and a button that shows it.
     Nothing while runs go on: the best of those that have finished need not be the best.
     """
-    found = None if run_progress.goes_on("explore") else clearly_better(done, selection.runs)
-    if found is None:
+    better_method = (
+        None if run_progress.goes_on("explore") else clearly_better(runs, selection.runs)
+    )
+    if better_method is None:
         return
-    (who, gap), digits = found, METRICS["rmse"].digits
-    name, (low, high) = comparison.title(who, done[who]), gap.interval
+    (who, gap), digits = better_method, METRICS["rmse"].digits
+    name, (low, high) = comparison.title(who, runs[who]), gap.interval
     st.markdown(
         say(
             "**{name} does better at this ε**: it errs less in each of {draws} draws, by {mean} on"
@@ -61,37 +63,37 @@ def better(selection: Comparison, done: dict[str, Run], use: Callable[[str], Non
         st.button(show, key="explore.better", type="primary", on_click=use, args=(who,))
 
 
-def run_in_full(selection: Comparison, done: dict[str, Run]) -> None:
+def run_in_full(selection: Comparison, runs: dict[str, Run]) -> None:
     """Error by step, and the methods at this epsilon."""
-    if line := weak_twin(done):
+    if line := weak_twin(runs):
         st.warning(line)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        steps(done)
+        steps(runs)
     with right:
-        methods(selection, done)
+        methods(selection, runs)
 
 
-def steps(done: dict[str, Run]) -> None:
+def steps(runs: dict[str, Run]) -> None:
     st.header(say("Error by step"), anchor="steps")
     st.caption(say("Computed on raw data, not released. Further draws are faint."))
-    charts.show_ready(ready_figures.of_runs("steps", done, lambda: _steps(done)), "explore.steps")
+    charts.show_ready(ready_figures.of_runs("steps", runs, lambda: _steps(runs)), "explore.steps")
 
 
-def _steps(done: dict[str, Run]) -> charts.Ready:
-    lines = comparison.curves(done, PARTS, "rmse")
-    guessed = same_draws(done, "trivial")
+def _steps(runs: dict[str, Run]) -> charts.Ready:
+    lines = comparison.curves(runs, PARTS, "rmse")
+    guesses = same_draws(runs, "trivial")
     return charts.ready(
-        comparison_charts.steps(lines, median(guessed, 0) if guessed else None),
+        comparison_charts.steps(lines, median(guesses, 0) if guesses else None),
         say("Held-out and train RMSE by step, private beside non-private."),
         lines,
     )
 
 
-def methods(selection: Comparison, done: dict[str, Run]) -> None:
+def methods(selection: Comparison, runs: dict[str, Run]) -> None:
     st.header(comparison.heading(selection), anchor="methods")
-    st.caption(comparison.explanation(selection, done))
-    ladder = ready_figures.of_runs("ladder", done, lambda: _ladder(done))
+    st.caption(comparison.explanation(selection, runs))
+    ladder = ready_figures.of_runs("ladder", runs, lambda: _ladder(runs))
     charts.show_ready(ladder, "explore.ladder")
     if not selection.every or st.session_state.get(EVERY):
         st.toggle(
@@ -104,8 +106,8 @@ def methods(selection: Comparison, done: dict[str, Run]) -> None:
         )
 
 
-def _ladder(done: dict[str, Run]) -> charts.Ready:
-    points = comparison.ladder(done, "rmse")
+def _ladder(runs: dict[str, Run]) -> charts.Ready:
+    points = comparison.ladder(runs, "rmse")
     alt = say("Held-out RMSE of each method: {errors}", errors=_alt(points))
     return charts.ready(comparison_charts.ladder(points), alt, points)
 
@@ -131,11 +133,11 @@ GROUPS = {
 }
 
 
-def who_pays(done: dict[str, Run]) -> None:
+def who_pays(runs: dict[str, Run]) -> None:
     """Error in quarters of users and of items, private beside non-private, in the first draw."""
     st.header(say("Who pays"), anchor="who-pays")
     st.caption(say("Held-out RMSE in each quarter, in the first draw. Computed on raw data."))
-    first: dict[str, Run] = {who: done[who] for who in ("main", "twin", "trivial") if who in done}
+    first: dict[str, Run] = {who: runs[who] for who in ("main", "twin", "trivial") if who in runs}
     for column, by in zip(st.columns(2), GROUPS, strict=True):
         quarters = ready_figures.of_runs(by, first, partial(_quarters, first, by))
         with column:
@@ -143,23 +145,23 @@ def who_pays(done: dict[str, Run]) -> None:
                 charts.show_ready(quarters, f"explore.pays.{by}")
 
 
-def _quarters(done: dict[str, Run], by: str) -> charts.Ready:
+def _quarters(runs: dict[str, Run], by: str) -> charts.Ready:
     title, names = GROUPS[by]
-    rows = _groups(done, by, names)
+    rows = _groups(runs, by, names)
     alt = say("Held-out RMSE by quarter of {groups}.", groups=title)
     return charts.ready(charts.groups(rows, say(title)), alt, rows)
 
 
-def _groups(done: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFrame:
+def _groups(runs: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFrame:
     rows = [
         {
             "group": say(names[place]),
-            "name": say(done[who].record.title),
-            "id": done[who].spec.algorithm,
+            "name": say(runs[who].record.title),
+            "id": runs[who].spec.algorithm,
             "rmse": figures["rmse"],
         }
-        for who in done
-        for place, figures in enumerate(done[who].record.buckets.get(by, ())[: len(names)])
+        for who in runs
+        for place, figures in enumerate(runs[who].record.buckets.get(by, ())[: len(names)])
         if figures.get("rmse") is not None
     ]
     return pd.DataFrame(rows, columns=["group", "name", "id", "rmse"])
@@ -173,16 +175,16 @@ def attacks(plan: Event, delta: float) -> None:
 # ---- one person's list ---------------------------------------------------------------------------
 
 
-def lists(choice: Choice, done: dict[str, Run]) -> None:
+def lists(choice: Choice, runs: dict[str, Run]) -> None:
     """One person's recommendations in full, private beside non-private."""
     st.header(say("One person's list"), anchor="list")
     key = f"explore.user.{choice.data}"
-    st.session_state.setdefault(key, someone(done["main"]))
+    st.session_state.setdefault(key, someone(runs["main"]))
     user = st.number_input(say("Person"), 0, choice.entry.n_users - 1, **bind(key, emptiable=True))
     if user is None:
         st.info(say("Give a person's number."))
         return
-    private, twin = (recommend(done[name], user, LISTED) for name in ("main", "twin"))
+    private, twin = (recommend(runs[name], user, LIST_LENGTH) for name in ("main", "twin"))
     shared = len({s.item for s in private} & {s.item for s in twin})
     st.write(
         say(
@@ -192,9 +194,9 @@ def lists(choice: Choice, done: dict[str, Run]) -> None:
             all=len(private),
         )
     )
-    without = phrase(done["twin"].record.title)
+    without = phrase(runs["twin"].record.title)
     tables: dict[str, tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]] = {
-        say("What she rated highest"): (liked(done["main"], user), ()),
+        say("What she rated highest"): (top_rated(runs["main"], user), ()),
         say("Private"): (private, twin),
         say("Without privacy ({name})", name=without): (twin, private),
     }
@@ -209,7 +211,7 @@ def _table(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, .
     rows = [
         {
             say("item"): f"✓ {s.title}" if s.item in both else s.title,
-            say("rating"): written(f"{s.rating:.1f}"),
+            say("rating"): local_figure(f"{s.rating:.1f}"),
         }
         for s in items
     ]

@@ -17,7 +17,7 @@ from dpmf_core.privacy.interpretation import Meaning, meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, Point, at_epsilon
-from dpmf_core.runs.planning import Prepared, prepare
+from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
 from pages.explore import words
@@ -26,9 +26,9 @@ from pages.kit.choice import Choice
 from pages.kit.comparison import median
 from pages.kit.language import say
 
-LISTED = 6  # recommendations in the first view
+LIST_LENGTH = 6  # recommendations in the first view
 PERSON, LISTS = "person", "lists"  # what comes with the package of runs, beside their records
-KEPT = 4000  # lists in memory, for all sessions
+CACHE_SIZE = 4000  # lists in memory, for all sessions
 Items = list[dict[str, Any]]
 
 
@@ -88,8 +88,8 @@ def remember(choice: Choice, story: dict[str, Any]) -> None:
     """Keep what is drawn, where it has the epsilon that is chosen."""
     for point in story["points"]:
         if point["epsilon"] == choice.epsilon:
-            said = {"title": point["title"], "sentence": point["sentence"]}
-            first_view.remember("explore", choice, story | said)
+            texts = {"title": point["title"], "sentence": point["sentence"]}
+            first_view.remember("explore", choice, story | texts)
 
 
 # ---- one person's list ---------------------------------------------------------------------------
@@ -102,13 +102,13 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
     key = f"explore.user.{choice.data}"
     if key not in st.session_state:
         trivial = references(spec)["trivial"]
-        run = engine().known.whole(trivial)
-        found = shipped_runs.shown(trivial, PERSON) if run is None else someone(run)
-        if found is None:
+        run = engine().known_runs.whole(trivial)
+        user = shipped_runs.view_data(trivial, PERSON) if run is None else someone(run)
+        if user is None:
             return None
-        st.session_state[key] = found
-    chosen: int | None = st.session_state[key]
-    return chosen
+        st.session_state[key] = user
+    person_id: int | None = st.session_state[key]
+    return person_id
 
 
 def lists(
@@ -121,8 +121,8 @@ def lists(
     twin = items(references(spec)["twin"].model_dump_json(), user)
     if not twin:
         return None
-    found = {at: items(at_epsilon(spec, at).model_dump_json(), user) for at in grid.epsilons}
-    there = [{"epsilon": at, "items": own} for at, own in found.items() if own]
+    by_epsilon = {at: items(at_epsilon(spec, at).model_dump_json(), user) for at in grid.epsilons}
+    there = [{"epsilon": at, "items": own} for at, own in by_epsilon.items() if own]
     return {"person": user, "twin": twin, "at": there} if there else None
 
 
@@ -130,25 +130,25 @@ def _items(spec: str, user: int) -> Items:
     """What a run recommends to somebody; nothing where the run is not there, and this list does
     not come with the package. spec: as JSON.
     """
-    wanted = RunSpec.model_validate_json(spec)
-    run = engine().known.whole(wanted)
+    run_spec = RunSpec.model_validate_json(spec)
+    run = engine().known_runs.whole(run_spec)
     if run is None:
-        packed: dict[str, Items] = shipped_runs.shown(wanted, LISTS) or {}
-        return packed.get(str(user), [])
-    return [{"id": it.item, "title": it.title} for it in recommend(run, user, LISTED)]
+        stored_lists: dict[str, Items] = shipped_runs.view_data(run_spec, LISTS) or {}
+        return stored_lists.get(str(user), [])
+    return [{"id": it.item, "title": it.title} for it in recommend(run, user, LIST_LENGTH)]
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _found(spec: str, user: int) -> Items:
-    if not (found := _items(spec, user)):
+@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
+def _cached_items(spec: str, user: int) -> Items:
+    if not (items := _items(spec, user)):
         raise LookupError
-    return found
+    return items
 
 
 def _shared_items(spec: str, user: int) -> Items:
     """The same on public data, remembered for everybody."""
     try:
-        return _found(spec, user)
+        return _cached_items(spec, user)
     except LookupError:
         return []
 
@@ -156,7 +156,7 @@ def _shared_items(spec: str, user: int) -> Items:
 # ---- what epsilon means --------------------------------------------------------------------------
 
 
-def meanings(choice: Choice, spec: RunSpec, ready: Prepared) -> dict[float, Meaning]:
+def meanings(choice: Choice, spec: RunSpec, ready: PreparedRun) -> dict[float, Meaning]:
     """What each epsilon of the grid means, and the chosen one; this alone where the noise is not
     Gaussian, for there it takes long.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.gain import Kept, first_keeping, kept_along
+from dpmf_core.runs.gain import KeptGain, first_keeping, kept_along
 from pages.kit import kept_gain, lesson
 from pages.kit.choice import Choice
 from pages.kit.language import say
@@ -25,28 +25,28 @@ def draw(choice: Choice, title: str, grid: EpsilonGrid, go_to: Callable[[float],
 
 
 @st.fragment
-def _question(now: float, title: str, line: list[Kept], go_to: Callable[[float], None]) -> None:
+def _question(now: float, title: str, line: list[KeptGain], go_to: Callable[[float], None]) -> None:
     """It answers without drawing the page again."""
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="explore.keep.row"
     ):
         st.markdown(say("To keep"), width="content")
-        wanted = kept_gain.percent(KEY)
-        found, detail = kept_gain.answer(line, wanted)
+        percent = kept_gain.percent(KEY)
+        answer, detail = kept_gain.answer(line, percent)
         st.markdown(
             say(
                 "% of the gain with {title}: **{found}**{detail}",
                 title=title,
-                found=found,
+                found=answer,
                 detail=detail,
             ),
             width="content",
             help=say(kept_gain.BETWEEN),
         )
-        needed = first_keeping(line, wanted / 100).median
-        if needed is None or lesson.fixed_value("eps") is not None:
+        estimate = first_keeping(line, percent / 100).median
+        if estimate is None or lesson.fixed_value("eps") is not None:
             return
-        there = kept_gain.chosen(needed)
+        there = kept_gain.target_epsilon(estimate)
         if there != now and st.button(
             say("Show"), key="explore.keep.go", on_click=go_to, args=(there,)
         ):

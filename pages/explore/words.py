@@ -10,8 +10,8 @@ from dpmf_core.runs.gain import share_kept
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
 from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, median, median_text
-from pages.kit.first_view import bought, headline, twin_title
-from pages.kit.language import figures_in_browser, say, written
+from pages.kit.first_view import headline, purchase_text, twin_title
+from pages.kit.language import figures_in_browser, local_figure, say
 
 NO_BETTER = phrase("does no better than guessing the mean")
 RMSE = METRICS["rmse"]
@@ -23,7 +23,7 @@ STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings that are given in stars
 def terms() -> list[dict[str, str]]:
     """The terms of a headline, each with its meaning."""
     return [
-        {"term": say(said), "meaning": say(GLOSSARY[name].words)} for said, name in _TERMS.items()
+        {"term": say(term), "meaning": say(GLOSSARY[name].words)} for term, name in _TERMS.items()
     ]
 
 
@@ -46,8 +46,8 @@ def finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tupl
         return say(headline(choice, point, title, errs)), ""
     without = twin_title(choice.algorithm)
     private, twin, guess = (stars(median(point.beside, place)) for place in range(3))
-    kept = gain_kept(point.beside, without, NO_BETTER)
-    return say(headline(choice, point, title, kept)), say(
+    clause = gain_kept(point.beside, without, NO_BETTER)
+    return say(headline(choice, point, title, clause)), say(
         "Off by {private} {unit} with privacy, {twin} without ({without}), {guess} by guessing the"
         " mean. Held-out RMSE {plain}.",
         private=private,
@@ -66,17 +66,17 @@ def point_label(choice: Choice, point: Point) -> str:
         epsilon=budget_text(point.epsilon),
         error=point.median,
     )
-    return ". ".join(filter(None, (text, say(bought(choice, point)))))
+    return ". ".join(filter(None, (text, say(purchase_text(choice, point)))))
 
 
 def cells(point: Point) -> list[str]:
     """A line of the table of numbers, without its epsilon."""
-    kept = share_kept(point.beside)
+    share = share_kept(point.beside)
     ends = (min(point.values), max(point.values))
     return [
-        *(written(f"{it:.3f}") for it in (point.median, *ends)),
+        *(local_figure(f"{it:.3f}") for it in (point.median, *ends)),
         str(len(point.values)),
-        "" if kept is None else written(f"{kept:.0%}"),
+        "" if share is None else local_figure(f"{share:.0%}"),
     ]
 
 

@@ -10,7 +10,7 @@ from dpmf_core.language import phrase
 from dpmf_core.papers.registry import figures_of
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.runs.comparison import Comparison, part_comparison
-from dpmf_core.runs.inspection import Explained, basis, explained, sheet
+from dpmf_core.runs.inspection import Explanation, basis, explanation, sheet
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from pages.kit import (
@@ -87,10 +87,10 @@ def one_side(run: Run, side: Side) -> None:
     )
 
 
-def _draw_image(side: Side, image: Explained) -> None:
+def _draw_image(side: Side, image: Explanation) -> None:
     st.subheader(say(side.title), anchor=False)
     st.image(
-        image.explained,
+        image.reconstruction,
         caption=say("as a sum of parts; off by {error:.0%}", error=image.error),
         width=170,
         alt=say(side.rebuilt),
@@ -104,7 +104,7 @@ def _draw_image(side: Side, image: Explained) -> None:
         )
 
 
-def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
+def one_image(choice: SampleChoice, runs: dict[str, Run]) -> None:
     """One image, rebuilt from parts with privacy and without."""
     st.header(say("One image as a sum of parts"), anchor=False)
     row = st.number_input(
@@ -113,12 +113,12 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
     if row is None:
         st.info(say("Give an image's number."))
         return
-    private = explained(done["main"], row - 1)
+    private = explanation(runs["main"], row - 1)
     first, second, third = st.columns(3)
     with first:
         st.subheader(say("The image"), anchor=False)
-        seen, alt = say("as it was seen"), say("The chosen image.")
-        st.image(private.seen, caption=seen, width=170, alt=alt)
+        caption, alt = say("as it was seen"), say("The chosen image.")
+        st.image(private.original, caption=caption, width=170, alt=alt)
         if private.clean is not None:
             st.image(
                 private.clean,
@@ -129,11 +129,11 @@ def one_image(choice: SampleChoice, done: dict[str, Run]) -> None:
     with second:
         _draw_image(SIDES["main"], private)
     with third:
-        if "twin" in done:
-            _draw_image(SIDES["twin"], explained(done["twin"], row - 1))
+        if "twin" in runs:
+            _draw_image(SIDES["twin"], explanation(runs["twin"], row - 1))
     st.subheader(say("Its strongest parts, with privacy, and how much of each"), anchor=False)
     st.image(
-        sheet(done["main"], [part for part, _ in private.strongest]),
+        sheet(runs["main"], [part for part, _ in private.strongest]),
         width=560,
         alt=say("The parts that weigh most in the image."),
     )
@@ -157,17 +157,17 @@ OUTLIERS = {
 }
 
 
-def recovery_table(done: dict[str, Run]) -> None:
+def recovery_table(runs: dict[str, Run]) -> None:
     """How well planted outliers were found."""
-    found = {
+    metrics = {
         say(run.record.title): run.record.metrics
         for name in ("main", "twin")
-        if (run := done.get(name)) and "outlier_f1" in run.record.metrics
+        if (run := runs.get(name)) and "outlier_f1" in run.record.metrics
     }
-    if found:
+    if metrics:
         table = [
             {say("method"): name, **{say(word): at[key] for key, word in OUTLIERS.items()}}
-            for name, at in found.items()
+            for name, at in metrics.items()
         ]
         st.markdown(
             say(
@@ -180,16 +180,16 @@ def recovery_table(done: dict[str, Run]) -> None:
 
 def below(choice: SampleChoice, selection: Comparison, view: parts.FirstView) -> None:
     """What stands under the first view and needs runs."""
-    done = view.done
+    runs = view.runs
     who_sees_what.draw(who_sees_what.IMAGES)
-    if not view.drawn:
+    if not view.has_parts:
         for name, side in SIDES.items():
-            if name in done:
-                one_side(done[name], side)
-    recovery_table(done)
-    if "main" in done:
-        one_image(choice, done)
-        parts.price(selection, done, PARTS)
+            if name in runs:
+                one_side(runs[name], side)
+    recovery_table(runs)
+    if "main" in runs:
+        one_image(choice, runs)
+        parts.price(selection, runs, PARTS)
 
 
 def main() -> None:
@@ -203,14 +203,14 @@ def main() -> None:
     head, card, beneath = (st.container() for _ in range(3))
     with st.expander(say("Parts, outliers and parameters")):
         data = outlier_settings()
-        given = forms.parameters(
+        parameters = forms.parameters(
             choice.algorithm,
             choice.shape,
             budget,
             "faces",
             {"n_components": choice.entry.n_components},
         )
-    spec = choice.spec(parameters=given, data=data)
+    spec = choice.spec(parameters=parameters, data=data)
     ready = prepare(spec, choice.shape, choice.assumptions(False), choice.entry.unit)
     with card:
         parts.label(choice, ready)
@@ -219,10 +219,10 @@ def main() -> None:
         selection = part_comparison(spec, choice.shape)
         count = int(spec.parameters["n_components"])
         view = parts.draw_first_view(PARTS, choice, spec, selection, proved, count)
-    polling.first_view_ends(view.drawn)
+    polling.first_view_ends(view.has_parts)
     with beneath:
         below(choice, selection, view)
-    if proved and len(view.done) == len(selection.runs):
+    if proved and len(view.runs) == len(selection.runs):
         epsilon_grid.keep_filling("faces", spec, view.grid)
     with st.expander(say("ε of the source")):
         parts.per_step("faces", choice.delta)
@@ -230,8 +230,8 @@ def main() -> None:
     st.caption(
         say("Its Fig. 11, one face as a sum of parts, is “One image as a sum of parts” above.")
     )
-    if "main" in view.done:
-        exports.draw(view.done["main"])
+    if "main" in view.runs:
+        exports.draw(view.runs["main"])
 
 
 try:

@@ -3,18 +3,18 @@
 import streamlit as st
 
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.teaching.glossary import TERMS, found, nearness
+from dpmf_core.teaching.glossary import TERMS, matching_terms, nearness
 from pages.kit.language import say
 
 st.title(say("What the words mean"), anchor=False)
-linked = st.query_params.get("term", "")
+term_id = st.query_params.get("term", "")
 text = st.text_input(
     say("Look for"),
-    say(linked) if linked in TERMS else "",
+    say(term_id) if term_id in TERMS else "",
     max_chars=60,
     placeholder=say("clipping, delta, Rényi, DPALS ..."),
 )
-terms = found(text, say)
+terms = matching_terms(text, say)
 methods = [
     (name, kind)
     for name, kind in REGISTRY.items()

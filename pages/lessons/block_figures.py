@@ -28,7 +28,7 @@ from pages.kit.who_sees_what import Schematic
 from pages.lessons.lines import DELTA_TEXT
 
 PEOPLE, ABSENT = 2_000, 0.5
-NAMED_AT = {"private-bias": 2, "local-bias": 3}  # points beside which a line's name stands
+LABEL_POINTS = {"private-bias": 2, "local-bias": 3}  # points beside which a line's name stands
 COUNTS = {"server": 1, "hospitals": 20, "phones": PEOPLE}
 HOLDERS = {
     "server": phrase("one server"),
@@ -37,7 +37,7 @@ HOLDERS = {
 }
 READS = {"parts": phrase("every part"), "sum": phrase("the sum alone")}
 EPSILONS = (0.5, 1.0, 2.0)
-TRUSTED = {  # by who holds the rows and what the server can read
+TRUSTED_PARTIES = {  # by who holds the rows and what the server can read
     ("server", "parts"): phrase("the server, with your ratings"),
     ("hospitals", "parts"): phrase("your hospital, with your ratings and with adding its noise"),
     ("hospitals", "sum"): phrase(
@@ -53,10 +53,10 @@ TRUSTED = {  # by who holds the rows and what the server can read
 
 def blocks() -> None:
     left, middle, right = st.columns(3)
-    holder = _picked(left, say("The ratings lie with"), HOLDERS, "learn.blocks")
+    holder = _choice(left, say("The ratings lie with"), HOLDERS, "learn.blocks")
     reads = "parts"
     if holder != "server":
-        reads = _picked(middle, say("The server can read"), READS, "learn.blocks.reads")
+        reads = _choice(middle, say("The server can read"), READS, "learn.blocks.reads")
     epsilon = float(
         right.segmented_control(
             say("ε of the sum"),
@@ -67,12 +67,12 @@ def blocks() -> None:
             format_func=lambda mark: say("{epsilon}", epsilon=budget_text(mark)),
         )
     )
-    who_sees_what.draw(_drawn(holder, reads), unfolded=True)
+    who_sees_what.draw(_schematic(holder, reads), unfolded=True)
     _say_who_learns(holder, reads, epsilon)
-    _measured(epsilon)
+    _draw_measurements(epsilon)
 
 
-def _picked(place: Any, label: str, options: Mapping[str, str], key: str) -> str:
+def _choice(place: Any, label: str, options: Mapping[str, str], key: str) -> str:
     return str(
         place.segmented_control(
             label,
@@ -91,16 +91,16 @@ SUM = phrase("Noisy sums of all\nfrom which everybody gets\nthe item offsets")
 SEES_PARTS = phrase("Server\nreads every part,\nadds them up")
 SEES_SUM = phrase("Server\ncan read the sum alone")
 LIGHT, FULL = phrase("its share of the noise"), phrase("adds all of the noise")
-SEALED = phrase("sealed, a share of the noise")
+SEALED_EDGE = phrase("sealed, a share of the noise")
 
 
-def _drawn(holder: str, reads: str) -> Schematic:
+def _schematic(holder: str, reads: str) -> Schematic:
     if holder == "server":
         return ONE_SERVER
     first, second, last = BOXES[holder]
     parts = {"first": first, "second": second, "last": last}
     sealed = reads == "sum"
-    edge = SEALED if sealed else LIGHT
+    edge = SEALED_EDGE if sealed else LIGHT
     return Schematic(
         {**parts, "server": SEES_SUM if sealed else SEES_PARTS, "sum": SUM},
         (*((name, "server", edge) for name in parts), ("server", "sum", "")),
@@ -190,7 +190,7 @@ def _say_who_learns(holder: str, reads: str, epsilon: float) -> None:
             ]
         )
     )
-    st.markdown(say("**You trust** {whom}.", whom=say(TRUSTED[holder, reads])))
+    st.markdown(say("**You trust** {whom}.", whom=say(TRUSTED_PARTIES[holder, reads])))
     if holder != "server" and reads == "parts":
         st.markdown(
             say(
@@ -210,26 +210,26 @@ def _text(epsilon: float) -> str:
 # ---- the price, measured -------------------------------------------------------------------------
 
 
-def _measured(epsilon: float) -> None:
+def _draw_measurements(epsilon: float) -> None:
     """Errors over epsilon with a curator and with everybody's own noise, and which epsilon of the
     one is as good as which of the other.
     """
     sweeps = first_views.trust()
     points = [point for sweep in sweeps for point in sweep.points()]
-    done = run_progress.request(
+    runs = run_progress.request(
         "learn.trust", {point.key: point.spec for point in points}, whole=()
     )
-    if len(done) < len(points):
+    if len(runs) < len(points):
         return
-    found = summaries(points, done, "rmse")
+    results = summaries(points, runs, "rmse")
     central, local, alone = (
-        [it for it in found if it.algorithm == name]
+        [it for it in results if it.algorithm == name]
         for name in ("private-bias", "local-bias", "user-mean")
     )
     at = next(it.median for it in central if it.epsilon == epsilon)
-    needed = reaches(local, at)
+    equal_epsilon = reaches(local, at)
     st.markdown("**{}**".format(say("Trusting nobody, measured")))
-    _draw_prices(central, local, alone[0].median, epsilon, needed)
+    _draw_prices(central, local, alone[0].median, epsilon, equal_epsilon)
     at_one = next(it.median for it in local if it.epsilon == 1.0)
     st.markdown(
         say(
@@ -239,7 +239,7 @@ def _measured(epsilon: float) -> None:
             " needs nobody, has {alone:.3f}.",
             epsilon=budget_text(epsilon),
             error=at,
-            needed=_rounded(needed),
+            needed=_two_digits(equal_epsilon),
             rule=_by_rule(epsilon),
             local=at_one,
             alone=alone[0].median,
@@ -259,7 +259,7 @@ def _measured(epsilon: float) -> None:
     stored_results.note([point.spec for point in points])
 
 
-def _rounded(epsilon: float | None) -> str:
+def _two_digits(epsilon: float | None) -> str:
     """Two digits of an epsilon that was read off a line."""
     if epsilon is None:
         return say("more than {epsilon}", epsilon=budget_text(first_views.OWN_NOISE_EPSILONS[-1]))
@@ -273,7 +273,11 @@ def _by_rule(epsilon: float) -> str:
 
 
 def _draw_prices(
-    central: list[Summary], local: list[Summary], alone: float, epsilon: float, needed: float | None
+    central: list[Summary],
+    local: list[Summary],
+    alone: float,
+    epsilon: float,
+    equal_epsilon: float | None,
 ) -> None:
     lines = (
         (say("with a curator"), "private-bias", central),
@@ -290,14 +294,14 @@ def _draw_prices(
             line={"color": colours.of(method), "width": 2.5},
             showlegend=False,
         )
-        named = line[NAMED_AT[method]]  # where one line is far from the other
-        line_labels.note(fig, name, (math.log10(named.epsilon or 1.0), named.median), (10, 2))
+        point = line[LABEL_POINTS[method]]  # where one line is far from the other
+        line_labels.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
     own = {"color": colours.of("user-mean"), "dash": "dash"}
     charts.level(fig, alone, say("each user's own mean"), own)
-    if needed is not None:
+    if equal_epsilon is not None:
         height = next(it.median for it in central if it.epsilon == epsilon)
         fig.add_scatter(
-            x=[epsilon, needed],
+            x=[epsilon, equal_epsilon],
             y=[height, height],
             mode="lines+markers",
             name=say("equal error"),
@@ -331,7 +335,7 @@ def _table_of_prices(central: list[Summary], local: list[Summary]) -> None:
                 {
                     say("ε with a curator"): say("{epsilon}", epsilon=budget_text(it.epsilon or 0)),
                     say("error"): say("{error:.3f}", error=it.median),
-                    say("ε of one's own noise, measured"): _rounded(reaches(local, it.median)),
+                    say("ε of one's own noise, measured"): _two_digits(reaches(local, it.median)),
                     say("by the rule"): _by_rule(it.epsilon or 0.0),
                 }
                 for it in rows

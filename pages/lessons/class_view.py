@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.serving import class_records
-from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, opened
+from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, sequence_of
 from dpmf_core.teaching.course import ANSWER
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, safe_text
@@ -24,7 +24,7 @@ EVERY = 5.0  # seconds between looks
 
 def draw(token: str) -> None:
     """The class of a teacher's link. Raises BadInput where this server did not make it."""
-    sequence = opened(token, TEACHER)
+    sequence = sequence_of(token, TEACHER)
     st.title(escape_letters(sequence.title) or say("Your class"), anchor=False)
     st.fragment(_draw_class, run_every=EVERY)(sequence)
     with st.expander(say("Check codes")):
@@ -32,14 +32,14 @@ def draw(token: str) -> None:
 
 
 def _draw_class(sequence: LessonSequence) -> None:
-    gathered = class_records.gathered(sequence.id)
-    finished = sum("finished" in step for answers in gathered for step in answers)
+    all_answers = class_records.class_answers(sequence.id)
+    finished_count = sum("finished" in step for answers in all_answers for step in answers)
     with st.container(horizontal=True):
-        st.metric(say("sessions"), len(gathered))
+        st.metric(say("sessions"), len(all_answers))
         if len(sequence.steps) > 1:
-            st.metric(say("finished"), finished)
+            st.metric(say("finished"), finished_count)
     st.caption(say("Counted anew every few seconds. Nobody is named, and answers are not linked."))
-    table = reached(sequence, gathered)
+    table = steps_table(sequence, all_answers)
     fig = charts.figure(say("sessions"), "", height=80 + 30 * len(table))
     fig.add_bar(
         x=table["sessions"],
@@ -50,19 +50,19 @@ def _draw_class(sequence: LessonSequence) -> None:
         marker_color=colours.of("dpals"),
     )
     fig.update_yaxes(autorange="reversed", type="category")
-    fig.update_xaxes(range=[0, max(1, len(gathered))], dtick=max(1, len(gathered) // 5))
+    fig.update_xaxes(range=[0, max(1, len(all_answers))], dtick=max(1, len(all_answers) // 5))
     alt = say("How many sessions have reached each step.")
     charts.show(fig, "teach.reached", alt, table, leaves=True)
     for place, link in enumerate(sequence.steps):
-        _draw_answers(place, link, gathered)
+        _draw_answers(place, link, all_answers)
 
 
-def reached(sequence: LessonSequence, gathered: list[class_records.Answers]) -> pd.DataFrame:
+def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answers]) -> pd.DataFrame:
     """step, sessions: how many have opened each page and done each step on it."""
     rows = []
     for place, link in enumerate(sequence.steps):
         for step in ("opened", *steps_of(link)):
-            count = sum(f"{place}.{step}" in answers for answers in gathered)
+            count = sum(f"{place}.{step}" in answers for answers in all_answers)
             rows.append({"step": _step_name(place, link, step), "sessions": count})
     return pd.DataFrame(rows)
 
@@ -76,16 +76,18 @@ def _step_name(place: int, link: LessonLink, step: str) -> str:
     return f"{place + 1}. {say(next(part.heading for part in parts if part.id == step))}"
 
 
-def _draw_answers(place: int, link: LessonLink, gathered: list[class_records.Answers]) -> None:
+def _draw_answers(place: int, link: LessonLink, all_answers: list[class_records.Answers]) -> None:
     """What was predicted and answered on one page."""
-    taught = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
-    asked = say(taught.own_words) if taught else link.question
-    if not asked:
+    course_lesson = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
+    question = say(course_lesson.own_words) if course_lesson else link.question
+    if not question:
         return
     with st.expander(f"{place + 1}. {escape_letters(name_of(link))}", expanded=True):
-        for part in taught.parts if taught else ():
-            given = Counter(answers.get(f"{place}.{part.id}") for answers in gathered)
-            counts = {say(answer): given[str(number)] for number, answer in enumerate(part.answers)}
+        for part in course_lesson.parts if course_lesson else ():
+            counter = Counter(answers.get(f"{place}.{part.id}") for answers in all_answers)
+            counts = {
+                say(answer): counter[str(number)] for number, answer in enumerate(part.answers)
+            }
             right = say(part.answers[part.right])
             st.markdown(f"**{say(part.question)}**")
             rows = [
@@ -96,9 +98,11 @@ def _draw_answers(place: int, link: LessonLink, gathered: list[class_records.Ans
                 for answer, count in counts.items()
             ]
             safe_text.words_table(pd.DataFrame(rows))
-        st.markdown(f"**{asked if taught else escape_letters(asked)}**")
+        st.markdown(f"**{question if course_lesson else escape_letters(question)}**")
         # by the alphabet: their order tells nothing of who sent what
         for text in sorted(
-            answers[f"{place}.{ANSWER}"] for answers in gathered if f"{place}.{ANSWER}" in answers
+            answers[f"{place}.{ANSWER}"]
+            for answers in all_answers
+            if f"{place}.{ANSWER}" in answers
         ):
             st.markdown(f"- {escape_letters(' '.join(text.split()))}")

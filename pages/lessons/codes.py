@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.serving import completion
-from dpmf_core.serving.signing import Forged
+from dpmf_core.serving.signing import ForgedToken
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import safe_text
 from pages.kit.language import say
@@ -21,35 +21,37 @@ def draw(sequences: dict[str, str] | None = None) -> None:
     if not lines:
         st.caption(say("A code says which lesson was finished, and on which day. It names nobody."))
         return
-    rows, valid = checked(lines, sequences or {})
+    rows, valid = check_codes(lines, sequences or {})
     st.markdown(say("**{valid} of {all} codes are valid.**", valid=valid, all=len(lines)))
     safe_text.words_table(pd.DataFrame(rows))
 
 
-def checked(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[str, str]], int]:
+def check_codes(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[str, str]], int]:
     """What each code says, and how many are valid; one that was there before is not."""
-    titles = {completion.mark(name): say(taught.title) for name, taught in LESSONS.items()}
+    titles = {
+        completion.mark(name): say(course_lesson.title) for name, course_lesson in LESSONS.items()
+    }
     titles |= {completion.mark(name): title for name, title in sequences.items()}
-    rows, seen = [], set()
+    rows, earlier = [], set()
     for line in lines:
         try:
-            found = completion.read(line)
-        except Forged:
+            code = completion.read(line)
+        except ForgedToken:
             rows.append(_row(line, say("not valid")))
             continue
-        again = found in seen
-        seen.add(found)
-        what = titles.get(found.what, say("another sequence"))
-        predictions = say("{right} of {asked}", right=found.right, asked=found.asked)
-        said = say("handed in twice") if again else say("valid")
-        rows.append(_row(line, said, what, found.day.isoformat(), predictions))
-    return rows, len(seen)
+        again = code in earlier
+        earlier.add(code)
+        what = titles.get(code.what, say("another sequence"))
+        predictions = say("{right} of {asked}", right=code.right, asked=code.n_questions)
+        verdict = say("handed in twice") if again else say("valid")
+        rows.append(_row(line, verdict, what, code.day.isoformat(), predictions))
+    return rows, len(earlier)
 
 
-def _row(code: str, said: str, what: str = "", day: str = "", right: str = "") -> dict[str, str]:
+def _row(code: str, verdict: str, what: str = "", day: str = "", right: str = "") -> dict[str, str]:
     return {
         say("code"): f"{code[:8]} ...",
-        say("check"): said,
+        say("check"): verdict,
         say("finished"): what,
         say("day"): day,
         say("predicted rightly"): right,

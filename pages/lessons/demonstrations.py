@@ -8,7 +8,7 @@ from pages.lessons import block_figures as blocks
 from pages.lessons import noise_figures as noise
 from pages.lessons import people_figures as people
 
-DRAWN: dict[str, Callable[[], None]] = {
+DEMONSTRATIONS: dict[str, Callable[[], None]] = {
     "linking": people.linking,
     "exact sums": people.exact_sums,
     "noisy sums": people.noisy_sums,

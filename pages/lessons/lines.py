@@ -29,7 +29,7 @@ def line(name: str, column: str, colour: str, **more: Any) -> Line:
     return Line(name, column, colour, more)
 
 
-def drawn(
+def line_figure(
     x: str, y: str, table: pd.DataFrame, axis: str, lines: Sequence[Line], height: int = 320
 ) -> go.Figure:
     """x, y: titles of the axes. axis: the column of the table that runs along x."""

@@ -13,10 +13,10 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import randomised_response, trust
-from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipped, totals
+from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipping_errors, totals
 from pages.kit import charts, colours, run_progress
 from pages.kit.language import say
-from pages.lessons.lines import DELTA, DELTA_TEXT, drawn, epsilon_slider, line
+from pages.lessons.lines import DELTA, DELTA_TEXT, epsilon_slider, line, line_figure
 
 SMALL = "cinema-small"
 CLIP_TICKS = [0.5, 1, 2, 5, 10, 20, 30]
@@ -36,8 +36,8 @@ def response() -> None:
     with right:
         people = _people_slider(say("People who are asked"), 1_000, "learn.people")
     epsilon = randomised_response.response_epsilon(truth)
-    found = randomised_response.survey(SHARE, people, epsilon)
-    table = pd.DataFrame({"estimate": found.estimates, "chance": found.chances})
+    survey = randomised_response.survey(SHARE, people, epsilon)
+    table = pd.DataFrame({"estimate": survey.estimates, "chance": survey.chances})
     table = table[table["chance"] > table["chance"].max() * 1e-4]
     charts.show(
         _estimates(table),
@@ -54,7 +54,7 @@ def response() -> None:
             truth=truth,
             epsilon=epsilon_text(epsilon),
             people=people,
-            error=100 * found.error,
+            error=100 * survey.error,
         )
     )
     st.caption(
@@ -68,7 +68,7 @@ def response() -> None:
 
 def _estimates(table: pd.DataFrame) -> go.Figure:
     """How likely each estimate is, with the true share marked."""
-    fig = drawn(
+    fig = line_figure(
         say("share of yes, the lies subtracted"),
         say("how likely"),
         table,
@@ -137,7 +137,7 @@ def _draw_errors(epsilon: float) -> None:
             "local": [trust.local_error(count, epsilon) for count in counts],
         }
     )
-    fig = drawn(
+    fig = line_figure(
         say("people"),
         say("error of the mean, in stars"),
         table,
@@ -159,17 +159,17 @@ def _draw_errors(epsilon: float) -> None:
 
 
 def clipping() -> None:
-    chosen = st.select_slider(
+    clip_norm = st.select_slider(
         say("Clip norm C"),
         [round(C, 1) for C in CLIP_NORMS],
         round(CLIP_NORMS[12], 1),
         key="learn.clip",
         format_func=lambda norm: say("{norm}", norm=f"{norm:g}"),
     )
-    lines = clipped(open_ratings(DataSpec(id=SMALL)), CLIP_NORMS, 1.0)
+    lines = clipping_errors(open_ratings(DataSpec(id=SMALL)), CLIP_NORMS, 1.0)
     table = pd.DataFrame([vars(it) for it in lines])
-    at = min(lines, key=lambda it: abs(it.norm - chosen))
-    fig = drawn(
+    at = min(lines, key=lambda it: abs(it.norm - clip_norm))
+    fig = line_figure(
         say("clip norm C"),
         say("error of an item's sum"),
         table,
@@ -193,7 +193,7 @@ def clipping() -> None:
         say(
             "At C = {norm:g}, **{people:.0%} of the people are shortened**; the error is"
             " {both:.0f}: {cut:.0f} cut off and {noise:.0f} noise, which add up by squares.",
-            norm=chosen,
+            norm=clip_norm,
             people=at.people_cut,
             both=at.both,
             cut=at.cut,
@@ -212,7 +212,7 @@ def clipping() -> None:
 def composition() -> None:
     steps = st.slider(say("Steps, each of ε = 0.5"), 1, 100, 10, key="learn.steps")
     table = pd.DataFrame(totals(0.5, steps), columns=["steps", "exactly", "sum"])
-    fig = drawn(
+    fig = line_figure(
         say("steps"),
         say("total ε"),
         table,
@@ -229,14 +229,14 @@ def composition() -> None:
         table,
         leaves=True,
     )
-    exact, summed = added_up(0.5, steps)
+    exact, plain_sum = added_up(0.5, steps)
     st.markdown(
         say(
             "**{steps} steps of ε = 0.5 cost {exact:.2f}**, not 0.5, and not {summed:g} either:"
             " Gaussian noise adds up by squares.",
             steps=steps,
             exact=exact,
-            summed=summed,
+            summed=plain_sum,
         )
         if steps > 1
         else say("**One step of ε = 0.5 costs 0.5.**")
@@ -260,7 +260,7 @@ STEPS = {
 
 def postprocessing() -> None:
     epsilon = epsilon_slider("learn.after", 0.2)
-    picked = st.pills(
+    steps = st.pills(
         say("Afterwards"),
         list(STEPS),
         selection_mode="multi",
@@ -269,7 +269,7 @@ def postprocessing() -> None:
         format_func=lambda step: say(STEPS[step]),
     )
     noisy = trust.noisy_counts(epsilon)
-    after = trust.processed(noisy, frozenset(picked))
+    after = trust.processed(noisy, frozenset(steps))
     _draw_counts(noisy[0], after[0])
     st.markdown(
         say(
@@ -290,13 +290,13 @@ def postprocessing() -> None:
     )
 
 
-def _draw_counts(published: Sequence[float], afterwards: Sequence[float]) -> None:
+def _draw_counts(noisy: Sequence[float], afterwards: Sequence[float]) -> None:
     """How many people gave how many stars: in truth, with noise, and after it was tidied up."""
     table = pd.DataFrame(
         {
             "stars": range(1, 6),
             "true": trust.STARS,
-            "published": published,
+            "published": noisy,
             "afterwards": afterwards,
         }
     )
@@ -332,8 +332,8 @@ def price() -> None:
         "not private": RunSpec.parse(data=data, algorithm="als").canonical(),
         "guessing": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
     }
-    done = run_progress.request("learn.runs", specs)
-    if len(done) < len(specs):
+    runs = run_progress.request("learn.runs", specs)
+    if len(runs) < len(specs):
         return
     rows = [
         {
@@ -342,7 +342,7 @@ def price() -> None:
             "id": TINTS[name],
             "rmse": it["rmse"],
         }
-        for name, run in done.items()
+        for name, run in runs.items()
         for it in run.record.buckets["activity"]
     ]
     table = pd.DataFrame(rows)
@@ -353,7 +353,7 @@ def price() -> None:
         table,
         leaves=True,
     )
-    error = {name: run.record.metric("rmse") for name, run in done.items()}
+    error = {name: run.record.metric("rmse") for name, run in runs.items()}
     st.markdown(
         say(
             "At ε = {epsilon} private ALS errs by **{private:.3f}**, ALS without privacy by"

@@ -24,18 +24,18 @@ def _draw_course() -> None:
     """The lessons, and beside them what a teacher makes of them."""
     with st.container(horizontal=True, vertical_alignment="center"):
         view = _draw_views()
-        chosen = _draw_choice() if view == "lessons" else None
+        lesson_id = _draw_choice() if view == "lessons" else None
         language.switch()
-    links.put_in_address({"view": "teachers" if view == "teachers" else None, "lesson": chosen})
-    if chosen is None:
+    links.put_in_address({"view": "teachers" if view == "teachers" else None, "lesson": lesson_id})
+    if lesson_id is None:
         teachers.draw()
         return
-    done, names = _draw_lesson(chosen), list(LESSONS)
-    place = names.index(chosen)
-    if done and place + 1 < len(names):
+    is_finished, names = _draw_lesson(lesson_id), list(LESSONS)
+    place = names.index(lesson_id)
+    if is_finished and place + 1 < len(names):
         st.button(
             say("Next: {title}", title=title(names[place + 1])),
-            key=f"learn.next.{chosen}",
+            key=f"learn.next.{lesson_id}",
             type="primary",
             on_click=_go,
             args=(names[place + 1],),
@@ -71,9 +71,9 @@ def _draw_choice() -> str:
 
 
 def _draw_lesson(name: str) -> bool:
-    taught = LESSONS.get(name, LESSONS[FIRST])
-    st.title(say(taught.title), anchor=False)
-    return steps.draw(taught)
+    course_lesson = LESSONS.get(name, LESSONS[FIRST])
+    st.title(say(course_lesson.title), anchor=False)
+    return steps.draw(course_lesson)
 
 
 def title(name: str) -> str:

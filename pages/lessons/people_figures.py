@@ -15,14 +15,14 @@ from dpmf_core.teaching.demonstrations import (
     belief,
     beliefs,
     best_attacks,
-    grouped,
+    group_epsilons,
     two_answers,
 )
 from pages.kit import charts, colours, links, safe_text, who_sees_what
 from pages.kit.language import say
-from pages.lessons.lines import DELTA, DELTA_TEXT, drawn, epsilon_slider, line
+from pages.lessons.lines import DELTA, DELTA_TEXT, epsilon_slider, line, line_figure
 
-MOST_KNOWN = 8
+MOST_FILMS = 8
 EXACTNESS = {3: phrase("to 3 days"), 30: phrase("to 30 days"), None: phrase("not at all")}
 
 
@@ -37,16 +37,16 @@ def linking() -> None:
         required=True,
         format_func=lambda days: say(EXACTNESS[days]),
     )
-    known = right.slider(say("Films that are known"), 1, MOST_KNOWN, 2, key="learn.known")
-    shares = linkage.share_named(MOST_KNOWN, off)
-    _draw_shares(shares, known)
+    film_count = right.slider(say("Films that are known"), 1, MOST_FILMS, 2, key="learn.known")
+    shares = linkage.share_named(MOST_FILMS, off)
+    _draw_shares(shares, film_count)
     st.markdown(
         say(
             "With {known} films and the day known {exactness}, **{share:.1%}** of the rows are"
             " found.",
-            known=known,
+            known=film_count,
             exactness=say(EXACTNESS[off]),
-            share=shares[known - 1],
+            share=shares[film_count - 1],
         )
     )
     _draw_person()
@@ -56,16 +56,16 @@ def linking() -> None:
             " are no safer: of the rows that Netflix published, 80% are found by six films outside"
             " the 100 best known, with days to within two weeks (Narayanan & Shmatikov 2007).",
             viewers=linkage.VIEWERS,
-            seen=linkage.SEEN,
+            seen=linkage.FILMS_SEEN,
             films=linkage.FILMS,
         )
     )
 
 
-def _draw_shares(shares: Sequence[float], known: int) -> None:
+def _draw_shares(shares: Sequence[float], film_count: int) -> None:
     """The share of rows that are found, by the films that are known, and the one chosen."""
-    table = pd.DataFrame({"films": range(1, MOST_KNOWN + 1), "share": shares})
-    fig = drawn(
+    table = pd.DataFrame({"films": range(1, MOST_FILMS + 1), "share": shares})
+    fig = line_figure(
         say("films that are known"),
         say("people whose row is found"),
         table,
@@ -73,10 +73,10 @@ def _draw_shares(shares: Sequence[float], known: int) -> None:
         [line(say("found"), "share", "spectral", mode="lines+markers")],
     )
     fig.add_scatter(
-        x=[known],
-        y=[shares[known - 1]],
+        x=[film_count],
+        y=[shares[film_count - 1]],
         mode="markers+text",
-        text=[say("{share:.1%}", share=shares[known - 1])],
+        text=[say("{share:.1%}", share=shares[film_count - 1])],
         textposition="bottom right",
         textfont={"size": 22},
         marker={"size": 14, "color": colours.of("spectral")},
@@ -96,19 +96,19 @@ def _draw_shares(shares: Sequence[float], known: int) -> None:
 
 def _draw_person() -> None:
     """One of them, found."""
-    person = next(it for it in range(len(linkage.NAMES)) if linkage.found(it, 2, 3) is not None)
-    found = linkage.found(person, 2, 3)
-    if found is None:
+    person = next(it for it in range(len(linkage.NAMES)) if linkage.find_row(it, 2, 3) is not None)
+    match = linkage.find_row(person, 2, 3)
+    if match is None:
         return
-    rows = linkage.published()[found.row]
+    rows = linkage.published_days()[match.row]
     table = pd.DataFrame(
         {
-            say("film"): [str(film + 1) for film, _ in found.known],
-            say("the day, as {name} wrote it", name=found.name): [
-                str(day) for _, day in found.known
+            say("film"): [str(film + 1) for film, _ in match.known_films],
+            say("the day, as {name} wrote it", name=match.name): [
+                str(day) for _, day in match.known_films
             ],
-            say("the day in row {row}", row=found.row + 1): [
-                str(rows[film]) for film, _ in found.known
+            say("the day in row {row}", row=match.row + 1): [
+                str(rows[film]) for film, _ in match.known_films
             ],
         }
     )
@@ -117,15 +117,15 @@ def _draw_person() -> None:
         say(
             "{name} wrote about two films. One row alone agrees, so its other {rest} films are now"
             " known to be hers too.",
-            name=found.name,
-            rest=found.rest,
+            name=match.name,
+            rest=match.rest,
         )
     )
 
 
 def _your_films(key: str) -> tuple[int, ...]:
     films = range(membership.FILMS)
-    picked = st.pills(
+    choice = st.pills(
         say("Films that you saw"),
         list(films),
         selection_mode="multi",
@@ -133,26 +133,26 @@ def _your_films(key: str) -> tuple[int, ...]:
         key=key,
         format_func=lambda film: str(film + 1),
     )
-    return tuple(picked)
+    return tuple(choice)
 
 
-def _draw_difference(found: membership.Club, key: str, alt: str) -> None:
+def _draw_difference(club: membership.Club, key: str, alt: str) -> None:
     """What the attacker has, film by film; films that you saw are named."""
     table = pd.DataFrame(
         {
             "film": range(1, membership.FILMS + 1),
-            "published": found.published,
-            "others": found.others,
-            "difference": found.difference,
-            "seen": found.seen,
+            "published": club.published_sums,
+            "others": club.others,
+            "difference": club.difference,
+            "seen": club.has_seen,
         }
     )
     fig = charts.figure(say("film"), say("published less all others"), height=280)
-    for seen, name, tint in (
+    for is_seen, name, tint in (
         (True, say("you saw it"), "spectral"),
         (False, say("you did not"), "grey"),
     ):
-        rows = table[table["seen"] == seen]
+        rows = table[table["seen"] == is_seen]
         fig.add_bar(x=rows["film"], y=rows["difference"], name=name, marker_color=colours.of(tint))
     fig.update_xaxes(dtick=1)
     charts.show(fig, key, alt, table, leaves=True)
@@ -160,13 +160,13 @@ def _draw_difference(found: membership.Club, key: str, alt: str) -> None:
 
 def exact_sums() -> None:
     """Before and after: the difference is your row."""
-    found = membership.club(_your_films("learn.films"))
+    club = membership.club(_your_films("learn.films"))
     _draw_difference(
-        found,
+        club,
         "learn.exact.figure",
         say("The sums with you less the sums without you: your films, each 1."),
     )
-    names = ", ".join(str(film + 1) for film in range(membership.FILMS) if found.difference[film])
+    names = ", ".join(str(film + 1) for film in range(membership.FILMS) if club.difference[film])
     st.markdown(
         say("The attacker reads: you saw **{films}**.", films=names)
         if names
@@ -216,11 +216,11 @@ def _draw_again() -> None:
 
 def neighbours() -> None:
     epsilon = epsilon_slider("learn.neighbours")
-    found = two_answers(epsilon)
+    answers = two_answers(epsilon)
     table = pd.DataFrame(
-        {"answer": found.axis, "without you": found.without, "with you": found.with_you}
+        {"answer": answers.axis, "without you": answers.without, "with you": answers.with_you}
     )
-    fig = drawn(
+    fig = line_figure(
         say("the sum that is published"),
         say("how likely"),
         table,
@@ -233,7 +233,7 @@ def neighbours() -> None:
     charts.show(
         fig,
         "learn.neighbours.figure",
-        say("Two bell curves, 5 apart, noise {noise:.1f}.", noise=found.noise),
+        say("Two bell curves, 5 apart, noise {noise:.1f}.", noise=answers.noise),
         table,
         leaves=True,
     )
@@ -241,7 +241,7 @@ def neighbours() -> None:
         say(
             "50 people rated a film; the sum of their ratings is published with normal noise of"
             " {noise:.1f}, at ε = {epsilon} and δ = {delta}.",
-            noise=found.noise,
+            noise=answers.noise,
             epsilon=budget_text(epsilon),
             delta=DELTA_TEXT,
         )
@@ -249,7 +249,7 @@ def neighbours() -> None:
 
 
 # who looks: what she sees without noise, and with it
-OBSERVED = {
+VIEWS = {
     phrase("you"): (
         phrase("your own ratings, your own factor, your list"),
         phrase("the noisy item factors"),
@@ -267,8 +267,8 @@ OBSERVED = {
 
 
 def joint() -> None:
-    who = st.selectbox(say("Who looks"), list(OBSERVED), key="learn.who", format_func=say)
-    without, with_noise = OBSERVED[who]
+    who = st.selectbox(say("Who looks"), list(VIEWS), key="learn.who", format_func=say)
+    without, with_noise = VIEWS[who]
     st.markdown(
         say(
             "**Without noise:** {without}.  \n**With noise:** {noisy}.",
@@ -285,7 +285,7 @@ def attacker() -> None:
     with left:
         table = pd.DataFrame(beliefs(epsilon), columns=["before", "after"])
         table["unmoved"] = table["before"]
-        fig = drawn(
+        fig = line_figure(
             say("what an attacker believed before"),
             say("what she may believe after, at most"),
             table,
@@ -332,9 +332,11 @@ def attacker() -> None:
 
 def group() -> None:
     epsilon = epsilon_slider("learn.group")
-    table = pd.DataFrame(grouped(epsilon, PHOTOGRAPHS, DELTA), columns=["photographs", "epsilon"])
+    table = pd.DataFrame(
+        group_epsilons(epsilon, PHOTOGRAPHS, DELTA), columns=["photographs", "epsilon"]
+    )
     table["one"] = epsilon
-    fig = drawn(
+    fig = line_figure(
         say("photographs of you in the data"),
         say("ε for you"),
         table,
@@ -353,14 +355,14 @@ def group() -> None:
         table,
         leaves=True,
     )
-    held = dict(zip(table["photographs"], table["epsilon"], strict=True))
+    epsilons = dict(zip(table["photographs"], table["epsilon"], strict=True))
     st.markdown(
         say(
             "The noise is set for **ε = {epsilon} a photograph**. Somebody with 8 of them has"
             " **ε = {few}**, with 64 **ε = {many}**.",
             epsilon=budget_text(epsilon),
-            few=epsilon_text(float(held[8])),
-            many=epsilon_text(float(held[64])),
+            few=epsilon_text(float(epsilons[8])),
+            many=epsilon_text(float(epsilons[64])),
         )
     )
     st.caption(

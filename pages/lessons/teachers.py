@@ -33,7 +33,7 @@ def draw() -> None:
 
 def _draw_sequence() -> None:
     st.header(say("A sequence"), anchor=False)
-    picked = st.multiselect(
+    names = st.multiselect(
         say("Lessons to add, in this order"),
         list(LESSONS),
         key="teach.lessons",
@@ -44,8 +44,8 @@ def _draw_sequence() -> None:
         say("Add lessons"),
         key="teach.add",
         on_click=_add_lessons,
-        args=(picked,),
-        disabled=not picked,
+        args=(names,),
+        disabled=not names,
     )
     st.caption(
         say(
@@ -88,8 +88,8 @@ def _draw_page(place: int, link: LessonLink) -> None:
 
 def name_of(link: LessonLink) -> str:
     """A page of a sequence in words."""
-    taught = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
-    title = link.title or (say(taught.title) if taught else "")
+    course_lesson = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
+    title = link.title or (say(course_lesson.title) if course_lesson else "")
     where = say(BY_ID[link.page].title) if link.page in BY_ID else link.page
     return f"{where}: {title}" if title else where
 
@@ -125,20 +125,20 @@ def _draw_making(pages: list[LessonLink]) -> None:
 
 def _draw_handout() -> None:
     st.header(say("Handout"), anchor=False)
-    named = [
+    names = [
         link.query["lesson"]
         for link in lesson_maker.pages()
         if link.page == "lessons" and link.query.get("lesson") in LESSONS
     ]
-    solved = st.toggle(say("With the answers"), False, key="teach.solved")
-    taught = [LESSONS[name] for name in named] or list(LESSONS.values())
+    with_answers = st.toggle(say("With the answers"), False, key="teach.solved")
+    lessons = [LESSONS[name] for name in names] or list(LESSONS.values())
     st.download_button(
         say("Download the handout (HTML, to print)"),
-        lambda: handout.written(taught, language.current(), solved),
+        lambda: handout.handout_page(lessons, language.current(), with_answers),
         "dpmf-handout.html",
         "text/html",
         key="teach.handout",
     )
     st.caption(
-        say("{count} lessons: those of the sequence, or all where it has none.", count=len(taught))
+        say("{count} lessons: those of the sequence, or all where it has none.", count=len(lessons))
     )

@@ -5,28 +5,30 @@ memory, store.
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.administration.overview import Overview, Queued, lasting, presence, stop
+from dpmf_core.administration.overview import Overview, QueueEntry, lasting, presence, stop
 from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
 from pages.kit import polling, safe_text
 from pages.server import lifespan, visitor
 
 EVERY = 3.0  # seconds between looks
-SHOWN = 50  # runs of the queue
+MOST_RUNS = 50  # runs of the queue
 
 
-def facts(found: Overview) -> None:
+def facts(overview: Overview) -> None:
     first, second, third, fourth = st.columns(4)
     first.metric(
         "Sessions connected",
-        f"{sum(visit.away is None for visit in found.sessions)} of {len(found.sessions)}",
+        f"{sum(visit.away is None for visit in overview.sessions)} of {len(overview.sessions)}",
     )
-    second.metric("Runs in the queue", len(found.queue))
-    third.metric("Memory, server + workers", f"{found.mb_server:,.0f} + {found.mb_workers:,.0f} MB")
-    fourth.metric("Store", f"{found.mb_store:,.0f} MB")
+    second.metric("Runs in the queue", len(overview.queue))
+    third.metric(
+        "Memory, server + workers", f"{overview.mb_server:,.0f} + {overview.mb_workers:,.0f} MB"
+    )
+    fourth.metric("Store", f"{overview.mb_store:,.0f} MB")
     st.caption(
-        f"{found.runs:,} runs and the answers of {found.lessons:,} lessons are stored; uploads take"
-        f" {found.mb_uploads:,.1f} MB."
+        f"{overview.runs:,} runs and the answers of {overview.lessons:,} lessons are stored;"
+        f" uploads take {overview.mb_uploads:,.1f} MB."
     )
 
 
@@ -40,38 +42,38 @@ def _stop(ticket: str) -> None:
         st.session_state["operator.done"] = "That run had ended before."
 
 
-def line(queued: Queued, logins: dict[str, str]) -> None:
+def line(run: QueueEntry, logins: dict[str, str]) -> None:
     what, state, owner, button = st.columns([5, 2, 2, 1], vertical_alignment="center")
-    what.markdown(safe_text.escape_letters(queued.words))
-    state.markdown(
-        f"{queued.step or queued.state}" + (f", {queued.ahead} ahead" if queued.ahead else "")
-    )
-    whose = logins.get(queued.owner) or queued.owner.partition(":")[2][:8] or "nobody"
-    owner.markdown(f"{safe_text.escape_letters(whose)}, {lasting(queued.age)} old")
+    what.markdown(safe_text.escape_letters(run.words))
+    state.markdown(f"{run.step or run.state}" + (f", {run.ahead} ahead" if run.ahead else ""))
+    whose = logins.get(run.owner) or run.owner.partition(":")[2][:8] or "nobody"
+    owner.markdown(f"{safe_text.escape_letters(whose)}, {lasting(run.age)} old")
     button.button(
         "Stop",
-        key=f"operator.stop.{queued.ticket}",
+        key=f"operator.stop.{run.ticket}",
         on_click=_stop,
-        args=(queued.ticket,),
+        args=(run.ticket,),
         width="stretch",
     )
 
 
-def watched() -> None:
+def draw_overview() -> None:
     """Draws itself again and again, for an operator alone."""
     if not visitor.asker().operator:
         return
-    found = lifespan.now()
-    facts(found)
+    overview = lifespan.now()
+    facts(overview)
     st.header("Queue", anchor=False)
-    if done := st.session_state.pop("operator.done", ""):
-        st.success(safe_text.escape(done))
-    if not found.queue:
+    if message := st.session_state.pop("operator.done", ""):
+        st.success(safe_text.escape(message))
+    if not overview.queue:
         st.write("Nothing waits and nothing is computed.")
-    for queued in found.queue[:SHOWN]:
-        line(queued, {visit.owner: visit.label for visit in found.sessions})
-    if len(found.queue) > SHOWN:
-        st.caption(f"And {len(found.queue) - SHOWN:,} more. `python -m dpmf_core admin` lists all.")
+    for run in overview.queue[:MOST_RUNS]:
+        line(run, {visit.owner: visit.label for visit in overview.sessions})
+    if len(overview.queue) > MOST_RUNS:
+        st.caption(
+            f"And {len(overview.queue) - MOST_RUNS:,} more. `python -m dpmf_core admin` lists all."
+        )
     st.header("Sessions", anchor=False)
     rows = [
         {
@@ -82,7 +84,7 @@ def watched() -> None:
             "connected": presence(it.away),
             "own data sets": it.brought,
         }
-        for it in found.sessions
+        for it in overview.sessions
     ]
     safe_text.table(pd.DataFrame(rows))
 
@@ -95,7 +97,7 @@ def main() -> None:
         "A run that is stopped ends for everybody who waits for it, between two of its steps. What"
         " had finished stays."
     )
-    polling.repeat(watched, EVERY)
+    polling.repeat(draw_overview, EVERY)
 
 
 main()

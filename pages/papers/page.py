@@ -25,11 +25,11 @@ MARKS = {
 
 def headline() -> None:
     """How many claims were measured, and how many hold."""
-    counted = Counter(found.outcome for claim in CLAIMS.values() if (found := results.last(claim)))
-    measured = sum(counted.values())
+    outcomes = Counter(last.outcome for claim in CLAIMS.values() if (last := results.last(claim)))
+    count = sum(outcomes.values())
     st.title(
-        f"{counted[Outcome.REPRODUCED]} of {measured} measured claims hold here"
-        if measured
+        f"{outcomes[Outcome.REPRODUCED]} of {count} measured claims hold here"
+        if count
         else "What do the source papers claim, and does it hold?",
         anchor=False,
     )
@@ -43,8 +43,8 @@ def headline() -> None:
 
 def table(paper: str) -> None:
     """The claims of one paper or all, with their last verdicts."""
-    chosen = [claim for claim in CLAIMS.values() if paper in (EVERY, claim.paper)]
-    safe_text.table(pd.DataFrame(_row(claim) for claim in chosen))
+    claims = [claim for claim in CLAIMS.values() if paper in (EVERY, claim.paper)]
+    safe_text.table(pd.DataFrame(_row(claim) for claim in claims))
 
 
 def _row(claim: Claim) -> dict[str, str]:
@@ -85,14 +85,14 @@ def main() -> None:
         " before is not run again."
     )
     ids = [claim.id for claim in CLAIMS.values() if paper in (EVERY, claim.paper)]
-    chosen = st.selectbox(
+    claim_id = st.selectbox(
         "One claim",
         ids,
         key="papers.claim",
         format_func=lambda name: f"{CLAIMS[name].source}: {CLAIMS[name].title}",
     )
-    if chosen:
-        one_claim(find_claim(chosen))
+    if claim_id:
+        one_claim(find_claim(claim_id))
 
 
 try:

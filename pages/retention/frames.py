@@ -10,7 +10,7 @@ from dpmf_core.language import phrase
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.choice import Choice
-from pages.kit.frames import ANY, Columns, framed
+from pages.kit.frames import ANY, Columns, to_frame
 from pages.kit.language import say
 
 MIDDLE = 0.5
@@ -37,19 +37,19 @@ TIMES = SplitSpec(kind="time")
 
 def by_share(choice: Choice, arrival: str, epochs: int) -> dict[str, RunSpec]:
     """Every variant at every share; the baseline and Slope One know no share."""
-    held = {"split": TIMES if arrival == "time" else SplitSpec()}
+    changes = {"split": TIMES if arrival == "time" else SplitSpec()}
     specs = first_views.retention(choice.spec(), arrival, epochs)
-    return {name: spec.model_copy(update=held) for name, spec in specs.items()}
+    return {name: spec.model_copy(update=changes) for name, spec in specs.items()}
 
 
-def missing(wanted: Collection[str], done: Collection[str]) -> str:
+def missing(names: Collection[str], finished_names: Collection[str]) -> str:
     """The names of wanted runs that are not done, a variant's shares together: "new (at 0.3, 0.5),
     slope one".
     """
     shares_of: dict[str, list[str]] = {}
-    for name in wanted:
-        if name not in done:
-            variant, share = _parted(name)
+    for name in names:
+        if name not in finished_names:
+            variant, share = _variant_and_share(name)
             shares_of.setdefault(variant, []).extend(share)
     return ", ".join(
         say("{variant} (at {shares})", variant=NAMES[variant], shares=", ".join(its))
@@ -59,21 +59,21 @@ def missing(wanted: Collection[str], done: Collection[str]) -> str:
     )
 
 
-def _parted(name: str) -> tuple[str, list[str]]:
+def _variant_and_share(name: str) -> tuple[str, list[str]]:
     """A run's variant, and its share where it has one."""
     variant, _, share = name.rpartition(" ")
     return (variant, [share]) if share[0].isdigit() else (name, [])
 
 
-def shares(done: dict[str, Run]) -> pd.DataFrame:
+def shares(runs: dict[str, Run]) -> pd.DataFrame:
     """RMSE and excess over the baseline of every finished run: variant, share (None for a
     level), rmse, excess.
     """
-    base = done["baseline"].record.metric("rmse")
+    base = runs["baseline"].record.metric("rmse")
     columns: Columns = {"variant": str, "share": float, "rmse": float, "excess": float}
     rows = []
-    for name, run in done.items():
-        variant, share = _parted(name)
+    for name, run in runs.items():
+        variant, share = _variant_and_share(name)
         rows.append(
             {
                 "variant": variant,
@@ -82,7 +82,7 @@ def shares(done: dict[str, Run]) -> pd.DataFrame:
                 "excess": run.record.metric("rmse") / base - 1,
             }
         )
-    return framed(rows, columns)
+    return to_frame(rows, columns)
 
 
 def points(table: pd.DataFrame, x: str) -> pd.DataFrame:
@@ -97,4 +97,4 @@ def points(table: pd.DataFrame, x: str) -> pd.DataFrame:
         }
         for row in table.to_dict("records")
     ]
-    return framed(rows, {"name": str, "id": str, "source": bool, "value": float, x: ANY})
+    return to_frame(rows, {"name": str, "id": str, "source": bool, "value": float, x: ANY})

@@ -36,14 +36,14 @@ ORDERS = {
 }
 
 
-def finding(choice: Choice, wanted: Collection[str], done: dict[str, Run]) -> None:
+def finding(choice: Choice, names: Collection[str], runs: dict[str, Run]) -> None:
     """What keeping nothing costs; while runs go on, how many have finished and which are missing.
-    wanted, done: by name.
+    names: of all that were asked for. runs: by name.
     """
-    missing = frames.missing(wanted, done)
+    missing = frames.missing(names, runs)
     if run_progress.goes_on("retention"):
         st.title(
-            say("{done} of {all} runs have finished", done=len(done), all=len(wanted)), anchor=False
+            say("{done} of {all} runs have finished", done=len(runs), all=len(names)), anchor=False
         )
         st.write(
             say(
@@ -53,13 +53,13 @@ def finding(choice: Choice, wanted: Collection[str], done: dict[str, Run]) -> No
         )
         return
     not_there = say("Not there: {missing}.", missing=missing) if missing else ""
-    if not set(frames.FIRST) <= done.keys():
+    if not set(frames.FIRST) <= runs.keys():
         st.title(say("What does it cost to keep nothing?"), anchor=False)
         st.write(odometer.opening_text("retention", not_there))
         return
-    found = frames.shares(done)
-    middle = (found["variant"] == "rated") & (found["share"] == frames.MIDDLE)
-    cost = float(found[middle]["excess"].iloc[0])
+    table = frames.shares(runs)
+    middle = (table["variant"] == "rated") & (table["share"] == frames.MIDDLE)
+    cost = float(table[middle]["excess"].iloc[0])
     if cost >= 0:
         title = say(
             "Keeping nothing of users costs {cost:.1%} in RMSE where half of the ratings arrive one"
@@ -78,14 +78,14 @@ def finding(choice: Choice, wanted: Collection[str], done: dict[str, Run]) -> No
         " user's ratings and vector after every interaction learns from them all the same, through"
         " the item factors, which stay.",
         data=phrase(choice.entry.title),
-        rmse=float(found["rmse"].iloc[0]),
+        rmse=float(table["rmse"].iloc[0]),
     )
     st.write(f"{learns} {not_there}")
 
 
-def by_share(done: dict[str, Run]) -> None:
-    found = frames.shares(done)
-    lines = frames.points(found[found["variant"] != "baseline"], "share")
+def by_share(runs: dict[str, Run]) -> None:
+    table = frames.shares(runs)
+    lines = frames.points(table[table["variant"] != "baseline"], "share")
     if lines["share"].nunique() < 2:  # one point makes no line
         return
     axis = say("share of the ratings known from the start, Rₛ")
@@ -98,7 +98,7 @@ def by_share(done: dict[str, Run]) -> None:
             excess=excess,
         )
         for variant, share, excess in (
-            found[["variant", "share", "excess"]].dropna().itertuples(index=False)
+            table[["variant", "share", "excess"]].dropna().itertuples(index=False)
         )
     )
     alt = say("Excess RMSE over the baseline against the static share: {values}", values=values)
@@ -108,20 +108,20 @@ def by_share(done: dict[str, Run]) -> None:
         " item she rates now, or all that she has rated, learns from them. **slope one** learns"
         " mean differences between pairs of items."
     )
-    charts.show(fig, "retention.shares", alt, found, caption=words)
+    charts.show(fig, "retention.shares", alt, table, caption=words)
 
 
 def memory() -> None:
     """The retention ledger, and a stream that is really run."""
     st.header(say("What is kept, where, for how long"), anchor=False)
-    kept_by_variant()
+    draw_ledger()
     st.header(say("What would a subpoena get, and what a wiretap?"), anchor=False)
-    exposed_by_variant()
+    draw_exposure()
     number = st.slider(say("Moment"), 1, MOMENTS, 1, key="retention.moment")
-    held_after(stream()[number - 1])
+    draw_holdings(stream()[number - 1])
 
 
-def kept_by_variant() -> None:
+def draw_ledger() -> None:
     """The retention ledger."""
     rows = [
         {
@@ -130,23 +130,23 @@ def kept_by_variant() -> None:
             say("where"): say(entry.where),
             say("how long"): say(entry.how_long),
         }
-        for name, kept in MEMORY.items()
-        for entry in kept
+        for name, entries in MEMORY.items()
+        for entry in entries
     ]
     safe_text.words_table(pd.DataFrame(rows))
 
 
-def exposed_by_variant() -> None:
+def draw_exposure() -> None:
     """Who could get what."""
-    exposed = [
+    rows = [
         {
             say("variant"): say(frames.NAMES[name]),
             say("a subpoena gets, at rest"): ", ".join(say(what) for what in at_rest(name)),
-            say("a wiretap gets, of one interaction"): say(sent),
+            say("a wiretap gets, of one interaction"): say(message),
         }
-        for name, sent in IN_TRANSIT.items()
+        for name, message in IN_TRANSIT.items()
     ]
-    safe_text.words_table(pd.DataFrame(exposed))
+    safe_text.words_table(pd.DataFrame(rows))
     st.caption(
         say(
             "The source's claim is of storage: neither ratings nor users' vectors stay on the"
@@ -158,7 +158,7 @@ def exposed_by_variant() -> None:
     )
 
 
-def held_after(moment: Moment) -> None:
+def draw_holdings(moment: Moment) -> None:
     """What the servers of every variant hold right after a rating of the stream."""
     st.write(
         say(
@@ -168,23 +168,23 @@ def held_after(moment: Moment) -> None:
             rating=moment.rating,
         )
     )
-    held = [
+    rows = [
         {
             say("variant"): say(frames.NAMES[one.variant]),
             say("ratings"): one.ratings,
             say("numbers about users"): one.user_numbers,
             say("numbers about items"): one.item_numbers,
             say("there for a moment only"): say(one.for_a_moment),
-            say("ratings sent"): one.sent,
+            say("ratings sent"): one.ratings_sent,
         }
         for one in moment.holdings
     ]
-    safe_text.words_table(pd.DataFrame(held))
+    safe_text.words_table(pd.DataFrame(rows))
     st.caption(
         say(
             "Four people, six items, three numbers each. In variant rated the item factors moved by"
             " {moved:.3f} in this moment: they remember something.",
-            moved=moment.moved,
+            moved=moment.item_move,
         )
     )
 
@@ -210,10 +210,10 @@ def main() -> None:
         )
         or first_views.EPOCHS
     )
-    wanted = frames.by_share(choice, arrival, epochs)
-    done = run_progress.request("retention", wanted, first=frames.FIRST, whole=())
+    specs = frames.by_share(choice, arrival, epochs)
+    runs = run_progress.request("retention", specs, first=frames.FIRST, whole=())
     with head:
-        finding(choice, wanted, done)
+        finding(choice, specs, runs)
         st.info(
             say(
                 "**No differential privacy, and no ε.** It limits what a thief, a court or a"
@@ -224,9 +224,9 @@ def main() -> None:
             ),
             icon=":material/info:",
         )
-    if "baseline" in done:
-        by_share(done)
-        stored_results.note(list(wanted.values()))
+    if "baseline" in runs:
+        by_share(runs)
+        stored_results.note(list(specs.values()))
     who_sees_what.draw(who_sees_what.RETENTION)
     published_figures.choice("retention", figures_of("retention"))
     memory()

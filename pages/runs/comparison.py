@@ -12,7 +12,7 @@ from dpmf_core.runs.comparison import differences, extremes
 from dpmf_core.runs.data_access import data_of
 from dpmf_core.runs.inspection import basis, sheet, topics
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.store import Damaged, Store
+from dpmf_core.runs.store import DamagedRun, Store
 from pages.kit import charts, colours, privacy_card, safe_text, sweep_charts
 from pages.kit.frames import Curve, curve_frame
 
@@ -31,7 +31,7 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
                 "data": row["dataset"],
                 "ε": epsilon_number(row["epsilon"]),
                 "δ": row["delta"] if row["epsilon"] else None,
-                "protects": _protected(row),
+                "protects": _protection(row),
                 "seed": row["seed"],
                 "RMSE": row["metrics"].get("rmse"),
                 "objective": row["metrics"].get("objective"),
@@ -53,7 +53,7 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
     return table.astype({name: float for name in ("ε", "δ", "RMSE", "objective") if name in table})
 
 
-def _protected(row: dict[str, Any]) -> str:
+def _protection(row: dict[str, Any]) -> str:
     """One what, and how a neighbouring data set differs; nothing where there is no epsilon."""
     if not row["epsilon"] or not row["unit"]:
         return ""
@@ -64,11 +64,11 @@ def filter_runs(table: pd.DataFrame) -> pd.DataFrame:
     """By data, algorithm, status and any text in parameters, tags or notes."""
     first, second, third, fourth, fifth = st.columns(5)
     for column, name in ((first, "data"), (second, "algorithm"), (third, "status")):
-        chosen = column.multiselect(
+        values = column.multiselect(
             name.capitalize(), sorted(table[name].unique()), key=f"runs.{name}"
         )
-        if chosen:
-            table = table[table[name].isin(chosen)]
+        if values:
+            table = table[table[name].isin(values)]
     text = (
         fourth.text_input(
             "Text within", key="runs.text", max_chars=100, help="In parameters, tags and notes."
@@ -134,11 +134,11 @@ def finding(names: list[str], records: list[RunRecord]) -> str:
     )
     if len(records) < 2 or measure is None or len({record.spec.data for record in records}) > 1:
         return f"{len(records)} run{'s' * (len(records) > 1)}"
-    found = {name: record.metric(measure) for name, record in zip(names, records, strict=True)}
-    best, worst = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    scores = {name: record.metric(measure) for name, record in zip(names, records, strict=True)}
+    best, worst = min(scores, key=scores.__getitem__), max(scores, key=scores.__getitem__)
     return (
-        f"{METRICS[measure].label} {found[best]:.3g}"
-        f" with {best}, to {found[worst]:.3g} with {worst}"
+        f"{METRICS[measure].label} {scores[best]:.3g}"
+        f" with {best}, to {scores[worst]:.3g} with {worst}"
     )
 
 
@@ -172,12 +172,12 @@ def curves(names: list[str], runs: list[Run]) -> None:
     ).drop(columns="draw")
     if table.empty:
         return
-    shown = table[~table["part"].str.startswith("train")]
-    fig = charts.figure("step", " or ".join(shown["part"].unique()))
-    used: dict[str, int] = {}
-    for (of, algorithm), line in shown.groupby(["name", "id"], sort=False):
+    test_curves = table[~table["part"].str.startswith("train")]
+    fig = charts.figure("step", " or ".join(test_curves["part"].unique()))
+    line_counts: dict[str, int] = {}
+    for (of, algorithm), line in test_curves.groupby(["name", "id"], sort=False):
         ident = str(algorithm)
-        place = used[ident] = used.get(ident, -1) + 1
+        place = line_counts[ident] = line_counts.get(ident, -1) + 1
         look = {
             "color": colours.of(ident),
             "dash": sweep_charts.DASHES[place % len(sweep_charts.DASHES)],
@@ -222,11 +222,13 @@ def _cost(name: str, record: RunRecord) -> str:
 
 def words_and_pictures(names: list[str], runs: list[Run]) -> None:
     """Topic words of documents, parts of images, where runs hold some."""
-    held = [(name, run) for name, run in zip(names, runs, strict=True) if "basis" in run.arrays]
-    if not held:
+    with_parts = [
+        (name, run) for name, run in zip(names, runs, strict=True) if "basis" in run.arrays
+    ]
+    if not with_parts:
         return
     st.subheader("Parts", anchor=False)
-    for column, (name, run) in zip(st.columns(len(held)), held, strict=True):
+    for column, (name, run) in zip(st.columns(len(with_parts)), with_parts, strict=True):
         with column:
             st.caption(name)
             data: Any = data_of(run)
@@ -253,13 +255,13 @@ def load(store: Store, keys: list[str]) -> list[Run]:
     """The stored runs of these keys; one that was deleted meanwhile is left out, and so, with a
     sentence, is one that is damaged.
     """
-    found = []
+    runs = []
     for key in keys:
         try:
             run = store.get(key)
-        except Damaged as error:
+        except DamagedRun as error:
             st.warning(str(error))
             continue
         if run is not None:
-            found.append(run)
-    return found
+            runs.append(run)
+    return runs

@@ -10,7 +10,7 @@ from dpmf_core.cli import output as words
 from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.html_report import report
-from dpmf_core.runs.imported_records import imported
+from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import to_json
 from dpmf_core.serving.requesters import may_delete, may_note
@@ -33,7 +33,7 @@ COLUMNS = {
 TITLES = {"tradeoff": "Trade-off", "learn": "Lessons"}  # of pages that go by another name
 
 
-def picked(table: pd.DataFrame) -> list[str]:
+def ticked_keys(table: pd.DataFrame) -> list[str]:
     """The keys of the rows that are ticked."""
     event = safe_text.table(
         table,
@@ -59,7 +59,7 @@ def picked(table: pd.DataFrame) -> list[str]:
     return [str(table["key"].iloc[row]) for row in rows[: comparison.MOST]]
 
 
-def brought() -> list[Run]:
+def runs_from_files() -> list[Run]:
     """Runs from files, in this session only."""
     with st.expander("Look at a run from a file"):
         files = st.file_uploader(
@@ -69,13 +69,13 @@ def brought() -> list[Run]:
             key="runs.files",
             help="Kept in this session, never stored.",
         )
-    found = []
+    runs = []
     for file in files or []:
         try:
-            found += imported(file.getvalue())
+            runs += imported_runs(file.getvalue())
         except BadInput as error:
             safe_text.error(f"{file.name}: {error}", "")
-    return found
+    return runs
 
 
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
@@ -146,11 +146,11 @@ def going_on() -> None:
     """
     for page, (work, _) in sessions.registry.going(sessions.this()).items():
         words, button = st.columns([5, 1], vertical_alignment="center")
-        left = f": {work.open} of {len(work.jobs)} runs to go" if isinstance(work, Runs) else ""
+        progress = f": {work.open} of {len(work.jobs)} runs to go" if isinstance(work, Runs) else ""
         name = page.partition(".")[0]
         words.markdown(
-            f"**{TITLES.get(name, name.capitalize())} goes on**{left}. It stops two minutes after"
-            " you have left this site."
+            f"**{TITLES.get(name, name.capitalize())} goes on**{progress}. It stops two minutes"
+            " after you have left this site."
         )
         button.button(
             "Stop",
@@ -167,8 +167,8 @@ def main() -> None:
     # of private data, the command line's are for its user
     rows, sizes = [row for row in store.rows() if row["public"]], store.sizes()
     head = st.container()
-    brought_runs = brought()
-    if not rows and not brought_runs:
+    file_runs = runs_from_files()
+    if not rows and not file_runs:
         head.title("No run is stored yet", anchor=False)
         head.write("Explore makes the first.")
         return
@@ -187,8 +187,8 @@ def main() -> None:
             if rows
             else pd.DataFrame()
         )
-        keys = picked(table) if len(table) else []
-    runs = [*comparison.load(store, keys), *brought_runs][: comparison.MOST]
+        keys = ticked_keys(table) if len(table) else []
+    runs = [*comparison.load(store, keys), *file_runs][: comparison.MOST]
     if runs:
         comparison.side_by_side(runs)
     if rows:

@@ -72,9 +72,9 @@ class Runs:
     def end(self, but: Sequence[Cancellable] = ()) -> None:
         """Ask for nothing more, and cancel what goes on but these."""
         self.leave_rest()
-        kept = {id(job) for job in but}
+        exempt = {id(job) for job in but}
         for job in self.jobs:
-            if job.state in OPEN and id(job) not in kept:
+            if job.state in OPEN and id(job) not in exempt:
                 job.cancel()
 
     def cancel(self) -> None:
@@ -85,33 +85,33 @@ class Runs:
 class Filling:
     """Runs that a grid lacks, a few asked for at a time. Safe to call from any thread."""
 
-    def __init__(self, wanted: Sequence[RunSpec], submit: Callable[[RunSpec], Job]) -> None:
-        self._all, self._left = {it.model_dump_json() for it in wanted}, list(wanted)
+    def __init__(self, specs: Sequence[RunSpec], submit: Callable[[RunSpec], Job]) -> None:
+        self._all, self._missing = {it.model_dump_json() for it in specs}, list(specs)
         self._submit = submit
         self._jobs: list[Job] = []
         self._lock = threading.Lock()
         self._called_off = False
 
-    def covers(self, wanted: Sequence[RunSpec]) -> bool:
+    def covers(self, specs: Sequence[RunSpec]) -> bool:
         """Whether all of these were among the wanted ones, and it goes on.
 
         What failed is not asked for again.
         """
-        return not self._called_off and self._all >= {it.model_dump_json() for it in wanted}
+        return not self._called_off and self._all >= {it.model_dump_json() for it in specs}
 
     @property
     def busy(self) -> bool:
-        return bool(self._left) or any(job.state in OPEN for job in self._jobs)
+        return bool(self._missing) or any(job.state in OPEN for job in self._jobs)
 
     def advance(self) -> None:
         """Ask for as many at a time as there are workers."""
         with self._lock:
             self._jobs = [job for job in self._jobs if job.state in OPEN]
-            while self._left and len(self._jobs) < engine().width:
-                self._jobs.append(self._submit(self._left.pop(0)))
+            while self._missing and len(self._jobs) < engine().width:
+                self._jobs.append(self._submit(self._missing.pop(0)))
 
     def cancel(self) -> None:
         with self._lock:
-            self._called_off, self._left = True, []
+            self._called_off, self._missing = True, []
             for job in self._jobs:
                 job.cancel()

@@ -17,7 +17,7 @@ def serve(script: str, options: list[str]) -> int:
     """
     # Ctrl-C between the making of uvicorn's coroutine and its start is no fault of anybody's
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
-    return interrupts.answered(lambda: _serve(["run", script, *options]))
+    return interrupts.exit_code_of(lambda: _serve(["run", script, *options]))
 
 
 def _serve(arguments: list[str]) -> int:

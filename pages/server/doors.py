@@ -43,22 +43,22 @@ class Doors:
     metrics: bool = False
 
     @classmethod
-    def from_environment(cls, known: Mapping[str, str] = os.environ) -> "Doors":
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Doors":
         """DPMF_HOSTS, DPMF_EMBED_IN, DPMF_OPEN and DPMF_METRICS. Raises BadInput."""
         return cls(
             hosts=frozenset(
-                _listed(
-                    known,
+                _entries(
+                    environment,
                     "DPMF_HOSTS",
                     NAME,
                     "host names such as dpmf.example.org, without https:// and port",
                 )
             ),
-            embed_in=_listed(
-                known, "DPMF_EMBED_IN", ORIGIN, "origins such as https://course.example.org"
+            embed_in=_entries(
+                environment, "DPMF_EMBED_IN", ORIGIN, "origins such as https://course.example.org"
             ),
-            without_login=_flag(known, "DPMF_OPEN", "on-purpose"),
-            metrics=_flag(known, "DPMF_METRICS", "open"),
+            without_login=_flag(environment, "DPMF_OPEN", "on-purpose"),
+            metrics=_flag(environment, "DPMF_METRICS", "open"),
         )
 
     def answers_to(self, host: str) -> bool:
@@ -88,25 +88,27 @@ class Doors:
         )
 
 
-def _listed(
-    known: Mapping[str, str], variable: str, form: re.Pattern[str], wanted: str
+def _entries(
+    environment: Mapping[str, str], variable: str, form: re.Pattern[str], description: str
 ) -> tuple[str, ...]:
     """What a variable lists, separated by commas, in lower case. Raises BadInput."""
     entries = tuple(
-        entry.strip().lower() for entry in known.get(variable, "").split(",") if entry.strip()
+        entry.strip().lower() for entry in environment.get(variable, "").split(",") if entry.strip()
     )
     for entry in entries:
         if not form.fullmatch(entry):
-            raise BadInput(f"{variable} takes {wanted}, separated by commas. Got {entry[:100]!r}.")
+            raise BadInput(
+                f"{variable} takes {description}, separated by commas. Got {entry[:100]!r}."
+            )
     return entries
 
 
-def _flag(known: Mapping[str, str], variable: str, opened: str) -> bool:
+def _flag(environment: Mapping[str, str], variable: str, word: str) -> bool:
     """Whether a variable holds the one word that it takes. Raises BadInput."""
-    found = known.get(variable, "").strip()
-    if found not in ("", opened):
-        raise BadInput(f"{variable} takes {opened} or nothing. Got {found[:100]!r}.")
-    return found == opened
+    value = environment.get(variable, "").strip()
+    if value not in ("", word):
+        raise BadInput(f"{variable} takes {word} or nothing. Got {value[:100]!r}.")
+    return value == word
 
 
 def host_name(host: str) -> str:
@@ -149,8 +151,8 @@ def address() -> str | None:
     """Where browsers come: to the proxy that `serve` starts, or to this process itself; None:
     every address.
     """
-    found: str | None = os.environ.get("DPMF_FRONT") or st.get_option("server.address")
-    return found
+    host: str | None = os.environ.get("DPMF_FRONT") or st.get_option("server.address")
+    return host
 
 
 def doors() -> Doors:
@@ -204,16 +206,16 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        answered = MutableHeaders(
+        headers = MutableHeaders(
             {"x-content-type-options": "nosniff", "referrer-policy": "same-origin"}
         )
-        answered["content-security-policy"] = (
+        headers["content-security-policy"] = (
             MEDIA_POLICY if "/media/" in scope["path"] else self.policy
         )
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(answered)
+                MutableHeaders(scope=message).update(headers)
             await send(message)
 
         refusal = self._refusal(Headers(scope=scope), scope["path"])
@@ -265,27 +267,27 @@ class BackToTheLink:
             return
         request = Request(scope)
 
-        async def led(message: Message) -> None:
+        async def with_redirect(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in (302, 307):
                 (_note if path == "/auth/login" else _lead)(request, MutableHeaders(scope=message))
             await send(message)
 
-        await self.app(scope, receive, led)
+        await self.app(scope, receive, with_redirect)
 
 
 def _note(request: Request, headers: MutableHeaders) -> None:
     """What was open, by what the browser says it comes from."""
-    came = urlsplit(request.headers.get("referer", ""))
-    opened = quote(f"{came.path or '/'}?{came.query}")
-    if came.netloc == request.headers.get("host") and len(opened) <= LONGEST:
+    referer = urlsplit(request.headers.get("referer", ""))
+    place = quote(f"{referer.path or '/'}?{referer.query}")
+    if referer.netloc == request.headers.get("host") and len(place) <= LONGEST:
         headers.append(
-            "set-cookie", f"{COOKIE}={opened}; Max-Age={SECONDS}; Path=/; HttpOnly; SameSite=Lax"
+            "set-cookie", f"{COOKIE}={place}; Max-Age={SECONDS}; Path=/; HttpOnly; SameSite=Lax"
         )
 
 
 def _lead(request: Request, headers: MutableHeaders) -> None:
     """To what was noted, where Streamlit would lead to the root."""
-    opened = unquote(request.cookies.get(COOKIE, ""))
-    if opened.startswith("/") and opened[1:2] not in ("/", "\\") and opened.isprintable():
-        headers["location"] = quote(opened, safe="/?&=%:,.~+-_")
+    place = unquote(request.cookies.get(COOKIE, ""))
+    if place.startswith("/") and place[1:2] not in ("/", "\\") and place.isprintable():
+        headers["location"] = quote(place, safe="/?&=%:,.~+-_")
         headers.append("set-cookie", f"{COOKIE}=; Max-Age=0; Path=/")

@@ -38,7 +38,7 @@ def round_made() -> None:
     """One round. What cannot be removed is told in the server's log, and tried again next time."""
     try:
         session_files.sweep()
-        accounts.sweep(session_files.origins())
+        accounts.sweep(session_files.origins)
     except (OSError, BadInput) as error:
         logging.getLogger(__name__).warning("Old uploads could not be removed: %s", error)
 

@@ -37,12 +37,12 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     """While the server runs its caretaker is at work, idle workers compute what pages show first,
     sessions that go are seen off, and its operator's door is open.
     """
-    async with contextlib.AsyncExitStack() as opened:
-        await opened.enter_async_context(housekeeping.watching(app))
-        await opened.enter_async_context(warming.going())
-        opened.callback(asyncio.create_task(sessions.watch()).cancel)
+    async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(housekeeping.watching(app))
+        await stack.enter_async_context(warming.going())
+        stack.callback(asyncio.create_task(sessions.watch()).cancel)
         try:
-            opened.enter_context(control_socket.door(answer))
+            stack.enter_context(control_socket.door(answer))
         except OSError as error:
             logging.getLogger(__name__).warning(
                 "The operator's socket in %s cannot be opened (%s): `admin` will not find this"

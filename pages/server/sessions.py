@@ -27,7 +27,7 @@ from pages.server import memory, visitor
 from pages.server.background_work import Work
 
 # Seconds without a connection after which a session loses
-UNASKED = 10.0  # what a page began by itself
+PAGE_WORK = 10.0  # what a page began by itself
 UPLOADS = 30.0  # files as they were sent; what was made of them stays
 GONE = 115.0  # everything; Streamlit would let it come back for 120
 LOOK = 1.0  # seconds between looks
@@ -36,7 +36,7 @@ LATER = 10.0  # seconds after which Streamlit has let go of an ended session's l
 
 @dataclass
 class Session:
-    """One browser tab. brought: its own data sets, by id. work: by page what goes on, and whether
+    """One browser tab. own_data: its own data sets, by id. work: by page what goes on, and whether
     a button began it.
     """
 
@@ -45,14 +45,14 @@ class Session:
     label: str = ""
     page: str = ""
     began: float = field(default_factory=time.monotonic)
-    left: float | None = None  # when its connection was lost
-    brought: dict[str, Any] = field(default_factory=dict)
+    left_at: float | None = None  # when its connection was lost
+    own_data: dict[str, Any] = field(default_factory=dict)
     work: dict[str, tuple[Work, bool]] = field(default_factory=dict)
     state: SessionState | None = None  # all that Streamlit keeps for it
 
     def away(self, now: float) -> float:
         """Seconds without a connection."""
-        return 0.0 if self.left is None else now - self.left
+        return 0.0 if self.left_at is None else now - self.left_at
 
 
 @dataclass(frozen=True)
@@ -60,87 +60,87 @@ class Departures:
     """Sessions that have been without a connection for so long that something of them goes."""
 
     uploads: list[Session]  # the files that they sent
-    closed: list[Session]  # all
+    everything: list[Session]  # all
 
 
 class Sessions:
     """Safe to call from any thread.
 
-    connected: whether a session's browser is connected now. uploading: names of the sessions that
-    have sent files. clock: seconds that only grow.
+    is_connected: whether a session's browser is connected now. uploading: names of the sessions
+    that have sent files. clock: seconds that only grow.
     """
 
     def __init__(
         self,
-        connected: Callable[[str], bool],
+        is_connected: Callable[[str], bool],
         uploading: Callable[[], Iterable[str]] = tuple,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._connected, self._uploading, self._clock = connected, uploading, clock
+        self._is_connected, self._uploading, self._clock = is_connected, uploading, clock
         self._lock = threading.RLock()
         self._open: dict[str, Session] = {}
-        self._closed: deque[str] = deque(maxlen=1_000)  # the latest that were closed
+        self._closed_ids: deque[str] = deque(maxlen=1_000)  # the latest that were closed
 
     def find(self, ident: str) -> Session | None:
         """None where it was closed."""
         with self._lock:
-            if ident in self._closed:
+            if ident in self._closed_ids:
                 return None
             return self._open.setdefault(ident, Session(ident, began=self._clock()))
 
-    def brought_by(self, ident: str) -> list[str]:
+    def own_data_of(self, ident: str) -> list[str]:
         """Ids of a session's own data sets."""
         with self._lock:
-            return list(self._open[ident].brought) if ident in self._open else []
+            return list(self._open[ident].own_data) if ident in self._open else []
 
     def visits(self) -> list[Visit]:
         """Every session, the oldest first."""
         now = self._clock()
         with self._lock:
-            known = list(self._open.values())
+            sessions = list(self._open.values())
         return [
             Visit(
                 it.owner,
                 it.label,
                 it.page,
                 now - it.began,
-                None if it.left is None else it.away(now),
-                len(it.brought),
+                None if it.left_at is None else it.away(now),
+                len(it.own_data),
             )
-            for it in known
+            for it in sessions
         ]
 
     # -- what goes on ------------------------------------------------------------------------------
 
-    def hold(self, ident: str, page: str, work: Work, asked: bool) -> None:
+    def hold(self, ident: str, page: str, work: Work, by_button: bool) -> None:
         """A session has this going on at a page now, in place of what it had there.
 
-        asked: whether a button began it.
+        by_button: whether a button began it.
         """
         with self._lock:
             session = self.find(ident)
             if session is not None and work.busy:
-                session.work[page] = (work, asked)
+                session.work[page] = (work, by_button)
             elif session is not None:
                 session.work.pop(page, None)
 
     def going(self, ident: str) -> dict[str, tuple[Work, bool]]:
         """What a session has going on, by page, and whether a button began it."""
         with self._lock:
-            held = dict(self._open[ident].work) if ident in self._open else {}
-        return {page: (work, asked) for page, (work, asked) in held.items() if work.busy}
+            by_page = dict(self._open[ident].work) if ident in self._open else {}
+        return {page: (work, by_button) for page, (work, by_button) in by_page.items() if work.busy}
 
     def let_go(self, ident: str, page: str) -> None:
         """A session wants it no more; it is called off unless another one has it too."""
         with self._lock:
-            held = self._open[ident].work.pop(page, None) if ident in self._open else None
-        if held is not None:
-            self._call_off(held[0])
+            entry = self._open[ident].work.pop(page, None) if ident in self._open else None
+        if entry is not None:
+            self._call_off(entry[0])
 
     def _call_off(self, work: Work) -> None:
         with self._lock:
-            wanted = [it for other in self._open.values() for it, _ in other.work.values()]
-        if work not in wanted:
+            works = [it for other in self._open.values() for it, _ in other.work.values()]
+        if work not in works:
             work.cancel()
 
     # -- who has gone ------------------------------------------------------------------------------
@@ -155,37 +155,37 @@ class Sessions:
             for session in self._open.values():
                 self._note_connection(session, now)
             gone = [it for it in self._open.values() if it.away(now) >= GONE]
-            unneeded = [work for it in self._open.values() for work in _unneeded(it, now)]
+            to_end = [work for it in self._open.values() for work in _work_to_end(it, now)]
             for session in gone:
                 del self._open[session.id]
-                self._closed.append(session.id)
+                self._closed_ids.append(session.id)
             going = [work for it in self._open.values() for work, _ in it.work.values()]
             files = [
                 it for it in self._open.values() if it.id in uploading and it.away(now) >= UPLOADS
             ]
-        for work in unneeded:
+        for work in to_end:
             self._call_off(work)
         for work in going:
             work.advance()
         return Departures(files, gone)
 
     def _note_connection(self, session: Session, now: float) -> None:
-        if self._connected(session.id):
-            session.left = None
-        elif session.left is None:
-            session.left = now
+        if self._is_connected(session.id):
+            session.left_at = None
+        elif session.left_at is None:
+            session.left_at = now
 
 
-def _unneeded(session: Session, now: float) -> list[Work]:
+def _work_to_end(session: Session, now: float) -> list[Work]:
     """What a session has going on no longer; it is taken from it."""
-    found = []
-    for page, (work, asked) in list(session.work.items()):
+    works = []
+    for page, (work, by_button) in list(session.work.items()):
         if not work.busy:
             del session.work[page]
-        elif session.away(now) >= (GONE if asked else UNASKED):
+        elif session.away(now) >= (GONE if by_button else PAGE_WORK):
             del session.work[page]
-            found.append(work)
-    return found
+            works.append(work)
+    return works
 
 
 # ---- of this server ------------------------------------------------------------------------------
@@ -196,18 +196,18 @@ def uploaded_files() -> dict[str, dict[str, Any]]:
     if not Runtime.exists():
         return {}
     manager = Runtime.instance().uploaded_file_mgr
-    found: dict[str, dict[str, Any]] = getattr(manager, "file_storage", {})
-    return found
+    files: dict[str, dict[str, Any]] = getattr(manager, "file_storage", {})
+    return files
 
 
-def _connected(ident: str) -> bool:
+def _has_browser(ident: str) -> bool:
     """A session whose browser has gone is kept by Streamlit for a while, but is not an active
     one.
     """
     return bool(Runtime.exists() and Runtime.instance().is_active_session(ident))
 
 
-registry = Sessions(_connected, lambda: list(uploaded_files()))
+registry = Sessions(_has_browser, lambda: list(uploaded_files()))
 
 
 def this() -> str:
@@ -228,12 +228,12 @@ def note(page: str) -> None:
         return
     session.owner, session.label, session.page = visitor.asker().owner, visitor.label(), page
     session.state = _state(session.id)
-    session.brought = dict(st.session_state.get("data.own", {}))
+    session.own_data = dict(st.session_state.get("data.own", {}))
 
 
 def _state(ident: str) -> SessionState | None:
-    found = Runtime.instance().get_app_session(ident) if Runtime.exists() else None
-    return None if found is None else found.session_state
+    session = Runtime.instance().get_app_session(ident) if Runtime.exists() else None
+    return None if session is None else session.session_state
 
 
 async def watch() -> None:
@@ -246,18 +246,18 @@ async def watch() -> None:
             logging.getLogger(__name__).exception("Sessions that have gone could not be closed")
 
 
-async def _say_goodbye(left: Departures) -> None:
+async def _say_goodbye(departures: Departures) -> None:
     """What sessions that have gone take with them."""
     runtime = Runtime.instance()
-    for session in left.closed:
+    for session in departures.everything:
         runtime.close_session(session.id)
         if session.state is not None:
             # the runtime's own loop may hold on to the last session that it served
             session.state.clear()
-    for session in (*left.uploads, *left.closed):
+    for session in (*departures.uploads, *departures.everything):
         runtime.uploaded_file_mgr.remove_session_files(session.id)
-    if left.closed or left.uploads:
-        await asyncio.to_thread(release, left.closed)
+    if departures.everything or departures.uploads:
+        await asyncio.to_thread(release, departures.everything)
         loop = asyncio.get_running_loop()
         loop.call_later(LATER, loop.run_in_executor, None, memory.give_back)
 
@@ -266,10 +266,10 @@ def release(gone: list[Session]) -> None:
     """The files of ended sessions, what was opened from them here and in the workers, and their
     accounts. Takes a while: not for the event loop.
     """
-    brought = [entry for session in gone for entry in session.brought.values()]
-    for entry in brought:
+    entries = [entry for session in gone for entry in session.own_data.values()]
+    for entry in entries:
         session_files.remove(entry)
         engine().forget(entry.id)
-    if brought:
-        accounts.sweep(session_files.origins())
+    if entries:
+        accounts.sweep(session_files.origins)
     memory.give_back()

@@ -72,7 +72,7 @@ class Turns:
 
 
 _turns = Turns()
-_held = threading.local()  # urgency of the turn of this thread, if it has one
+_this_thread = threading.local()  # urgency of the turn of this thread, if it has one
 
 
 def _look() -> None:
@@ -82,14 +82,14 @@ def _look() -> None:
 
 def _take(urgency: int) -> None:
     _turns.take(urgency, _look)
-    _held.urgency = urgency
+    _this_thread.urgency = urgency
 
 
 def _give_back() -> int | None:
     """How urgent the turn was; None where this thread had none."""
-    urgency: int | None = getattr(_held, "urgency", None)
+    urgency: int | None = getattr(_this_thread, "urgency", None)
     if urgency is not None:
-        _held.urgency = None
+        _this_thread.urgency = None
         _turns.give_back()
     return urgency
 

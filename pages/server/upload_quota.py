@@ -22,17 +22,17 @@ from pages.server import sessions
 PATH = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
 MB = 1_000_000
 HEAD = 8_192  # bytes in which the name of an uploaded file stands
-REMEMBERED = 1_000  # refusals
+MOST_REFUSALS = 1_000  # refusals
 
 _coming: dict[str, int] = {}  # bytes on their way, by session
-_refused: OrderedDict[str, str] = OrderedDict()  # sentence by file
+_refusals: OrderedDict[str, str] = OrderedDict()  # sentence by file
 # files are read one at a time: each takes several times its size
 reading = threading.BoundedSemaphore(1)
 
 
 def uploaded_by(ident: str) -> int:
     """Bytes that a session's files take: those uploaded, and those kept of them."""
-    return _in_memory(ident) + session_files.size(sessions.registry.brought_by(ident))
+    return _in_memory(ident) + session_files.size(sessions.registry.own_data_of(ident))
 
 
 def uploaded_in_all() -> int:
@@ -55,21 +55,21 @@ def must_fit(ident: str, size: int) -> None:
         uploaded_by(ident) + _coming.get(ident, 0),
         uploaded_in_all() + sum(_coming.values()),
     )
-    for held, most, whose in (
+    for amount, most, whose in (
         (own, now.upload_mb_per_session, "One session"),
         (everybody, now.upload_mb_total, "All sessions together"),
     ):
-        if held + size > most * MB:
+        if amount + size > most * MB:
             raise BadInput(
                 f"There is no room for this file of {size / MB:,.1f} MB. {whose} may upload and"
-                f" keep {most:,} MB, and {held / MB:,.1f} MB are taken. {WHOSE} Remove a file that"
-                " you brought, or take a part of the data."
+                f" keep {most:,} MB, and {amount / MB:,.1f} MB are taken. {WHOSE} Remove a file"
+                " that you brought, or take a part of the data."
             )
 
 
 def must_be_there(file: Any) -> None:
     """Raises BadInput, the sentence with which an uploaded file was refused."""
-    if sentence := _refused.get(file.file_id):
+    if sentence := _refusals.get(file.file_id):
         raise BadInput(sentence)
 
 
@@ -84,7 +84,7 @@ def must_keep(entry: Any) -> None:
     except BadInput:
         session_files.remove(entry)
         raise
-    session.brought[entry.id] = entry
+    session.own_data[entry.id] = entry
 
 
 def must_fit_here(size: int) -> None:
@@ -95,8 +95,8 @@ def must_fit_here(size: int) -> None:
 def exchange(before: Any, after: Any) -> None:
     """A data set of this session is known by another id, its files where they were."""
     session = _session()
-    session.brought.pop(before.id, None)
-    session.brought[after.id] = after
+    session.own_data.pop(before.id, None)
+    session.own_data[after.id] = after
 
 
 def _session() -> sessions.Session:
@@ -114,9 +114,9 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_put = scope["type"] == "http" and scope["method"] == "PUT"
-        found = PATH.match(scope["path"]) if is_put else None
-        if found:
-            await self._upload(found["session"], found["file"], scope, receive, send)
+        match = PATH.match(scope["path"]) if is_put else None
+        if match:
+            await self._upload(match["session"], match["file"], scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -134,12 +134,14 @@ class Guard:
         except BadInput as error:
             await self._refuse(str(error), file, scope, receive, send)
             return
-        _refused.pop(file, None)
+        _refusals.pop(file, None)
         _coming[ident] = _coming.get(ident, 0) + int(size)
         try:
             await self.app(scope, receive, send)
         finally:
             _coming[ident] -= int(size)
+            if not _coming[ident]:
+                del _coming[ident]
 
     async def _refuse(
         self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send
@@ -147,16 +149,16 @@ class Guard:
         """The content is passed over piece by piece; an empty file goes on in its place, so
         that the page is drawn and can say why.
         """
-        head, passed, most = b"", 0, (int(st.get_option("server.maxUploadSize")) + 1) << 20
+        head, length, most = b"", 0, (int(st.get_option("server.maxUploadSize")) + 1) << 20
         async for piece in Request(scope, receive).stream():
-            passed += len(piece)
+            length += len(piece)
             head += piece[: HEAD - len(head)]
-            if passed > most:
+            if length > most:
                 await PlainTextResponse(sentence, 413)(scope, receive, send)
                 return
-        _refused[file] = sentence
-        while len(_refused) > REMEMBERED:
-            _refused.popitem(last=False)
+        _refusals[file] = sentence
+        while len(_refusals) > MOST_REFUSALS:
+            _refusals.popitem(last=False)
         await self.app(*_empty(scope, head), send)
 
 
@@ -165,10 +167,10 @@ def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:
     boundary, and what is said of the file, up to an empty line.
     """
     boundary = uuid4().hex
-    said = head.partition(b"\r\n\r\n")[0].partition(b"\r\n")[2]
-    body = b"--%b\r\n%b\r\n\r\n\r\n--%b--\r\n" % (boundary.encode(), said, boundary.encode())
-    changed = {**scope, "headers": list(scope["headers"])}
-    headers = MutableHeaders(scope=changed)
+    part_header = head.partition(b"\r\n\r\n")[0].partition(b"\r\n")[2]
+    body = b"--%b\r\n%b\r\n\r\n\r\n--%b--\r\n" % (boundary.encode(), part_header, boundary.encode())
+    new_scope = {**scope, "headers": list(scope["headers"])}
+    headers = MutableHeaders(scope=new_scope)
     headers["content-length"], headers["content-type"] = (
         str(len(body)),
         f"multipart/form-data; boundary={boundary}",
@@ -177,4 +179,4 @@ def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return changed, receive
+    return new_scope, receive

@@ -55,11 +55,11 @@ def label() -> str:
 def asker() -> Asker:
     """Who asks for what this page does."""
     if logged_in():
-        known = names()
+        own_names = names()
         return Asker.of_login(
             str(st.user.get("iss")),
             str(st.user.get("sub")),
-            bool(known & set(settings().operators)),
+            bool(own_names & set(settings().operators)),
         )
     return Asker.of_session(
         st.session_state.setdefault(TOKEN, secrets.token_urlsafe(24)), alone=_alone()
@@ -94,7 +94,7 @@ def here() -> Iterator[Asker]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class VisitorEngine:
     """The engine as one visitor uses it, also from another session's page."""
 
     who: Asker
@@ -111,7 +111,7 @@ class Asked:
             return engine().submit(spec, priority, asker, cost, light)
 
     def measure(
-        self, asked: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
+        self, measurement: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
     ) -> Job:
         with asking(self.who):
-            return engine().measure(asked, priority, asker, cost)
+            return engine().measure(measurement, priority, asker, cost)

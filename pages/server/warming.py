@@ -23,17 +23,17 @@ QUIET = 15.0  # seconds after the start that belong to whoever comes first
 EVERY = 0.5  # seconds between two looks at what workers have finished
 
 
-def wanted() -> list[RunSpec]:
+def warming_specs() -> list[RunSpec]:
     """What is to be computed, cheapest page first: nothing where the operator does not want it,
     where there is little memory, or where older runs would have to go.
     """
     most = settings().most_runs
     if not settings().warm or machine.is_small():
         return []
-    allowed = [it for it in first_views.cheapest_first() if limits.allowed_here(it.data.id)]
-    if most is not None and engine().store.count() + len(allowed) > most:
+    specs = [it for it in first_views.cheapest_first() if limits.allowed_here(it.data.id)]
+    if most is not None and engine().store.count() + len(specs) > most:
         return []
-    return allowed
+    return specs
 
 
 def ask(spec: RunSpec) -> Job:
@@ -52,7 +52,7 @@ class Warming(threading.Thread):
         if self._over.wait(self._quiet):
             return
         try:
-            filling = Filling(wanted(), ask)
+            filling = Filling(warming_specs(), ask)
         except BadInput as error:
             logging.getLogger(__name__).warning("Nothing is computed beforehand: %s", error)
             return

@@ -11,9 +11,9 @@ from dpmf_core.papers.balu_2016 import NO_THRESHOLD
 from dpmf_core.papers.figures import Figure
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point
-from dpmf_core.teaching.sketch_collisions import Drawn
+from dpmf_core.teaching.sketch_collisions import SketchLayout
 from pages.kit import charts, sweep_charts, sweep_frames
-from pages.kit.frames import Columns, framed
+from pages.kit.frames import Columns, to_frame
 from pages.kit.language import say
 
 INK = "#111111"  # on cells that are never empty
@@ -23,15 +23,15 @@ AXES = {
 }
 
 
-def frame(points: Sequence[Point], finished: dict[str, Run], metric: str) -> pd.DataFrame:
+def frame(points: Sequence[Point], runs: dict[str, Run], metric: str) -> pd.DataFrame:
     """A row a run: name, id, source, value, space gain and the other parameters of the grid, in
     words where a number stands for none.
     """
-    table = sweep_frames.frame(points, finished, metric, notes={})
+    table = sweep_frames.frame(points, runs, metric, notes={})
     table = table.drop(columns=["epsilon", "seed"]).rename(columns={"space_gain": "gain"})
     one_row = (point for point in points if point.spec.parameters.get("depth") == 1)
-    hashed = {say(sweep_frames.method(point.label)) for point in one_row}
-    table.loc[table["name"].isin(hashed), "id"] = "sketch-hash"
+    hash_names = {say(sweep_frames.method(point.label)) for point in one_row}
+    table.loc[table["name"].isin(hash_names), "id"] = "sketch-hash"
     table["gain"] = table["gain"].astype(float) if "gain" in table else float("nan")
     table["name"] += table["gain"].map(lambda gain: "" if gain != gain else f", γ = {gain:g}")
     if "rank" in table:
@@ -68,15 +68,15 @@ def best(points: Sequence[Point], table: pd.DataFrame) -> pd.DataFrame:
     """
     counts = table.groupby(["rank", "gain"])["value"].transform("size")
     whole = table[counts == len({point.grid["regularisation"] for point in points})]
-    chosen = whole.loc[whole.groupby(["rank", "gain"])["value"].idxmin()]
-    return chosen[["rank", "gain", "regularisation", "value"]].reset_index(drop=True)
+    rows = whole.loc[whole.groupby(["rank", "gain"])["value"].idxmin()]
+    return rows[["rank", "gain", "regularisation", "value"]].reset_index(drop=True)
 
 
-def best_heat(chosen: pd.DataFrame) -> go.Figure:
+def best_heat(rows: pd.DataFrame) -> go.Figure:
     """Dimension by space gain, the best λ written in each cell."""
     fig = charts.figure(say("dimension d"), say("space gain γ"), height=300)
-    grid = chosen.pivot_table(index="gain", columns="rank", values="regularisation")
-    errors = chosen.pivot_table(index="gain", columns="rank", values="value")
+    grid = rows.pivot_table(index="gain", columns="rank", values="regularisation")
+    errors = rows.pivot_table(index="gain", columns="rank", values="value")
     cells = zip(grid.to_numpy(float), errors.to_numpy(float), strict=True)
     text = [
         [f"λ = {at:g}<br>RMSE {error:.3f}" for at, error in zip(*row, strict=True)] for row in cells
@@ -96,15 +96,15 @@ def best_heat(chosen: pd.DataFrame) -> go.Figure:
     return fig
 
 
-def cells(sketch: Drawn) -> pd.DataFrame:
+def cells(sketch: SketchLayout) -> pd.DataFrame:
     """Where every component of every vector lies, and with which sign."""
     columns: Columns = {"row": int, "cell": int, "vector": str, "component": int, "sign": int}
-    return framed(
+    return to_frame(
         ({name: getattr(it, name) for name in columns} for it in sketch.components), columns
     )
 
 
-def called(vector: str) -> str:
+def vector_name(vector: str) -> str:
     """A person or an item of the small sketch, in the session's language."""
     kind, number = vector.split()
     if kind == "person":
@@ -116,7 +116,7 @@ def _row(number: int) -> str:
     return say("row {number}", number=number)
 
 
-def table_of_cells(sketch: Drawn, vector: str) -> go.Figure:
+def table_of_cells(sketch: SketchLayout, vector: str) -> go.Figure:
     """The sketch itself: how many components lie in each cell, and where one vector's do, with
     their signs.
     """
@@ -147,7 +147,7 @@ def table_of_cells(sketch: Drawn, vector: str) -> go.Figure:
         x=[it.cell for it in hers],
         y=[_row(it.row) for it in hers],
         mode="markers+text",
-        name=called(vector),
+        name=vector_name(vector),
         textposition="middle center",
         text=["+" if it.sign > 0 else "−" for it in hers],
         textfont={"size": 15, "color": INK},

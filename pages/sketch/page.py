@@ -33,7 +33,7 @@ from pages.kit import (
     who_sees_what,
 )
 from pages.kit.choice import Choice
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 from pages.sketch import figures, small_sketch
 
 FIGURES = {
@@ -50,25 +50,25 @@ ATTACK = AuditSpec.parse(
 )
 
 
-def claim(done: dict[str, object]) -> None:
+def claim(attacks: dict[str, object]) -> None:
     """The sentence first; then the claim, and why it is none."""
-    if "attack" in done:
-        found = done["attack"]
+    if "attack" in attacks:
+        audit = attacks["attack"]
         st.title(
             say(
                 "Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥ {lower:.1f}",
-                lower=rounded(found.lower),  # type: ignore[attr-defined]
+                lower=rounded(audit.lower),  # type: ignore[attr-defined]
             ),
             anchor=False,
         )
     else:
         st.title(say("Does hashing protect anyone?"), anchor=False)
     with st.container(border=True):
-        given = Sketch().guarantee()
+        promise = Sketch().guarantee()
         written_claim = say(
-            'Balu & Furon 2016 write that sketches "{claim}".', claim=phrase(given.claim)
+            'Balu & Furon 2016 write that sketches "{claim}".', claim=phrase(promise.claim)
         )
-        badge = f":{privacy_card.BADGES[given.status]}-badge[{say(str(given.status))}]"
+        badge = f":{privacy_card.BADGES[promise.status]}-badge[{say(str(promise.status))}]"
         st.markdown(f"{written_claim} {badge}")
         st.write(
             say(
@@ -94,7 +94,7 @@ def claim(done: dict[str, object]) -> None:
     who_sees_what.draw(who_sees_what.SKETCH)
 
 
-class Asked(NamedTuple):
+class FigureSettings(NamedTuple):
     """What the controls above a figure say: which figure, its dimension, over what it is measured,
     and the epsilon of what stands beside it.
     """
@@ -105,7 +105,7 @@ class Asked(NamedTuple):
     epsilon: float
 
 
-def asked_figure(epsilon: float) -> Asked:
+def figure_settings(epsilon: float) -> FigureSettings:
     """The controls. epsilon: the sidebar's, unless a figure has its own."""
     which = (
         st.segmented_control(
@@ -140,55 +140,55 @@ def asked_figure(epsilon: float) -> Asked:
             SGLD_EPSILONS,
             first_views.SKETCH_EPSILON,
             key="sketch.sgld",
-            format_func=lambda epsilon: written(budget_text(epsilon)),
+            format_func=lambda epsilon: local_figure(budget_text(epsilon)),
         )
-    return Asked(which, rank, metric, epsilon)
+    return FigureSettings(which, rank, metric, epsilon)
 
 
 def figure(choice: Choice) -> None:
     """One of the source's figures, on the chosen data."""
-    which, rank, metric, epsilon = asked_figure(choice.epsilon)
-    chosen = choice.spec("sketch").data
-    data = DataSpec.model_validate(chosen.model_dump())
-    published = first_views.sketch_figure(find_figure(which), data, choice.seed, rank)
-    points = published.points()
+    which, rank, metric, epsilon = figure_settings(choice.epsilon)
+    data_spec = choice.spec("sketch").data
+    data = DataSpec.model_validate(data_spec.model_dump())
+    source_figure = first_views.sketch_figure(find_figure(which), data, choice.seed, rank)
+    points = source_figure.points()
     sgld = say("SGLD at ε = {epsilon}, proved step by step", epsilon=budget_text(epsilon))
-    proved = Point(replace(choice, epsilon=epsilon).spec("sgld"), sgld, None)
-    beside = [proved] if which == PROVED_BESIDE else []
-    done: dict[str, Run] = run_progress.request(
+    sgld_point = Point(replace(choice, epsilon=epsilon).spec("sgld"), sgld, None)
+    beside = [sgld_point] if which == PROVED_BESIDE else []
+    runs: dict[str, Run] = run_progress.request(
         "sketch", {point.key: point.spec for point in [*points, *beside]}, whole=()
     )
-    table = figures.frame([*points, *beside], done, metric)
+    table = figures.frame([*points, *beside], runs, metric)
     if not len(table):
         return
-    draw(published, table, points, metric)
+    draw(source_figure, table, points, metric)
     stored_results.note([point.spec for point in [*points, *beside]])
-    if all(point.key in done for point in points):
-        published_figures.show_verdict(published, published.verdict(points, done))
-    if isinstance(published, Claim):
-        recorded(published)
+    if all(point.key in runs for point in points):
+        published_figures.show_verdict(source_figure, source_figure.verdict(points, runs))
+    if isinstance(source_figure, Claim):
+        draw_last_verdict(source_figure)
     st.caption(
         say(
             "γ: how many times smaller than the factors the sketch is. k: rows of the sketch; with"
             " one it is feature hashing. λ is for ratings in units of a star. The KL divergence is"
             " of the errors in training from those held out, both taken as normal: the source's"
             " measure of how little is learnt by heart (its eq. 19). At full size: `{command}`.",
-            command=published_figures.command(published),
+            command=published_figures.command(source_figure),
         )
     )
 
 
-def draw(published: Figure, table: pd.DataFrame, points: list[Point], metric: str) -> None:
+def draw(source_figure: Figure, table: pd.DataFrame, points: list[Point], metric: str) -> None:
     """What has finished of a figure."""
-    if published.id != "balu-fig2":
+    if source_figure.id != "balu-fig2":
         alt = say(
             "{metric} against the {axis}.",
             metric=figures.metric_label(metric),
-            axis=figures.AXES[published.axis],
+            axis=figures.AXES[source_figure.axis],
         )
         charts.show(
-            figures.against(table, published, metric),
-            f"sketch.{published.id}",
+            figures.against(table, source_figure, metric),
+            f"sketch.{source_figure.id}",
             alt,
             table,
             caption=say(
@@ -202,18 +202,18 @@ def draw(published: Figure, table: pd.DataFrame, points: list[Point], metric: st
         charts.show(figures.best_heat(best), "sketch.best", alt, best)
 
 
-def recorded(claim: Claim) -> None:
+def draw_last_verdict(claim: Claim) -> None:
     """The kept verdict, which is of the source's size where that was run."""
     last = results.last(claim)
     if last is None:
         return
-    measured = {
+    templates = {
         "full": phrase("Last measured at full size, {date}: {outcome}"),
         "page": phrase("Last measured at page size, {date}: {outcome}"),
     }
     outcome = published_figures.OUTCOMES[Outcome(last.outcome)]
     title = say(
-        measured["full" if last.size == "full" else "page"],
+        templates["full" if last.size == "full" else "page"],
         date=last.created[:10],
         outcome=say(outcome).lower(),
     )
@@ -225,9 +225,9 @@ def main() -> None:
     choice = sidebar.choice()
     head, work = st.container(), st.container()
     with work:
-        attacked = run_progress.request("sketch.attack", {"attack": ATTACK})
+        attacks = run_progress.request("sketch.attack", {"attack": ATTACK})
     with head:
-        claim(attacked)
+        claim(attacks)
     figure(choice)
     small_sketch.draw()
     small_sketch.protection()

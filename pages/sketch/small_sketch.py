@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from dpmf_core.teaching.sketch_collisions import drawn, vectors
+from dpmf_core.teaching.sketch_collisions import sketch_layout, vectors
 from pages.kit import charts
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 from pages.sketch import figures
 
 
@@ -17,28 +17,28 @@ def draw() -> None:
         [0.5, 1.0, 2.0, 4.0, 8.0],
         1.0,
         key="sketch.gamma",
-        format_func=lambda gain: written(f"{gain:g}"),
+        format_func=lambda gain: local_figure(f"{gain:g}"),
     )
     depth = columns[1].select_slider(say("Rows k"), [1, 2, 4], 2, key="sketch.depth")
     d = columns[2].select_slider(say("Components d"), [2, 3, 4, 6], 3, key="sketch.d")
     vector = columns[3].selectbox(
-        say("Whose cells"), vectors(), key="sketch.vector", format_func=figures.called
+        say("Whose cells"), vectors(), key="sketch.vector", format_func=figures.vector_name
     )
-    sketch = drawn(d, depth, gamma)
+    sketch = sketch_layout(d, depth, gamma)
     beside = sketch.beside(vector)
-    found = say(
+    shares_text = say(
         "**{shared:.0%} of all components share their cell with another.** What is chosen shares"
         " cells with {count} of the {others} others.",
         shared=sketch.shared,
         count=len(beside),
         others=len(vectors()) - 1,
     )
-    held = say(
+    holds_text = say(
         "What the sketch holds of it is the mean over the rows, with these signs: others add noise"
         " to it, but the same noise every time it is asked for."
     )
-    listed = f" ({', '.join(map(figures.called, beside))})" * bool(beside)
-    st.write(f"{found.removesuffix('.')}{listed}. {held}")
+    names = f" ({', '.join(map(figures.vector_name, beside))})" * bool(beside)
+    st.write(f"{shares_text.removesuffix('.')}{names}. {holds_text}")
     alt = say(
         "{depth} rows of {width} cells; {shared:.0%} of the components share a cell.",
         depth=depth,

@@ -24,7 +24,7 @@ from dpmf_core.runs.gain import kept_along
 from dpmf_core.runs.planning import prepare
 from pages.kit import data_sets, kept_gain, language
 from pages.kit.choice import Choice
-from pages.kit.language import say, written
+from pages.kit.language import local_figure, say
 from pages.kit.sidebar_values import CONTROLS, EPSILONS
 
 METRIC = "rmse"
@@ -53,12 +53,12 @@ def runs() -> list[GridRun]:
 @functools.cache
 def grid() -> EpsilonGrid:
     """What comes with the package of these runs, whatever the store holds."""
-    wanted = runs()
-    return read_grid(wanted, shipped_runs.summaries([it.spec for it in wanted]), METRIC)
+    run_list = runs()
+    return read_grid(run_list, shipped_runs.summaries([it.spec for it in run_list]), METRIC)
 
 
 @dataclass(frozen=True)
-class Kept:
+class GainShare:
     """How much of the gain over guessing a private method keeps at an epsilon: the median draw,
     the lowest and the highest; 1 is all of it, 0 none.
 
@@ -73,37 +73,39 @@ class Kept:
     measured: bool
 
 
-def kept(found: EpsilonGrid) -> list[Kept]:
+def gain_shares(epsilon_grid: EpsilonGrid) -> list[GainShare]:
     """At each measured epsilon and each stop of the sidebar's slider between two of them."""
-    shares = kept_along(found)
-    measured = [_measured(own, point) for own, point in zip(shares, found.points, strict=True)]
-    stops = {it.epsilon: it for it in measured}
-    for low, high in itertools.pairwise(measured):
+    shares = kept_along(epsilon_grid)
+    measured_shares = [
+        _measured_share(own, point) for own, point in zip(shares, epsilon_grid.points, strict=True)
+    ]
+    stops = {it.epsilon: it for it in measured_shares}
+    for low, high in itertools.pairwise(measured_shares):
         for epsilon in EPSILONS:
             if low.epsilon < epsilon < high.epsilon:
                 stops[epsilon] = _between(low, high, epsilon)
     return sorted(stops.values(), key=lambda it: it.epsilon)
 
 
-def _measured(own: gain.Kept, point: Point) -> Kept:
-    return Kept(
+def _measured_share(own: gain.KeptGain, point: Point) -> GainShare:
+    return GainShare(
         own.epsilon, own.median, min(own.shares), max(own.shares), point.median, measured=True
     )
 
 
-def _between(low: Kept, high: Kept, epsilon: float) -> Kept:
+def _between(low: GainShare, high: GainShare, epsilon: float) -> GainShare:
     """Linear in the logarithm of epsilon."""
     far = math.log(epsilon / low.epsilon) / math.log(high.epsilon / low.epsilon)
 
-    def mixed(one: float, other: float) -> float:
+    def mix(one: float, other: float) -> float:
         return (1 - far) * one + far * other
 
-    return Kept(
+    return GainShare(
         epsilon,
-        mixed(low.share, high.share),
-        mixed(low.low, high.low),
-        mixed(low.high, high.high),
-        mixed(low.error, high.error),
+        mix(low.share, high.share),
+        mix(low.low, high.low),
+        mix(low.high, high.high),
+        mix(low.error, high.error),
         measured=False,
     )
 
@@ -117,8 +119,8 @@ def stops(delta: float) -> Sequence[dict[str, object]]:
 
 @functools.cache
 def _stops(delta: float, _language: str) -> Sequence[dict[str, object]]:
-    found = grid()
-    twin, trivial = statistics.median(found.twin), statistics.median(found.trivial)
+    epsilon_grid = grid()
+    twin, trivial = statistics.median(epsilon_grid.twin), statistics.median(epsilon_grid.trivial)
     return [
         {
             "epsilon": it.epsilon,
@@ -128,7 +130,7 @@ def _stops(delta: float, _language: str) -> Sequence[dict[str, object]]:
             "measured": it.measured,
             "facts": _facts(it, delta, twin, trivial),
         }
-        for it in kept(found)
+        for it in gain_shares(epsilon_grid)
     ]
 
 
@@ -142,15 +144,15 @@ def table() -> pd.DataFrame:
             "highest draw": it.high,
             "RMSE": it.error,
         }
-        for it in kept(grid())
+        for it in gain_shares(grid())
         if it.measured
     )
 
 
 def caption() -> str:
     """What the figure is of, and how it was measured."""
-    it, wanted = choice(), kept_gain.USUAL
-    reached = "".join(say(part) for part in kept_gain.answer(kept_along(grid()), wanted))
+    it, goal = choice(), kept_gain.USUAL
+    answer = "".join(say(part) for part in kept_gain.answer(kept_along(grid()), goal))
     return say(
         "{method}, which is ALS made private, on {data}, invented so that you may look at"
         " everything. Other private methods do better: Trade-off compares them. Points are"
@@ -159,12 +161,12 @@ def caption() -> str:
         method=phrase(REGISTRY[it.algorithm].title),
         data=phrase(it.entry.title),
         draws=DRAWS,
-        wanted=wanted,
-        reached=reached,
+        wanted=goal,
+        reached=answer,
     )
 
 
-def _facts(at: Kept, delta: float, twin: float, trivial: float) -> list[dict[str, str]]:
+def _facts(at: GainShare, delta: float, twin: float, trivial: float) -> list[dict[str, str]]:
     one = meaning(Gaussian(1 / gaussian_mu(at.epsilon, delta)), delta)
     exception = delta_text(float(f"{one.exception:.1g}"))
     share = max(0.0, at.share)
@@ -185,7 +187,7 @@ def _facts(at: Kept, delta: float, twin: float, trivial: float) -> list[dict[str
         )
     return [
         {
-            "number": f"ε = {written(budget_text(at.epsilon))}",
+            "number": f"ε = {local_figure(budget_text(at.epsilon))}",
             "words": say(
                 "in total, for all that is released ({terms}). Drag the point: to the left is"
                 " safer.",

@@ -20,7 +20,7 @@ def title(it: Comparison) -> str:
     name = SYMBOLS[it.axis]
     return (
         f"{it.bound.title}: the error goes as ${name}^{{{it.exponent.value:.2f}}}$, the bound says"
-        f" ${name}^{{{it.predicted:g}}}$"
+        f" ${name}^{{{it.bound_exponent:g}}}$"
     )
 
 
@@ -30,7 +30,7 @@ def against(lines: Sequence[Comparison], x: str) -> go.Figure:
     """
     fig = figure(x, "RMSE, held out", height=420)
     for it in lines:
-        _measured(fig, it)
+        _add_measurements(fig, it)
         _curve(fig, it)
     marks = sorted({at for it in lines for at in it.medians})
     fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
@@ -38,7 +38,7 @@ def against(lines: Sequence[Comparison], x: str) -> go.Figure:
     return fig
 
 
-def _measured(fig: go.Figure, it: Comparison) -> None:
+def _add_measurements(fig: go.Figure, it: Comparison) -> None:
     tint, symbol = colours.of(it.bound.algorithm), colours.marker(it.bound.algorithm)
     name = f"{it.bound.algorithm.upper()}, measured"
     fig.add_scatter(
@@ -92,7 +92,7 @@ def sample_complexity(place: Place) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "method": row.method,
-            "needs": row.printed,
+            "needs": row.note,
             "users": f"{row.users(place):,.0f}" if row.users else "-",
             "ratings": f"{row.ratings(place):,.0f}" if row.ratings else "-",
         }
@@ -104,7 +104,7 @@ def low_rank(place: Place) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "method": row.method,
-            "error": row.printed,
+            "error": row.note,
             "at these sizes": f"{row.error(place):,.1f}" if row.error else "-",
         }
         for row in LOW_RANK

@@ -12,10 +12,10 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_core.papers import bounds, results, theory
 from dpmf_core.papers.bounds import BOUNDS, Axis, Bound, Place
-from dpmf_core.papers.clauses import Found, NotMeasured
+from dpmf_core.papers.clauses import NotMeasured, Results
 from dpmf_core.papers.registry import CLAIMS, figures_of
 from dpmf_core.papers.theory import Comparison
-from dpmf_core.papers.theory_claims import EACH, PLACES, PRINTED, claim_id
+from dpmf_core.papers.theory_claims import EACH, MAIN_BOUNDS, PLACES, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit import charts, links, run_progress, safe_text
 from pages.kit.published_figures import command
@@ -33,16 +33,16 @@ def from_address(name: str, options: Sequence[str]) -> str:
     """A choice that the address may hold; put into the session once."""
     key = f"theory.{name}"
     if key not in st.session_state:
-        given = st.query_params.get(name, options[0])
-        if given not in options:
+        choice = st.query_params.get(name, options[0])
+        if choice not in options:
             st.warning(
                 safe_text.escape(
-                    f"'{name}' in the link must be one of {', '.join(options)}; got '{given[:40]}'."
-                    f" {options[0]} is used instead."
+                    f"'{name}' in the link must be one of {', '.join(options)}; got"
+                    f" '{choice[:40]}'. {options[0]} is used instead."
                 )
             )
-            given = options[0]
-        st.session_state[key] = given
+            choice = options[0]
+        st.session_state[key] = choice
     return key
 
 
@@ -50,18 +50,18 @@ def controls() -> tuple[Bound, Axis]:
     """The bound and the axis, which the address holds."""
     left, right = st.columns([3, 2])
     key = from_address("bound", list(BOUNDS))
-    chosen = left.selectbox(
+    bound_id = left.selectbox(
         "Bound", list(BOUNDS), format_func=lambda it: BOUNDS[it].title, **bind(key, list(BOUNDS))
     )
     key = from_address("axis", list(AXES))
     axis = right.selectbox(
         "Along", list(AXES), format_func=lambda it: AXES[cast("Axis", it)], **bind(key, list(AXES))
     )
-    links.put_in_address({"bound": chosen, "axis": axis})
-    return BOUNDS[chosen], cast("Axis", axis)
+    links.put_in_address({"bound": bound_id, "axis": axis})
+    return BOUNDS[bound_id], cast("Axis", axis)
 
 
-def recorded(algorithm: str, axis: Axis) -> Found:
+def last_results(algorithm: str, axis: Axis) -> Results:
     """The last results of an algorithm along an axis. Raises NotMeasured where there are none."""
     last = results.last(CLAIMS[claim_id(algorithm, axis)])
     if last is None:
@@ -69,21 +69,21 @@ def recorded(algorithm: str, axis: Axis) -> Found:
     return last.summaries
 
 
-def measured_here(bound: Bound, axis: Axis) -> Found:
+def measured_here(bound: Bound, axis: Axis) -> Results:
     """Runs of this machine, at page size. Raises NotMeasured until they have ended."""
     claim = figures_of("theory")[claim_id(bound.algorithm, axis)]
     points = claim.points()
-    done = run_progress.request("theory", {point.key: point.spec for point in points})
-    if any(point.key not in done for point in points):
+    runs = run_progress.request("theory", {point.key: point.spec for point in points})
+    if any(point.key not in runs for point in points):
         raise NotMeasured("not all runs have finished")
-    return claim.measured(points, done)
+    return claim.results(points, runs)
 
 
 def beside(bound: Bound, axis: Axis) -> Comparison | None:
     """The printed bound of the other algorithm, by its last results."""
-    other = next(it for it in PRINTED if it.algorithm != bound.algorithm)
+    other = next(it for it in MAIN_BOUNDS if it.algorithm != bound.algorithm)
     try:
-        return theory.compared(other, axis, recorded(other.algorithm, axis))
+        return theory.compare_bound(other, axis, last_results(other.algorithm, axis))
     except NotMeasured:
         return None
 
@@ -104,11 +104,11 @@ def draw(it: Comparison, other: Comparison | None) -> None:
             " its method's first measured point: look at how steeply it falls."
         ),
     )
-    said = [theory.promise(it), theory.users_for(it), theory.price_of_half(it)]
-    said += [theory.stall(it)]
-    said += [theory.preference(it, other)] if other else []
+    sentences = [theory.promise(it), theory.users_for(it), theory.price_of_half(it)]
+    sentences += [theory.stall(it)]
+    sentences += [theory.preference(it, other)] if other else []
     st.subheader("What it says to somebody who chooses an algorithm", anchor=False)
-    st.markdown("\n".join(f"- {sentence}" for sentence in said if sentence))
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences if sentence))
 
 
 def statement(bound: Bound, axis: Axis) -> None:
@@ -117,18 +117,18 @@ def statement(bound: Bound, axis: Axis) -> None:
     st.latex(bound.formula)
     st.write(f"**{bound.source}:** {bound.statement}.")
     extra = ITEMS if axis == "items" else ""
-    needed = f" ({bound.ratings(at):,.0f} ratings here)" if bound.ratings else ""
+    ratings_note = f" ({bound.ratings(at):,.0f} ratings here)" if bound.ratings else ""
     st.caption(
-        f"Valid with {bound.needs}{needed}, and where the error is below 1, which predicting 0 has."
-        " Simulated matrices of rank 5 with entries of standard deviation 1: the held-out RMSE is"
-        f" the relative error. {_held(at, axis)} δ = {delta_text(DELTA)}, per"
+        f"Valid with {bound.needs}{ratings_note}, and where the error is below 1, which predicting"
+        " 0 has. Simulated matrices of rank 5 with entries of standard deviation 1: the held-out"
+        f" RMSE is the relative error. {_fixed_values(at, axis)} δ = {delta_text(DELTA)}, per"
         f" user, add/remove, exact.{extra}"
         f" The summary is of an earlier version, *{bounds.SUMMARY_TITLE}*; the theorems of the"
         " paper itself are not quoted here."
     )
 
 
-def _held(at: Place, axis: Axis) -> str:
+def _fixed_values(at: Place, axis: Axis) -> str:
     fixed = {"users": f"{at.users:,.0f} users", "items": f"{at.items:,.0f} items"}
     fixed["epsilon"] = f"ε = {budget_text(at.epsilon)}"
     return f"Held: {', '.join(words for name, words in fixed.items() if name != axis)}."
@@ -139,14 +139,14 @@ def exponents(bound: Bound) -> None:
     rows = []
     for axis, words in AXES.items():
         try:
-            it = theory.compared(bound, axis, recorded(bound.algorithm, axis))
+            it = theory.compare_bound(bound, axis, last_results(bound.algorithm, axis))
         except NotMeasured:
             rows.append({"along": words, "bound": f"{bound.exponents[axis]:+g}"})
             continue
         rows.append(
             {
                 "along": words,
-                "bound": f"{it.predicted:+g}",
+                "bound": f"{it.bound_exponent:+g}",
                 "measured": f"{it.exponent.value:+.2f}",
                 "95% interval": f"{it.exponent.low:+.2f} to {it.exponent.high:+.2f}",
                 "statement": "holds" if it.holds else "does not hold",
@@ -208,8 +208,8 @@ def main() -> None:
     statement(bound, axis)
     here = st.toggle("Measure it here, at page size", key="theory.measure")
     try:
-        found = measured_here(bound, axis) if here else recorded(bound.algorithm, axis)
-        it = theory.compared(bound, axis, found)
+        summaries = measured_here(bound, axis) if here else last_results(bound.algorithm, axis)
+        it = theory.compare_bound(bound, axis, summaries)
     except NotMeasured as missing:
         head.title("What do the error bounds promise, and what is measured?", anchor=False)
         chart.info(f"No exponent yet: {missing}.")

@@ -54,7 +54,7 @@ def preparation(choice: SampleChoice) -> dict[str, object]:
             " Word shares look at one document alone."
         ),
     )
-    hashed = right.number_input(
+    buckets = right.number_input(
         say("Hash words into buckets"),
         16,
         4096,
@@ -69,8 +69,8 @@ def preparation(choice: SampleChoice) -> dict[str, object]:
     )
     return {
         "weighting": weighting,
-        "hashed": hashed,
-        "most_words": None if hashed else choice.most_words,
+        "hashed": buckets,
+        "most_words": None if buckets else choice.most_words,
     }
 
 
@@ -79,10 +79,10 @@ def one_side(run: Run, title: str, most: int) -> None:
     st.header(say("Topics"), anchor=False)
     st.markdown(f"**{say(title, name=phrase(run.record.title))}**")
     for topic in topics(run)[:most]:
-        st.markdown(_listed([word for word, _ in topic]))
+        st.markdown(_words_text([word for word, _ in topic]))
 
 
-def _listed(words: list[str]) -> str:
+def _words_text(words: list[str]) -> str:
     """Words of documents, which may hold anything."""
     return " · ".join(safe_text.escape_letters(word) for word in words) or say("(nothing)")
 
@@ -105,25 +105,25 @@ def weights(bars: pd.DataFrame) -> go.Figure:
     return fig
 
 
-def one_topic(done: dict[str, Run]) -> None:
+def one_topic(runs: dict[str, Run]) -> None:
     """A topic's weights as bars, and the documents it is strongest in."""
-    found = pairs(done["main"], done["twin"])
-    private, plain = topics(done["main"]), topics(done["twin"])
+    matched_pairs = pairs(runs["main"], runs["twin"])
+    private, plain = topics(runs["main"]), topics(runs["twin"])
     names = {
         pair.part: ", ".join(word for word, _ in private[pair.part][:3])
         or say("topic {number}", number=pair.part + 1)
-        for pair in found
+        for pair in matched_pairs
     }
-    chosen = st.selectbox(
+    part = st.selectbox(
         say("A topic in full"),
         list(names),
-        key=f"topics.one.{done['main'].key}",
+        key=f"topics.one.{runs['main'].key}",
         format_func=names.__getitem__,
     )
-    pair = next(pair for pair in found if pair.part == chosen)
-    sides = [(done["main"], private[pair.part])]
+    pair = next(pair for pair in matched_pairs if pair.part == part)
+    sides = [(runs["main"], private[pair.part])]
     if pair.partner is not None:
-        sides.append((done["twin"], plain[pair.partner]))
+        sides.append((runs["twin"], plain[pair.partner]))
     bars = pd.DataFrame(
         [
             {
@@ -141,7 +141,7 @@ def one_topic(done: dict[str, Run]) -> None:
         "topics.words",
         say(
             "Weights of the heaviest words of the topic {words}, with privacy and without.",
-            words=names[chosen],
+            words=names[part],
         ),
         bars,
     )
@@ -152,7 +152,7 @@ def one_topic(done: dict[str, Run]) -> None:
                 " what is released."
             )
         )
-        _draw_documents(done["main"], pair.part)
+        _draw_documents(runs["main"], pair.part)
 
 
 def _draw_documents(run: Run, topic: int) -> None:
@@ -170,16 +170,16 @@ def _draw_documents(run: Run, topic: int) -> None:
 
 def below(selection: Comparison, view: parts.FirstView, most: int) -> None:
     """What stands under the first view and needs runs."""
-    done = view.done
+    runs = view.runs
     who_sees_what.draw(who_sees_what.DOCUMENTS)
-    if "main" in done and "twin" in done:
-        one_topic(done)
-    elif not view.drawn:
+    if "main" in runs and "twin" in runs:
+        one_topic(runs)
+    elif not view.has_parts:
         for name, title in SIDES.items():
-            if name in done:
-                one_side(done[name], title, most)
-    if "main" in done:
-        parts.price(selection, done, TOPICS)
+            if name in runs:
+                one_side(runs[name], title, most)
+    if "main" in runs:
+        parts.price(selection, runs, TOPICS)
 
 
 def main() -> None:
@@ -193,18 +193,18 @@ def main() -> None:
     head, card, beneath = (st.container() for _ in range(3))
     with st.expander(say("Topics, words and parameters")):
         data = preparation(choice)
-        given = forms.parameters(
+        parameters = forms.parameters(
             choice.algorithm,
             choice.shape,
             budget,
             "topics",
             {"n_components": choice.entry.n_components},
         )
-    spec = choice.spec(parameters=given, data=data)
-    assumed = ((WEIGHTS_ARE_PUBLIC,) if data["weighting"] == "tfidf" else ()) + choice.assumptions(
-        bool(data["hashed"])
-    )
-    ready = prepare(spec, choice.shape, assumed, choice.entry.unit)
+    spec = choice.spec(parameters=parameters, data=data)
+    assumptions = (
+        (WEIGHTS_ARE_PUBLIC,) if data["weighting"] == "tfidf" else ()
+    ) + choice.assumptions(bool(data["hashed"]))
+    ready = prepare(spec, choice.shape, assumptions, choice.entry.unit)
     with card:
         parts.label(choice, ready)
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
@@ -215,10 +215,10 @@ def main() -> None:
         view = parts.draw_first_view(TOPICS, choice, spec, selection, proved, most)
         if count > AT_ONCE:
             st.toggle(say("All {count} topics", count=count), key=ALL)
-    polling.first_view_ends(view.drawn)
+    polling.first_view_ends(view.has_parts)
     with beneath:
         below(selection, view, most)
-    if proved and len(view.done) == len(selection.runs):
+    if proved and len(view.runs) == len(selection.runs):
         epsilon_grid.keep_filling("topics", spec, view.grid)
     with st.expander(say("ε and units of the source")):
         parts.per_step("topics", choice.delta)
@@ -230,8 +230,8 @@ def main() -> None:
             " drawing of the protocol."
         )
     )
-    if "main" in view.done:
-        exports.draw(view.done["main"])
+    if "main" in view.runs:
+        exports.draw(view.runs["main"])
 
 
 try:

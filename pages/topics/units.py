@@ -3,15 +3,15 @@
 import streamlit as st
 
 from dpmf_core.papers import results
-from dpmf_core.papers.clauses import Found, Median
+from dpmf_core.papers.clauses import Median, Results
 from dpmf_core.papers.saha_methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_units import (
     DPNMF,
     EPSILONS,
-    FITTED,
+    FITTED_LABEL,
     OWN_MEAN,
-    PLAIN_FITTED,
-    PUBLISHED,
+    PLAIN_FITTED_LABEL,
+    PUBLISHED_ERRORS,
     PUBLISHED_PLAIN,
     ROWS,
     STARS,
@@ -39,34 +39,37 @@ def section() -> None:
         return
     st.write(_consequence(last.summaries))
     parts_figures.two_units("topics.section", last.summaries)
-    own, fitted = (
-        _line(last.summaries, *labels) for labels in ((PLAIN, PRIVATE), (PLAIN_FITTED, FITTED))
+    own, fitted_text = (
+        _line(last.summaries, *labels)
+        for labels in ((PLAIN, PRIVATE), (PLAIN_FITTED_LABEL, FITTED_LABEL))
     )
-    printed = " / ".join(f"{value:.4f}" for value in (PUBLISHED_PLAIN, *PUBLISHED.values()))
+    published_text = " / ".join(
+        f"{value:.4f}" for value in (PUBLISHED_PLAIN, *PUBLISHED_ERRORS.values())
+    )
     terms = say(
         "The ε of DP-NMF is each of two statistics', in each of 20 steps, for one user, and its"
         " start is computed from the private data, so nothing is proved; the ε of DPNMF protects"
         " the value of one rating. With K 7 and 40 steps, chosen because they fit, it is {fitted};"
         " with K 8 and 20 steps {own}; published {printed}.",
-        fitted=fitted,
+        fitted=fitted_text,
         own=own,
-        printed=printed,
+        printed=published_text,
     )
     st.caption(f"{say(last.on)} {terms}")
 
 
-def _line(found: Found, plain: str, private: str) -> str:
+def _line(summaries: Results, plain: str, private: str) -> str:
     """Errors in rows of norm 1: without privacy, and at each epsilon."""
     places = [Median(plain, grid={"unit": ROWS})]
     places += [Median(private, epsilon, {"unit": ROWS}) for epsilon in EPSILONS]
-    return " / ".join(f"{place(found):.4f}" for place in places)
+    return " / ".join(f"{place(summaries):.4f}" for place in places)
 
 
-def _consequence(found: Found) -> str:
+def _consequence(summaries: Results) -> str:
     """One sentence with the numbers that turn the comparison."""
 
     def error(label: str, unit: str, at: float | None = None) -> float:
-        return Median(label, at, {"unit": unit})(found)
+        return Median(label, at, {"unit": unit})(summaries)
 
     return say(
         "**Read in one unit, the order turns.** At ε = 0.5 DP-NMF errs by {our_stars:.2f} stars and"

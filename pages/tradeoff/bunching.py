@@ -15,7 +15,10 @@ from pages.kit.language import say
 def draw(choice: Choice) -> None:
     """On the chosen data set."""
     ratings = open_ratings(DataSpec(id=choice.data, top_items=choice.kept_items))
-    table = pd.DataFrame([vars(it) | {"kept": say(it.kept)} for it in shares(ratings)])
+    table = pd.DataFrame(
+        {"kept": say(it.selection), "items": it.items, "observations": it.observations}
+        for it in shares(ratings)
+    )
     at = {
         str(name): float(line["observations"].iloc[int(line["items"].sub(0.2).abs().argmin())])
         for name, line in table.groupby("kept", sort=False)

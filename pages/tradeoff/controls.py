@@ -25,13 +25,13 @@ from pages.kit.choice import Choice
 from pages.kit.language import say
 from pages.kit.published_figures import name as figure_name
 from pages.kit.session_widgets import bind
-from pages.kit.sweep_frames import SOURCED
+from pages.kit.sweep_frames import SOURCE_SUFFIX
 from pages.tradeoff import typed_values
 
 OWN, SKEW = "own", "chien-fig2"
 ALWAYS = ("als", "global-mean")  # the non-private twin and the trivial predictor
-PUBLISHED = {name: it for name, it in figures_of("trade-off").items() if name != SKEW}
-FIGURES = (OWN, SKEW, *PUBLISHED)
+PUBLISHED_FIGURES = {name: it for name, it in figures_of("trade-off").items() if name != SKEW}
+FIGURES = (OWN, SKEW, *PUBLISHED_FIGURES)
 NOISES = {"exact": phrase("exact"), "source": phrase("each source's rule"), "both": phrase("both")}
 JUDGES = {"test": phrase("test split"), "validation": phrase("validation split")}
 START = {
@@ -86,7 +86,7 @@ def sidebar_note() -> str:
     the sidebar's are used.
     """
     _start_from_address()
-    figure = PUBLISHED.get(st.session_state["tradeoff.fig"])
+    figure = PUBLISHED_FIGURES.get(st.session_state["tradeoff.fig"])
     if figure is None:
         return ""
     return say(
@@ -98,8 +98,8 @@ def sidebar_note() -> str:
 def _read(name: str, text: str) -> Any:
     """A link's text as the widget's value; what cannot be read becomes what it was at first."""
     if name == "methods":
-        known = [method for method in text.split(",") if method in algorithms.of_task("ratings")]
-        return known or START["methods"].split(",")
+        methods = [method for method in text.split(",") if method in algorithms.of_task("ratings")]
+        return methods or START["methods"].split(",")
     if name == "draws":
         return int(text if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else START["draws"])
     if name == "fig" or name in CHOICES:
@@ -108,10 +108,10 @@ def _read(name: str, text: str) -> Any:
 
 
 def _write_to_address() -> None:
-    held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
+    values = {name: st.session_state[f"tradeoff.{name}"] for name in START}
     texts = {
         name: ",".join(value) if isinstance(value, list) else str(value or "")
-        for name, value in held.items()
+        for name, value in values.items()
     }
     links.put_in_address(
         {name: None if text == START[name] else text for name, text in texts.items()}
@@ -138,7 +138,7 @@ def _figure(name: str) -> str:
         return say(
             "Chien et al. 2021, Fig. 2: how ratings bunch on few items, on the data set at left"
         )
-    return figure_name(PUBLISHED[name])
+    return figure_name(PUBLISHED_FIGURES[name])
 
 
 def _reset_measure() -> None:
@@ -148,16 +148,16 @@ def _reset_measure() -> None:
 
 def _keep_measure(key: str, lead: str) -> None:
     """What was chosen for the figure; the figure's own measure needs no word in the link."""
-    chosen = st.session_state[key]
-    st.session_state["tradeoff.metric"] = "" if chosen in (None, lead) else chosen
+    metric = st.session_state[key]
+    st.session_state["tradeoff.metric"] = "" if metric in (None, lead) else metric
 
 
 def measure(available: Sequence[str], lead: str) -> str:
     """Which of the available measures the figure shows: a control, for which the link may have
     spoken.
     """
-    held, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
-    metric = st.session_state[key] = held if held in available else lead
+    last, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
+    metric = st.session_state[key] = last if last in available else lead
     st.segmented_control(
         say("Measure"),
         available,
@@ -189,15 +189,15 @@ def draw(choice: Choice) -> Question:
             on_change=_reset_measure,
             disabled=fixed,
         )
-    chosen = st.session_state["tradeoff.fig"]
-    if chosen == OWN and not invisible:
+    figure_id = st.session_state["tradeoff.fig"]
+    if figure_id == OWN and not invisible:
         _widgets(fixed)
     _write_to_address()
-    if chosen == OWN:
+    if figure_id == OWN:
         return _own(choice)
-    if chosen == SKEW:
+    if figure_id == SKEW:
         return Question([], "items", "rmse")
-    figure = PUBLISHED[chosen]
+    figure = PUBLISHED_FIGURES[figure_id]
     data = say(
         "Data: {data}; ε, δ and seeds are the figure's too, the sidebar's play no part.",
         data=figure.data(),
@@ -299,15 +299,18 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
                     method=phrase(method.label),
                 )
             )
-        sourced = (
+        by_source = (
             method.is_private and noise != "exact" and has_source_rule(name, choice.shape, budget)
         )
-        if not sourced or noise == "both":
+        if not by_source or noise == "both":
             out.append(method)
-        if sourced:
+        if by_source:
             out.append(
                 method.model_copy(
-                    update={"label": f"{method.label}{SOURCED}", "calibration": Calibration.SOURCE}
+                    update={
+                        "label": f"{method.label}{SOURCE_SUFFIX}",
+                        "calibration": Calibration.SOURCE,
+                    }
                 )
             )
     floor = ("content",) if choice.item_features == "public" else ()
@@ -319,32 +322,32 @@ def _own(choice: Choice) -> Question:
     """What the widgets ask for; thought out anew when they say something else, for it may be
     thousands of runs. Raises BadInput.
     """
-    held = {name: st.session_state[f"tradeoff.{name}"] for name in START}
-    settings = f"{choice} {held}"
+    values = {name: st.session_state[f"tradeoff.{name}"] for name in START}
+    settings = f"{choice} {values}"
     last: tuple[str, Question] | None = st.session_state.get("tradeoff.question")
     if last is None or last[0] != settings:
-        last = st.session_state["tradeoff.question"] = (settings, _own_question(choice, held))
+        last = st.session_state["tradeoff.question"] = (settings, _own_question(choice, values))
     return last[1]
 
 
-def _own_question(choice: Choice, held: dict[str, Any]) -> Question:
-    methods = _methods(held["methods"], held["noise"], choice)
-    grid = typed_grid(methods, typed_values.grid(held["grid"] or ""))
-    validated = bool(grid) or held["judge"] == "validation"
+def _own_question(choice: Choice, values: dict[str, Any]) -> Question:
+    methods = _methods(values["methods"], values["noise"], choice)
+    grid = typed_grid(methods, typed_values.grid(values["grid"] or ""))
+    on_validation = bool(grid) or values["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(
             id=choice.data, top_items=choice.kept_items, item_features=choice.item_features
         ),
         methods=methods,
-        epsilons=typed_values.epsilons(held["epsilons"] or ""),
-        seeds=tuple(range(choice.seed, choice.seed + (held["draws"] or 1))),
+        epsilons=typed_values.epsilons(values["epsilons"] or ""),
+        seeds=tuple(range(choice.seed, choice.seed + (values["draws"] or 1))),
         delta=choice.delta,
         grid=grid,
-        split=SplitSpec(validation_fraction=0.1) if validated else SplitSpec(),
+        split=SplitSpec(validation_fraction=0.1) if on_validation else SplitSpec(),
     )
     return Question(
         sweep.points_on(choice.shape),
         next(iter(grid)) if grid else "epsilon",
-        "validation_rmse" if validated else "rmse",
+        "validation_rmse" if on_validation else "rmse",
         sweep=sweep,
     )

@@ -16,11 +16,11 @@ from dpmf_core.runs.sweep import rows
 from pages.kit import odometer, safe_text
 from pages.kit.exports import address
 from pages.kit.language import say
-from pages.kit.sweep_frames import Finished
+from pages.kit.sweep_frames import Runs
 from pages.tradeoff.controls import Question
 
 NOISY = "tradeoff.noisy.errors"  # (run, epsilon of the error): the error
-REFUSED = "tradeoff.noisy.refused"
+REFUSAL = "tradeoff.noisy.refused"
 PRIVATE = phrase(
     "Your data are private: the CSV and the JSON hold settings and ledgers, and no errors, which"
     " are computed on raw data without noise."
@@ -82,7 +82,7 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
     account = account_of(next(iter(fitting.values())).spec.data.id) if fitting else None
     if account is None:
         return {}, None
-    held: dict[tuple[str, float], float] = st.session_state.setdefault(NOISY, {})
+    errors: dict[tuple[str, float], float] = st.session_state.setdefault(NOISY, {})
     with st.expander(say("Errors with noise, for the CSV")):
         st.write(
             say(
@@ -94,7 +94,7 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
         epsilon = left.number_input(
             say("ε of each error"), 0.001, 100.0, 0.1, format="%g", key="tradeoff.noisy.epsilon"
         )
-        missing = {key: run for key, run in fitting.items() if (run.key, epsilon) not in held}
+        missing = {key: run for key, run in fitting.items() if (run.key, epsilon) not in errors}
         if missing:
             price = odometer.price_text(
                 account, [noisy_errors.charge(run, epsilon) for run in missing.values()]
@@ -106,10 +106,12 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
                 on_click=_release,
                 args=(missing, epsilon),
             )
-        if refused := st.session_state.pop(REFUSED, None):
-            safe_text.error(refused, "")
+        if refusal := st.session_state.pop(REFUSAL, None):
+            safe_text.error(refusal, "")
     return {
-        key: held[run.key, epsilon] for key, run in fitting.items() if (run.key, epsilon) in held
+        key: errors[run.key, epsilon]
+        for key, run in fitting.items()
+        if (run.key, epsilon) in errors
     }, epsilon
 
 
@@ -125,32 +127,32 @@ def _whole(run: Run) -> Run:
                 " and then release its error."
             )
         )
-    found: Run = engine().submit(run.spec).result(60)
-    return found
+    full_run: Run = engine().submit(run.spec).result(60)
+    return full_run
 
 
 def _release(runs: Mapping[str, Run], epsilon: float) -> None:
     """As a callback: before the page is drawn."""
-    held = st.session_state.setdefault(NOISY, {})
+    errors = st.session_state.setdefault(NOISY, {})
     try:
         for key, run in runs.items():
-            held[run.key, epsilon] = noisy_errors.release({key: _whole(run)}, epsilon)[key]
+            errors[run.key, epsilon] = noisy_errors.release({key: _whole(run)}, epsilon)[key]
     except BadInput as error:
-        st.session_state[REFUSED] = error.args[0]
+        st.session_state[REFUSAL] = error.args[0]
 
 
-def draw(question: Question, finished: Finished) -> None:
+def draw(question: Question, runs: Runs) -> None:
     """Downloads, the script, the share link."""
     st.header(say("Take it away"), anchor=False)
     first, second, third, fourth, fifth = st.columns(5)
-    done = [point for point in question.points if point.key in finished]
+    finished_points = [point for point in question.points if point.key in runs]
     private = {
-        point.key: finished[point.key] for point in done if not finished[point.key].record.public
+        point.key: runs[point.key] for point in finished_points if not runs[point.key].record.public
     }
     noisy, epsilon = _errors_with_noise(private)
     first.download_button(
         say("Runs as CSV"),
-        lambda: safe_text.to_csv(pd.DataFrame(rows(done, finished, noisy, epsilon))),
+        lambda: safe_text.to_csv(pd.DataFrame(rows(finished_points, runs, noisy, epsilon))),
         "trade-off.csv",
         "text/csv",
         width="stretch",
@@ -159,7 +161,7 @@ def draw(question: Question, finished: Finished) -> None:
     second.download_button(
         say("Runs as JSON"),
         lambda: to_json(
-            [finished[key].export() for key in dict.fromkeys(point.key for point in done)]
+            [runs[key].export() for key in dict.fromkeys(point.key for point in finished_points)]
         ),
         "trade-off.json",
         "application/json",

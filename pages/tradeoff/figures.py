@@ -24,8 +24,8 @@ from pages.kit import (
     sweep_charts,
     sweep_frames,
 )
-from pages.kit.language import say, written
-from pages.kit.sweep_frames import Finished, method
+from pages.kit.language import local_figure, say
+from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import findings, tables
 from pages.tradeoff.controls import Question, measure_title
 
@@ -53,19 +53,19 @@ def _pick(label: str, options: Sequence[Any], key: str, default: Any, **more: An
 
 
 def _epsilon(epsilon: float) -> str:
-    return written(budget_text(epsilon))
+    return local_figure(budget_text(epsilon))
 
 
-def figure(question: Question, finished: Finished, metric: str, aside: DeltaGenerator) -> None:
+def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -> None:
     """The primary figure: against epsilon, a parameter, the number of users, or the step.
     aside: room for its choice of epsilon.
     """
     if question.axis == "step":
-        table = tables.curve_rows(question.points, finished)
+        table = tables.curve_rows(question.points, runs)
         fig = comparison_charts.steps(table, None)
         charts.show(fig, "tradeoff.steps", say("Held-out RMSE by step."), table)
         return
-    table = sweep_frames.frame(question.points, finished, metric)
+    table = sweep_frames.frame(question.points, runs, metric)
     if table.empty:
         st.info(say("No finished run has {metric} yet.", metric=phrase(METRICS[metric].title)))
         return
@@ -80,7 +80,7 @@ def figure(question: Question, finished: Finished, metric: str, aside: DeltaGene
     quantity = measure_title(metric)
     fig = sweep_charts.against(table, question.axis, quantity, title)
     marks = question.figure.marks if question.figure and metric == question.metric else ()
-    sweep_charts.published(fig, marks)
+    sweep_charts.add_published(fig, marks)
     words = "; ".join(
         say("{name} {value:.3f}", name=name, value=value)
         for name, value in table.groupby("name", sort=False)["value"].median().items()
@@ -113,8 +113,8 @@ def _at_one_epsilon(table: pd.DataFrame, aside: DeltaGenerator) -> pd.DataFrame:
             format_func=lambda at: say("at ε = {epsilon}", epsilon=budget_text(at)),
             label_visibility="collapsed",
         )
-    chosen: pd.DataFrame = table[table["epsilon"].isna() | (table["epsilon"] == at)]
-    return chosen
+    rows: pd.DataFrame = table[table["epsilon"].isna() | (table["epsilon"] == at)]
+    return rows
 
 
 def _caption(question: Question, table: pd.DataFrame, marks: Sequence[Mark]) -> str:
@@ -127,15 +127,15 @@ def _caption(question: Question, table: pd.DataFrame, marks: Sequence[Mark]) -> 
     ]
     if any(table["source"]):
         parts.append(say("Dotted: noise by the source's own rule, at its nominal ε."))
-    varied = [name for name in table.columns if name not in sweep_frames.PLACE]
-    if question.axis != "epsilon" and len(varied) > 1:
+    parameters = [name for name in table.columns if name not in sweep_frames.PLACE]
+    if question.axis != "epsilon" and len(parameters) > 1:
         parts.append(say("Of the grid's second parameter, each point has its best value."))
     if marks:
-        parts.append(say("Published: {marks}.", marks="; ".join(map(_published, marks))))
+        parts.append(say("Published: {marks}.", marks="; ".join(map(_mark_text, marks))))
     return " ".join(parts)
 
 
-def _published(mark: Mark) -> str:
+def _mark_text(mark: Mark) -> str:
     """A published number, and how the figure marks it."""
     values = {"name": method(mark.label), "y": mark.y, "source": phrase(mark.source)}
     if mark.x is None:
@@ -143,13 +143,11 @@ def _published(mark: Mark) -> str:
     return say("{name} {y:g} at {x:g}, a cross ({source})", **values, x=mark.x)
 
 
-def rule(question: Question, finished: Finished, metric: str) -> None:
+def rule(question: Question, runs: Runs, metric: str) -> None:
     """One method under exact accounting and under its source's rule."""
     if not (both := findings.both_rules(question.points)):
         return
-    sentences = {
-        label: findings.rule_alone(question.points, finished, metric, label) for label in both
-    }
+    sentences = {label: findings.rule_alone(question.points, runs, metric, label) for label in both}
     if not any(sentences.values()):
         return
     st.header(say("What the source's rule for the noise alone costs"), anchor=False)
@@ -163,13 +161,13 @@ def rule(question: Question, finished: Finished, metric: str) -> None:
     own = algorithms.find(
         next(point.spec.algorithm for point in question.points if point.label == label)
     ).twin
-    names = {label, f"{label}{sweep_frames.SOURCED}"}
-    chosen = [
+    names = {label, f"{label}{sweep_frames.SOURCE_SUFFIX}"}
+    points = [
         point
         for point in question.points
         if point.label in names or point.spec.algorithm in (own, "als")
     ]
-    table = sweep_frames.frame(chosen, finished, metric)
+    table = sweep_frames.frame(points, runs, metric)
     if table["epsilon"].notna().any():
         title = say("privacy loss ε, nominal")
         fig = sweep_charts.against(table, "epsilon", measure_title(metric), title)
@@ -185,28 +183,28 @@ def rule(question: Question, finished: Finished, metric: str) -> None:
         )
 
 
-def grid(question: Question, finished: Finished) -> None:
+def grid(question: Question, runs: Runs) -> None:
     """The best places of a grid in words; a heat map where it has two parameters."""
-    table = sweep_frames.frame(question.points, finished, "validation_rmse")
+    table = sweep_frames.frame(question.points, runs, "validation_rmse")
     names = [name for name in table.columns if name not in sweep_frames.PLACE]
     if not names or table.empty:
         return
     st.header(say("The grid, on the validation split"), anchor=False)
     for sentence in findings.best_places(
-        tables.whole_frame(question.points, finished, "validation_rmse"), names
+        tables.whole_frame(question.points, runs, "validation_rmse"), names
     ):
         st.markdown(f"- {sentence}")
     both = table.dropna(subset=names)
     if len(names) == 2 and len(both):
         left, right = st.columns(2)
         with left:
-            chosen = _pick(
+            method_name = _pick(
                 say("Method"),
                 list(dict.fromkeys(both["name"])),
                 "tradeoff.heat.method",
                 both["name"].iloc[0],
             )
-        own = both[both["name"] == chosen]
+        own = both[both["name"] == method_name]
         if epsilons := sorted(own["epsilon"].dropna().unique()):
             with right:
                 at = _pick(
@@ -222,7 +220,7 @@ def grid(question: Question, finished: Finished) -> None:
         fig = _heat(own, names[0], names[1], say("RMSE"), (first, second))
         alt = say(
             "Validation RMSE of {name} over {first} and {second}.",
-            name=chosen,
+            name=method_name,
             first=first,
             second=second,
         )
@@ -240,7 +238,7 @@ def _heat(points: pd.DataFrame, x: str, y: str, metric: str, titles: tuple[str, 
     table = points.pivot_table(index=y, columns=x, values="value", aggfunc="median")
     fig = charts.figure(*titles, height=340)
     across, up = (
-        [written(f"{value:g}" if isinstance(value, float) else str(value)) for value in axis]
+        [local_figure(f"{value:g}" if isinstance(value, float) else str(value)) for value in axis]
         for axis in (table.columns, table.index)
     )
     fig.add_heatmap(
@@ -257,9 +255,9 @@ def _heat(points: pd.DataFrame, x: str, y: str, metric: str, titles: tuple[str, 
     return fig
 
 
-def reaching(question: Question, finished: Finished, metric: str) -> None:
+def reaching(question: Question, runs: Runs, metric: str) -> None:
     """Which epsilon is needed for a value, in a sentence and a table."""
-    table = sweep_frames.frame(question.points, finished, metric)
+    table = sweep_frames.frame(question.points, runs, metric)
     private = table[table["epsilon"].notna()]["value"]
     if private.empty:
         return
@@ -279,21 +277,21 @@ def reaching(question: Question, finished: Finished, metric: str) -> None:
         st.info(say("Give a number to reach."))
         return
     value = round(value, METRICS[metric].digits)  # what the box shows
-    found = tables.which_epsilon(question.points, finished, metric, value)
-    if found.empty:
+    epsilon_table = tables.which_epsilon(question.points, runs, metric, value)
+    if epsilon_table.empty:
         st.caption(say("Said of each method when all its runs have finished."))
         return
-    st.markdown(findings.needed_epsilons(found, metric, value))
+    st.markdown(findings.needed_epsilons(epsilon_table, metric, value))
     texts = [
         say("not within the measured range")
         if at != at or at is None
         else say("ε = {epsilon}", epsilon=findings.epsilon_or_less(at, low))
-        for at, low in zip(found["epsilon"], found["low"], strict=True)
+        for at, low in zip(epsilon_table["epsilon"], epsilon_table["low"], strict=True)
     ]
     columns = {
-        say("method"): found["method"],
+        say("method"): epsilon_table["method"],
         say("reaches {value:.3f} at", value=value): texts,
-        say("its best"): found["its best"],
+        say("its best"): epsilon_table["its best"],
     }
     safe_text.words_table(pd.DataFrame(columns))
     st.caption(
@@ -317,17 +315,17 @@ QUARTERS = {
 }
 
 
-def payers(question: Question, finished: Finished) -> None:
+def payers(question: Question, runs: Runs) -> None:
     """RMSE by how much a user rates and by how often an item is rated, private against
     non-private.
     """
     points = tables.best_points(
-        tables.complete_points(question.points, finished), finished, question.metric
+        tables.complete_points(question.points, runs), runs, question.metric
     )
     private = {
         point.label: point.spec.algorithm
         for point in points
-        if point.epsilon is not None and point.key in finished
+        if point.epsilon is not None and point.key in runs
     }
     if not private:
         return
@@ -352,10 +350,8 @@ def payers(question: Question, finished: Finished) -> None:
             tables.middle_epsilon(epsilons),
             format_func=_epsilon,
         )
-    twin, trivial = _references(points, finished, private[label])
-    table = tables.bucket_rows(
-        points, finished, epsilon, [it for it in (label, twin, *trivial) if it]
-    )
+    twin, trivial = _references(points, runs, private[label])
+    table = tables.bucket_rows(points, runs, epsilon, [it for it in (label, twin, *trivial) if it])
     st.markdown(findings.who_pays(table, say(method(label)), say(method(twin)), epsilon))
     for column, (by, (title, alt)) in zip(st.columns(2), QUARTERS.items(), strict=True):
         with column:
@@ -368,25 +364,23 @@ def payers(question: Question, finished: Finished) -> None:
             )
 
 
-def _references(
-    points: Sequence[Point], finished: Finished, algorithm: str
-) -> tuple[str, list[str]]:
+def _references(points: Sequence[Point], runs: Runs, algorithm: str) -> tuple[str, list[str]]:
     """Labels of what a private method is held against, of the runs that have finished: its twin
     without privacy, else ALS, else ''; and the trivial predictors.
     """
     open_ = {
         point.spec.algorithm: point.label
         for point in points
-        if point.epsilon is None and point.key in finished
+        if point.epsilon is None and point.key in runs
     }
     twin = open_.get(algorithms.find(algorithm).twin) or open_.get("als", "")
     return twin, [label for name, label in open_.items() if colours.is_trivial(name)]
 
 
-def promises(points: Sequence[Point], finished: Finished) -> None:
+def promises(points: Sequence[Point], runs: Runs) -> None:
     """Status, unit, true epsilon and time of every method; what each status rests on."""
     st.header(say("What each method promises, and how long it takes"), anchor=False)
-    table = tables.methods_table(points, finished)
+    table = tables.methods_table(points, runs)
     safe_text.words_table(headings.read(table))
-    for words, status in tables.promise_words(points, finished).items():
+    for words, status in tables.promise_words(points, runs).items():
         st.markdown(f"{privacy_card.badge(status)} {say(words)}")

@@ -11,31 +11,31 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import sweep_frames
 from pages.kit.colours import is_trivial, is_twin
-from pages.kit.language import say, written
-from pages.kit.sweep_frames import SOURCED, Finished, method
+from pages.kit.language import local_figure, say
+from pages.kit.sweep_frames import SOURCE_SUFFIX, Runs, method
 from pages.tradeoff import tables
 
 QUESTION = phrase("Which method, at which ε?")
 
 
-def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[str, str]:
+def finding(points: Sequence[Point], runs: Runs, metric: str) -> tuple[str, str]:
     """Title and sentence: which private method is best at the middle epsilon, what it keeps, and
     what the others need to get there.
 
     No method is called best, nor compared, before all its rivals' runs at that epsilon have
     finished.
     """
-    other = sweep_frames.cautions(points, finished)
+    other = sweep_frames.cautions(points, runs)
     rivals = [point for point in points if point.epsilon is not None and point.label not in other]
-    if not any(point.key in finished for point in rivals):
-        if len(finished) < len(points):
+    if not any(point.key in runs for point in rivals):
+        if len(runs) < len(points):
             return say(QUESTION), say("Runs appear here as they finish.")
         return say(QUESTION), say("Nothing private was compared.")
     epsilon = tables.middle_epsilon(
         {point.epsilon for point in rivals if point.epsilon is not None}
     )
     keys = {point.key for point in rivals if point.epsilon == epsilon}
-    if missing := sum(key not in finished for key in keys):
+    if missing := sum(key not in runs for key in keys):
         return (
             say(
                 "At ε = {epsilon}, {count} of {all} runs have finished",
@@ -45,29 +45,29 @@ def finding(points: Sequence[Point], finished: Finished, metric: str) -> tuple[s
             ),
             say("Which method is best is said when all have."),
         )
-    found = _complete_summaries(points, finished, metric)
-    private = [it for it in found if it.epsilon is not None and it.label not in other]
+    results = _complete_summaries(points, runs, metric)
+    private = [it for it in results if it.epsilon is not None and it.label not in other]
     at = [it for it in private if it.epsilon == epsilon]
     if not at:
         kind = phrase(METRICS[metric].title)
         return say(QUESTION), say("No finished run has {metric}.", metric=kind)
     top = tables.best_summary(at, metric)
-    open_ = {point.label for point in points if point.key not in finished}
+    open_ = {point.label for point in points if point.key not in runs}
     parts = [
         *_place(top),
-        *_gain_kept(found, top, metric),
+        *_gain_kept(results, top, metric),
         *_overlaps(at, top),
         *_rivals_epsilons([it for it in private if it.label not in open_], top, metric),
-        *_unranked(other),
+        *_exclusions(other),
     ]
     text = "; ".join(parts)
     return _title(at, top, metric), f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _complete_summaries(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def _complete_summaries(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Summaries of the points whose runs have all finished; of a grid, its best place."""
-    whole = tables.complete_points(points, finished)
-    return summaries(tables.best_points(whole, finished, metric), finished, metric)
+    whole = tables.complete_points(points, runs)
+    return summaries(tables.best_points(whole, runs, metric), runs, metric)
 
 
 def _title(at: Sequence[Summary], top: Summary, metric: str) -> str:
@@ -90,10 +90,10 @@ def _place(top: Summary) -> list[str]:
     return [say("with {place}", place=sweep_frames.place(dict(top.grid), [top.algorithm]))]
 
 
-def _gain_kept(found: Sequence[Summary], top: Summary, metric: str) -> list[str]:
+def _gain_kept(results: Sequence[Summary], top: Summary, metric: str) -> list[str]:
     """How much of the way from guessing to the best that is not private."""
-    free = [it for it in found if it.epsilon is None and is_twin(it.algorithm)]
-    trivial = [it for it in found if is_trivial(it.algorithm)]
+    free = [it for it in results if it.epsilon is None and is_twin(it.algorithm)]
+    trivial = [it for it in results if is_trivial(it.algorithm)]
     if not free or not trivial:
         return []
     open_, guess = tables.best_summary(free, metric), tables.best_summary(trivial, metric)
@@ -150,8 +150,8 @@ def _rivals_epsilons(private: Sequence[Summary], top: Summary, metric: str) -> l
         name = tables.label_in_list(label)
         if len(line) == 1:
             out.append(say("{name} has {figure}", name=name, figure=METRICS[metric].text(median)))
-        elif needed := sweep_frames.first_epsilon(line, top.median, metric):
-            at_about = budget_text(float(f"{needed:.2g}"))
+        elif epsilon := sweep_frames.first_epsilon(line, top.median, metric):
+            at_about = budget_text(float(f"{epsilon:.2g}"))
             out.append(say("{name} gets there at about ε = {epsilon}", name=name, epsilon=at_about))
         else:
             most = budget_text(max(it.epsilon for it in line if it.epsilon is not None))
@@ -161,7 +161,7 @@ def _rivals_epsilons(private: Sequence[Summary], top: Summary, metric: str) -> l
     return out
 
 
-def _unranked(other: dict[str, str]) -> list[str]:
+def _exclusions(other: dict[str, str]) -> list[str]:
     return [
         say("{name} is not ranked: {reason}", name=method(label), reason=reason)
         if reason == sweep_frames.NO_PROOF
@@ -170,17 +170,17 @@ def _unranked(other: dict[str, str]) -> list[str]:
     ]
 
 
-def worse_than_guessing(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
+def worse_than_guessing(points: Sequence[Point], runs: Runs, metric: str) -> list[str]:
     """A sentence for every method that does worse than the trivial predictor somewhere, of
     those whose runs have all finished.
     """
-    found = _complete_summaries(points, finished, metric)
-    trivial = [it for it in found if is_trivial(it.algorithm)]
+    results = _complete_summaries(points, runs, metric)
+    trivial = [it for it in results if is_trivial(it.algorithm)]
     if not trivial:
         return []
     guess, sign = tables.best_summary(trivial, metric), METRICS[metric].sign
     worse: dict[str, list[Summary]] = {}
-    for it in found:
+    for it in results:
         if it.epsilon is not None and sign * it.median > sign * guess.median:
             worse.setdefault(it.label, []).append(it)
     text = METRICS[metric].text
@@ -191,24 +191,25 @@ def worse_than_guessing(points: Sequence[Point], finished: Finished, metric: str
             guess=phrase(guess.label),
             figure=text(guess.median),
             places=", ".join(
-                f"{written(budget_text(it.epsilon or 0))} ({written(text(it.median))})" for it in at
+                f"{local_figure(budget_text(it.epsilon or 0))} ({local_figure(text(it.median))})"
+                for it in at
             ),
         )
         for label, at in worse.items()
     ]
 
 
-def weak_references(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
+def weak_references(points: Sequence[Point], runs: Runs, metric: str) -> list[str]:
     """A sentence for every twin without privacy that is no better than a trivial predictor."""
-    found = [
+    results = [
         it
-        for it in summaries(tables.best_points(points, finished, metric), finished, metric)
+        for it in summaries(tables.best_points(points, runs, metric), runs, metric)
         if it.epsilon is None
     ]
-    guesses = {it.label: it.median for it in found if is_trivial(it.algorithm)}
+    guesses = {it.label: it.median for it in results if is_trivial(it.algorithm)}
     sentences = [
         say(weak_reference(it.label, it.median, guesses, METRICS[metric]))
-        for it in found
+        for it in results
         if is_twin(it.algorithm)
     ]
     return [line for line in sentences if line]
@@ -217,28 +218,31 @@ def weak_references(points: Sequence[Point], finished: Finished, metric: str) ->
 def both_rules(points: Sequence[Point]) -> list[str]:
     """The methods that are run with exact accounting and with their source's rule."""
     labels = dict.fromkeys(point.label for point in points)
-    return [label for label in labels if f"{label}{SOURCED}" in labels]
+    return [label for label in labels if f"{label}{SOURCE_SUFFIX}" in labels]
 
 
-def rule_alone(points: Sequence[Point], finished: Finished, metric: str, label: str) -> str:
+def rule_alone(points: Sequence[Point], runs: Runs, metric: str, label: str) -> str:
     """How much the source's rule for the noise costs one method, and which part that is of its
     distance to what is not private; '' before both have run.
     """
-    found = {(it.label, it.epsilon): it for it in _complete_summaries(points, finished, metric)}
+    results = {(it.label, it.epsilon): it for it in _complete_summaries(points, runs, metric)}
     shared = [
         epsilon
-        for name, epsilon in found
-        if name == label and epsilon is not None and (f"{label}{SOURCED}", epsilon) in found
+        for name, epsilon in results
+        if name == label and epsilon is not None and (f"{label}{SOURCE_SUFFIX}", epsilon) in results
     ]
     if not shared:
         return ""
     epsilon = tables.middle_epsilon(shared)
-    ours, theirs = found[label, epsilon].median, found[f"{label}{SOURCED}", epsilon].median
-    truly = _true_epsilon(points, finished, f"{label}{SOURCED}", epsilon)
+    ours, theirs = (
+        results[label, epsilon].median,
+        results[f"{label}{SOURCE_SUFFIX}", epsilon].median,
+    )
+    truly = _true_epsilon(points, runs, f"{label}{SOURCE_SUFFIX}", epsilon)
     costs = ""
     if truly is not None:
         costs = phrase(", which truly costs ε = {epsilon}", epsilon=epsilon_text(truly))
-    free = [it for it in found.values() if it.epsilon is None and is_twin(it.algorithm)]
+    free = [it for it in results.values() if it.epsilon is None and is_twin(it.algorithm)]
     sign = METRICS[metric].sign
     is_worse = bool(free) and sign * (theirs - ours) > 0
     more = phrase(": more than was asked for")
@@ -267,13 +271,11 @@ def rule_alone(points: Sequence[Point], finished: Finished, metric: str, label: 
     return f"{text} {alone}"
 
 
-def _true_epsilon(
-    points: Sequence[Point], finished: Finished, label: str, epsilon: float
-) -> float | None:
+def _true_epsilon(points: Sequence[Point], runs: Runs, label: str, epsilon: float) -> float | None:
     """The exact epsilon of a method's runs at a nominal one; None where none is proved."""
     for point in points:
-        if point.label == label and point.epsilon == epsilon and point.key in finished:
-            record = finished[point.key].record
+        if point.label == label and point.epsilon == epsilon and point.key in runs:
+            record = runs[point.key].record
             return record.epsilon.exact if record.guarantee.has_epsilon else None
     return None
 
@@ -294,14 +296,14 @@ def needed_epsilons(table: pd.DataFrame, metric: str, value: float) -> str:
         if at == at
     ]
     missing = [name for name, at, _ in rows if at != at]
-    wanted = phrase("{metric} {value:.3f}", metric=phrase(METRICS[metric].title), value=value)
+    goal = phrase("{metric} {value:.3f}", metric=phrase(METRICS[metric].title), value=value)
     parts = []
     if there:
-        parts = [say("{wanted} takes {places}", wanted=wanted, places=", ".join(there))]
+        parts = [say("{wanted} takes {places}", wanted=goal, places=", ".join(there))]
     if missing:
         values = {
             "names": ", ".join(missing),
-            "wanted": phrase("it") if there else wanted,
+            "wanted": phrase("it") if there else goal,
             "epsilon": budget_text(table["high"].max()),
         }
         if len(missing) == 1:
@@ -377,14 +379,14 @@ def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
             medians = part.groupby(own)["value"].median()
             best = medians.idxmin()
             grid = dict(zip(own, best if isinstance(best, tuple) else (best,), strict=True))
-            found = say(
+            sentence = say(
                 "with {place} ({figure:.3f})",
                 place=sweep_frames.place(grid, ids),
                 figure=float(medians.min()),
             )
             if epsilon == epsilon:
                 text = budget_text(float(str(epsilon)))
-                found = say("at ε = {epsilon} {found}", epsilon=text, found=found)
-            at.append(found)
+                sentence = say("at ε = {epsilon} {found}", epsilon=text, found=sentence)
+            at.append(sentence)
         out.append(say("**{name}** does best {places}.", name=name, places="; ".join(at)))
     return out

@@ -10,12 +10,12 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import comparison
-from dpmf_core.runs.gain import Kept, kept_at
+from dpmf_core.runs.gain import KeptGain, kept_at
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import epsilon_grid, kept_gain, safe_text
 from pages.kit.colours import is_trivial, is_twin
-from pages.kit.language import say, written
-from pages.kit.sweep_frames import NO_PROOF, Finished, cautions
+from pages.kit.language import local_figure, say
+from pages.kit.sweep_frames import NO_PROOF, Runs, cautions
 from pages.tradeoff import tables
 from pages.tradeoff.controls import Question
 
@@ -32,33 +32,33 @@ class Gain:
 
     twin: Summary
     trivial: Summary
-    lines: dict[str, list[Kept]]
+    lines: dict[str, list[KeptGain]]
 
 
-def gain(points: Sequence[Point], finished: Finished, metric: str) -> Gain | None:
+def gain(points: Sequence[Point], runs: Runs, metric: str) -> Gain | None:
     """Of the methods whose runs have all finished, draw by draw; one whose epsilon is not proved is
     left out. None where no twin or no guess has finished, or none gains.
     """
-    missing = {point.label for point in points if point.key not in finished}
+    missing = {point.label for point in points if point.key not in runs}
     whole = [point for point in points if point.label not in missing]
-    found = [it for it in summaries(whole, finished, metric) if it.epsilon is None]
-    free = [it for it in found if is_twin(it.algorithm)]
-    guesses = [it for it in found if is_trivial(it.algorithm)]
+    results = [it for it in summaries(whole, runs, metric) if it.epsilon is None]
+    free = [it for it in results if is_twin(it.algorithm)]
+    guesses = [it for it in results if is_trivial(it.algorithm)]
     if not free or not guesses:
         return None
     twin, guess = (tables.best_summary(it, metric) for it in (free, guesses))
-    beside = [_draws(_of(it, whole), finished, metric) for it in (twin, guess)]
-    notes = cautions(whole, finished)
-    lines: dict[str, list[Kept]] = {}
-    for (label, epsilon), own in _private(tables.best_points(whole, finished, metric)).items():
-        kept = kept_at(epsilon, _together(_draws(own, finished, metric), *beside))
-        if kept is not None and notes.get(label) != NO_PROOF:
+    beside = [_draws(_of(it, whole), runs, metric) for it in (twin, guess)]
+    notes = cautions(whole, runs)
+    lines: dict[str, list[KeptGain]] = {}
+    for (label, epsilon), own in _private(tables.best_points(whole, runs, metric)).items():
+        share = kept_at(epsilon, _together(_draws(own, runs, metric), *beside))
+        if share is not None and notes.get(label) != NO_PROOF:
             name = tables.label_in_list(label, notes.get(label, ""))
-            lines.setdefault(name, []).append(kept)
+            lines.setdefault(name, []).append(share)
     return Gain(twin, guess, lines) if lines else None
 
 
-def known_line(question: Question, label: str, found: Gain, metric: str) -> list[Kept]:
+def known_line(question: Question, label: str, measured_gain: Gain, metric: str) -> list[KeptGain]:
     """What is known of a method between the same twin and the same guess: all measured epsilons,
     as Explore reads them, where it reads the same draws. Empty where it does not.
     """
@@ -67,12 +67,12 @@ def known_line(question: Question, label: str, found: Gain, metric: str) -> list
         return []
     first = min(own, key=lambda it: it.spec.seed).spec
     beside = {who: it.algorithm for who, it in comparison.references(first).items()}
-    between = {"twin": found.twin.algorithm, "trivial": found.trivial.algorithm}
+    between = {"twin": measured_gain.twin.algorithm, "trivial": measured_gain.trivial.algorithm}
     draws = {it.spec.seed - first.seed for it in own}
     if beside != between or max(draws) >= comparison.DRAWS or any(it.grid for it in own):
         return []
-    measured = [it.epsilon for it in own if it.epsilon is not None]
-    return epsilon_grid.kept_along(first, metric, also=measured)
+    epsilons = [it.epsilon for it in own if it.epsilon is not None]
+    return epsilon_grid.kept_along(first, metric, also=epsilons)
 
 
 def _of(summary: Summary, points: Iterable[Point]) -> list[Point]:
@@ -85,17 +85,17 @@ def _of(summary: Summary, points: Iterable[Point]) -> list[Point]:
 
 def _private(points: Iterable[Point]) -> dict[tuple[str, float], list[Point]]:
     """By method and epsilon, each method's epsilons ascending."""
-    found: dict[tuple[str, float], list[Point]] = {}
+    groups: dict[tuple[str, float], list[Point]] = {}
     for point in points:
         if point.epsilon is not None:
-            found.setdefault((point.label, point.epsilon), []).append(point)
-    return dict(sorted(found.items(), key=lambda it: it[0][1]))
+            groups.setdefault((point.label, point.epsilon), []).append(point)
+    return dict(sorted(groups.items(), key=lambda it: it[0][1]))
 
 
-def _draws(points: Iterable[Point], finished: Finished, metric: str) -> Draws:
-    found = {it.spec.seed: finished[it.key].record.metrics.get(metric) for it in points}
+def _draws(points: Iterable[Point], runs: Runs, metric: str) -> Draws:
+    values = {it.spec.seed: runs[it.key].record.metrics.get(metric) for it in points}
     sign = METRICS[metric].sign
-    return {seed: sign * float(value) for seed, value in found.items() if value is not None}
+    return {seed: sign * float(value) for seed, value in values.items() if value is not None}
 
 
 def _together(own: Draws, twin: Draws, trivial: Draws) -> list[tuple[float, float, float]]:
@@ -104,37 +104,37 @@ def _together(own: Draws, twin: Draws, trivial: Draws) -> list[tuple[float, floa
     return [(own[seed], twin[seed], trivial[seed]) for seed in seeds]
 
 
-def draw(question: Question, finished: Finished, metric: str) -> None:
+def draw(question: Question, runs: Runs, metric: str) -> None:
     """The question, and the answer of each method."""
-    found = gain(question.points, finished, metric)
-    if found is None or not any(len(line) > 1 for line in found.lines.values()):
+    measured_gain = gain(question.points, runs, metric)
+    if measured_gain is None or not any(len(line) > 1 for line in measured_gain.lines.values()):
         return
     st.header(say("Which ε keeps a share of the gain?"), anchor=False)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="tradeoff.keep.row"
     ):
         st.markdown(say("To keep"), width="content")
-        wanted = kept_gain.percent("tradeoff.keep")
+        percent = kept_gain.percent("tradeoff.keep")
         st.markdown(
             say(
                 "% of the gain in {metric} from {trivial} to {twin}:",
                 metric=phrase(METRICS[metric].title),
-                trivial=phrase(found.trivial.label),
-                twin=phrase(found.twin.label),
+                trivial=phrase(measured_gain.trivial.label),
+                twin=phrase(measured_gain.twin.label),
             ),
             width="content",
             help=say(kept_gain.BETWEEN),
         )
     lines = {
-        label: known_line(question, label, found, metric) or line
-        for label, line in found.lines.items()
+        label: known_line(question, label, measured_gain, metric) or line
+        for label, line in measured_gain.lines.items()
     }
     safe_text.words_table(
         pd.DataFrame(
             {
                 say("method"): say(label),
-                say("which ε keeps {wanted}%", wanted=wanted): "".join(
-                    say(it) for it in kept_gain.answer(line, wanted)
+                say("which ε keeps {wanted}%", wanted=percent): "".join(
+                    say(it) for it in kept_gain.answer(line, percent)
                 ),
                 say("read from"): _read_from(line),
             }
@@ -146,17 +146,17 @@ def draw(question: Question, finished: Finished, metric: str) -> None:
             "Every ε that was measured of a method on these data counts, as on Explore; the more"
             " there are, the nearer the answer. Explore measures a method's gain to its own twin"
             " without privacy, here it is {twin} for all.",
-            twin=phrase(found.twin.label),
+            twin=phrase(measured_gain.twin.label),
         )
     )
 
 
-def _read_from(line: Sequence[Kept]) -> str:
+def _read_from(line: Sequence[KeptGain]) -> str:
     """Which measured points an answer lies between."""
     texts = [budget_text(it.epsilon) for it in line]
     where = phrase("{low} to {high}", low=texts[0], high=texts[-1])
     if len(line) <= MOST_NAMED:
-        where = ", ".join(map(written, texts))
+        where = ", ".join(map(local_figure, texts))
     draws = max(len(it.shares) for it in line)
     if draws == 1:
         return say("{count} ε: {where}; 1 draw", count=len(line), where=where)

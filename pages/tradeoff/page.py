@@ -18,7 +18,7 @@ from pages.kit import (
     who_sees_what,
 )
 from pages.kit.language import say
-from pages.kit.sweep_frames import Finished
+from pages.kit.sweep_frames import Runs
 from pages.tradeoff import bunching, controls, exports, figures, findings, kept, references
 from pages.tradeoff.controls import Question
 
@@ -30,25 +30,25 @@ def _confirm(signature: str) -> None:
     st.session_state["tradeoff.go"] = st.session_state["tradeoff.asked"] = signature
 
 
-def request_runs(question: Question) -> Finished:
+def request_runs(question: Question) -> Runs:
     """The finished runs. A question with many that are not stored, or that take long, waits for
     its button, and shows the stored ones meanwhile.
     """
     distinct = {point.key: point.spec for point in question.points}
     has_private = bool(odometer.names_of_private(distinct))  # these have buttons of their own
     if not has_private and st.session_state.get("tradeoff.go") != question.signature:
-        known = time_estimate.stored(distinct)
-        left = {key: spec for key, spec in distinct.items() if key not in known}
-        seconds = time_estimate.seconds(left) if left else 0.0
-        if len(left) > AT_ONCE or seconds > engine().limits.ask_seconds:
+        stored_keys = time_estimate.stored_names(distinct)
+        missing = {key: spec for key, spec in distinct.items() if key not in stored_keys}
+        seconds = time_estimate.seconds(missing) if missing else 0.0
+        if len(missing) > AT_ONCE or seconds > engine().limits.ask_seconds:
             amount = time_estimate.words(seconds)
             words, button = st.columns([3, 1], vertical_alignment="center")
             runs = say(
                 "These are **{all:,} runs**, of which {stored:,} are stored. The other {left:,}"
                 " take roughly {time} and appear as they finish.",
                 all=len(distinct),
-                stored=len(known),
-                left=len(left),
+                stored=len(stored_keys),
+                left=len(missing),
                 time=amount,
             )
             words.write(f"{runs} {run_progress.queue()}")
@@ -61,12 +61,12 @@ def request_runs(question: Question) -> Finished:
                 args=(question.signature,),
             )
             return run_progress.request(
-                "tradeoff", {key: distinct[key] for key in distinct if key in known}, whole=()
+                "tradeoff", {key: distinct[key] for key in distinct if key in stored_keys}, whole=()
             )
         st.session_state["tradeoff.go"] = question.signature
-    asked = st.session_state.get("tradeoff.asked") == question.signature
+    by_button = st.session_state.get("tradeoff.asked") == question.signature
     return run_progress.request(
-        "tradeoff", distinct, patience=0.7, first=_first(question), asked=asked, whole=()
+        "tradeoff", distinct, patience=0.7, first=_first(question), by_button=by_button, whole=()
     )
 
 
@@ -76,11 +76,11 @@ def _first(question: Question) -> list[str]:
     return [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]
 
 
-def verdict(question: Question, finished: Finished) -> None:
+def verdict(question: Question, runs: Runs) -> None:
     """Whether the runs bear out what is published."""
     if question.figure:
-        found = question.figure.verdict(question.points, finished)
-        published_figures.show_verdict(question.figure, found)
+        outcome = question.figure.verdict(question.points, runs)
+        published_figures.show_verdict(question.figure, outcome)
 
 
 def main() -> None:
@@ -96,40 +96,40 @@ def main() -> None:
             bunching.draw(sidebar.choice())
             return
         words = st.container()
-        finished = request_runs(question)
+        runs = request_runs(question)
         control, aside = st.columns([4, 1], vertical_alignment="center")
         metric = question.metric
-        if finished:
+        if runs:
             available = [
                 name
                 for name in controls.MEASURES
-                if any(name in run.record.metrics for run in finished.values())
+                if any(name in run.record.metrics for run in runs.values())
             ]
             with control:
                 metric = controls.measure(available, metric if metric in available else "rmse")
-        title, sentence = findings.finding(question.points, finished, metric)
+        title, sentence = findings.finding(question.points, runs, metric)
         words.title(title)
-        words.write(sentence if finished else odometer.opening_text("tradeoff", sentence))
-        if finished:
-            figures.figure(question, finished, metric, aside)
+        words.write(sentence if runs else odometer.opening_text("tradeoff", sentence))
+        if runs:
+            figures.figure(question, runs, metric, aside)
             stored_results.note([point.spec for point in question.points])
         who_sees_what.draw(who_sees_what.USERS)
-    if not finished:
+    if not runs:
         return
-    verdict(question, finished)
-    for line in findings.weak_references(question.points, finished, metric):
+    verdict(question, runs)
+    for line in findings.weak_references(question.points, runs, metric):
         st.warning(line)
-    for line in references.better_than_reference(question.points, finished, metric):
+    for line in references.better_than_reference(question.points, runs, metric):
         st.markdown(f"- {line}")
-    for line in findings.worse_than_guessing(question.points, finished, metric):
+    for line in findings.worse_than_guessing(question.points, runs, metric):
         st.markdown(f"- {line}")
-    figures.grid(question, finished)
-    kept.draw(question, finished, metric)
-    figures.reaching(question, finished, metric)
-    figures.rule(question, finished, metric)
-    figures.payers(question, finished)
-    figures.promises(question.points, finished)
-    exports.draw(question, finished)
+    figures.grid(question, runs)
+    kept.draw(question, runs, metric)
+    figures.reaching(question, runs, metric)
+    figures.rule(question, runs, metric)
+    figures.payers(question, runs)
+    figures.promises(question.points, runs)
+    exports.draw(question, runs)
 
 
 try:

@@ -12,23 +12,23 @@ from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import epsilon_grid
 from pages.kit.colours import is_twin
 from pages.kit.language import say
-from pages.kit.sweep_frames import Finished, method
+from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import tables
 
 
-def better_than_reference(points: Sequence[Point], finished: Finished, metric: str) -> list[str]:
+def better_than_reference(points: Sequence[Point], runs: Runs, metric: str) -> list[str]:
     """A sentence for every private method that does better somewhere than the best of what was
     compared without privacy, of those whose runs have all finished. Its own twin without privacy,
     where that is another one, is looked up in the store.
     """
-    whole = tables.best_points(tables.complete_points(points, finished), finished, metric)
-    found = summaries(whole, finished, metric)
-    plain = [it for it in found if it.epsilon is None and is_twin(it.algorithm)]
+    whole = tables.best_points(tables.complete_points(points, runs), runs, metric)
+    results = summaries(whole, runs, metric)
+    plain = [it for it in results if it.epsilon is None and is_twin(it.algorithm)]
     if not plain:
         return []
     kind, reference = METRICS[metric], tables.best_summary(plain, metric)
     better: dict[str, list[Summary]] = {}
-    for it in found:
+    for it in results:
         if it.epsilon is not None and _is_better(kind, it.median, reference.median):
             better.setdefault(it.label, []).append(it)
     tops = (tables.best_summary(its, metric) for its in better.values())
@@ -68,7 +68,7 @@ def _sentence(kind: Metric, top: Summary, reference: Summary, points: Sequence[P
 def _error_of_twin(kind: Metric, top: Summary, points: Sequence[Point]) -> float | None:
     """The median over the method's draws; None where one of them is not known."""
     own = [it.spec for it in points if (it.label, it.epsilon) == (top.label, top.epsilon)]
-    runs = epsilon_grid.known([comparison.references(it)["twin"] for it in own])
+    runs = epsilon_grid.run_summaries([comparison.references(it)["twin"] for it in own])
     errors = [run["metrics"].get(kind.id) for run in runs if run is not None]
-    known = [float(it) for it in errors if it is not None]
-    return statistics.median(known) if known and len(known) == len(own) else None
+    values = [float(it) for it in errors if it is not None]
+    return statistics.median(values) if values and len(values) == len(own) else None

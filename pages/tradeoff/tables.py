@@ -13,13 +13,13 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.sweep import Point, Summary, summaries
-from pages.kit.frames import Columns, Curve, curve_frame, framed
+from pages.kit.frames import Columns, Curve, curve_frame, to_frame
 from pages.kit.language import say
 from pages.kit.sweep_frames import (
     NO_PROOF,
     PLACE,
-    SOURCED,
-    Finished,
+    SOURCE_SUFFIX,
+    Runs,
     cautions,
     first_epsilon,
     frame,
@@ -33,35 +33,41 @@ PROMISE: Columns = {
     "true ε": str,
     "seconds to train": str,
 }
-NEEDED: Columns = {"method": str, "epsilon": float, "low": float, "high": float, "its best": str}
+WHICH_EPSILON: Columns = {
+    "method": str,
+    "epsilon": float,
+    "low": float,
+    "high": float,
+    "its best": str,
+}
 
 
-def best_summary(found: Iterable[Summary], metric: str) -> Summary:
-    return min(found, key=lambda it: METRICS[metric].sign * it.median)
+def best_summary(results: Iterable[Summary], metric: str) -> Summary:
+    return min(results, key=lambda it: METRICS[metric].sign * it.median)
 
 
 def label_in_list(label: str, note: str = "") -> str:
     """A method's label inside a list of several, as a phrase. note: stands behind it."""
     name = phrase(label)
-    if label.endswith(SOURCED):
-        own = phrase(label.removesuffix(SOURCED))
+    if label.endswith(SOURCE_SUFFIX):
+        own = phrase(label.removesuffix(SOURCE_SUFFIX))
         name = phrase("{method} with its source's noise", method=own)
     return phrase("{name} ({note})", name=name, note=note) if note else name
 
 
-def best_points(points: Sequence[Point], finished: Finished, metric: str) -> list[Point]:
+def best_points(points: Sequence[Point], runs: Runs, metric: str) -> list[Point]:
     """What stands for each method at each epsilon: the best place of its grid; of data sets of
     several sizes the largest.
     """
-    chosen: dict[tuple[str, float | None], Summary] = {}
-    for it in summaries(points, finished, metric):
-        was = chosen.get((it.label, it.epsilon))
+    best_places: dict[tuple[str, float | None], Summary] = {}
+    for it in summaries(points, runs, metric):
+        was = best_places.get((it.label, it.epsilon))
         if was is None or _comes_before(it, was, metric):
-            chosen[it.label, it.epsilon] = it
+            best_places[it.label, it.epsilon] = it
     return [
         point
         for point in points
-        if (best := chosen.get((point.label, point.epsilon)))
+        if (best := best_places.get((point.label, point.epsilon)))
         and dict(point.grid) == dict(best.grid)
     ]
 
@@ -72,25 +78,25 @@ def _comes_before(it: Summary, was: Summary, metric: str) -> bool:
     return best_summary((was, it), metric) is it
 
 
-def complete_points(points: Sequence[Point], finished: Finished) -> list[Point]:
+def complete_points(points: Sequence[Point], runs: Runs) -> list[Point]:
     """The points of every method and epsilon all of whose runs, over seeds and grid, have
-    finished: what may be spoken of.
+    runs: what may be spoken of.
     """
-    open_ = {(point.label, point.epsilon) for point in points if point.key not in finished}
+    open_ = {(point.label, point.epsilon) for point in points if point.key not in runs}
     return [point for point in points if (point.label, point.epsilon) not in open_]
 
 
 def middle_epsilon(epsilons: Iterable[float]) -> float:
     """The one that the first sentence is about."""
-    ordered = sorted(epsilons)
-    return ordered[(len(ordered) - 1) // 2]
+    ascending = sorted(epsilons)
+    return ascending[(len(ascending) - 1) // 2]
 
 
-def whole_frame(points: Sequence[Point], finished: Finished, metric: str) -> pd.DataFrame:
+def whole_frame(points: Sequence[Point], runs: Runs, metric: str) -> pd.DataFrame:
     """The same, of `complete` points alone."""
     return frame(
         points,
-        {point.key: finished[point.key] for point in complete_points(points, finished)},
+        {point.key: runs[point.key] for point in complete_points(points, runs)},
         metric,
     )
 
@@ -107,20 +113,20 @@ def best_of_second(table: pd.DataFrame, axis: str, metric: str) -> pd.DataFrame:
     order = medians.sort_values(
         "value", ascending=not METRICS[metric].larger_is_better, kind="stable"
     )
-    chosen = order.drop_duplicates(where)[[*where, *names]]
-    return table.merge(chosen, on=[*where, *names])
+    best = order.drop_duplicates(where)[[*where, *names]]
+    return table.merge(best, on=[*where, *names])
 
 
 def bucket_rows(
-    points: Sequence[Point], finished: Finished, epsilon: float, labels: Sequence[str]
+    points: Sequence[Point], runs: Runs, epsilon: float, labels: Sequence[str]
 ) -> pd.DataFrame:
     """RMSE by quarter of activity and of popularity, mean over draws: by, place, group, name,
     id, rmse.
     """
     out: list[dict[str, Any]] = []
     for point in points:
-        if point.key in finished and point.epsilon in (None, epsilon) and point.label in labels:
-            for by, groups in finished[point.key].record.buckets.items():
+        if point.key in runs and point.epsilon in (None, epsilon) and point.label in labels:
+            for by, groups in runs[point.key].record.buckets.items():
                 for quarter, group in enumerate(groups):
                     text = say("{low:,.0f} to {high:,.0f}", low=group["from"], high=group["to"])
                     out.append(
@@ -133,7 +139,7 @@ def bucket_rows(
                             "rmse": group["rmse"],
                         }
                     )
-    table = framed(out, GROUP)
+    table = to_frame(out, GROUP)
     # quarters of other draws end a little elsewhere
     table["group"] = table.groupby(["by", "place"])["group"].transform("first")
     return table.groupby(["by", "place", "name", "id"], sort=False, as_index=False).agg(
@@ -141,30 +147,28 @@ def bucket_rows(
     )
 
 
-def curve_rows(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
+def curve_rows(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
     """Held-out RMSE by step of every run: name, id, draw, step, part, rmse."""
     held_out = {"test_rmse": phrase("held-out")}
     lines = []
     for point in points:
-        if point.key in finished:
+        if point.key in runs:
             name = method(point.label)
             if point.epsilon is not None:
                 epsilon = budget_text(point.epsilon)
                 name = phrase("{method}, ε = {epsilon}", method=name, epsilon=epsilon)
-            run, spec = finished[point.key], point.spec
+            run, spec = runs[point.key], point.spec
             lines.append(Curve(say(name), spec.algorithm, spec.seed, run, held_out))
     return curve_frame(lines)
 
 
-def which_epsilon(
-    points: Sequence[Point], finished: Finished, metric: str, value: float
-) -> pd.DataFrame:
+def which_epsilon(points: Sequence[Point], runs: Runs, metric: str, value: float) -> pd.DataFrame:
     """For every private method that has finished the smallest epsilon whose median reads as good as
     `value`, None where none does: method, epsilon, low, high, its best."""
-    notes = cautions(points, finished)
+    notes = cautions(points, runs)
     lines: dict[str, list[Summary]] = {}
-    missing = {point.label for point in points if point.key not in finished}
-    for it in summaries(best_points(points, finished, metric), finished, metric):
+    missing = {point.label for point in points if point.key not in runs}
+    for it in summaries(best_points(points, runs, metric), runs, metric):
         if it.epsilon is not None and notes.get(it.label) != NO_PROOF and it.label not in missing:
             lines.setdefault(it.label, []).append(it)
     out: list[dict[str, Any]] = []
@@ -173,11 +177,11 @@ def which_epsilon(
             best_summary(line, metric),
             [it.epsilon for it in line if it.epsilon is not None],
         )
-        needed = first_epsilon(line, value, metric)
+        smallest = first_epsilon(line, value, metric)
         out.append(
             {
                 "method": say(label_in_list(label, notes.get(label, ""))),
-                "epsilon": needed,
+                "epsilon": smallest,
                 "low": min(epsilons),
                 "high": max(epsilons),
                 "its best": say(
@@ -187,23 +191,21 @@ def which_epsilon(
                 ),
             }
         )
-    return framed(out, NEEDED)
+    return to_frame(out, WHICH_EPSILON)
 
 
-def methods_table(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
+def methods_table(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
     """Status and unit, true epsilon at the largest nominal one, seconds of training: one row a
     method, in as few columns as a phone has room for.
     """
     out = []
     for label in dict.fromkeys(point.label for point in points):
-        runs = [
-            finished[point.key].record
-            for point in points
-            if point.label == label and point.key in finished
+        records = [
+            runs[point.key].record for point in points if point.label == label and point.key in runs
         ]
-        if not runs:
+        if not records:
             continue
-        record = max(runs, key=_nominal)
+        record = max(records, key=_nominal)
         nominal, guarantee = _nominal(record), record.guarantee
         none = record.epsilon.exact is None or not nominal or not guarantee.has_epsilon
         out.append(
@@ -217,10 +219,10 @@ def methods_table(points: Sequence[Point], finished: Finished) -> pd.DataFrame:
                     epsilon=epsilon_text(record.epsilon.exact),
                     nominal=budget_text(nominal),
                 ),
-                "seconds to train": _seconds([it.seconds["fit"] for it in runs]),
+                "seconds to train": _seconds([it.seconds["fit"] for it in records]),
             }
         )
-    return framed(out, PROMISE)
+    return to_frame(out, PROMISE)
 
 
 def _promise(guarantee: GuaranteeRecord, is_private: bool) -> str:
@@ -233,8 +235,8 @@ def _promise(guarantee: GuaranteeRecord, is_private: bool) -> str:
 
 def _seconds(took: Sequence[float | None]) -> str:
     """The median of what is known, and of how many runs."""
-    known = [it for it in took if it is not None]
-    median = f"{statistics.median(known):.2f}" if known else "-"
+    values = [it for it in took if it is not None]
+    median = f"{statistics.median(values):.2f}" if values else "-"
     if len(took) == 1:
         return say("{seconds} (1 run)", seconds=median)
     return say("{seconds} ({count} runs)", seconds=median, count=len(took))
@@ -245,7 +247,7 @@ def _nominal(record: RunRecord) -> float:
     return record.spec.budget.epsilon if record.spec.budget else 0.0
 
 
-def promise_words(points: Sequence[Point], finished: Finished) -> dict[str, Status]:
+def promise_words(points: Sequence[Point], runs: Runs) -> dict[str, Status]:
     """What each status rests on, in words: one entry for each distinct promise."""
-    records = [finished[point.key].record for point in points if point.key in finished]
+    records = [runs[point.key].record for point in points if point.key in runs]
     return {it.guarantee.translatable_words: it.guarantee.status for it in records}

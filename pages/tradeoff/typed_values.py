@@ -11,7 +11,7 @@ MOST_EPSILONS = 20
 def epsilons(text: str) -> tuple[float, ...]:
     """Each once, lowest first. Raises BadInput."""
     try:
-        found = sorted({float(part) for part in re.split(r"[,;\s]+", text) if part})
+        values = sorted({float(part) for part in re.split(r"[,;\s]+", text) if part})
     except ValueError:
         raise BadInput(
             phrase(
@@ -19,8 +19,8 @@ def epsilons(text: str) -> tuple[float, ...]:
                 got=text[:60],
             )
         ) from None
-    if not 1 <= len(found) <= MOST_EPSILONS or not all(
-        1e-4 <= epsilon <= 1000 for epsilon in found
+    if not 1 <= len(values) <= MOST_EPSILONS or not all(
+        1e-4 <= epsilon <= 1000 for epsilon in values
     ):
         raise BadInput(
             phrase(
@@ -29,7 +29,7 @@ def epsilons(text: str) -> tuple[float, ...]:
                 got=text[:60],
             )
         )
-    return tuple(found)
+    return tuple(values)
 
 
 def grid(text: str) -> dict[str, list[str]]:
@@ -37,8 +37,8 @@ def grid(text: str) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         name, equals, values = part.partition("=")
-        listed = [value.strip() for value in values.split(",") if value.strip()]
-        if not (equals and name.strip() and listed):
+        choices = [value.strip() for value in values.split(",") if value.strip()]
+        if not (equals and name.strip() and choices):
             raise BadInput(
                 phrase(
                     "A grid is written NAME = VALUES, e.g. rank = 2, 4, 8; steps = 2, 5. Got"
@@ -46,7 +46,7 @@ def grid(text: str) -> dict[str, list[str]]:
                     got=part[:60],
                 )
             )
-        out[name.strip()] = listed
+        out[name.strip()] = choices
     if len(out) > 2:
         raise BadInput(
             phrase(

@@ -39,8 +39,8 @@ OPENLY, PRIVATELY = "look at every trial", "see the winner only"
 def search_settings(choice: Choice) -> tuple[TuneSpec, int]:
     """What the controls say."""
     spec = choice.spec().canonical()
-    made = prepare(spec, choice.shape, choice.assumptions).algorithm
-    names = list(type(made).model_fields)
+    algorithm = prepare(spec, choice.shape, choice.assumptions).algorithm
+    names = list(type(algorithm).model_fields)
     usual = [
         name
         for name in ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip")
@@ -71,7 +71,7 @@ def search_settings(choice: Choice) -> tuple[TuneSpec, int]:
     if not moving:
         raise BadInput("No parameter may move. Choose at least one.")
     search = {
-        name: default_range(algorithms.find(choice.algorithm), name, getattr(made, name))
+        name: default_range(algorithms.find(choice.algorithm), name, getattr(algorithm, name))
         for name in moving
     }
     return TuneSpec.parse(
@@ -90,8 +90,8 @@ def _watch(search: Search) -> None:
     more = open_search.advance(search)
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(
-        min(search.settled / search.asked, 1.0),
-        f"{search.settled} of {search.asked} trials;"
+        min(search.n_settled / search.n_trials, 1.0),
+        f"{search.n_settled} of {search.n_trials} trials;"
         f" {sum(t.state == 'running' for t in search.trials)} running",
     )
     if button.button("Cancel", key="tune.cancel", width="stretch"):
@@ -124,13 +124,15 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
         f"{trials * spec.draws} trainings, about {time_estimate.words(seconds)} (an estimate)."
         f" {run_progress.queue()}"
     )
-    key, wanted = st.session_state.get("tune.asked", (None, 0))
+    key, trial_count = st.session_state.get("tune.asked", (None, 0))
     if key != spec.key:
         return None, False
-    if not run_progress.confirmed("tune", seconds, "This search", f"{spec.key} {trials}"):
+    if not run_progress.may_begin("tune", seconds, "This search", f"{spec.key} {trials}"):
         return None, False
     pressed = bool(st.session_state.pop("tune.now", False))
-    search = open_search.search_of(spec, wanted, begin=pressed or not odometer.is_private(spec))
+    search = open_search.search_of(
+        spec, trial_count, begin=pressed or not odometer.is_private(spec)
+    )
     if pressed:
         st.session_state.pop("tune.cancelled", None)
     called_off = st.session_state.get("tune.cancelled") == spec.key
@@ -139,13 +141,13 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
 
 def finding(choice: Choice, search: Search, best: Trial) -> None:
     """The best place so far, and where it stands."""
-    moved = ", ".join(
+    settings = ", ".join(
         f"{parameter(name, [search.spec.algorithm])} {level(value)}"
-        for name, value in best.moved.items()
+        for name, value in best.place.items()
     )
     unfinished = search.busy or search.cancelled
     st.title(
-        f"{'Best so far' if unfinished else f'The best of {search.asked} trials'}: {SCORE}"
+        f"{'Best so far' if unfinished else f'The best of {search.n_trials} trials'}: {SCORE}"
         f" {best.score:.4f}",
         anchor=False,
     )
@@ -154,28 +156,28 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
         low, high = best.interval
         between = f", {low:.4f} to {high:.4f} (95%) over its {len(best.draws)} draws"
     st.write(
-        f"With {moved}; trial {best.number + 1} of {search.asked}{between}, on"
+        f"With {settings}; trial {best.number + 1} of {search.n_trials}{between}, on"
         f" {choice.entry.title}. The best of many is partly luck."
     )
 
 
-def _draw_judged(choice: Choice, search: Search, best: Trial, head: DeltaGenerator) -> None:
+def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenerator) -> None:
     """The winner of a search that has ended on test ratings, the trials, and what choosing
     costs.
     """
-    spec, done = search.spec, dict[str, Run]()
+    spec, runs = search.spec, dict[str, Run]()
     if not (search.busy or search.cancelled):
-        done = run_progress.request("tune.final", spec.fresh(best.moved), asked=True)
-        if found := outcome(done, spec.metric):
-            (head.success if found.verdict == "better" else head.info)(
-                f"On test ratings: {found.words}"
+        runs = run_progress.request("tune.final", spec.fresh(best.place), by_button=True)
+        if result := outcome(runs, spec.metric):
+            (head.success if result.verdict == "better" else head.info)(
+                f"On test ratings: {result.words}"
             )
     open_search.figures(search, open_search.frame(search.trials), SCORE)
-    if "winner 0" in done:
-        winner = done["winner 0"]
+    if "winner 0" in runs:
+        winner = runs["winner 0"]
         open_search.costs(choice, search, bool(winner.record.public))
         open_search.take_away(winner)
-        target_error.draw(choice, dict(best.moved), "tune", winner.record.metric("rmse"))
+        target_error.draw(choice, dict(best.place), "tune", winner.record.metric("rmse"))
 
 
 def main() -> None:
@@ -200,7 +202,9 @@ def main() -> None:
         )
         return
     if waits and open_search.advance(search):
-        sessions.registry.hold(sessions.this(), "tune", open_search.Searching(search), asked=True)
+        sessions.registry.hold(
+            sessions.this(), "tune", open_search.Searching(search), by_button=True
+        )
         with head:
             polling.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
     if search.failure:
@@ -213,11 +217,11 @@ def main() -> None:
             finding(choice, search, best)
     if not waits:
         head.caption(
-            f"Cancelled after {search.settled} of {search.asked} trials. The button Search goes on"
-            " with the rest."
+            f"Cancelled after {search.n_settled} of {search.n_trials} trials. The button Search"
+            " goes on with the rest."
         )
     if best is not None:
-        _draw_judged(choice, search, best, head)
+        _draw_outcome(choice, search, best, head)
 
 
 try:

@@ -12,7 +12,7 @@ from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.private_selection import MOST, Selected, SelectionSpec
+from dpmf_core.tuning.private_selection import MOST, SelectionResult, SelectionSpec
 from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import odometer, run_progress, safe_text
 from pages.kit.sweep_frames import level, parameter
@@ -89,21 +89,21 @@ def _draw(spec: SelectionSpec) -> None:
     """The selection once it is asked for: sentence, what it cost, what the same epsilon buys
     without choosing.
     """
-    found: Selected | None = run_progress.request(
-        "tune.selection", {"selection": spec}, asked=True
+    selection: SelectionResult | None = run_progress.request(
+        "tune.selection", {"selection": spec}, by_button=True
     ).get("selection")
-    if found is None:
+    if selection is None:
         st.title("Choosing in private", anchor=False)
         return
     budget = spec.search.budget
     cost = epsilon_in_full(
-        found.epsilon,
+        selection.epsilon,
         budget.delta if budget else 0.0,
-        found.unit,
+        selection.unit,
         budget.relation if budget else Relation.ADD_REMOVE,
         RULE,
     )
-    if found.score is None:
+    if selection.score is None:
         st.title("No trial was drawn", anchor=False)
         st.write(
             "The number of trials is random, and was 0: nothing is released. The selection still"
@@ -111,17 +111,17 @@ def _draw(spec: SelectionSpec) -> None:
         )
         return
     ids = [spec.search.algorithm]
-    st.title(f"The winner's validation RMSE, with noise: {found.score:.3f}", anchor=False)
-    moved = ", ".join(
-        f"{parameter(name, ids)} {level(_short(value))}" for name, value in found.winner.items()
+    st.title(f"The winner's validation RMSE, with noise: {selection.score:.3f}", anchor=False)
+    settings = ", ".join(
+        f"{parameter(name, ids)} {level(_short(value))}" for name, value in selection.winner.items()
     )
-    st.write(linked(f"With {moved}. All in all: **{cost}**."))
+    st.write(linked(f"With {settings}. All in all: **{cost}**."))
     st.caption(
-        f"{found.guarantee} How long the selection took may tell how many trials there were: that"
-        " lies outside of the theorem."
+        f"{selection.guarantee} How long the selection took may tell how many trials there were:"
+        " that lies outside of the theorem."
     )
-    if found.public:
-        _compare(spec, found)
+    if selection.public:
+        _compare(spec, selection)
     else:
         st.caption(
             "On private data nothing else is trained, and no error is computed: what is said here"
@@ -129,28 +129,28 @@ def _draw(spec: SelectionSpec) -> None:
         )
     st.download_button(
         "The selection as JSON",
-        to_json(found.export(), indent=1),
+        to_json(selection.export(), indent=1),
         "selection.json",
         "application/json",
     )
 
 
-def _compare(spec: SelectionSpec, found: Selected) -> None:
+def _compare(spec: SelectionSpec, selection: SelectionResult) -> None:
     """What the same epsilon buys without choosing."""
     budget = spec.search.budget
     whole = spec.search.model_copy(
         update={
-            "budget": budget.model_copy(update={"epsilon": found.epsilon}) if budget else None,
+            "budget": budget.model_copy(update={"epsilon": selection.epsilon}) if budget else None,
             "seed": spec.search.seed,
         }
     )
-    done: dict[str, Run] = run_progress.request(
+    runs: dict[str, Run] = run_progress.request(
         "tune.unchosen", {"same": whole.final({}), "one": spec.search.final({})}
     )
     rows: list[dict[str, Any]] = [
         {
-            "total ε": epsilon_text(found.epsilon),
-            "test RMSE": found.test_rmse,
+            "total ε": epsilon_text(selection.epsilon),
+            "test RMSE": selection.test_rmse,
             "of": "the selection's winner",
         }
     ]
@@ -158,8 +158,8 @@ def _compare(spec: SelectionSpec, found: Selected) -> None:
         ("same", "recommended parameters, the whole ε on one training"),
         ("one", "recommended parameters, one trial's ε"),
     ):
-        if name in done:
-            record = done[name].record
+        if name in runs:
+            record = runs[name].record
             rows.append(
                 {
                     "total ε": epsilon_text(record.epsilon.exact),
@@ -171,18 +171,18 @@ def _compare(spec: SelectionSpec, found: Selected) -> None:
         pd.DataFrame(rows),
         column_config={"test RMSE": st.column_config.NumberColumn(format="%.4f")},
     )
-    st.caption("Test RMSE is computed on raw data, not released. " + _verdict(found, done))
+    st.caption("Test RMSE is computed on raw data, not released. " + _verdict(selection, runs))
 
 
 def _short(value: Any) -> Any:
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
-def _verdict(found: Selected, done: dict[str, Run]) -> str:
-    if "same" not in done or found.test_rmse is None:
+def _verdict(selection: SelectionResult, runs: dict[str, Run]) -> str:
+    if "same" not in runs or selection.test_rmse is None:
         return ""
-    other = done["same"].record.metric("rmse")
-    if other <= found.test_rmse:
+    other = runs["same"].record.metric("rmse")
+    if other <= selection.test_rmse:
         return (
             "Here choosing did not pay: the same ε spent on one training with recommended"
             " parameters errs less."
