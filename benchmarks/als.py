@@ -24,7 +24,7 @@ from typing import Any
 import dpmf_datasets as datasets
 from benchmarks.als_explicit import cmfrec_seconds, time_to_equal_rmse
 from benchmarks.als_peers import Problem, dpmf, implicit
-from benchmarks.private import skewed
+from benchmarks.private import skewed_ratings
 from benchmarks.report import RESULTS, interval, save
 from dpmf_core import kernels
 from dpmf_core.data.ratings import Ratings
@@ -32,7 +32,7 @@ from dpmf_core.data.splits import SplitSpec, split
 
 RANKS, RIDGE = (32, 64, 128), 1.0
 # what converged means: close to the best of both libraries' CG after so many iterations
-CONVERGED, SLACK = 30, 0.001
+MOST_ITERATIONS, SLACK = 30, 0.001
 
 
 def iteration_seconds(data: Ratings, rank: int, repeats: int) -> dict[str, dict[str, float]]:
@@ -74,44 +74,44 @@ def time_to_equal(data: Ratings, rank: int, repeats: int) -> dict[str, Any]:
     problem = Problem(parts.train, rank, RIDGE)
     fits = {"dpmf CG": (dpmf, True), "implicit CG": (implicit, True), "dpmf": (dpmf, False)}
     took: dict[str, list[list[float]]] = {name: [] for name in fits}
-    reached: dict[str, list[dict[str, float]]] = {}
+    curves: dict[str, list[dict[str, float]]] = {}
 
     for _ in range(repeats):
         for name, (fit, cg) in fits.items():
             points: list[dict[str, float]] = []
 
-            def seen(U: Any, V: Any, points: Any = points) -> None:
+            def add_point(U: Any, V: Any, points: Any = points) -> None:
                 error = problem.held_out_rmse(parts.test, U, V)
                 points.append({"loss": problem.loss(U, V), "held_out_rmse": error})
 
-            took[name].append(fit(problem, CONVERGED, seen, cg))
-            reached[name] = points  # the same in each round
-    return {measure: _to_target(measure, took, reached) for measure in ("loss", "held_out_rmse")}
+            took[name].append(fit(problem, MOST_ITERATIONS, add_point, cg))
+            curves[name] = points  # the same in each round
+    return {measure: _to_target(measure, took, curves) for measure in ("loss", "held_out_rmse")}
 
 
 def _to_target(
-    measure: str, took: dict[str, list[list[float]]], reached: dict[str, list[dict[str, float]]]
+    measure: str, took: dict[str, list[list[float]]], curves: dict[str, list[dict[str, float]]]
 ) -> dict[str, Any]:
-    best = min(reached[name][-1][measure] for name in ("dpmf CG", "implicit CG"))
+    best = min(curves[name][-1][measure] for name in ("dpmf CG", "implicit CG"))
     lowest = 1 - SLACK if measure == "held_out_rmse" else 0.0
     seconds: dict[str, float | None] = {}
-    needed: dict[str, int] = {}
+    iterations: dict[str, int] = {}
     for name, rounds in took.items():
-        away = [point[measure] / best for point in reached[name]]
-        missed = [it for it, share in enumerate(away) if not lowest <= share <= 1 + SLACK]
-        needed[name] = (max(missed) if missed else -1) + 2
-        enough = needed[name] <= CONVERGED
-        times = [sum(each[: needed[name]]) for each in rounds]
+        away = [point[measure] / best for point in curves[name]]
+        outside = [it for it, share in enumerate(away) if not lowest <= share <= 1 + SLACK]
+        iterations[name] = (max(outside) if outside else -1) + 2
+        enough = iterations[name] <= MOST_ITERATIONS
+        times = [sum(each[: iterations[name]]) for each in rounds]
         seconds[name] = statistics.median(times) if enough else None
-    paired = zip(took["implicit CG"], took["dpmf CG"], strict=True)
-    ratios = [sum(a[: needed["implicit CG"]]) / sum(b[: needed["dpmf CG"]]) for a, b in paired]
+    pairs = zip(took["implicit CG"], took["dpmf CG"], strict=True)
+    ratios = [sum(a[: iterations["implicit CG"]]) / sum(b[: iterations["dpmf CG"]]) for a, b in pairs]
     return {
         "target": (1 + SLACK) * best,
         "seconds": seconds,
-        "iterations": needed,
+        "iterations": iterations,
         "times_faster_than_implicit_cg": statistics.median(ratios),
         "interval": interval(ratios),
-        "at_the_end": {name: points[-1][measure] for name, points in reached.items()},
+        "at_the_end": {name: points[-1][measure] for name, points in curves.items()},
     }
 
 
@@ -120,28 +120,28 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="rounds; figures are medians")
     parser.add_argument("--ranks", type=int, nargs="+", default=RANKS)
     parser.add_argument("--part", choices=("iteration", "equal", "explicit"), help="default: all")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.filterwarnings("ignore", module="implicit")
-    data = datasets.load("ml-1m") if datasets.present("ml-1m") else skewed(1_000_000, 6_040, 3_706)
+    data = datasets.load("ml-1m") if datasets.present("ml-1m") else skewed_ratings(1_000_000, 6_040, 3_706)
     kernels.ready()
     for fit in (dpmf, implicit):
         for cg in (False, True):
             fit(Problem(data, 8, RIDGE), 1, lambda U, V: None, cg)  # compiles
     file = RESULTS / "als.json"
-    found: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-    found.pop("machine", None)
-    found |= {"data": data.name, "ratings": len(data), "threads": 1}
+    results: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    results.pop("machine", None)
+    results |= {"data": data.name, "ratings": len(data), "threads": 1}
     parts = {"iteration": iteration_seconds, "equal": time_to_equal}
     for part, measure in parts.items():
-        if chosen.part in (None, part):
-            for rank in chosen.ranks:
-                row = measure(data, rank, chosen.repeats)
-                found.setdefault(part, {})[f"r {rank}"] = row
+        if arguments.part in (None, part):
+            for rank in arguments.ranks:
+                row = measure(data, rank, arguments.repeats)
+                results.setdefault(part, {})[f"r {rank}"] = row
                 print(part, rank, json.dumps(row, indent=1))
-    if chosen.part in (None, "explicit"):
-        found["explicit"] = time_to_equal_rmse(data, rounds=chosen.repeats)
-        print("explicit", json.dumps(found["explicit"]["seconds"], indent=1))
-    save("als", found)
+    if arguments.part in (None, "explicit"):
+        results["explicit"] = time_to_equal_rmse(data, rounds=arguments.repeats)
+        print("explicit", json.dumps(results["explicit"]["seconds"], indent=1))
+    save("als", results)
 
 
 if __name__ == "__main__":

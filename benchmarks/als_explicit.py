@@ -34,24 +34,24 @@ def time_to_equal_rmse(
         curves["dpmf CG"].append(our_curve(parts, rank, ridge, cg=True))
         curves["cmfrec CG"].append(cmfrec_curve(parts, rank, ridge, cg=True))
         curves["cmfrec Cholesky"].append(cmfrec_curve(parts, rank, ridge, cg=False))
-    found = {
+    medians = {
         name: [
             tuple(map(statistics.median, zip(*points, strict=True)))
             for points in zip(*every, strict=True)
         ]
         for name, every in curves.items()
     }
-    target = max(min(error for _, error in found[name]) for name in ("dpmf", "cmfrec CG")) + 0.001
-    reached = {
+    target = max(min(error for _, error in medians[name]) for name in ("dpmf", "cmfrec CG")) + 0.001
+    seconds_to_target = {
         name: next((seconds for seconds, error in curve if error <= target), None)
-        for name, curve in found.items()
+        for name, curve in medians.items()
     }
     return {
         "target_rmse": target,
         "rank": rank,
         "ridge": ridge,
-        "seconds": reached,
-        "curves": found,
+        "seconds": seconds_to_target,
+        "curves": medians,
     }
 
 
@@ -65,15 +65,15 @@ def our_curve(parts: Split, rank: int, ridge: float, cg: bool) -> list[Point]:
         (train.values, (train.items, train.users)), shape=(train.n_items, train.n_users)
     ).tocsr()
     mean = train.values.mean()
-    left, left_by_item = train.values - mean, by_item.data - mean
-    spent = time.process_time() - start
+    residuals, residuals_by_item = train.values - mean, by_item.data - mean
+    seconds = time.process_time() - start
     for _ in range(10):
         start = time.process_time()
-        U = users(train.by_user, train.items, left, V, ridge)
-        V = items(by_item.indptr, by_item.indices, left_by_item, U, ridge)
-        spent += time.process_time() - start
-        found = mean + kernels.predict_pairs(U, V, test.users, test.items)
-        curve.append((spent, rmse(found, test.values)))
+        U = users(train.by_user, train.items, residuals, V, ridge)
+        V = items(by_item.indptr, by_item.indices, residuals_by_item, U, ridge)
+        seconds += time.process_time() - start
+        predictions = mean + kernels.predict_pairs(U, V, test.users, test.items)
+        curve.append((seconds, rmse(predictions, test.values)))
     return curve
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import dpmf_datasets as datasets
 from benchmarks.als import RIDGE, SLACK
 from benchmarks.als_peers import Fit, Problem, dpmf, implicit
-from benchmarks.private import skewed
+from benchmarks.private import skewed_ratings
 from benchmarks.report import RESULTS, save
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.runs.memory import peak_mb
@@ -31,10 +31,10 @@ LIBRARIES: dict[str, Any] = {"dpmf": dpmf, "implicit": implicit}
 ROOT = Path(__file__).parents[1]
 
 
-def measured(dataset: str, fit: Fit) -> dict[str, Any]:
+def measurement(dataset: str, fit: Fit) -> dict[str, Any]:
     """Seconds and held-out error after each iteration, and the peak memory of this process."""
     warnings.filterwarnings("ignore", module="implicit")
-    fit(Problem(skewed(10_000, 300, 200), 8, RIDGE), 1, lambda U, V: None, True)  # compiles
+    fit(Problem(skewed_ratings(10_000, 300, 200), 8, RIDGE), 1, lambda U, V: None, True)  # compiles
     data: Any = datasets.load(dataset)
     parts = split(data.together(), SplitSpec(), 0)
     del data
@@ -48,21 +48,21 @@ def measured(dataset: str, fit: Fit) -> dict[str, Any]:
     return {"seconds": seconds, "errors": errors, "peak_mb": peak_mb()}
 
 
-def compared(dataset: str) -> dict[str, Any]:
+def comparison(dataset: str) -> dict[str, Any]:
     """Both libraries, one after the other, until they stay within SLACK of the better end."""
-    found = {}
+    results = {}
     for library in LIBRARIES:
         command = [sys.executable, "-m", "benchmarks.als_large", dataset, "--library", library]
-        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-        found[library] = json.loads(done.stdout)
-    best = min(it["errors"][-1] for it in found.values())
+        process = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        results[library] = json.loads(process.stdout)
+    best = min(it["errors"][-1] for it in results.values())
     rows = {}
-    for library, it in found.items():
+    for library, it in results.items():
         away = [at for at, error in enumerate(it["errors"]) if abs(error / best - 1) > SLACK]
-        needed = (max(away) if away else -1) + 2
+        iterations = (max(away) if away else -1) + 2
         rows[library] = {
-            "iterations": needed if needed <= ITERATIONS else None,
-            "processor_seconds": sum(it["seconds"][:needed]) if needed <= ITERATIONS else None,
+            "iterations": iterations if iterations <= ITERATIONS else None,
+            "processor_seconds": sum(it["seconds"][:iterations]) if iterations <= ITERATIONS else None,
             "seconds_an_iteration": sum(it["seconds"]) / ITERATIONS,
             "held_out_error": it["errors"][-1],
             "peak_mb": it["peak_mb"],
@@ -74,15 +74,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="*", default=["cinema-10m"])
     parser.add_argument("--library", choices=LIBRARIES, help="this one alone, in this process")
-    asked = parser.parse_args()
-    if asked.library:
-        (dataset,) = asked.datasets
-        print(json.dumps(measured(dataset, LIBRARIES[asked.library])))
+    arguments = parser.parse_args()
+    if arguments.library:
+        (dataset,) = arguments.datasets
+        print(json.dumps(measurement(dataset, LIBRARIES[arguments.library])))
         return
     file = RESULTS / "als_large.json"
-    for dataset in asked.datasets:
+    for dataset in arguments.datasets:
         rows = json.loads(file.read_text())["rows"] if file.exists() else []
-        row = compared(dataset) | {"load_average": os.getloadavg()[0]}
+        row = comparison(dataset) | {"load_average": os.getloadavg()[0]}
         print(json.dumps(row, indent=1), flush=True)
         save("als_large", {"rows": [*(it for it in rows if it["dataset"] != dataset), row]})
 

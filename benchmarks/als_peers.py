@@ -18,8 +18,8 @@ from dpmf_core import kernels
 from dpmf_core.data.ratings import Ratings
 
 Array = npt.NDArray[Any]
-Seen = Callable[[Array, Array], None]  # of user and item factors, after each iteration
-Fit = Callable[["Problem", int, Seen], list[float]]  # seconds of each iteration
+Observer = Callable[[Array, Array], None]  # of user and item factors, after each iteration
+Fit = Callable[["Problem", int, Observer], list[float]]  # seconds of each iteration
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,20 @@ class Problem:
     def loss(self, U: Array, V: Array) -> float:
         """The objective, in float64 where it is summed."""
         data = self.data
-        found = kernels.predict_pairs(U, V, data.users, data.items, threads=1).astype(float)
+        predictions = kernels.predict_pairs(U, V, data.users, data.items, threads=1).astype(float)
         confidence = 1 + data.values.astype(float)
-        rated = (confidence * (1 - found) ** 2 - found**2).sum()
+        of_ratings = (confidence * (1 - predictions) ** 2 - predictions**2).sum()
         X, Y = U.astype(float), V.astype(float)
         everywhere = ((X.T @ X) * (Y.T @ Y)).sum()
-        return float(rated + everywhere + self.ridge * ((X**2).sum() + (Y**2).sum()))
+        return float(of_ratings + everywhere + self.ridge * ((X**2).sum() + (Y**2).sum()))
 
     def held_out_rmse(self, test: Ratings, U: Array, V: Array) -> float:
         """Of the preference, 1, of held-out rated cells."""
-        found = kernels.predict_pairs(U, V, test.users, test.items, threads=1).astype(float)
-        return float(np.sqrt(np.mean((1 - found) ** 2)))
+        predictions = kernels.predict_pairs(U, V, test.users, test.items, threads=1).astype(float)
+        return float(np.sqrt(np.mean((1 - predictions) ** 2)))
 
 
-def dpmf(problem: Problem, iterations: int, seen: Seen, cg: bool) -> list[float]:
+def dpmf(problem: Problem, iterations: int, observe: Observer, cg: bool) -> list[float]:
     data, (U, V), took = problem.data, problem.start(), []
     starts, order = data.by_item
     # beside the 1 of every cell: (c - 1) (c / (c - 1) - u . v)^2
@@ -62,21 +62,21 @@ def dpmf(problem: Problem, iterations: int, seen: Seen, cg: bool) -> list[float]
     weights = (data.values, data.values[order])
 
     def half(rows: tuple[Array, ...], weights: Array, F: Array, last: Array) -> Array:
-        given = {"base": F.T @ F, "weights": weights, "threads": 1}
+        options = {"base": F.T @ F, "weights": weights, "threads": 1}
         if cg:
-            return kernels.refine_rows(*rows, F, problem.ridge, last, **given)
-        return kernels.solve_rows(*rows, F, problem.ridge, **given)
+            return kernels.refine_rows(*rows, F, problem.ridge, last, **options)
+        return kernels.solve_rows(*rows, F, problem.ridge, **options)
 
     for _ in range(iterations):
         began = time.process_time()
         U = half(by_user, weights[0], V, U)
         V = half(by_item, weights[1], U, V)
         took.append(time.process_time() - began)
-        seen(U, V)
+        observe(U, V)
     return took
 
 
-def implicit(problem: Problem, iterations: int, seen: Seen, cg: bool) -> list[float]:
+def implicit(problem: Problem, iterations: int, observe: Observer, cg: bool) -> list[float]:
     from implicit.cpu.als import AlternatingLeastSquares
 
     data, took = problem.data, []
@@ -96,7 +96,7 @@ def implicit(problem: Problem, iterations: int, seen: Seen, cg: bool) -> list[fl
 
     def after(*_: Any) -> None:
         took.append(time.process_time() - clock[0])
-        seen(model.user_factors, model.item_factors)
+        observe(model.user_factors, model.item_factors)
         clock[0] = time.process_time()
 
     clock[0] = time.process_time()

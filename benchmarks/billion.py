@@ -31,7 +31,7 @@ def run(dataset: str, algorithm: str) -> dict[str, Any]:
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=answer, env=os.environ | {"DPMF_DATA": empty}
         )
-        _, status, used = os.wait4(process.pid, 0)
+        _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
         if os.waitstatus_to_exitcode(status):
             raise RuntimeError(f"{algorithm} on {dataset} failed.")
@@ -42,8 +42,8 @@ def run(dataset: str, algorithm: str) -> dict[str, Any]:
         "algorithm": algorithm,
         "rmse": record["metrics"]["rmse"],
         "seconds": seconds,
-        "processor_seconds": used.ru_utime + used.ru_stime,
-        "peak_mb": used.ru_maxrss / 1024,
+        "processor_seconds": usage.ru_utime + usage.ru_stime,
+        "peak_mb": usage.ru_maxrss / 1024,
         "load_average": os.getloadavg()[0],
     }
 
@@ -52,9 +52,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="*", default=DATASETS)
     parser.add_argument("--algorithms", nargs="+", default=ALGORITHMS)
-    asked = parser.parse_args()
-    for dataset in asked.datasets:
-        for algorithm in asked.algorithms:
+    arguments = parser.parse_args()
+    for dataset in arguments.datasets:
+        for algorithm in arguments.algorithms:
             row = run(dataset, algorithm)
             print(row, flush=True)
             file = RESULTS / "billion.json"

@@ -42,10 +42,10 @@ class Worker:
         self._process.wait()
 
 
-def interleaved(
+def paired_answers(
     old: Worker,
     new: Worker,
-    asked: dict[str, Any],
+    request: dict[str, Any],
     cost: Callable[[Any], float],
     pairs: tuple[int, int],
     seconds: float,
@@ -56,11 +56,11 @@ def interleaved(
     cost more than `seconds` together.
     """
     for worker in (old, new):
-        worker.ask(**asked, seed=0)
-    before, after, spent = list[Any](), list[Any](), 0.0
-    while len(before) < pairs[0] or (len(before) < pairs[1] and spent < seconds):
+        worker.ask(**request, seed=0)
+    before, after, total = list[Any](), list[Any](), 0.0
+    while len(before) < pairs[0] or (len(before) < pairs[1] and total < seconds):
         seed, turns = len(before) + 1, [(old, before), (new, after)]
-        for worker, found in turns if seed % 2 else reversed(turns):
-            found.append(worker.ask(**asked, seed=seed))
-            spent += cost(found[-1])
+        for worker, answers in turns if seed % 2 else reversed(turns):
+            answers.append(worker.ask(**request, seed=seed))
+            total += cost(answers[-1])
     return before, after

@@ -48,9 +48,9 @@ ALGORITHM = "dpals"
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class Watch(threading.Thread):
@@ -73,8 +73,8 @@ class Watch(threading.Thread):
     def servers(self) -> list[psutil.Process]:
         """What draws pages: the server itself, or those that `serve` has started."""
         below = self.root.children()
-        found = [it for it in below if any(part.endswith("app.py") for part in it.cmdline())]
-        return found or [self.root]
+        processes = [it for it in below if any(part.endswith("app.py") for part in it.cmdline())]
+        return processes or [self.root]
 
     @property
     def server_mb(self) -> float:
@@ -95,17 +95,17 @@ async def one(
     base: str, query: str, number: int, rng: random.Random
 ) -> tuple[Student, list[tuple[float, str]]]:
     await asyncio.sleep(rng.uniform(0, OPENING))
-    said = []
+    results = []
     async with Student(base, query) as student:
         await student.opened()
         for epsilon in rng.sample(PRESETS, 5):
             await asyncio.sleep(rng.uniform(*THINKING))
             await student.touch("sidebar.eps", epsilon, epsilon)
-            said.append((epsilon, await student.result(epsilon)))
+            results.append((epsilon, await student.result(epsilon)))
         own = round(3 + 0.01 * number, 2)
         await student.touch("sidebar.eps", own, own)
-        said.append((own, await student.result(own, whole=True)))
-    return student, said
+        results.append((own, await student.result(own, whole=True)))
+    return student, results
 
 
 def witness(base: str, query: str, number: int, out: list[Any]) -> None:
@@ -121,7 +121,7 @@ def witness(base: str, query: str, number: int, out: list[Any]) -> None:
         page.set_default_timeout(120_000)
         page.goto(f"{base}/explore?{query}")
         page.wait_for_selector("h1:has-text('At ε =')")
-        waits, said = [], []
+        waits, results = [], []
         for epsilon in rng.sample(PRESETS, 5):
             page.wait_for_timeout(1000 * rng.uniform(*THINKING))
             box = page.get_by_label("ε, exactly")
@@ -133,17 +133,17 @@ def witness(base: str, query: str, number: int, out: list[Any]) -> None:
             waits.append(time.perf_counter() - began)
             page.wait_for_selector(f"h1:has-text('At ε = {epsilon:g},')")
             page.wait_for_selector("[data-test-script-state=notRunning]")
-            said.append((epsilon, rmse_in(page.get_by_text(SENTENCE).first.inner_text())))
+            results.append((epsilon, rmse_in(page.get_by_text(SENTENCE).first.inner_text())))
         faults = page.get_by_test_id("stException").count()
         browser.close()
-    out.append((waits, said, faults))
+    out.append((waits, results, faults))
 
 
 def expected(data: str, epsilons: set[float], delta: float, seed: int) -> dict[float, set[str]]:
     """What a page may say of each epsilon: the median of the draws that have finished,
     whichever these are.
     """
-    found = {}
+    texts = {}
     for epsilon in epsilons:
         budget = {"epsilon": epsilon, "delta": delta}
         specs = [
@@ -154,11 +154,11 @@ def expected(data: str, epsilons: set[float], delta: float, seed: int) -> dict[f
         several = itertools.chain.from_iterable(
             itertools.combinations(errors, count) for count in range(1, DRAWS + 1)
         )
-        found[epsilon] = {f"{statistics.median(some):.3f}" for some in several}
-    return found
+        texts[epsilon] = {f"{statistics.median(some):.3f}" for some in several}
+    return texts
 
 
-def created() -> dict[str, str]:
+def creation_times() -> dict[str, str]:
     """When each stored run was made: one that is trained twice would be stored twice, with
     another moment.
     """
@@ -166,12 +166,12 @@ def created() -> dict[str, str]:
 
     store = Store()
     try:
-        return {row["key"]: row["created"] for row in store.rows()}
+        return {row["key"]: row["creation_times"] for row in store.rows()}
     finally:
         store.close()
 
 
-def served(folder: str, port: int, log: Any, processes: int = 1) -> subprocess.Popen[bytes]:
+def start_server(folder: str, port: int, log: Any, processes: int = 1) -> subprocess.Popen[bytes]:
     alone = ["streamlit", "run", "app.py", "--server.port", str(port)]
     several = ["dpmf_core", "serve", "--processes", str(processes), "--port", str(port)]
     env = {
@@ -219,12 +219,12 @@ async def whole_class(
         ]
     )
     count = students if kind else students - LEAVERS - OTHERS
-    told = await asyncio.gather(
+    students_results = await asyncio.gather(
         *(one(base, query, number, random.Random(number)) for number in range(count))
     )
     over.set()
     await asyncio.gather(*leaving)
-    return told, {name: await task for name, task in tasks.items()}
+    return students_results, {name: await task for name, task in tasks.items()}
 
 
 def main() -> None:
@@ -241,32 +241,32 @@ def main() -> None:
     parser.add_argument(
         "--kind", action="store_true", help="nobody sweeps, audits, uploads or leaves"
     )
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         # a class starts with compiled kernels
         os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
         os.environ["DPMF_DATA"] = folder
-        from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, signed
+        from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
 
-        link = {"data": asked.data, "algo": ALGORITHM, "seed": "0"}
-        locked = ("data", "algo", "seed")
-        shared = LessonLink.parse(page="explore", query=link, locked=locked, title="A class")
-        query = f"class={signed(LessonSequence.parse(steps=(shared,)))}"
+        link = {"data": arguments.data, "algo": ALGORITHM, "seed": "0"}
+        locked_facts = ("data", "algo", "seed")
+        shared = LessonLink.parse(page="explore", query=link, locked=locked_facts, title="A class")
+        query = f"class={link_token(LessonSequence.parse(steps=(shared,)))}"
         port = free_port()
         base, path = f"http://127.0.0.1:{port}", Path(folder) / "server.log"
         with path.open("wb") as log:
-            child = served(folder, port, log, asked.processes)
+            child = start_server(folder, port, log, arguments.processes)
             try:
-                found = lesson(asked, base, query, child.pid)
+                results = lesson(arguments, base, query, child.pid)
             finally:
                 child.terminate()
                 child.wait(30)
         text = path.read_text(errors="replace")
-    found["exceptions_in_the_log"] = text.count("Traceback") + text.count("Exception")
-    found["log_lines"] = len(text.splitlines())
-    save(result_name(asked.kind, asked.processes), found)
-    print(json.dumps(found, indent=1))
-    if found["exceptions_in_the_log"]:
+    results["exceptions_in_the_log"] = text.count("Traceback") + text.count("Exception")
+    results["log_lines"] = len(text.splitlines())
+    save(result_name(arguments.kind, arguments.processes), results)
+    print(json.dumps(results, indent=1))
+    if results["exceptions_in_the_log"]:
         print(text[-4000:], file=sys.stderr)
 
 
@@ -275,84 +275,84 @@ def result_name(kind: bool, processes: int) -> str:
     return f"classroom{'-calm' * kind}{f'-{processes}' * (processes > 1)}"
 
 
-def answered(asked: argparse.Namespace, told: list[Any], seen: list[Any]) -> dict[str, Any]:
-    """How long students waited, what they were shown, and whether it was right. told: a student and
-    her results each; seen: of each browser its waits, results and faults.
+def answer_figures(arguments: argparse.Namespace, students: list[Any], browsers: list[Any]) -> dict[str, Any]:
+    """How long students waited, what they were shown, and whether it was right. students: a student and
+    her results each; browsers: of each browser its waits, results and faults.
     """
-    said = [pair for _, pairs in told for pair in pairs] + [
-        pair for _, pairs, _ in seen for pair in pairs
+    results = [pair for _, pairs in students for pair in pairs] + [
+        pair for _, pairs, _ in browsers for pair in pairs
     ]
     right = expected(
-        asked.data,
-        {epsilon for epsilon, _ in said},
-        5e-5 if asked.data == "cinema-small" else 5e-6,
+        arguments.data,
+        {epsilon for epsilon, _ in results},
+        5e-5 if arguments.data == "cinema-small" else 5e-6,
         0,
     )
-    waits, drawn = (
-        np.array([wait for student, _ in told for wait in held(student)])
-        for held in (lambda it: it.answers, lambda it: it.drawn)
+    waits, drawings = (
+        np.array([wait for student, _ in students for wait in times(student)])
+        for times in (lambda it: it.answers, lambda it: it.drawn)
     )
-    in_browsers = [wait for waits_, _, _ in seen for wait in waits_]
-    messages = [text for student, _ in told for text in student.messages]
+    in_browsers = [wait for waits_, _, _ in browsers for wait in waits_]
+    messages = [text for student, _ in students for text in student.messages]
     return {
         "widgets": len(waits),
         "answer_median": round(float(np.median(waits)), 3),
         "answer_95th": round(float(np.quantile(waits, 0.95)), 3),
         "answer_most": round(float(waits.max()), 3),
-        "drawn_median": round(float(np.median(drawn)), 3),
-        "drawn_95th": round(float(np.quantile(drawn, 0.95)), 3),
-        "pages_drawn": sum(student.whole for student, _ in told),
-        "fragments_drawn": sum(student.parts for student, _ in told),
-        "browser_card_median": round(float(np.median(in_browsers)), 3) if seen else None,
-        "results": len(said),
-        "wrong_results": [pair for pair in said if pair[1] not in right[pair[0]]],
+        "drawn_median": round(float(np.median(drawings)), 3),
+        "drawn_95th": round(float(np.quantile(drawings, 0.95)), 3),
+        "pages_drawn": sum(student.whole for student, _ in students),
+        "fragments_drawn": sum(student.parts for student, _ in students),
+        "browser_card_median": round(float(np.median(in_browsers)), 3) if browsers else None,
+        "results": len(results),
+        "wrong_results": [pair for pair in results if pair[1] not in right[pair[0]]],
         "exceptions_on_pages": (
-            sum("exception" in text for text in messages) + sum(faults for _, _, faults in seen)
+            sum("exception" in text for text in messages) + sum(faults for _, _, faults in browsers)
         ),
         "queue_told": sum("your turn" in text for text in messages),
     }
 
 
-def lesson(asked: argparse.Namespace, base: str, query: str, pid: int) -> dict[str, Any]:
+def lesson(arguments: argparse.Namespace, base: str, query: str, pid: int) -> dict[str, Any]:
     """The class itself; what was seen of it."""
     watch = Watch(pid)
     asyncio.run(visit(base, query))  # the teacher looks first
-    before, spent, alone = watch.now(), watch.processor_seconds, watch.server_mb
+    before, seconds, alone = watch.now(), watch.processor_seconds, watch.server_mb
     watch.start()
-    seen: list[Any] = []
+    browser_results: list[Any] = []
     browsers = [
-        threading.Thread(target=witness, args=(base, query, number, seen))
-        for number in range(asked.browsers)
+        threading.Thread(target=witness, args=(base, query, number, browser_results))
+        for number in range(arguments.browsers)
     ]
     began = time.perf_counter()
     for thread in browsers:
         thread.start()
-    told, others = asyncio.run(
-        whole_class(base, query, asked.students - asked.browsers, asked.kind)
+    students, others = asyncio.run(
+        whole_class(base, query, arguments.students - arguments.browsers, arguments.kind)
     )
     took = time.perf_counter() - began
     for thread in browsers:
         thread.join()
-    spent = watch.processor_seconds - spent
-    left = asyncio.run(unfinished(base))
-    first = created()
-    answers = answered(asked, told, seen)
-    time.sleep(asked.after)
+    seconds = watch.processor_seconds - seconds
+    queue_text = asyncio.run(queue_sentence(base))
+    first = creation_times()
+    answers = answer_figures(arguments, students, browser_results)
+    time.sleep(arguments.after)
     asyncio.run(visit(base, query))  # whoever comes next
     after = watch.now()
     watch.over.set()
     return {
-        "students": asked.students,
-        "processes": asked.processes,
-        "data": asked.data,
-        "browsers": len(seen),
+        "students": arguments.students,
+        "processes": arguments.processes,
+        "data": arguments.data,
+        "browsers": len(browser_results),
         "seconds": round(took, 1),
-        "server_processor_seconds": round(spent, 1),
+        "server_processor_seconds": round(seconds, 1),
         **answers,
         "others": others,
-        "still_said": left,
+        "still_said": queue_text,
         "runs_stored": len(first),
-        "trained_twice": twice(first, created()),
+        "trained_twice": twice(first, creation_times()),
         "server_before_mb": round(alone),
         "server_after_mb": round(watch.server_mb),
         "memory_before_mb": round(before),
@@ -365,7 +365,7 @@ def twice(first: dict[str, str], second: dict[str, str]) -> int:
     return sum(second.get(key, moment) != moment for key, moment in first.items())
 
 
-async def unfinished(base: str) -> str:
+async def queue_sentence(base: str) -> str:
     """What the Trade-off page says of the queue just after the class."""
     async with Student(
         base, "data=cinema-small&epsilons=1,2,3,4,5,6,7,8,9,10&draws=3", "trade-off"

@@ -51,25 +51,25 @@ class Log:
         return [pen.scale / pen.leaf.sensitivity for pen in self.pens]
 
     @contextlib.contextmanager
-    def kept(self) -> Iterator[None]:
+    def recording(self) -> Iterator[None]:
         """Logs what this process draws, within."""
         from dpmf_core.privacy.noise import Release
 
         publish, pens = Release._publish, self.pens
 
-        def logged(pen: Any, part: Any, noise: Any) -> Any:
-            if not any(pen is known for known in pens):
+        def log_and_publish(pen: Any, part: Any, noise: Any) -> Any:
+            if not any(pen is it for it in pens):
                 pens.append(pen)
             return publish(pen, part, noise)
 
-        setattr(Release, "_publish", logged)  # noqa: B010
+        setattr(Release, "_publish", log_and_publish)  # noqa: B010
         try:
             yield
         finally:
             setattr(Release, "_publish", publish)  # noqa: B010
 
 
-def composed(multipliers: list[float], delta: float = DELTA) -> float:
+def composed_epsilon(multipliers: list[float], delta: float = DELTA) -> float:
     """Epsilon of Gaussian releases together: the root of delta = Phi(mu/2 - eps/mu) - e^eps
     Phi(-mu/2 - eps/mu) (Balle & Wang 2018), by bisection.
     """
@@ -91,8 +91,8 @@ def composed(multipliers: list[float], delta: float = DELTA) -> float:
 class Person:
     """A session in which somebody brought ratings, and what she clicks."""
 
-    def __init__(self, brought: Any) -> None:
-        self.entry = brought.entry
+    def __init__(self, upload: Any) -> None:
+        self.entry = upload.entry
         self.app = AppTest.from_string(SCRIPT, default_timeout=PATIENCE)
         state = self.app.session_state
         state["data.own"] = {self.entry.id: self.entry}
@@ -224,18 +224,18 @@ def ratings(users: int) -> bytes:
     return ("user,item,rating\n" + "\n".join(rows) + "\n").encode()
 
 
-def hour(users: int, quick: bool, told: Callable[[str, float, float, str, int], None]) -> None:
+def hour(users: int, quick: bool, report: Callable[[str, float, float, str, int], None]) -> None:
     """All clicks; after each, `told` is called with what was clicked, the odometer, the
     independent composition, the page's figure and releases so far.
     """
     from dpmf_datasets import session_files
 
-    brought, log = session_files.ratings(ratings(users), "clinic.csv", {}, (1.0, 5.0)), Log()
-    with log.kept():
-        person = Person(brought)
+    upload, log = session_files.ratings(ratings(users), "clinic.csv", {}, (1.0, 5.0)), Log()
+    with log.recording():
+        person = Person(upload)
 
         def did(what: str) -> None:
-            told(what, person.odometer, composed(log.multipliers), person.figure, len(log.pens))
+            report(what, person.odometer, composed_epsilon(log.multipliers), person.figure, len(log.pens))
 
         person.goes_to("explore/page.py")
         did("opens Explore")
@@ -269,7 +269,7 @@ def hour(users: int, quick: bool, told: Callable[[str, float, float, str, int], 
         person.app.number_input(key="tune.trials").set_value(3).run()
         person.presses("tune.go")
         did("searches over parameters")
-        again = Person(brought)
+        again = Person(upload)
         again.goes_to("explore/page.py")
         person = again
         did("opens the same file's page in a new session")
@@ -282,7 +282,7 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="leave out further draws, the target and the trade-off"
     )
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ["DPMF_ENGINE"] = "threads"
     with tempfile.TemporaryDirectory() as folder:
         # as a server that has been warmed
@@ -290,16 +290,16 @@ def main() -> None:
         os.environ["DPMF_DATA"] = folder
         worst = 0.0
 
-        def told(what: str, odometer: float, drawn: float, shown: str, releases: int) -> None:
+        def report(what: str, odometer: float, composition: float, figure: str, releases: int) -> None:
             nonlocal worst
-            worst = max(worst, abs(odometer - drawn))
+            worst = max(worst, abs(odometer - composition))
             print(
-                f"{what:58} odometer {odometer:8.4f}  drawn {drawn:8.4f} in {releases:4} releases "
-                f" page: {shown}",
+                f"{what:58} odometer {odometer:8.4f}  drawn {composition:8.4f} in {releases:4} releases "
+                f" page: {figure}",
                 flush=True,
             )
 
-        hour(asked.users, asked.quick, told)
+        hour(arguments.users, arguments.quick, report)
         print(f"largest difference {worst:.1e}")
         from dpmf_core.engine.executor import engine
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.checkouts import Worker, interleaved
+from benchmarks.checkouts import Worker, paired_answers
 from benchmarks.report import interval, save
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 
@@ -21,10 +21,10 @@ LEAST, MOST, SECONDS = 5, 41, 20.0  # pairs of one algorithm and size; how long 
 WORKER = Path(__file__).with_name("curator_worker.py")
 
 
-def compared(old: Worker, new: Worker, algorithm: str, size: tuple[int, ...]) -> dict[str, Any]:
+def comparison(old: Worker, new: Worker, algorithm: str, size: tuple[int, ...]) -> dict[str, Any]:
     """A row of the table."""
-    asked: dict[str, Any] = {"algorithm": algorithm, "size": size}
-    before, after = interleaved(old, new, asked, float, (LEAST, MOST), SECONDS)
+    request: dict[str, Any] = {"algorithm": algorithm, "size": size}
+    before, after = paired_answers(old, new, request, float, (LEAST, MOST), SECONDS)
     ratios = np.array(after) / np.array(before)
     low, high = interval(ratios)
     return {
@@ -51,17 +51,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("old", type=Path)
     parser.add_argument("algorithms", nargs="*")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     private = [name for name, kind in REGISTRY.items() if issubclass(kind, PrivateAlgorithm)]
-    old, new = Worker(given.old, WORKER), Worker(Path(__file__).parents[1], WORKER)
+    old, new = Worker(arguments.old, WORKER), Worker(Path(__file__).parents[1], WORKER)
     rows = []
-    for name in given.algorithms or private:
+    for name in arguments.algorithms or private:
         for size in (RATINGS if REGISTRY[name].task == "ratings" else SAMPLES).values():
-            rows.append(compared(old, new, name, size))
+            rows.append(comparison(old, new, name, size))
             print(in_words(rows[-1]), flush=True)
     old.close()
     new.close()
-    if not given.algorithms:
+    if not arguments.algorithms:
         save("curator", {"rows": rows})
 
 

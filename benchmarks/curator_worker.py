@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, "")
 
 
-def named(name: str, *modules: str) -> Any:
+def import_name(name: str, *modules: str) -> Any:
     """A name from the first of these modules that has it. Raises ImportError."""
     for module in modules:
         try:
@@ -32,7 +32,7 @@ def ratings(n_users: int, n_items: int, count: int) -> Any:
     items = np.minimum(n_items * random.random(count) ** 2, n_items - 1).astype(int)
     U, V = random.standard_normal((n_users, 3)), random.standard_normal((n_items, 3))
     values = 3 + 0.6 * np.einsum("ij,ij->i", U[users], V[items]) + random.normal(0, 0.3, count)
-    of = named("Ratings", "dpmf_core.data.ratings", "dpmf_core.data").of
+    of = import_name("Ratings", "dpmf_core.data.ratings", "dpmf_core.data").of
     return of(users, items, values, n_users=n_users, n_items=n_items, bounds=(1, 5), public=True)
 
 
@@ -40,7 +40,7 @@ def samples(n: int, n_features: int) -> Any:
     """Rows made of six parts."""
     random = np.random.default_rng(0)
     X = random.gamma(0.3, 1.0, (n, 6)) @ random.gamma(0.3, 1.0, (6, n_features))
-    of = named("Samples", "dpmf_core.data.samples", "dpmf_core.samples").of
+    of = import_name("Samples", "dpmf_core.data.samples", "dpmf_core.samples").of
     return of(X, public=True)
 
 
@@ -50,30 +50,30 @@ def fit(name: str, data: Any, seed: int) -> float:
     from dpmf_core.privacy import Budget, Noise, calibrate
 
     budget = Budget(epsilon=1.0, delta=1e-6)
-    made: Any = algorithms.build(name, {}, data.shape, budget)
-    plan = made.plan(data.shape, calibrate(lambda level: made.plan(data.shape, level), budget))
+    algorithm: Any = algorithms.build(name, {}, data.shape, budget)
+    plan = algorithm.plan(data.shape, calibrate(lambda level: algorithm.plan(data.shape, level), budget))
     noise = Noise(plan, np.random.SeedSequence(seed), 1)
     rng = algorithms.Streams(np.random.default_rng(seed), seed)
-    blas = named("single_threaded_blas", "dpmf_core.kernels")
+    blas = import_name("single_threaded_blas", "dpmf_core.kernels")
     with blas:
         start = time.process_time()
         if hasattr(algorithms, "train"):
-            algorithms.train(made, data, noise, rng)
+            algorithms.train(algorithm, data, noise, rng)
         else:
-            made.fit(data, noise=noise, rng=rng)
+            algorithm.fit(data, noise=noise, rng=rng)
         return time.process_time() - start
 
 
 def main() -> None:
-    held: dict[str, Any] = {}
+    data_sets: dict[str, Any] = {}
     for line in sys.stdin:
-        asked = json.loads(line)
-        size = json.dumps(asked["size"])
-        if size not in held:
-            held[size] = (
-                ratings(*asked["size"]) if len(asked["size"]) == 3 else samples(*asked["size"])
+        request = json.loads(line)
+        size = json.dumps(request["size"])
+        if size not in data_sets:
+            data_sets[size] = (
+                ratings(*request["size"]) if len(request["size"]) == 3 else samples(*request["size"])
             )
-        print(json.dumps(fit(asked["algorithm"], held[size], asked["seed"])), flush=True)
+        print(json.dumps(fit(request["algorithm"], data_sets[size], request["seed"])), flush=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.checkouts import Worker, interleaved
+from benchmarks.checkouts import Worker, paired_answers
 from benchmarks.report import interval, save
 from dpmf_datasets import present
 
@@ -23,13 +23,13 @@ LEAST, MOST, SECONDS = 5, 21, 20.0  # pairs of one algorithm and size; how long 
 WORKER = Path(__file__).with_name("end_to_end_worker.py")
 
 
-def compared(old: Worker, new: Worker, algorithm: str, data: dict[str, Any]) -> dict[str, Any]:
+def comparison(old: Worker, new: Worker, algorithm: str, data: dict[str, Any]) -> dict[str, Any]:
     """A row of the table."""
-    asked: dict[str, Any] = {"algorithm": algorithm, "data": data}
+    request: dict[str, Any] = {"algorithm": algorithm, "data": data}
     if algorithm not in WITHOUT_BUDGET:
-        asked["budget"] = BUDGET
-    before, after = interleaved(
-        old, new, asked, lambda it: float(it["processor"]), (LEAST, MOST), SECONDS
+        request["budget"] = BUDGET
+    before, after = paired_answers(
+        old, new, request, lambda it: float(it["processor"]), (LEAST, MOST), SECONDS
     )
     ratios = np.array([it["processor"] for it in after]) / [it["processor"] for it in before]
     low, high = interval(ratios)
@@ -50,8 +50,8 @@ def compared(old: Worker, new: Worker, algorithm: str, data: dict[str, Any]) -> 
     }
 
 
-def _median(found: list[dict[str, float]], name: str) -> float:
-    return float(np.median([it[name] for it in found]))
+def _median(answers: list[dict[str, float]], name: str) -> float:
+    return float(np.median([it[name] for it in answers]))
 
 
 def in_words(row: dict[str, Any]) -> str:
@@ -68,17 +68,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("old", type=Path)
     parser.add_argument("algorithms", nargs="*")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     name = "ml-1m" if present("ml-1m") else "cinema"
-    old, new = Worker(given.old, WORKER), Worker(Path(__file__).parents[1], WORKER)
+    old, new = Worker(arguments.old, WORKER), Worker(Path(__file__).parents[1], WORKER)
     rows = []
     for data in ({"id": name, "top_items": 400}, {"id": name}):
-        for algorithm in given.algorithms or ALGORITHMS:
-            rows.append(compared(old, new, algorithm, data))
+        for algorithm in arguments.algorithms or ALGORITHMS:
+            rows.append(comparison(old, new, algorithm, data))
             print(in_words(rows[-1]), flush=True)
     old.close()
     new.close()
-    if not given.algorithms:
+    if not arguments.algorithms:
         save("end_to_end", {"rows": rows})
 
 

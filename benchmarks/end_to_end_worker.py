@@ -34,27 +34,27 @@ def checkout() -> tuple[Any, ...]:
     return run, RunSpec, Store, ByRatings
 
 
-def measured(asked: dict[str, Any], folder: Path) -> dict[str, float]:
+def measurement(request: dict[str, Any], folder: Path) -> dict[str, float]:
     """Seconds of processor time of one run until it is stored, the share of them that a run saves
     which nobody judges, and its error.
     """
     run, RunSpec, Store, ByRatings = checkout()
 
-    def timed(seed: int) -> tuple[Any, float]:
-        spec = RunSpec.parse(**{**asked, "seed": seed})
+    def run_and_time(seed: int) -> tuple[Any, float]:
+        spec = RunSpec.parse(**{**request, "seed": seed})
         start = time.process_time()
-        made = run(spec)
-        Store(folder).put(made)
-        return made, time.process_time() - start
+        result = run(spec)
+        Store(folder).put(result)
+        return result, time.process_time() - start
 
-    made, whole = timed(asked["seed"])
-    record = made.record
+    result, whole = run_and_time(request["seed"])
+    record = result.record
     with (
         unittest.mock.patch.object(ByRatings, "point", lambda self, model: {}),
         unittest.mock.patch.object(ByRatings, "figures", lambda self, model: ({}, {})),
     ):
         # another split of the same sizes: that of the run before is in memory still
-        _, alone = timed(asked["seed"] + OTHER)
+        _, alone = run_and_time(request["seed"] + OTHER)
     return {
         "processor": whole,
         "judging": 1 - alone / whole,
@@ -65,7 +65,7 @@ def measured(asked: dict[str, Any], folder: Path) -> dict[str, float]:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for line in sys.stdin:
-            print(json.dumps(measured(json.loads(line), Path(folder))), flush=True)
+            print(json.dumps(measurement(json.loads(line), Path(folder))), flush=True)
 
 
 if __name__ == "__main__":

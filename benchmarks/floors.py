@@ -29,9 +29,9 @@ EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 def some_users(data: Ratings, count: int) -> Ratings:
     """`count` users, drawn by a hash, under new ids."""
-    kept = np.sort(np.argsort(keyed_uniform(0, np.arange(data.n_users)))[:count])
+    users = np.sort(np.argsort(keyed_uniform(0, np.arange(data.n_users)))[:count])
     new = np.full(data.n_users, -1)
-    new[kept] = np.arange(count)
+    new[users] = np.arange(count)
     inside = new[data.users] >= 0
     return Ratings.of(
         new[data.users[inside]],
@@ -57,7 +57,7 @@ def figure(
     spec = RunSpec.parse(
         data={"id": data.name}, algorithm=algorithm, parameters=parameters, budget=budget, seed=seed
     )
-    return float(run(spec, given=data).record.metrics[metric])
+    return float(run(spec, input_data=data).record.metrics[metric])
 
 
 def medians(
@@ -76,8 +76,8 @@ def medians(
     }
 
 
-def told(rows: Iterator[Row]) -> list[Row]:
-    found = []
+def print_rows(rows: Iterator[Row]) -> list[Row]:
+    out = []
     for row in rows:
         print(
             ", ".join(
@@ -88,8 +88,8 @@ def told(rows: Iterator[Row]) -> list[Row]:
             ),
             flush=True,
         )
-        found.append(row)
-    return found
+        out.append(row)
+    return out
 
 
 def ratings_sets() -> Iterator[Ratings]:
@@ -158,12 +158,12 @@ def parts(seeds: int) -> Iterator[Row]:
     for data in sample_sets():
         mean = figure(data, "nmf", None, 0, "trivial_objective", iterations=1)
         for epsilon in EPSILONS[:5]:
-            found = medians(data, ("oneshot-nmf", "dp-nmf"), epsilon, seeds, "objective")
+            figures = medians(data, ("oneshot-nmf", "dp-nmf"), epsilon, seeds, "objective")
             yield {
                 "data": data.name,
                 "rows": len(data),
                 "epsilon": epsilon,
-                **found,
+                **figures,
                 "mean row": mean,
             }
 
@@ -175,14 +175,14 @@ def subspace(seeds: int) -> Iterator[Row]:
         (lowrank(20_000, 15_000, p=0.02), (5.0, 10.0, 20.0)),
     ):
         for epsilon in epsilons:
-            found = {
+            figures = {
                 name: statistics.median(
                     figure(data, "spectral", epsilon, seed, "rmse", biases=False, release=name)
                     for seed in range(100, 100 + seeds)
                 )
                 for name in ("covariance", "iteration")
             }
-            yield {"data": data.name, "items": data.n_items, "epsilon": epsilon, **found}
+            yield {"data": data.name, "items": data.n_items, "epsilon": epsilon, **figures}
 
 
 TABLES: dict[str, Callable[[int], Iterator[Row]]] = {
@@ -204,10 +204,10 @@ def main() -> None:
         default=5,
         help="each figure is the median of so many splits and noises",
     )
-    given = parser.parse_args()
-    for name in given.tables:
-        print(f"\n{name}, median of {given.seeds}", flush=True)
-        save(f"floors-{name}", {"seeds": given.seeds, "rows": told(TABLES[name](given.seeds))})
+    arguments = parser.parse_args()
+    for name in arguments.tables:
+        print(f"\n{name}, median of {arguments.seeds}", flush=True)
+        save(f"floors-{name}", {"seeds": arguments.seeds, "rows": print_rows(TABLES[name](arguments.seeds))})
 
 
 if __name__ == "__main__":

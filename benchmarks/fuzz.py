@@ -19,14 +19,14 @@ CORPUS = Path(__file__).parents[1] / "tests" / "hostile_files"
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    found = {}
+    results = {}
     for kind in SOUND:
         began = time.perf_counter()
         with tempfile.TemporaryDirectory() as home:
             harmful, peak = harms(kind, count, Path(home), seed=1, fork=True)
         for harm in harmful[:20]:
             (CORPUS / f"{kind}-1-{harm.number}-{harm.name}").write_bytes(harm.content)
-        found[kind] = {
+        results[kind] = {
             "files": count,
             "harmful": len(harmful),
             "peak_mb": round(peak / 1e6),
@@ -34,12 +34,12 @@ def main() -> None:
         }
         print(
             kind,
-            json.dumps(found[kind]),
+            json.dumps(results[kind]),
             *dict.fromkeys(harm.what.strip().splitlines()[-1] for harm in harmful),
             sep="\n  ",
             flush=True,
         )
-    save("fuzz", {"kinds": found})
+    save("fuzz", {"kinds": results})
 
 
 if __name__ == "__main__":

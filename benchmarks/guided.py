@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import save
-from tests.support.hostile import BYTES, SECONDS, SOUND, TOKENS, forked, read
+from tests.support.hostile import BYTES, SECONDS, SOUND, TOKENS, read, read_in_fork
 
 CORPUS = Path(__file__).parents[1] / "tests" / "hostile_files"
 FACTS: tuple[dict[str, str], ...] = (
@@ -33,7 +33,7 @@ def names(kind: str) -> list[str]:
     return list(dict.fromkeys(name for name, _ in SOUND[kind]()))
 
 
-def asked(kind: str, data: bytes) -> tuple[str, bytes, dict[str, str]]:
+def request_in(kind: str, data: bytes) -> tuple[str, bytes, dict[str, str]]:
     """A file's name, its content, and what is said about it: the first byte chooses."""
     of, first = names(kind), data[0]
     return of[first % len(of)], data[1:], FACTS[first // len(of) % len(FACTS)]
@@ -45,13 +45,13 @@ def in_this_process(path: Path, key: str, out: Path) -> tuple[int, str]:
     """
     from dpmf_datasets.readers import matlab
 
-    code, text = forked(path, key, out)
-    if code not in (0, matlab.REFUSED):
+    code, text = read_in_fork(path, key, out)
+    if code not in (0, matlab.REFUSAL_CODE):
         return code, text
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         code = matlab.main(str(path), key, str(out))
-    return code, told.getvalue()
+    return code, output.getvalue()
 
 
 def breed(kind: str, arguments: list[str]) -> None:
@@ -68,18 +68,18 @@ def breed(kind: str, arguments: list[str]) -> None:
 
     def one(data: bytes) -> None:
         if data:
-            name, content, facts = asked(kind, data)
+            name, content, facts = request_in(kind, data)
             read(name, content, facts)
 
     atheris.Setup([sys.argv[0], *arguments], one)
     atheris.Fuzz()
 
 
-def bred(kind: str, count: int, folder: Path) -> dict[str, Any]:
+def fuzz_kind(kind: str, count: int, folder: Path) -> dict[str, Any]:
     """What so many files did."""
     seeds, harmful, words = folder / "seeds", folder / "harmful", folder / "words"
-    for made in (seeds, harmful):
-        made.mkdir()
+    for directory in (seeds, harmful):
+        directory.mkdir()
     of = names(kind)
     for place, (name, content) in enumerate(SOUND[kind]()):
         for fact in range(len(FACTS)):
@@ -102,7 +102,7 @@ def bred(kind: str, count: int, folder: Path) -> dict[str, Any]:
     ]
     began = time.perf_counter()
     command = [sys.executable, "-m", "benchmarks.guided", "--breed", kind, *arguments]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         env={**os.environ, "DPMF_DATA": str(folder)},
         capture_output=True,
@@ -111,19 +111,19 @@ def bred(kind: str, count: int, folder: Path) -> dict[str, Any]:
         check=False,
     )
     for harm in harmful.iterdir():
-        name, content, _ = asked(kind, harm.read_bytes())
+        name, content, _ = request_in(kind, harm.read_bytes())
         (CORPUS / f"{kind}-{harm.name[:16]}-{name}").write_bytes(content)
-    told = dict(re.findall(r"stat::(\w+):\s+(\d+)", done.stderr))
-    reached = re.findall(r"cov: (\d+)", done.stderr)
-    if not told or len(list(harmful.iterdir())):
-        print(done.stderr[-3000:], file=sys.stderr)
+    statistics = dict(re.findall(r"stat::(\w+):\s+(\d+)", process.stderr))
+    branches = re.findall(r"cov: (\d+)", process.stderr)
+    if not statistics or len(list(harmful.iterdir())):
+        print(process.stderr[-3000:], file=sys.stderr)
     return {
-        "files": int(told.get("number_of_executed_units", 0)),
+        "files": int(statistics.get("number_of_executed_units", 0)),
         "harmful": len(list(harmful.iterdir())),
-        "kept_for_new_code": int(told.get("new_units_added", 0)),
-        "branches_at_first": int(reached[0]) if reached else 0,
-        "branches": int(reached[-1]) if reached else 0,
-        "peak_mb": int(told.get("peak_rss_mb", 0)),
+        "kept_for_new_code": int(statistics.get("new_units_added", 0)),
+        "branches_at_first": int(branches[0]) if branches else 0,
+        "branches": int(branches[-1]) if branches else 0,
+        "peak_mb": int(statistics.get("peak_rss_mb", 0)),
         "seconds": round(time.perf_counter() - began, 1),
     }
 
@@ -133,12 +133,12 @@ def main() -> None:
         breed(sys.argv[2], sys.argv[3:])
         return
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
-    found = {}
+    results = {}
     for kind in SOUND:
         with tempfile.TemporaryDirectory() as folder:
-            found[kind] = bred(kind, count, Path(folder))
-        print(kind, found[kind], flush=True)
-    save("guided", {"kinds": found})
+            results[kind] = fuzz_kind(kind, count, Path(folder))
+        print(kind, results[kind], flush=True)
+    save("guided", {"kinds": results})
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class Row:
     rmse: float
 
 
-def measured(name: str) -> Iterator[Row]:
+def measurements(name: str) -> Iterator[Row]:
     """Every run on one data set."""
     data = datasets.load(name)
     for seed in range(DRAWS):
@@ -52,7 +52,7 @@ def measured(name: str) -> Iterator[Row]:
                 if epsilon is not None:
                     budget = {"epsilon": epsilon, "delta": DELTA, "relation": "replace-one"}
                     spec["budget"] = budget
-                error = run(RunSpec.parse(**spec), given=data).record.metric("rmse")
+                error = run(RunSpec.parse(**spec), input_data=data).record.metric("rmse")
                 row = Row(name, data.n_users, data.n_items, algorithm, epsilon or 0.0, seed, error)
                 print(*asdict(row).values(), flush=True)
                 yield row
@@ -75,25 +75,25 @@ class EqualError:
 
 def equal_errors(rows: Sequence[Row], epsilons: Sequence[float]) -> list[EqualError]:
     """For every data set and each of a curator's epsilons, log-linear between what was measured."""
-    found = []
+    errors = []
     for name in dict.fromkeys(row.data for row in rows):
         hers = [row for row in rows if row.data == name]
         lines = {algorithm: _medians(hers, algorithm) for algorithm in EPSILONS}
         for epsilon in epsilons:
             error = lines["private-bias"][epsilon]
-            needed = first_reaching(lines["local-bias"].items(), error)
-            found.append(
+            crossing = first_reaching(lines["local-bias"].items(), error)
+            errors.append(
                 EqualError(
                     name,
                     hers[0].users,
                     epsilon,
                     error,
-                    None if needed is None else needed.epsilon,
+                    None if crossing is None else crossing.epsilon,
                     lines["local-bias"][1.0],
                     lines["user-mean"][0.0],
                 )
             )
-    return found
+    return errors
 
 
 def _medians(rows: Sequence[Row], algorithm: str) -> Mapping[float, float]:
@@ -139,7 +139,7 @@ def main() -> None:
         if not datasets.present(name):
             print(f"{name} is not here")
             continue
-        rows = [*(row for row in read() if row.data != name), *measured(name)]
+        rows = [*(row for row in read() if row.data != name), *measurements(name)]
         write(sorted(rows, key=lambda row: DATA.index(row.data)))
 
 

@@ -74,12 +74,12 @@ def beside_scikit_learn(samples: Samples, K: int, iterations: int) -> dict[str, 
 
 def main() -> None:
     images = faces()
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "machine": machine(),
         "robust": robust_step(images),
         "dense 2414 x 1024, K 38": beside_scikit_learn(images, 38, 20),
     }
-    found["sparse 10,000 x 4,500, K 8"] = beside_scikit_learn(corpus(10_000, 4_500), 8, 20)
+    results["sparse 10,000 x 4,500, K 8"] = beside_scikit_learn(corpus(10_000, 4_500), 8, 20)
     news = (
         prepared(datasets.load("tdt2"), Preparation())
         if datasets.present("tdt2")
@@ -87,12 +87,12 @@ def main() -> None:
     )  # type: ignore[arg-type]
     began = time.perf_counter()
     train(NMF(n_components=30), news, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
-    found["9,394 x 36,771, K 30"] = {
+    results["9,394 x 36,771, K 30"] = {
         "seconds": time.perf_counter() - began,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-    OUT.write_text(json.dumps(found, indent=1) + "\n")
-    print(json.dumps(found, indent=1))
+    OUT.write_text(json.dumps(results, indent=1) + "\n")
+    print(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

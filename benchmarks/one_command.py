@@ -27,16 +27,16 @@ MILLIONS = 10
 
 def tables() -> dict[str, Path]:
     """Both tables, made once in the data folder."""
-    shuffled = data_folder() / "scale" / f"{MILLIONS}m-shuffled.csv"
-    if not shuffled.exists():
-        shuffled.parent.mkdir(parents=True, exist_ok=True)
-        reading.make(unfinished := shuffled.with_suffix(".new"), MILLIONS * 10**6, shuffled=True)
-        unfinished.replace(shuffled)
-    in_order = scale.written(MILLIONS, text=True) / "ratings.csv"
-    return {"sorted": in_order, "in no order, with times": shuffled}
+    in_no_order = data_folder() / "scale" / f"{MILLIONS}m-shuffled.csv"
+    if not in_no_order.exists():
+        in_no_order.parent.mkdir(parents=True, exist_ok=True)
+        reading.make(new_file := in_no_order.with_suffix(".new"), MILLIONS * 10**6, in_no_order=True)
+        new_file.replace(in_no_order)
+    in_order = scale.table_folder(MILLIONS, text=True) / "ratings.csv"
+    return {"sorted": in_order, "in no order, with times": in_no_order}
 
 
-def commanded(path: Path, algorithm: str) -> dict[str, Any]:
+def measurement(path: Path, algorithm: str) -> dict[str, Any]:
     """What `fit` of a table took: seconds from the command to its end, of the processor too, the
     most memory, and the error on held-out ratings. Raises CalledProcessError.
     """
@@ -45,9 +45,9 @@ def commanded(path: Path, algorithm: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "data"
         home.mkdir()
-        compiled = data_folder() / "compiled"
-        compiled.mkdir(exist_ok=True)
-        (home / "compiled").symlink_to(compiled)
+        kernel_cache = data_folder() / "compiled"
+        kernel_cache.mkdir(exist_ok=True)
+        (home / "compiled").symlink_to(kernel_cache)
         env = {**os.environ, "DPMF_DATA": str(home)}
 
         def run(*more: str) -> str:
@@ -57,9 +57,9 @@ def commanded(path: Path, algorithm: str) -> dict[str, Any]:
 
         run("--dataset", "cinema-small")  # compiles
         before, began = os.times(), time.perf_counter()
-        said = run("--dataset", f"{path}?bounds=0.5,5", "--save", f"{folder}/model")
+        answer = run("--dataset", f"{path}?bounds=0.5,5", "--save", f"{folder}/model")
         seconds, after = time.perf_counter() - began, os.times()
-        record = json.loads(said)
+        record = json.loads(answer)
         assert (Path(folder) / "model" / "model.npz").exists()
     return {
         "algorithm": algorithm,
@@ -79,7 +79,7 @@ def main() -> None:
     rows = json.loads(file.read_text("utf-8"))["rows"] if file.exists() else []
     for name, path in tables().items():
         for algorithm in sys.argv[1:] or ALGORITHMS:
-            row = {"table": name, **commanded(path, algorithm)}
+            row = {"table": name, **measurement(path, algorithm)}
             print(row, flush=True)
             same = [it for it in rows if (it["table"], it["algorithm"]) == (name, algorithm)]
             rows = [it for it in rows if it not in same] + [row]

@@ -40,7 +40,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.classroom import free_port, served
+from benchmarks.classroom import free_port, start_server
 from benchmarks.report import save
 from dpmf_core.paths import data_folder
 from dpmf_core.runs.comparison import DRAWS
@@ -53,7 +53,7 @@ VIEW = {"width": 1280, "height": 900}
 PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
 SETS = {"cinema": "20,000 people", "cinema-small": "2,000 people"}
 TARGETS = {"drag": 0.15, "box": 0.4, "link": 1.2, "run": 2.0, "page": 1.0}  # seconds
-STORED = (1.0, 2.0, 5.0)  # epsilons that are walked between; each with all that stands beside it
+STORED_EPSILONS = (1.0, 2.0, 5.0)  # epsilons that are walked between; each with all that stands beside it
 TOUR = ("Accountant", "Explore", "Lessons", "Glossary", "Explore", "Errata")
 
 # In the page: `clock.arm(event, end)` waits for the first such event, or for none where the
@@ -120,7 +120,7 @@ class Look:
     load: float
 
 
-def spent(root: int) -> float:
+def processor_seconds(root: int) -> float:
     """Processor seconds of a process and of everything below it, so far."""
     total = 0.0
     top = psutil.Process(root)
@@ -154,9 +154,9 @@ class Bench:
         )
         self.profile = self._profile()
         self.page = self.profile.new_page()
-        known = Store(Path(os.environ["DPMF_DATA"]) / "runs")
-        there = known.epsilons(data, "dpals")
-        known.close()
+        store = Store(Path(os.environ["DPMF_DATA"]) / "runs")
+        there = store.epsilons(data, "dpals")
+        store.close()
         grid = (round(2.5 + 0.01 * step, 2) for step in range(1, 400))
         self.unused = iter([epsilon for epsilon in grid if epsilon not in there])
 
@@ -173,9 +173,9 @@ class Bench:
 
     def fill(self) -> None:
         """Every epsilon of the grid in all draws, and what stands beside the walked ones."""
-        for epsilon in STORED:
+        for epsilon in STORED_EPSILONS:
             self.page.goto(self.address(epsilon))
-            self.shown(self.page, epsilon)
+            self.await_draws(self.page, epsilon)
         whole = len(EPSILONS) * DRAWS
         dots = "clock.hero()?.querySelectorAll('circle.draw').length"
         until(self.page, f"{dots} >= {whole} && clock.idle()")
@@ -183,7 +183,7 @@ class Bench:
             go(self.page, name)
             self.quiet(self.page)
 
-    def shown(self, page: Any, epsilon: float) -> None:
+    def await_draws(self, page: Any, epsilon: float) -> None:
         """Until the page shows all draws of everything that it asked for."""
         until(page, f"clock.at('{epsilon:g}')")
         self.quiet(page)
@@ -199,12 +199,12 @@ class Bench:
 
     def look(self, page: Any, event: str | None, end: str, act: Callable[[], object]) -> Look:
         """What passes between the first such event of an act and the end, an expression."""
-        load, before = os.getloadavg()[0], (spent(self.server), spent(self.browser_pid))
+        load, before = os.getloadavg()[0], (processor_seconds(self.server), processor_seconds(self.browser_pid))
         if event is not None:
             page.evaluate(f"clock.arm('{event}', () => {end})")
         act()
         until(page, "clock.read() !== null")
-        after = (spent(self.server), spent(self.browser_pid))
+        after = (processor_seconds(self.server), processor_seconds(self.browser_pid))
         seconds = float(page.evaluate("clock.read()"))
         return Look(seconds, after[0] - before[0], after[1] - before[1], load)
 
@@ -218,11 +218,11 @@ class Bench:
         page.mouse.down()
         page.wait_for_timeout(300)
         there = "clock.at('5')"
-        found = self.look(page, "pointermove", there, lambda: page.mouse.move(goal, y))
+        look = self.look(page, "pointermove", there, lambda: page.mouse.move(goal, y))
         page.mouse.move(first, y)
         page.mouse.up()
         self.quiet(page)
-        return found
+        return look
 
     @staticmethod
     def _place(rail: Any, box: Any, epsilon: float) -> float:
@@ -234,24 +234,24 @@ class Bench:
         return float(box["x"] + box["width"] * share)
 
     def box(self, turn: int) -> Look:
-        epsilon = STORED[turn % len(STORED)]
-        found = self._type(epsilon, labelled=True)
-        self.shown(self.page, epsilon)
-        return found
+        epsilon = STORED_EPSILONS[turn % len(STORED_EPSILONS)]
+        look = self._type(epsilon, with_label=True)
+        self.await_draws(self.page, epsilon)
+        return look
 
     def run(self, _: int) -> Look:
         """An epsilon that nobody has asked for; what stands beside it is called off afterwards."""
-        found = self._type(next(self.unused), labelled=False)
-        self._type(STORED[0], labelled=True)
-        self.shown(self.page, STORED[0])
-        return found
+        look = self._type(next(self.unused), with_label=False)
+        self._type(STORED_EPSILONS[0], with_label=True)
+        self.await_draws(self.page, STORED_EPSILONS[0])
+        return look
 
-    def _type(self, epsilon: float, labelled: bool) -> Look:
+    def _type(self, epsilon: float, with_label: bool) -> Look:
         page = self.page
         field = page.get_by_role("spinbutton", name="ε, exactly")
         field.fill(f"{epsilon:g}")
         end = f"clock.at('{epsilon:g}')"
-        if labelled:
+        if with_label:
             end += f" && clock.labelled('{epsilon:g}')"
         return self.look(page, "keydown", end, lambda: field.press("Enter"))
 
@@ -269,18 +269,18 @@ class Bench:
     def _open(self, profile: Any) -> Look:
         page = profile.new_page()
         page.add_init_script("clock.arm(null, () => clock.at('2') && clock.labelled('2'));")
-        found = self.look(page, None, "", lambda: page.goto(self.address(2.0), wait_until="commit"))
+        look = self.look(page, None, "", lambda: page.goto(self.address(2.0), wait_until="commit"))
         page.close()
-        return found
+        return look
 
     def pages(self, turn: int) -> Look:
         """The next of the tour."""
         name = TOUR[turn % len(TOUR)]
         before = self.page.evaluate("clock.text(document.querySelector('h1') ?? clock.hero())")
         end = f"clock.idle() && {self._heading(name, before)}"
-        found = self.look(self.page, "click", end, lambda: go(self.page, name))
+        look = self.look(self.page, "click", end, lambda: go(self.page, name))
         self.quiet(self.page)
-        return found
+        return look
 
     @staticmethod
     def _heading(name: str, before: str) -> str:
@@ -290,13 +290,13 @@ class Bench:
 
 
 @contextmanager
-def opened(folder: str, data: str) -> Iterator[Bench]:
+def open_bench(folder: str, data: str) -> Iterator[Bench]:
     """A server on a data directory, and a browser before it; everything that is walked stored."""
     from playwright.sync_api import sync_playwright
 
     port = free_port()
     with (Path(folder) / "server.log").open("wb") as log, sync_playwright() as driver:
-        child = served(folder, port, log)
+        child = start_server(folder, port, log)
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
             bench = Bench(chromium, f"http://127.0.0.1:{port}", child.pid, data)
@@ -308,9 +308,9 @@ def opened(folder: str, data: str) -> Iterator[Bench]:
             child.wait(30)
 
 
-def measured(bench: Bench, repeats: int) -> dict[str, list[Look]]:
+def measurements(bench: Bench, repeats: int) -> dict[str, list[Look]]:
     """All clocks, so many repetitions each."""
-    page, found = bench.page, dict[str, list[Look]]()
+    page, looks = bench.page, dict[str, list[Look]]()
     kinds: list[tuple[str, str, Callable[[int], Look]]] = [
         ("drag", "2", bench.drag),
         ("box", "5", bench.box),
@@ -321,11 +321,11 @@ def measured(bench: Bench, repeats: int) -> dict[str, list[Look]]:
     ]
     for name, start, clock in kinds:
         page.goto(bench.address(float(start)))
-        bench.shown(page, float(start))
+        bench.await_draws(page, float(start))
         times = max(repeats, len(TOUR)) if name == "page" else repeats
-        found[name] = [clock(turn) for turn in range(times)]
-        print(line(name, found[name]), flush=True)
-    return found
+        looks[name] = [clock(turn) for turn in range(times)]
+        print(line(name, looks[name]), flush=True)
+    return looks
 
 
 def line(name: str, looks: list[Look]) -> str:
@@ -358,21 +358,21 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--folder", help="the data directory; a new one unless given")
     parser.add_argument("--small", action="store_true", help="the set of 2,000 people")
-    asked = parser.parse_args()
-    data = "cinema-small" if asked.small else "cinema"
+    arguments = parser.parse_args()
+    data = "cinema-small" if arguments.small else "cinema"
     os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
     os.environ["DPMF_PROFILE"] = "local"
-    with tempfile.TemporaryDirectory() as made:
-        folder = asked.folder or made
+    with tempfile.TemporaryDirectory() as new_folder:
+        folder = arguments.folder or new_folder
         os.environ["DPMF_DATA"] = folder
-        with opened(folder, data) as bench:
-            found = measured(bench, asked.repeats)
+        with open_bench(folder, data) as bench:
+            looks_by_name = measurements(bench, arguments.repeats)
     save(
-        "page_speed_small" if asked.small else "page_speed",
+        "page_speed_small" if arguments.small else "page_speed",
         {
             "data": f"{data}, {SETS[data]}",
             "clocks": {
-                name: summary(looks, TARGETS[name.split(",")[0]]) for name, looks in found.items()
+                name: summary(looks, TARGETS[name.split(",")[0]]) for name, looks in looks_by_name.items()
             },
         },
     )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import dpmf_datasets as datasets
-from benchmarks.private import skewed
+from benchmarks.private import skewed_ratings
 from benchmarks.report import interval, save
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
@@ -47,30 +47,30 @@ def write(data: Ratings, seed: int, file: Path) -> None:
     )
 
 
-def measured(python: str, library: str, file: Path, seed: int) -> dict[str, Any]:
+def measurement(python: str, library: str, file: Path, seed: int) -> dict[str, Any]:
     command = [python, str(SIDE), library, str(file), str(seed)]
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found: dict[str, Any] = json.loads(said.splitlines()[-1])
-    return found
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    result: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return result
 
 
-def compared(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, Any]:
+def comparison(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, Any]:
     """A peer's medians, and how many times sooner dpmf has its error: an interval of the
     median over rounds, where it has it in each.
     """
     theirs = [it[peer]["points"][-1] for it in rounds]
     sooner: list[float | None] = []
-    for found, target in zip(rounds, theirs, strict=True):
-        enough = (it for it in found["dpmf"]["points"] if it["rmse"] <= target["rmse"])
+    for round_results, target in zip(rounds, theirs, strict=True):
+        enough = (it for it in round_results["dpmf"]["points"] if it["rmse"] <= target["rmse"])
         first = next(enough, None)
         sooner.append(None if first is None else target["seconds"] / first["seconds"])
-    reached = [it for it in sooner if it is not None]
+    ratios = [it for it in sooner if it is not None]
     return {
         "title": f"{PEERS[peer]} {rounds[0][peer]['version']}",
         "rmse": statistics.median(it["rmse"] for it in theirs),
         "seconds": statistics.median(it["seconds"] for it in theirs),
         "peak_mb": statistics.median(it[peer]["peak_mb"] for it in rounds),
-        "dpmf_sooner": interval(reached) if len(reached) == len(rounds) else None,
+        "dpmf_sooner": interval(ratios) if len(ratios) == len(rounds) else None,
     }
 
 
@@ -79,32 +79,32 @@ def main() -> None:
     parser.add_argument("bench_python")
     parser.add_argument("surprise_python")
     parser.add_argument("--repeats", type=int, default=5, help="rounds, two or more")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     pythons = {
         "dpmf": sys.executable,
-        "lenskit": asked.bench_python,
-        "cmfrec": asked.bench_python,
-        "surprise": asked.surprise_python,
+        "lenskit": arguments.bench_python,
+        "cmfrec": arguments.bench_python,
+        "surprise": arguments.surprise_python,
     }
-    data = datasets.load("ml-1m") if datasets.present("ml-1m") else skewed(1_000_000, 6_040, 3_706)
+    data = datasets.load("ml-1m") if datasets.present("ml-1m") else skewed_ratings(1_000_000, 6_040, 3_706)
     rounds = []
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(asked.repeats):
+        for seed in range(arguments.repeats):
             write(data, seed, file := Path(folder) / f"{seed}.npz")
-            rounds.append({it: measured(pythons[it], it, file, seed) for it in pythons})
-            print({it: found["points"][-1] for it, found in rounds[-1].items()})
+            rounds.append({it: measurement(pythons[it], it, file, seed) for it in pythons})
+            print({it: result["points"][-1] for it, result in rounds[-1].items()})
     own = [it["dpmf"] for it in rounds]
     save(
         "peers",
         {
             "data": data.name,
-            "rounds": asked.repeats,
+            "rounds": arguments.repeats,
             "dpmf": {
                 "rmse": statistics.median(it["points"][-1]["rmse"] for it in own),
                 "seconds": statistics.median(it["points"][-1]["seconds"] for it in own),
                 "peak_mb": statistics.median(it["peak_mb"] for it in own),
             },
-            "peers": {peer: compared(rounds, peer) for peer in PEERS},
+            "peers": {peer: comparison(rounds, peer) for peer in PEERS},
         },
     )
 

@@ -24,8 +24,8 @@ Parts = dict[str, Any]
 Points = list[dict[str, float]]
 
 
-def point(parts: Parts, predicted: Any, seconds: float) -> dict[str, float]:
-    within = np.clip(np.asarray(predicted, float), 1, 5)
+def point(parts: Parts, predictions: Any, seconds: float) -> dict[str, float]:
+    within = np.clip(np.asarray(predictions, float), 1, 5)
     return {
         "rmse": float(np.sqrt(np.mean((within - parts["test_values"]) ** 2))),
         "seconds": seconds,
@@ -49,21 +49,21 @@ def dpmf(parts: Parts, seed: int) -> Points:
             bounds=(1, 5),
             public=True,
         )
-        made = algorithms.build("als", {}, data.shape, None)
-        curator = algorithms.curator_for(made, data, Noise(NOTHING))
+        algorithm = algorithms.build("als", {}, data.shape, None)
+        curator = algorithms.curator_for(algorithm, data, Noise(NOTHING))
         with kernels.single_threaded_blas:
-            for model in made.fit(curator, algorithms.Streams(np.random.default_rng(seed), seed)):
+            for model in algorithm.fit(curator, algorithms.Streams(np.random.default_rng(seed), seed)):
                 yield model, model.personal(data)
 
     few = parts["users"] < 50
     for _ in train(*(parts[name][few] for name in ("users", "items", "values"))):
         continue  # compiles
     points: Points = []
-    began, spent = time.process_time(), 0.0
+    began, seconds = time.process_time(), 0.0
     for model, personal in train(parts["users"], parts["items"], parts["values"]):
-        spent += time.process_time() - began
-        found = model.predict(personal, parts["test_users"], parts["test_items"])
-        points.append(point(parts, found, spent))
+        seconds += time.process_time() - began
+        predictions = model.predict(personal, parts["test_users"], parts["test_items"])
+        points.append(point(parts, predictions, seconds))
         began = time.process_time()
     return points
 
@@ -90,9 +90,9 @@ def lenskit(parts: Parts, seed: int) -> Points:
     began = time.process_time()
     pipeline.train(from_interactions_df(frame))
     seconds = time.process_time() - began
-    asked = pd.DataFrame({"user_id": parts["test_users"], "item_id": parts["test_items"]})
-    found = predict(pipeline, asked, n_jobs=1).to_df()
-    scores = asked.merge(found, on=["user_id", "item_id"], how="left")["score"]
+    pairs = pd.DataFrame({"user_id": parts["test_users"], "item_id": parts["test_items"]})
+    predictions = predict(pipeline, pairs, n_jobs=1).to_df()
+    scores = pairs.merge(predictions, on=["user_id", "item_id"], how="left")["score"]
     return [point(parts, scores.fillna(parts["values"].mean()), seconds)]
 
 
@@ -144,8 +144,8 @@ def peak_mb() -> float:
 
 def main() -> None:
     library, file, seed = sys.argv[1:]
-    with np.load(file) as held:
-        parts = {name: held[name] if held[name].ndim else int(held[name]) for name in held.files}
+    with np.load(file) as arrays:
+        parts = {name: arrays[name] if arrays[name].ndim else int(arrays[name]) for name in arrays.files}
     points = LIBRARIES[library](parts, int(seed))
     name = DISTRIBUTIONS.get(library)
     print(

@@ -33,19 +33,19 @@ SIZES = {
 }
 
 
-def skewed(count: int, n_users: int, n_items: int) -> Ratings:
+def skewed_ratings(count: int, n_users: int, n_items: int) -> Ratings:
     """About `count` distinct ratings with log-normal activity and a long tail of items, as on
     MovieLens 20M.
     """
     random = np.random.default_rng(0)
-    drawn = int(count * 1.25)
+    draws = int(count * 1.25)
     activity = random.lognormal(0, 1.1, n_users)
-    users = random.choice(n_users, drawn, p=activity / activity.sum()).astype(np.int32)
-    items = np.minimum(n_items * random.random(drawn) ** 3.2, n_items - 1).astype(np.int32)
+    users = random.choice(n_users, draws, p=activity / activity.sum()).astype(np.int32)
+    items = np.minimum(n_items * random.random(draws) ** 3.2, n_items - 1).astype(np.int32)
     return Ratings.of(
         users,
         items,
-        random.integers(1, 11, drawn) / 2,
+        random.integers(1, 11, draws) / 2,
         n_users=n_users,
         n_items=n_items,
         bounds=(0.5, 5.0),
@@ -54,7 +54,7 @@ def skewed(count: int, n_users: int, n_items: int) -> Ratings:
 
 
 @contextmanager
-def timed(into: dict[str, float], name: str) -> Iterator[None]:
+def timer(into: dict[str, float], name: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     into[name] = into.get(name, 0.0) + time.perf_counter() - start
@@ -62,7 +62,7 @@ def timed(into: dict[str, float], name: str) -> Iterator[None]:
 
 def shares(rank: int) -> dict[str, float]:
     """Seconds of one item step over 10,677 items, part by part, at the noise of epsilon about 1."""
-    data = skewed(1_000_000, 69_878, 10_677)
+    data = skewed_ratings(1_000_000, 69_878, 10_677)
     starts, order = data.by_item
     U = np.random.default_rng(1).standard_normal((data.n_users, rank))
     U /= np.linalg.norm(U, axis=1, keepdims=True)
@@ -72,16 +72,16 @@ def shares(rank: int) -> dict[str, float]:
         usable_threads(),
     )
     parts: dict[str, float] = {}
-    with timed(parts, "Grams"):
+    with timer(parts, "Grams"):
         raters = data.users[order]
         H = kernels.weighted_grams(starts, raters, U, 0, data.n_items)
         w = kernels.right_sides(starts, raters, data.values[order], U, 0, data.n_items)
-    with timed(parts, "noise"):
+    with timer(parts, "noise"):
         H, w = (
             noise.symmetric(GRAMS, H, sensitivity=1.0),
             noise.vector(RIGHT_SIDES, w, sensitivity=1.0),
         )
-    with timed(parts, "projection and solve"):
+    with timer(parts, "projection and solve"):
         kernels.solve_psd(H.astype(np.float32), w.astype(np.float32), 10.0)
     return parts
 
@@ -89,20 +89,20 @@ def shares(rank: int) -> dict[str, float]:
 def one_size(count: int) -> dict[str, float]:
     """Seconds and peak memory of DPALS, r 32, one step, on `count` ratings."""
     n_users, n_items = SIZES[count]
-    data = skewed(count, n_users, n_items)
+    data = skewed_ratings(count, n_users, n_items)
     budget = Budget(epsilon=1, delta=1e-7)
     algorithm = build(
         "dpals", {"rank": 32, "steps": 1, "frequent_fraction": 1.0}, data.shape, budget
     )
     level = calibrate(lambda at: algorithm.plan(data.shape, at), budget)
-    made, start = peak_mb(), time.perf_counter()
+    memory_before, start = peak_mb(), time.perf_counter()
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0), usable_threads())
     train(algorithm, data, noise, Streams(np.random.default_rng(0), 0))
     return {
         "ratings": len(data),
         "seconds": time.perf_counter() - start,
         "peak_mb": peak_mb(),
-        "peak_mb_before_fit": made,
+        "peak_mb_before_fit": memory_before,
     }
 
 
@@ -110,14 +110,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true", help="up to 20 M ratings")
     parser.add_argument("--size", type=int, help="one size, JSON on standard output")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     kernels.ready()
-    if given.size:
-        print(json.dumps(one_size(given.size)))
+    if arguments.size:
+        print(json.dumps(one_size(arguments.size)))
         return
     shares(8)
     steps = {f"r {rank}": shares(rank) for rank in (16, 32, 64)}
-    sizes = [size for size in SIZES if given.full or size <= 2_000_000]
+    sizes = [size for size in SIZES if arguments.full or size <= 2_000_000]
     command = [sys.executable, "-m", "benchmarks.private", "--size"]
     growth = [
         json.loads(

@@ -24,17 +24,17 @@ WORKER = Path(__file__).with_name("reading_worker.py")
 HERE = Path(__file__).parents[1]
 N_USERS, N_FILMS = 70_000, 10_000
 FIRST, LAST = 789_652_009, 1_231_131_736  # seconds since 1970 of the ratings
-SHUFFLED = {"sorted by user and film": False, "in no order": True}
+ORDERS = {"sorted by user and film": False, "in no order": True}
 
 
-def make(path: Path, rows: int, *, shuffled: bool) -> int:
+def make(path: Path, rows: int, *, in_no_order: bool) -> int:
     """Writes a table of about so many ratings of different pairs; how many they are."""
     rng = np.random.default_rng(1)
     activity = rng.lognormal(0, 1, N_USERS)
     users = rng.choice(N_USERS, rows * 11 // 10, p=activity / activity.sum())
     films = (N_FILMS * rng.random(len(users)) ** 2.5).astype(np.int64)
     pairs = np.unique(users * N_FILMS + films)
-    if shuffled:
+    if in_no_order:
         rng.shuffle(pairs)
     columns = {
         "userId": pairs // N_FILMS + 1,
@@ -49,24 +49,24 @@ def make(path: Path, rows: int, *, shuffled: bool) -> int:
 def once(checkout: Path, reader: str, path: Path) -> dict[str, Any]:
     """What one new process took."""
     worker = Worker(checkout, WORKER)
-    found: dict[str, Any] = worker.ask(reader=reader, path=str(path))
+    answer: dict[str, Any] = worker.ask(reader=reader, path=str(path))
     worker.close()
-    return found
+    return answer
 
 
-def compared(path: Path, old: Path, rounds: int) -> dict[str, dict[str, float]]:
+def comparison(path: Path, old: Path, rounds: int) -> dict[str, dict[str, float]]:
     """Medians of each reader. Raises ValueError where both checkouts read different ratings."""
     readers = {"pyarrow": (HERE, "pyarrow"), "before": (old, "dpmf"), "dpmf": (HERE, "dpmf")}
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in readers}
+    answers: dict[str, list[dict[str, Any]]] = {name: [] for name in readers}
     for number in range(rounds):
         names = list(readers) if number % 2 else list(readers)[::-1]
         for name in names:
-            found[name].append(once(*readers[name], path))
-    if len({it["found"] for it in found["before"] + found["dpmf"]}) > 1:
+            answers[name].append(once(*readers[name], path))
+    if len({it["found"] for it in answers["before"] + answers["dpmf"]}) > 1:
         raise ValueError(f"Both checkouts read {path.name}, and not as the same ratings.")
     return {
         name: {it: statistics.median(one[it] for one in rows) for it in ("processor", "peak_mb")}
-        for name, rows in found.items()
+        for name, rows in answers.items()
     }
 
 
@@ -75,13 +75,13 @@ def main() -> None:
     parser.add_argument("old", type=Path)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
-    result: dict[str, Any] = {"rounds": given.rounds}
+    arguments = parser.parse_args()
+    result: dict[str, Any] = {"rounds": arguments.rounds}
     with tempfile.TemporaryDirectory() as folder:
-        for order, shuffled in SHUFFLED.items():
+        for order, in_no_order in ORDERS.items():
             path = Path(folder, "ratings.csv")
-            rows = make(path, given.rows, shuffled=shuffled)
-            readers = compared(path, given.old, given.rounds)
+            rows = make(path, arguments.rows, in_no_order=in_no_order)
+            readers = comparison(path, arguments.old, arguments.rounds)
             result[order] = {"rows": rows, "megabytes": path.stat().st_size / 1e6, **readers}
             for name, it in readers.items():
                 print(

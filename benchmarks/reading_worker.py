@@ -32,8 +32,8 @@ def read(reader: str, path: str) -> str:
 
 def main() -> None:
     for line in sys.stdin:
-        found = read(**json.loads(line))
-        answer = {"processor": time.process_time(), "peak_mb": peak_mb(), "found": found}
+        fingerprint = read(**json.loads(line))
+        answer = {"processor": time.process_time(), "peak_mb": peak_mb(), "found": fingerprint}
         print(json.dumps(answer), flush=True)
 
 

@@ -31,7 +31,7 @@ TOGETHER = "all together"
 
 
 @dataclass
-class Found:
+class FurthestMoves:
     """The furthest moves over what is declared, by statistic and together; rows: whose they
     were.
     """
@@ -40,37 +40,37 @@ class Found:
     replaced: dict[str, float] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
 
-    def note(self, moved: dict[str, float], row: Row) -> None:
-        for name, share in moved.items():
+    def note(self, shares: dict[str, float], row: Row) -> None:
+        for name, share in shares.items():
             if share > self.added.get(name, -1.0):
                 self.added[name], self.rows[name] = share, row
 
-    def note_replaced(self, moved: dict[str, float]) -> None:
-        for name, share in moved.items():
+    def note_exchange(self, shares: dict[str, float]) -> None:
+        for name, share in shares.items():
             self.replaced[name] = max(share, self.replaced.get(name, 0.0))
 
 
 def moves(
-    algorithm: Algorithm, before: Outcome, data: Any, level: float, replaced: bool = False
+    algorithm: Algorithm, before: Outcome, data: Any, level: float, is_exchange: bool = False
 ) -> dict[str, float]:
     """By statistic: the largest move over the declared one, all releases being those of `before`.
 
     Together: the realised mu over the planned one.
     """
     out: dict[str, float] = {}
-    realised = planned = 0.0
-    for held, met in pairs(before, replay(algorithm, data, before, level=level)):
-        gap = np.ravel(held.statistic - met.statistic)
-        moved = float(
-            np.abs(gap).sum() if held.leaf.mechanism == "Laplace" else np.linalg.norm(gap)
+    realised_square = planned_square = 0.0
+    for own, met in pairs(before, replay(algorithm, data, before, level=level)):
+        gap = np.ravel(own.statistic - met.statistic)
+        share = float(
+            np.abs(gap).sum() if own.leaf.mechanism == "Laplace" else np.linalg.norm(gap)
         )
-        moved /= held.leaf.sensitivity * (held.leaf.replace_one_factor if replaced else 1.0)
-        out[held.leaf.statistic] = max(out.get(held.leaf.statistic, 0.0), moved)
-        realised, planned = (
-            realised + (moved / held.leaf.noise_multiplier) ** 2,
-            planned + held.leaf.noise_multiplier**-2,
+        share /= own.leaf.sensitivity * (own.leaf.replace_one_factor if is_exchange else 1.0)
+        out[own.leaf.statistic] = max(out.get(own.leaf.statistic, 0.0), share)
+        realised_square, planned_square = (
+            realised_square + (share / own.leaf.noise_multiplier) ** 2,
+            planned_square + own.leaf.noise_multiplier**-2,
         )
-    return out | {TOGETHER: math.sqrt(realised / planned)}
+    return out | {TOGETHER: math.sqrt(realised_square / planned_square)}
 
 
 def search(
@@ -79,56 +79,56 @@ def search(
     levels: tuple[float, ...],
     climbs: int = 10,
     seed: int = 0,
-) -> Found:
+) -> FurthestMoves:
     """Crafted rows in every world at every level of noise; then the best row of each loose
     statistic, changed again and again where it was found.
     """
-    rng, found = np.random.default_rng(seed), Found()
+    rng, worst = np.random.default_rng(seed), FurthestMoves()
     for world in worlds:
         nobody = np.full(world.columns, np.nan)
         for level in levels:
-            before, here = record(algorithm, world.given(nobody), level=level), Found()
+            before, here = record(algorithm, world.data_with(nobody), level=level), FurthestMoves()
             for row in itertools.chain(world.rows(rng), world.along(before.model)):
-                here.note(moves(algorithm, before, world.given(row), level), row)
+                here.note(moves(algorithm, before, world.data_with(row), level), row)
             for name in [
                 name
                 for name, share in here.added.items()
-                if max(share, found.added.get(name, 0.0)) < SAID_LOOSE
+                if max(share, worst.added.get(name, 0.0)) < SAID_LOOSE
             ]:
                 for _ in range(climbs):
-                    row = world.changed(here.rows[name], rng)
-                    here.note(moves(algorithm, before, world.given(row), level), row)
+                    row = world.variation(here.rows[name], rng)
+                    here.note(moves(algorithm, before, world.data_with(row), level), row)
             for name, row in here.rows.items():
-                found.note({name: here.added[name]}, row)
+                worst.note({name: here.added[name]}, row)
             for one, other in world.exchanges():
-                found.note_replaced(
+                worst.note_exchange(
                     moves(
                         algorithm,
-                        record(algorithm, world.given(one), level=level),
-                        world.given(other),
+                        record(algorithm, world.data_with(one), level=level),
+                        world.data_with(other),
                         level,
-                        replaced=True,
+                        is_exchange=True,
                     )
                 )
-    return found
+    return worst
 
 
-def by_value(algorithm: Algorithm, world: World, level: float) -> Found:
+def by_value(algorithm: Algorithm, world: World, level: float) -> FurthestMoves:
     """Where who rated what is public: another value of one rating, from one end of the scale to
     the other.
     """
-    found, row = Found(), np.full(world.columns, LOW)
-    before = record(algorithm, world.given(row), level=level)
-    found.note(
+    worst, row = FurthestMoves(), np.full(world.columns, LOW)
+    before = record(algorithm, world.data_with(row), level=level)
+    worst.note(
         moves(
             algorithm,
             before,
-            world.given(np.where(np.arange(world.columns) == 0, HIGH, LOW)),
+            world.data_with(np.where(np.arange(world.columns) == 0, HIGH, LOW)),
             level,
         ),
         row,
     )
-    return found
+    return worst
 
 
 # ---- what is searched ----------------------------------------------------------------------------
@@ -216,28 +216,28 @@ def lines(name: str) -> Iterator[Line]:
     cases = [
         (small, {}, 1.0),
         *((wide, {}, epsilon) for epsilon in (0.1, 20.0)),
-        *((small, given, 1.0) for given in OPTIONS.get(name, ())),
+        *((small, parameters, 1.0) for parameters in OPTIONS.get(name, ())),
     ]
-    for worlds, given, epsilon in cases:
-        shape = worlds[0].given(np.full(worlds[0].columns, 1.0)).shape
+    for worlds, parameters, epsilon in cases:
+        shape = worlds[0].data_with(np.full(worlds[0].columns, 1.0)).shape
         budget = Budget(epsilon=epsilon, delta=1e-5)
-        algorithm = build(name, given, shape, budget)
+        algorithm = build(name, parameters, shape, budget)
         level = calibrate(lambda at, of=algorithm, to=shape: of.plan(to, at), budget)  # type: ignore[misc]
         value = algorithm.guarantee().unit == VALUE
-        found = (
+        worst = (
             by_value(algorithm, worlds[0], level)
             if value
             else search(algorithm, worlds, (level, 0.01))
         )
         title = (
-            ", ".join(f"{key} {value}" for key, value in given.items())
+            ", ".join(f"{key} {value}" for key, value in parameters.items())
             or f"as recommended, ε {epsilon:g}, {worlds[0].columns} columns"
         )
         all_tight = all(
-            share >= SAID_LOOSE for statistic, share in found.added.items() if statistic != TOGETHER
+            share >= SAID_LOOSE for statistic, share in worst.added.items() if statistic != TOGETHER
         )
-        for statistic, share in found.added.items():
-            yield Line(name, title, statistic, share, found.replaced.get(statistic), all_tight)
+        for statistic, share in worst.added.items():
+            yield Line(name, title, statistic, share, worst.replaced.get(statistic), all_tight)
 
 
 def _worlds(kind: type[Algorithm], wide: bool) -> list[World]:
@@ -261,20 +261,20 @@ def private() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("algorithms", nargs="*", default=private())
-    chosen = parser.parse_args().algorithms
+    names = parser.parse_args().algorithms
     print(f"{'algorithm':18} {'statistic':26} {'added':>7} {'replaced':>8}  parameters: remark")
     table = []
     with single_threaded_blas:
-        for name in chosen:
+        for name in names:
             for line in lines(name):
                 table.append(line)
-                replaced = "" if line.replaced is None else f"{line.replaced:8.3f}"
+                exchange_text = "" if line.replaced is None else f"{line.replaced:8.3f}"
                 print(
-                    f"{line.algorithm:18} {line.statistic:26} {line.added:7.3f} {replaced:>8} "
+                    f"{line.algorithm:18} {line.statistic:26} {line.added:7.3f} {exchange_text:>8} "
                     f" {line.parameters}: {line.words}",
                     flush=True,
                 )
-    if set(chosen) == set(private()):
+    if set(names) == set(private()):
         save("realised", {"lines": [vars(line) | {"remark": line.words} for line in table]})
 
 

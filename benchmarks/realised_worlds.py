@@ -18,7 +18,7 @@ class World(Protocol):
 
     columns: int
 
-    def given(self, row: Row) -> Any:
+    def data_with(self, row: Row) -> Any:
         """The data with her row."""
         ...
 
@@ -30,7 +30,7 @@ class World(Protocol):
         """Rows that lie along what was learnt without her."""
         ...
 
-    def changed(self, row: Row, rng: np.random.Generator) -> Row: ...
+    def variation(self, row: Row, rng: np.random.Generator) -> Row: ...
 
     def exchanges(self) -> Iterator[tuple[Row, Row]]:
         """Rows that have nothing in common, or are each other's opposite."""
@@ -45,20 +45,20 @@ class RatingsWorld:
     def __init__(self, kind: str, users: int, columns: int) -> None:
         self.columns, self.users = columns, users
         rng = np.random.default_rng(7)
-        filled = {
+        is_rated = {
             "mixed": rng.random((users, columns)) < np.linspace(0.9, 0.1, columns),
             "alike": np.ones((users, columns), bool),
         }.get(kind)
-        filled = np.zeros((users, columns), bool) if filled is None else filled
-        filled[::2] = False
+        is_rated = np.zeros((users, columns), bool) if is_rated is None else is_rated
+        is_rated[::2] = False
         values = (
             np.where(np.arange(columns) % 2, LOW, HIGH) + np.zeros((users, 1))
             if kind == "alike"
             else rng.uniform(LOW, HIGH, (users, columns))
         )
-        self.others = (*np.nonzero(filled), values[filled])
+        self.others = (*np.nonzero(is_rated), values[is_rated])
 
-    def given(self, row: Row) -> Ratings:
+    def data_with(self, row: Row) -> Ratings:
         own = np.flatnonzero(np.isfinite(row))
         users, items, values = self.others
         return Ratings.of(
@@ -96,10 +96,10 @@ class RatingsWorld:
                 yield (LOW + HIGH) / 2 + (HIGH - LOW) / 2 * factor / np.abs(factor).max()
                 yield np.where(factor > 0, HIGH, LOW)
 
-    def changed(self, row: Row, rng: np.random.Generator) -> Row:
-        touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
+    def variation(self, row: Row, rng: np.random.Generator) -> Row:
+        is_new = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
         return np.where(
-            touched, rng.choice([LOW, HIGH, np.nan, rng.uniform(LOW, HIGH)], self.columns), row
+            is_new, rng.choice([LOW, HIGH, np.nan, rng.uniform(LOW, HIGH)], self.columns), row
         )
 
     def exchanges(self) -> Iterator[tuple[Row, Row]]:
@@ -126,7 +126,7 @@ class SamplesWorld:
         X[::2] = 0
         self.X = X
 
-    def given(self, row: Row) -> Samples:
+    def data_with(self, row: Row) -> Samples:
         X = self.X.copy()
         X[0] = np.nan_to_num(row)
         return Samples.of(X, image=self.image, unit="image", public=True)
@@ -150,10 +150,10 @@ class SamplesWorld:
     def along(self, model: Any) -> Iterator[Row]:
         yield from (part for part in model.basis.astype(float) if part.any())
 
-    def changed(self, row: Row, rng: np.random.Generator) -> Row:
-        touched = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
+    def variation(self, row: Row, rng: np.random.Generator) -> Row:
+        is_new = rng.random(self.columns) < rng.choice([1.5, 6.0]) / self.columns
         return np.where(
-            touched,
+            is_new,
             rng.choice([0.0, 1.0, rng.random()], self.columns),
             np.nan_to_num(row) * 10 ** (0.3 * rng.standard_normal()),
         )

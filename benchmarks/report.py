@@ -30,10 +30,10 @@ def median_of(work: Callable[[], Any], repeats: int = 5) -> float:
 
 def interval(values: Any) -> tuple[float, float]:
     """Order statistics between which the median lies with 95%, or with as much as so few allow."""
-    ordered = np.sort(values)
-    low = int(binom.ppf(0.025, len(ordered), 0.5))
-    return float(ordered[max(low - 1, 0)]), float(
-        ordered[min(len(ordered) - low, len(ordered) - 1)]
+    in_order = np.sort(values)
+    low = int(binom.ppf(0.025, len(in_order), 0.5))
+    return float(in_order[max(low - 1, 0)]), float(
+        in_order[min(len(in_order) - low, len(in_order) - 1)]
     )
 
 
@@ -46,7 +46,7 @@ def _cpu() -> str:
     )
 
 
-def _installed(name: str) -> str | None:
+def _version_of(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
@@ -56,12 +56,12 @@ def _installed(name: str) -> str | None:
 def machine() -> dict[str, Any]:
     """Processor, cores usable by this process, Python and the libraries that matter."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    found = {name: _installed(name) for name in LIBRARIES}
+    versions = {name: _version_of(name) for name in LIBRARIES}
     return {
         "cpu": _cpu(),
         "cores": cores,
         "python": platform.python_version(),
-        "libraries": {k: v for k, v in found.items() if v},
+        "libraries": {k: v for k, v in versions.items() if v},
     }
 
 

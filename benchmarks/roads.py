@@ -22,13 +22,13 @@ from dpmf_core.algorithms.count_sketch import hash_keys
 from dpmf_core.algorithms.no_retention import Server
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels import sgd, sketch, slope
-from dpmf_core.kernels.shuffle import shuffled
+from dpmf_core.kernels.shuffle import shuffled_range
 
 SIDE = Path(__file__).with_name("surprise_side.py")
 ARRIVALS = 100_000
 
 
-def sketched(data: Ratings, k: int, d: int, together: bool) -> dict[str, Any]:
+def sketch_speed(data: Ratings, k: int, d: int, together: bool) -> dict[str, Any]:
     """Ratings a second of one epoch in random order, shuffling included; a plain epoch of as
     many factors takes turns with it.
     """
@@ -43,7 +43,7 @@ def sketched(data: Ratings, k: int, d: int, together: bool) -> dict[str, Any]:
     a, b = np.zeros(data.n_users), np.zeros(data.n_items)
 
     def one() -> None:
-        order = shuffled(len(data), 1)
+        order = shuffled_range(len(data), 1)
         sketch.epoch(
             C,
             keys,
@@ -73,17 +73,17 @@ def sketched(data: Ratings, k: int, d: int, together: bool) -> dict[str, Any]:
     }
 
 
-def arrivals(data: Ratings, rated: bool) -> dict[str, Any]:
+def arrivals(data: Ratings, to_rated: bool) -> dict[str, Any]:
     """Ratings a second that a server without retention takes in, d 10, each user's earlier
     ratings brought along.
     """
     rng = np.random.default_rng(0)
-    server = Server(0.1 * rng.standard_normal((data.n_items, 10)), rated=rated)
+    server = Server(0.1 * rng.standard_normal((data.n_items, 10)), all_rated=to_rated)
     position = np.sort(rng.choice(len(data), min(ARRIVALS, len(data)), replace=False))
     took = median_of(
         lambda: server.arrive(data.items, data.values, data.by_user, position, data.users[position])
     )
-    return {"variant": "rated" if rated else "new", "ratings_a_second": len(position) / took}
+    return {"variant": "rated" if to_rated else "new", "ratings_a_second": len(position) / took}
 
 
 def slope_one(data: Ratings, surprise: str | None) -> dict[str, Any]:
@@ -91,22 +91,22 @@ def slope_one(data: Ratings, surprise: str | None) -> dict[str, Any]:
     ours = median_of(
         lambda: slope.pairs(data.by_user, data.items, data.values, data.by_item, data.users)
     )
-    found: dict[str, Any] = {"seconds": ours}
+    row: dict[str, Any] = {"seconds": ours}
     if surprise:
         with tempfile.TemporaryDirectory() as aside:
             base = Path(aside) / "base"
             columns = (data.users, data.items, data.values.astype(int), np.zeros(len(data), int))
             np.savetxt(base, np.column_stack(columns), fmt="%d", delimiter="\t")
             (Path(aside) / "test").write_text("0\t0\t3\t0\n")
-            told = subprocess.run(
+            process = subprocess.run(
                 [surprise, str(SIDE), str(base), str(Path(aside) / "test"), "slope-one", "0"],
                 check=True,
                 capture_output=True,
                 text=True,
             )
-            theirs = json.loads(told.stdout)["seconds"]
-        found |= {"surprise_seconds": theirs, "times_faster": theirs / ours}
-    return found
+            theirs = json.loads(process.stdout)["seconds"]
+        row |= {"surprise_seconds": theirs, "times_faster": theirs / ours}
+    return row
 
 
 def main() -> None:
@@ -115,11 +115,11 @@ def main() -> None:
     result = {
         "data": name,
         "sketch": [
-            sketched(data, k, d, together)
+            sketch_speed(data, k, d, together)
             for k, d in ((4, 32), (4, 16), (1, 32))
             for together in (False, True)
         ],
-        "arrivals": [arrivals(data, rated) for rated in (False, True)],
+        "arrivals": [arrivals(data, to_rated) for to_rated in (False, True)],
         "slope_one": slope_one(data, sys.argv[1] if len(sys.argv) > 1 else None),
     }
     print(json.dumps(result, indent=1))

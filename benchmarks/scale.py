@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 PEAK = "from dpmf_core.runs.memory import peak_mb; import sys; print(peak_mb(), file=sys.stderr)"
 
 
-def written(millions: int, text: bool) -> Path:
+def table_folder(millions: int, text: bool) -> Path:
     """A folder with a table of so many ratings: one CSV, or a Parquet file for each part."""
     folder = data_folder() / "scale" / f"{millions}m-{'csv' if text else 'parquet'}"
     if (folder / "complete").exists():
@@ -58,9 +58,9 @@ def written(millions: int, text: bool) -> Path:
     return folder
 
 
-def imported(millions: int, text: bool) -> dict[str, Any]:
+def import_figures(millions: int, text: bool) -> dict[str, Any]:
     """Takes the tables in parts, in a process of its own: what that took."""
-    name, folder = f"scale-{millions}m", written(millions, text)
+    name, folder = f"scale-{millions}m", table_folder(millions, text)
     code = (
         "import sys, dpmf_datasets as datasets;"
         " report = datasets.import_parts(sys.argv[1], sys.argv[2], replace=True);"
@@ -68,7 +68,7 @@ def imported(millions: int, text: bool) -> dict[str, Any]:
     )
     source = f"{folder}?bounds=0.5,5&users={millions * 10_000}"
     began = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, name, source],
         cwd=ROOT,
         capture_output=True,
@@ -78,13 +78,13 @@ def imported(millions: int, text: bool) -> dict[str, Any]:
     return {
         "millions": millions,
         "from": "csv" if text else "parquet",
-        "ratings": int(done.stdout),
+        "ratings": int(process.stdout),
         "seconds": time.perf_counter() - began,
-        "peak_mb": float(done.stderr.split()[-1]),
+        "peak_mb": float(process.stderr.split()[-1]),
     }
 
 
-def fitted(
+def fit_figures(
     millions: int, algorithm: str, ratings: int, places: tuple[str, ...] = ("memory", "disk")
 ) -> list[dict[str, Any]]:
     """The same fit in each place. Raises AssertionError where the models differ; without privacy
@@ -93,11 +93,11 @@ def fitted(
     rows = []
     for place in places:
         command = ["-m", "benchmarks.scale_worker", f"scale-{millions}m", algorithm, place]
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=True
         )
         row = {"millions": millions, "algorithm": algorithm, "place": place}
-        row |= json.loads(done.stdout) | {"load_average": os.getloadavg()[0]}
+        row |= json.loads(process.stdout) | {"load_average": os.getloadavg()[0]}
         row["nanoseconds_a_rating"] = row["processor_seconds"] / ratings * 1e9
         rows.append(row)
         print(in_words(row), flush=True)
@@ -115,26 +115,26 @@ def in_words(row: dict[str, Any]) -> str:
     )
 
 
-def on_workers(millions: int, chosen: list[str], known: dict[str, Any]) -> None:
+def on_workers(millions: int, algorithms: list[str], record: dict[str, Any]) -> None:
     """Measures parts on disk and on workers, of a set that was imported before."""
-    done = next(row for row in known["imports"] if row["millions"] == millions)
-    for algorithm in chosen or ALGORITHMS[millions]:
-        replaced = (millions, algorithm)
-        rows = [row for row in known["workers"] if (row["millions"], row["algorithm"]) != replaced]
-        rows += fitted(millions, algorithm, done["ratings"], ("disk", "1", "2"))
-        known["workers"] = sorted(rows, key=itemgetter("millions"))
-        save("scale", {name: known[name] for name in ("imports", "rows", "workers")})
+    imports_row = next(row for row in record["imports"] if row["millions"] == millions)
+    for algorithm in algorithms or ALGORITHMS[millions]:
+        new_pair = (millions, algorithm)
+        rows = [row for row in record["workers"] if (row["millions"], row["algorithm"]) != new_pair]
+        rows += fit_figures(millions, algorithm, imports_row["ratings"], ("disk", "1", "2"))
+        record["workers"] = sorted(rows, key=itemgetter("millions"))
+        save("scale", {name: record[name] for name in ("imports", "rows", "workers")})
 
 
-def more(millions: int, chosen: list[str], known: dict[str, Any]) -> None:
+def more(millions: int, algorithms: list[str], record: dict[str, Any]) -> None:
     """Measures some algorithms in memory and on disk, of a set that was imported before."""
-    done = next(row for row in known["imports"] if row["millions"] == millions)
-    rows = list(known["rows"])
-    for algorithm in chosen:
+    imports_row = next(row for row in record["imports"] if row["millions"] == millions)
+    rows = list(record["rows"])
+    for algorithm in algorithms:
         old = [row for row in rows if (row["millions"], row["algorithm"]) == (millions, algorithm)]
-        new = fitted(millions, algorithm, done["ratings"])
+        new = fit_figures(millions, algorithm, imports_row["ratings"])
         rows = sorted([row for row in rows if row not in old] + new, key=itemgetter("millions"))
-        save("scale", {**{it: known[it] for it in ("imports", "workers")}, "rows": rows})
+        save("scale", {**{it: record[it] for it in ("imports", "workers")}, "rows": rows})
 
 
 def main() -> None:
@@ -142,26 +142,26 @@ def main() -> None:
     parser.add_argument("millions", nargs="*", type=int, default=[1, 10])
     parser.add_argument("--workers", action="store_true")
     parser.add_argument("--only", nargs="+", metavar="ALGORITHM", default=[])
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     file = RESULTS / "scale.json"
-    known = json.loads(file.read_text()) if file.exists() else {}
-    if asked.workers:
-        for millions in asked.millions:
-            on_workers(millions, asked.only, known)
+    record = json.loads(file.read_text()) if file.exists() else {}
+    if arguments.workers:
+        for millions in arguments.millions:
+            on_workers(millions, arguments.only, record)
         return
-    if asked.only:
-        for millions in asked.millions:
-            more(millions, asked.only, known)
-            known = json.loads((RESULTS / "scale.json").read_text())
+    if arguments.only:
+        for millions in arguments.millions:
+            more(millions, arguments.only, record)
+            record = json.loads((RESULTS / "scale.json").read_text())
         return
-    rows, imports, workers = (known.get(it, []) for it in ("rows", "imports", "workers"))
-    for millions in asked.millions:
+    rows, imports, workers = (record.get(it, []) for it in ("rows", "imports", "workers"))
+    for millions in arguments.millions:
         rows = [row for row in rows if row["millions"] != millions]
         imports = [row for row in imports if row["millions"] != millions]
-        imports.append(imported(millions, text=millions <= 10))
+        imports.append(import_figures(millions, text=millions <= 10))
         print(imports[-1], flush=True)
         for algorithm in ALGORITHMS[millions]:
-            rows += fitted(millions, algorithm, imports[-1]["ratings"])
+            rows += fit_figures(millions, algorithm, imports[-1]["ratings"])
             save("scale", {"imports": imports, "rows": rows, "workers": workers})
         files = parts_folder.folder_of(f"scale-{millions}m").glob("*.parquet")
         imports[-1]["disk_mb"] = sum(file.stat().st_size for file in files) / 1e6

@@ -36,19 +36,19 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
     has in its memory.
     """
     private = issubclass(algorithms.find(algorithm), PrivateAlgorithm)
-    made: Any = algorithms.build(algorithm, {}, people.shape, BUDGET if private else None)
+    method: Any = algorithms.build(algorithm, {}, people.shape, BUDGET if private else None)
     plan = NOTHING
     if private:
-        plan = made.plan(people.shape, calibrate(lambda at: made.plan(people.shape, at), BUDGET))
+        plan = method.plan(people.shape, calibrate(lambda at: method.plan(people.shape, at), BUDGET))
     noise = Noise(plan, np.random.SeedSequence(1), kernels.usable_threads())
     curator: Curator = (
-        NoisyCurator(people, noise, made.guarantee().assumptions)
+        NoisyCurator(people, noise, method.guarantee().assumptions)
         if private
         else OpenCurator(people, noise, tables)
     )
     rng = algorithms.Streams(np.random.default_rng(2), 3)
     with kernels.single_threaded_blas:
-        *_, model = made.fit(curator, rng)
+        *_, model = method.fit(curator, rng)
     return model
 
 
@@ -69,7 +69,7 @@ def in_place(data: PartitionedRatings, algorithm: str, folder: Path) -> People:
     return in_parts(PartitionedTable(data) if of_samples(algorithm) else data, folder)
 
 
-def spent() -> tuple[float, float]:
+def own_usage() -> tuple[float, float]:
     """Processor seconds and peak memory (MB) of this process."""
     return time.process_time(), peak_mb()
 
@@ -81,13 +81,13 @@ def people_in(
     """The people of a place, their tables where these are in memory, and a function that says what
     each process has spent.
     """
-    found: Any = datasets.load(name)
+    ratings: Any = datasets.load(name)
     if place == "memory":
-        whole = found.together()
+        whole = ratings.together()
         train = of_ratings(whole) if of_samples(algorithm) else whole
-        yield in_memory(train), {"train": train}, lambda: [spent()]
+        yield in_memory(train), {"train": train}, lambda: [own_usage()]
     elif place == "disk":
-        yield in_place(found.kept_in(folder), algorithm, folder), {}, lambda: [spent()]
+        yield in_place(ratings.kept_in(folder), algorithm, folder), {}, lambda: [own_usage()]
     else:
         with spread(name, algorithm, workers=int(place)) as workers:
             workers.client.run(warm, algorithm)
@@ -95,7 +95,7 @@ def people_in(
             yield (
                 in_place(data, algorithm, folder),
                 {},
-                lambda: [spent(), *workers.client.run(spent).values()],
+                lambda: [own_usage(), *workers.client.run(own_usage).values()],
             )
 
 
@@ -105,19 +105,19 @@ def main() -> None:
     began = time.perf_counter()
     with (
         tempfile.TemporaryDirectory() as folder,
-        people_in(place, name, algorithm, Path(folder)) as (people, tables, measured),
+        people_in(place, name, algorithm, Path(folder)) as (people, tables, usage),
     ):
-        loaded, before = time.perf_counter(), measured()
+        load_time, before = time.perf_counter(), usage()
         model = fit(algorithm, people, tables)
-        ended, after = time.perf_counter(), measured()
+        end_time, after = time.perf_counter(), usage()
     digest = hashlib.sha256()
     for array in model.arrays.values():
         digest.update(array.tobytes())
     print(
         json.dumps(
             {
-                "load_seconds": loaded - began,
-                "seconds": ended - loaded,
+                "load_seconds": load_time - began,
+                "seconds": end_time - load_time,
                 "processor_seconds": sum(it[0] for it in after) - sum(it[0] for it in before),
                 "peak_mb": max(it[1] for it in after),
                 "model": digest.hexdigest(),

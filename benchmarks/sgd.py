@@ -41,9 +41,9 @@ def ours(folder: Path, fold: int, factors: int, seed: int) -> tuple[float, float
     train, test = (ratings(folder / f"u{fold}.{part}") for part in ("base", "test"))
     algorithm = SGDMF(rank=factors)
     began = time.perf_counter()
-    *_, found = algorithm.descend(train, Streams(np.random.default_rng(seed), 1))
+    *_, model = algorithm.descend(train, Streams(np.random.default_rng(seed), 1))
     seconds = time.perf_counter() - began
-    return rmse(found.predict(test.users, test.items, test.bounds), test.values), seconds
+    return rmse(model.predict(test.users, test.items, test.bounds), test.values), seconds
 
 
 def theirs(python: str, folder: Path, fold: int, factors: int, seed: int) -> tuple[float, float]:
@@ -55,11 +55,11 @@ def theirs(python: str, folder: Path, fold: int, factors: int, seed: int) -> tup
         str(factors),
         str(seed),
     ]
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return told["rmse"], told["seconds"]
+    answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return answer["rmse"], answer["seconds"]
 
 
-def compared(python: str, folder: Path, factors: int) -> dict[str, object]:
+def comparison(python: str, folder: Path, factors: int) -> dict[str, object]:
     """Mean RMSE over folds and seeds; median seconds and median ratio over rounds that take
     turns.
     """
@@ -101,7 +101,7 @@ def main() -> None:
             with tarfile.open(source) as archive:
                 archive.extractall(aside, filter="data")
             folder = next(Path(aside).rglob("u1.base")).parent
-        results = [compared(python, folder, factors) for factors in (10, 100)]
+        results = [comparison(python, folder, factors) for factors in (10, 100)]
     for result in results:
         print(result)
     save("sgd", {"folds": "MovieLens 100K, u1 to u5", "rounds": ROUNDS, "results": results})

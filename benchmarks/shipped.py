@@ -36,10 +36,10 @@ from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import TRIVIAL, grid_runs
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.shipped_runs import Shipped, Shown, identity
+from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
 from dpmf_core.runs.specification import RunSpec
-from pages.explore.story import LISTED, LISTS, PERSON
-from pages.kit.parts_story import MATCHED, matched
+from pages.explore.story import LIST_LENGTH, LISTS, PERSON
+from pages.kit.parts_story import MATCHED_PARTS, match_parts
 
 EXACT, CLOSE = 1e-9, 1e-4  # by how much of itself a number may differ
 # parts of a record that say where and when it was made
@@ -48,22 +48,22 @@ PNG, SHADES = "iVBOR", 2  # how a picture begins; by how much of 255 its pixels 
 EXACTLY = frozenset({"epsilon", "ledger", "delta"})
 
 
-def computed() -> dict[str, Shipped]:
+def computed() -> dict[str, ShippedRun]:
     """Every run of every page's first view and of lessons, by identity, computed where the store
     lacks it.
     """
-    wanted = {identity(it): it for it in first_views.cheapest_first()}
-    found = {}
-    for spec, outcome in engine().sweep(wanted.values()):
+    specs = {identity(it): it for it in first_views.cheapest_first()}
+    records = {}
+    for spec, outcome in engine().sweep(specs.values()):
         if isinstance(outcome, Exception):
             raise outcome
-        found[identity(spec)] = outcome.record
-        print(len(found), "of", len(wanted), spec.data.id, outcome.record.title, flush=True)
-    shown = dict(_shown())
-    return {name: Shipped(record, shown.get(name, {})) for name, record in found.items()}
+        records[identity(spec)] = outcome.record
+        print(len(records), "of", len(specs), spec.data.id, outcome.record.title, flush=True)
+    values = dict(_shown())
+    return {name: ShippedRun(record, values.get(name, {})) for name, record in records.items()}
 
 
-def _shown() -> Iterator[tuple[str, Shown]]:
+def _shown() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
@@ -73,18 +73,18 @@ def _shown() -> Iterator[tuple[str, Shown]]:
             user = someone(_whole(trivial))
             yield identity(trivial), {PERSON: user}
             for it in first:
-                listed = recommend(_whole(it.spec), user, LISTED)
-                items = [{"id": one.item, "title": one.title} for one in listed]
+                recommendations = recommend(_whole(it.spec), user, LIST_LENGTH)
+                items = [{"id": one.item, "title": one.title} for one in recommendations]
                 yield identity(it.spec), {LISTS: {str(user): items}}
         else:
             twin = references(run)["twin"].model_dump_json()
             for it in first:
-                parts = asdict(matched(page, it.spec.model_dump_json(), twin))
-                yield identity(it.spec), {MATCHED: parts}
+                parts = asdict(match_parts(page, it.spec.model_dump_json(), twin))
+                yield identity(it.spec), {MATCHED_PARTS: parts}
 
 
 def _whole(spec: RunSpec) -> Run:
-    run = engine().known.whole(spec)
+    run = engine().known_runs.whole(spec)
     assert run is not None, spec
     return run
 
@@ -92,30 +92,30 @@ def _whole(spec: RunSpec) -> Run:
 # ---- comparing -----------------------------------------------------------------------------------
 
 
-def differences(old: Mapping[str, Shipped], new: Mapping[str, Shipped]) -> list[str]:
+def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) -> list[str]:
     """Where two sets of shipped runs differ by more than is allowed, a line each."""
     lines = [f"{name}: only in one of them" for name in old.keys() ^ new.keys()]
     for name in old.keys() & new.keys():
         before, after = (json.loads(to_json(it[name].record.to_dict())) for it in (old, new))
         for part in before.keys() | after.keys():
             if part not in OWN:
-                allowed = EXACT if part in EXACTLY else CLOSE
-                lines += _apart(f"{name}: {part}", before.get(part), after.get(part), allowed)
-        lines += _apart(f"{name}: shown", old[name].shown, new[name].shown, CLOSE)
+                tolerance = EXACT if part in EXACTLY else CLOSE
+                lines += _apart(f"{name}: {part}", before.get(part), after.get(part), tolerance)
+        lines += _apart(f"{name}: shown", old[name].view_data, new[name].view_data, CLOSE)
     return sorted(lines)
 
 
-def _apart(place: str, old: Any, new: Any, allowed: float) -> list[str]:
+def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
     """Where two values of JSON differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping) and old.keys() == new.keys():
         return [
-            line for key in old for line in _apart(f"{place}.{key}", old[key], new[key], allowed)
+            line for key in old for line in _apart(f"{place}.{key}", old[key], new[key], tolerance)
         ]
     if isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
         both = enumerate(zip(old, new, strict=True))
-        return [line for at, (a, b) in both for line in _apart(f"{place}.{at}", a, b, allowed)]
+        return [line for at, (a, b) in both for line in _apart(f"{place}.{at}", a, b, tolerance)]
     if isinstance(old, float) and isinstance(new, float):
-        same = math.isclose(old, new, rel_tol=allowed, abs_tol=allowed) or (
+        same = math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance) or (
             old != old and new != new
         )
         return [] if same else [f"{place}: {old!r} and {new!r}"]
@@ -133,17 +133,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true", help="compare, and change nothing")
     parser.add_argument("--folder", help="a data folder whose stored runs count; none: all anew")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as fresh:
-        os.environ["DPMF_DATA"] = given.folder or fresh
-        found = computed()
+        os.environ["DPMF_DATA"] = arguments.folder or fresh
+        runs = computed()
         engine().close()
-    if not given.check:
-        shipped_runs.write(found)
-        print(f"{len(found)} runs, {shipped_runs.FILE.stat().st_size / 1000:.0f} kB")
+    if not arguments.check:
+        shipped_runs.write(runs)
+        print(f"{len(runs)} runs, {shipped_runs.FILE.stat().st_size / 1000:.0f} kB")
         return
-    lines = differences(shipped_runs.everything(), found)
-    print("\n".join(lines) or f"All {len(found)} runs are the same.")
+    lines = differences(shipped_runs.everything(), runs)
+    print("\n".join(lines) or f"All {len(runs)} runs are the same.")
     sys.exit(bool(lines))
 
 

@@ -10,10 +10,10 @@ from dpmf_core.papers.results import ClaimResult
 
 def claims() -> str:
     """Every claim by paper: its verdict, and each statement with the numbers that decide it."""
-    counted = [found.outcome for claim in CLAIMS.values() if (found := recorded(claim))]
+    outcomes = [result.outcome for claim in CLAIMS.values() if (result := recorded(claim))]
     first = (
-        f"{len(CLAIMS)} claims, {len(counted)} of them measured:"
-        f" {counted.count(Outcome.REPRODUCED)} reproduced, {counted.count(Outcome.DIFFERS)} differ."
+        f"{len(CLAIMS)} claims, {len(outcomes)} of them measured:"
+        f" {outcomes.count(Outcome.REPRODUCED)} reproduced, {outcomes.count(Outcome.DIFFERS)} differ."
     )
     papers = [
         f"### {paper}\n\n" + "\n\n".join(_claim(claim) for claim in of_paper)
@@ -24,16 +24,16 @@ def claims() -> str:
 
 def recorded(claim: Claim) -> ClaimResult | None:
     """The recorded result of the larger size."""
-    return results.recorded(claim.id, "full") or results.recorded(claim.id, "page")
+    return results.recorded_result(claim.id, "full") or results.recorded_result(claim.id, "page")
 
 
 def _claim(claim: Claim) -> str:
     place = claim.source.removeprefix(f"{claim.paper}, ")
-    found = recorded(claim)
-    if found is None:
+    result = recorded(claim)
+    if result is None:
         return f"**{place}: {claim.title}.** Not measured here."
-    lines = [f"**{place}: {claim.title}.** {found.outcome}. {found.on}".rstrip(), ""]
-    for clause in found.clauses:
+    lines = [f"**{place}: {claim.title}.** {result.outcome}. {result.on}".rstrip(), ""]
+    for clause in result.clauses:
         mark = "holds" if clause.holds else "does not hold"
         lines.append(f"- *{mark}*: {clause.words}: {clause.figures}")
     return "\n".join(lines)

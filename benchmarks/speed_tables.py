@@ -19,7 +19,7 @@ METHODS = {  # as sentences name them
 
 def als_speed() -> str:
     """Seconds an iteration of ALS, beside other libraries."""
-    found = read_json("als.json")["iteration"]
+    record = read_json("als.json")["iteration"]
     names = {
         "dpmf": "dpmf, exact",
         "dpmf CG, 3 steps": "dpmf, 3 CG steps",
@@ -28,7 +28,7 @@ def als_speed() -> str:
         "cmfrec Cholesky": "cmfrec, Cholesky",
     }
     rows = []
-    for rank, row in found.items():
+    for rank, row in record.items():
         others = [f"{row[it]['seconds']:.2f} ({spread(row[it])})" for it in list(names)[1:]]
         rows.append([rank.removeprefix("r "), f"{row['dpmf']['seconds']:.2f}", *others])
     return markdown(["rank", *names.values()], rows)
@@ -39,31 +39,31 @@ def als_convergence() -> str:
     rows = []
     for rank, measures in read_json("als.json")["equal"].items():
         for measure, title in (("loss", "loss"), ("held_out_rmse", "held-out error")):
-            found = measures[measure]
+            record = measures[measure]
             seconds = [
                 "not reached" if it is None else f"{it:.1f}"
-                for it in map(found["seconds"].get, ("dpmf CG", "implicit CG", "dpmf"))
+                for it in map(record["seconds"].get, ("dpmf CG", "implicit CG", "dpmf"))
             ]
-            rows.append([rank.removeprefix("r "), title, *seconds, spread(found)])
+            rows.append([rank.removeprefix("r "), title, *seconds, spread(record)])
     head = ["rank", "what", "dpmf, CG", "implicit, CG", "dpmf, exact", "dpmf CG, times faster"]
     return markdown(head, rows)
 
 
-def spread(found: dict[str, Any]) -> str:
+def spread(record: dict[str, Any]) -> str:
     """The interval of a median ratio."""
-    low, high = found["interval"]
+    low, high = record["interval"]
     return f"{low:.1f} to {high:.1f}" if high < 10 else f"{low:.0f} to {high:.0f}"
 
 
 def als_large() -> str:
     """ALS by conjugate gradients on many ratings."""
     rows = []
-    for found in read_json("als_large.json")["rows"]:
-        for library, it in found["libraries"].items():
+    for record in read_json("als_large.json")["rows"]:
+        for library, it in record["libraries"].items():
             until = it["processor_seconds"]
             rows.append(
                 [
-                    found["dataset"].removeprefix("cinema-").replace("m", " million"),
+                    record["dataset"].removeprefix("cinema-").replace("m", " million"),
                     library,
                     f"{it['seconds_an_iteration']:.1f} s",
                     "not reached" if until is None else f"{until:.0f} s",
@@ -77,9 +77,9 @@ def als_large() -> str:
 
 def peers() -> str:
     """Libraries that predict ratings, at their defaults."""
-    found = read_json("peers.json")
-    rows = [["dpmf, ALS", *_cost(found["dpmf"]), ""]]
-    for peer in found["peers"].values():
+    record = read_json("peers.json")
+    rows = [["dpmf, ALS", *_cost(record["dpmf"]), ""]]
+    for peer in record["peers"].values():
         sooner = peer["dpmf_sooner"]
         times = "not reached" if sooner is None else spread({"interval": sooner})
         rows.append([peer["title"], *_cost(peer), times])
@@ -87,8 +87,8 @@ def peers() -> str:
     return markdown(head, rows)
 
 
-def _cost(found: dict[str, float]) -> list[str]:
-    return [f"{found['rmse']:.4f}", f"{found['seconds']:.2f}", f"{found['peak_mb']:.0f} MB"]
+def _cost(record: dict[str, float]) -> list[str]:
+    return [f"{record['rmse']:.4f}", f"{record['seconds']:.2f}", f"{record['peak_mb']:.0f} MB"]
 
 
 def other_speeds() -> str:
@@ -137,11 +137,11 @@ def other_speeds() -> str:
 
 def scale() -> str:
     """Private training in memory and on disk."""
-    found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    by_place: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     for row in read_json("scale.json")["rows"]:
-        found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
+        by_place.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
     rows = []
-    for (millions, algorithm), places in found.items():
+    for (millions, algorithm), places in by_place.items():
         both = [places[it] for it in ("memory", "disk")]
         nanoseconds = [f"{it['nanoseconds_a_rating']:.0f}" for it in both]
         memory = [f"{it['peak_mb']:,.0f} MB" for it in both]
@@ -152,11 +152,11 @@ def scale() -> str:
 
 def scale_workers() -> str:
     """Private training on disk, and on one and two worker processes."""
-    found: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    by_place: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
     for row in read_json("scale.json")["workers"]:
-        found.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
+        by_place.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
     rows = []
-    for (millions, algorithm), places in found.items():
+    for (millions, algorithm), places in by_place.items():
         each = [places[it] for it in ("disk", "1", "2")]
         times = [f"{it['seconds']:.1f} s ({it['processor_seconds']:.1f} s)" for it in each]
         same = "yes" if len({it["model"] for it in each}) == 1 else "no"
@@ -206,11 +206,11 @@ def large_imports() -> str:
 
 def one_command() -> str:
     """A CSV to a saved model by one command."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    by_algorithm: dict[str, dict[str, dict[str, Any]]] = {}
     for row in read_json("one-command.json")["rows"]:
-        found.setdefault(row["algorithm"], {})[row["table"]] = row
+        by_algorithm.setdefault(row["algorithm"], {})[row["table"]] = row
     rows = []
-    for algorithm, on in found.items():
+    for algorithm, on in by_algorithm.items():
         cells = []
         for it in (on.get(table) for table in ("sorted", "in no order, with times")):
             time = f"{it['seconds']:.0f} s ({it['processor_seconds']:.0f} s)" if it else "-"
@@ -237,9 +237,9 @@ def classroom() -> str:
     }
     rows = []
     for who, name in classes.items():
-        found = read_json(name)
-        seconds = (found[it] for it in ("answer_median", "answer_95th", "drawn_median"))
-        memory = (found[f"memory_{it}_mb"] / 1000 for it in ("most", "after", "before"))
+        record = read_json(name)
+        seconds = (record[it] for it in ("answer_median", "answer_95th", "drawn_median"))
+        memory = (record[f"memory_{it}_mb"] / 1000 for it in ("most", "after", "before"))
         times = [f"{it:.2f} s" for it in seconds]
         rows.append([who, *times, *(f"{it:.2f} GB" for it in memory)])
     head = ["", "answer, median", "95th percentile", "page drawn, median"]
@@ -268,7 +268,7 @@ def waiting() -> str:
 
 def starting() -> str:
     """What commands take before they do anything."""
-    found = read_json("start.json")["processor_seconds"]
+    record = read_json("start.json")["processor_seconds"]
     names = {
         "import numpy": "`import numpy`",
         "import numpy, scipy.special": "`import numpy, scipy.special`",
@@ -277,20 +277,20 @@ def starting() -> str:
         "account": "`dpmf_core account`",
         "fit": "`dpmf_core fit`, 2,000 people, global mean",
     }
-    rows = [[words, f"{found[name]:.2f} s"] for name, words in names.items()]
+    rows = [[words, f"{record[name]:.2f} s"] for name, words in names.items()]
     return markdown(["process", "processor time"], rows)
 
 
 def reading() -> str:
     """What a table of ten million ratings takes to read."""
-    found = read_json("reading.json")
+    record = read_json("reading.json")
     orders = ("sorted by user and film", "in no order")
     names = {"dpmf": "dpmf", "before": "its first edition", "pyarrow": "pyarrow alone"}
     rows = []
     for name, words in names.items():
         cells = []
         for order in orders:
-            it = found[order][name]
+            it = record[order][name]
             cells += [f"{it['processor']:.1f} s", f"{it['peak_mb']:,.0f} MB"]
         rows.append([words, *cells])
     return markdown(["", orders[0], "memory", orders[1], "memory"], rows)
@@ -315,10 +315,10 @@ def end_to_end() -> str:
 
 def endurance() -> str:
     """Memory of a server by trainings and reloads."""
-    found = read_json("endurance.json")
+    record = read_json("endurance.json")
     rows = [
         [f"{it[name]} {name}", f"{it['mb']:,} MB"]
         for name in ("trainings", "reloads")
-        for it in found[name]
+        for it in record[name]
     ]
     return markdown(["after", "server and workers"], rows)

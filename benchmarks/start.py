@@ -56,9 +56,9 @@ def main() -> None:
             }
             for place in range(1, repeats + 1)
         ]
-    found = {name: statistics.median(it[name] for it in rounds) for name in PROGRAMS}
-    save("start", {"processor_seconds": found, "rounds": repeats})
-    for name, seconds in found.items():
+    medians = {name: statistics.median(it[name] for it in rounds) for name in PROGRAMS}
+    save("start", {"processor_seconds": medians, "rounds": repeats})
+    for name, seconds in medians.items():
         print(f"{seconds:6.3f} s  {name}")
 
 

@@ -282,5 +282,5 @@ class Student:
 
 def rmse_in(sentence: str) -> str:
     """The private error that a sentence of Explore's first view says."""
-    found = SENTENCE.search(sentence)
-    return found[1] if found else ""
+    match = SENTENCE.search(sentence)
+    return match[1] if match else ""

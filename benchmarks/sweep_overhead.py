@@ -43,10 +43,10 @@ def bare(count: int) -> dict[str, float]:
 
     for point in sweep(range(1)).points():
         run(point.spec)
-    began, spent = time.perf_counter(), time.process_time()
+    began, processor_start = time.perf_counter(), time.process_time()
     for point in sweep(range(1, count + 1)).points():
         run(point.spec)
-    return {"processor": time.process_time() - spent, "seconds": time.perf_counter() - began}
+    return {"processor": time.process_time() - processor_start, "seconds": time.perf_counter() - began}
 
 
 def alone(count: int) -> dict[str, float]:
@@ -64,24 +64,24 @@ def engine(count: int) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder))
-        made = Engine(store, workers=2)
+        executor = Engine(store, workers=2)
         try:
-            answered(made, 0, 2)
+            answered(executor, 0, 2)
             before = by_process()
             began = time.perf_counter()
-            answered(made, 2, count)
+            answered(executor, 2, count)
             seconds, after = time.perf_counter() - began, by_process()
             server = after.pop(os.getpid()) - before.pop(os.getpid())
             below = sum(after.values()) - sum(before.values())
         finally:
-            made.close()
+            executor.close()
             store.close()
     return {"processor": server + below, "server": server, "below": below, "seconds": seconds}
 
 
-def answered(made: Any, first: int, count: int) -> None:
+def answered(executor: Any, first: int, count: int) -> None:
     points = sweep(range(first + 1, first + count + 1)).points()
-    for _, outcome in made.sweep([point.spec for point in points]):
+    for _, outcome in executor.sweep([point.spec for point in points]):
         if isinstance(outcome, Exception):
             raise outcome
 
@@ -89,25 +89,25 @@ def answered(made: Any, first: int, count: int) -> None:
 def by_process() -> dict[int, float]:
     """Processor seconds of this process and of all below it."""
     here = psutil.Process()
-    found = {}
+    seconds = {}
     for process in (here, *here.children(recursive=True)):
-        spent = process.cpu_times()
-        found[process.pid] = spent.user + spent.system
-    return found
+        times = process.cpu_times()
+        seconds[process.pid] = times.user + times.system
+    return seconds
 
 
 def measured(kind: str, count: int) -> dict[str, float]:
     """One of `KINDS`, in a process of its own."""
     one = dict.fromkeys(("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    done = subprocess.run(
+    answer = subprocess.run(
         [sys.executable, "-m", "benchmarks.sweep_overhead", "--only", kind, "--seeds", str(count)],
         env={**os.environ, **one},
         check=True,
         stdout=subprocess.PIPE,
         text=True,
     )
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    seconds: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
+    return seconds
 
 
 def main() -> None:
@@ -115,22 +115,22 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="twelve runs each")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", choices=KINDS, help="one measurement, as JSON")
-    asked = parser.parse_args()
-    if asked.only:
-        measure = {"bare": bare, "alone": alone, "engine": engine}[asked.only]
-        print(json.dumps(measure(asked.seeds)))
+    arguments = parser.parse_args()
+    if arguments.only:
+        measure = {"bare": bare, "alone": alone, "engine": engine}[arguments.only]
+        print(json.dumps(measure(arguments.seeds)))
         return
-    runs = asked.seeds * len(METHODS) * len(EPSILONS)
-    rounds = [{kind: measured(kind, asked.seeds) for kind in KINDS} for _ in range(asked.repeats)]
-    found = {
+    runs = arguments.seeds * len(METHODS) * len(EPSILONS)
+    rounds = [{kind: measured(kind, arguments.seeds) for kind in KINDS} for _ in range(arguments.repeats)]
+    milliseconds = {
         kind: {
             name: 1000 * statistics.median(each[kind][name] for each in rounds) / runs
             for name in rounds[0][kind]
         }
         for kind in KINDS
     }
-    save("sweep_overhead", {"runs": runs, "rounds": asked.repeats, "milliseconds_a_run": found})
-    print(json.dumps(found, indent=1))
+    save("sweep_overhead", {"runs": runs, "rounds": arguments.repeats, "milliseconds_a_run": milliseconds})
+    print(json.dumps(milliseconds, indent=1))
 
 
 if __name__ == "__main__":

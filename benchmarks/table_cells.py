@@ -18,8 +18,8 @@ def read_csv(name: str) -> pd.DataFrame:
 
 def read_json(name: str) -> dict[str, Any]:
     """A record of benchmarks/results."""
-    loaded: dict[str, Any] = json.loads((RESULTS / name).read_text("utf-8"))
-    return loaded
+    record: dict[str, Any] = json.loads((RESULTS / name).read_text("utf-8"))
+    return record
 
 
 def markdown(head: Sequence[str], rows: Rows) -> str:
@@ -30,8 +30,8 @@ def markdown(head: Sequence[str], rows: Rows) -> str:
 
 def medians(frame: pd.DataFrame, metric: str, along: str = "epsilon") -> pd.DataFrame:
     """Median over seeds, by label and the values of a column; -1 stands for no value."""
-    filled = frame.assign(**{along: frame[along].fillna(-1)})
-    return filled.pivot_table(metric, "label", along, aggfunc="median")
+    without_gaps = frame.assign(**{along: frame[along].fillna(-1)})
+    return without_gaps.pivot_table(metric, "label", along, aggfunc="median")
 
 
 def decimals(value: float, digits: int) -> str:
@@ -43,10 +43,10 @@ def bold_smallest(rows: Rows) -> Rows:
     """The smallest number of every column but the first in bold, all of them where several tie."""
     smallest = [min(column, key=number) for column in list(zip(*rows, strict=True))[1:]]
 
-    def shown(cell: str, best: str) -> str:
+    def in_bold(cell: str, best: str) -> str:
         return f"**{cell}**" if number(cell) == number(best) else cell
 
-    return [[row[0], *map(shown, row[1:], smallest)] for row in rows]
+    return [[row[0], *map(in_bold, row[1:], smallest)] for row in rows]
 
 
 def number(cell: str) -> float:
@@ -59,17 +59,17 @@ def by_epsilon(
     frame: pd.DataFrame, metric: str, names: Mapping[str, str], digits: int = 3
 ) -> tuple[list[str], Rows]:
     """Head and rows of a table with a column for each epsilon, methods in the order of names."""
-    found = medians(frame[frame["label"].isin(names)], metric)
-    head = [f"{epsilon:g}" for epsilon in found.columns]
+    table = medians(frame[frame["label"].isin(names)], metric)
+    head = [f"{epsilon:g}" for epsilon in table.columns]
     rows = [
-        [shown, *(decimals(value, digits) for value in found.loc[label].tolist())]
-        for label, shown in names.items()
+        [title, *(decimals(value, digits) for value in table.loc[label].tolist())]
+        for label, title in names.items()
     ]
     return ["ε", *head], rows
 
 
 def without_epsilon(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) -> str:
     """`ALS 0.833, SGD-MF 0.849`: medians of methods that take no epsilon."""
-    chosen = frame[frame["label"].isin(names) & frame["epsilon"].isna()]
-    found = chosen.groupby("label")[metric].median()
-    return ", ".join(f"{shown} {found[label]:.3f}" for label, shown in names.items())
+    rows = frame[frame["label"].isin(names) & frame["epsilon"].isna()]
+    values = rows.groupby("label")[metric].median()
+    return ", ".join(f"{title} {values[label]:.3f}" for label, title in names.items())

@@ -84,8 +84,8 @@ def films() -> str:
     """Held-out RMSE of every method on 400 films."""
     frame = read_csv("films-table.csv")
     head, rows = by_epsilon(frame, "rmse", FILMS)
-    known = without_epsilon(frame, "rmse", OPEN_FILMS)
-    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {known}.{featured(frame)}"
+    without_noise = without_epsilon(frame, "rmse", OPEN_FILMS)
+    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{featured(frame)}"
 
 
 def featured(frame: pd.DataFrame) -> str:
@@ -94,13 +94,13 @@ def featured(frame: pd.DataFrame) -> str:
     """
     if not frame["label"].str.endswith(", features").any():
         return ""
-    marked = {f"{name}, features": shown for name, shown in FEATURED.items()}
-    head, rows = by_epsilon(frame, "rmse", marked)
-    twins = {f"{name}, features": shown for name, shown in OPEN_FEATURED.items()}
-    known = without_epsilon(frame, "rmse", twins)
+    titles = {f"{name}, features": title for name, title in FEATURED.items()}
+    head, rows = by_epsilon(frame, "rmse", titles)
+    twins = {f"{name}, features": title for name, title in OPEN_FEATURED.items()}
+    without_noise = without_epsilon(frame, "rmse", twins)
     return (
         "\n\nGenres and decades of the films are public, to all of these and to their twins:\n\n"
-        f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {known}."
+        f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}."
     )
 
 
@@ -109,16 +109,16 @@ def all_films() -> str:
     frame = read_csv("all-films-table.csv")
     names = {name: FILMS[name] for name in ("spectral", "dp-sgd", "ada-dpals", "dpals")}
     head, rows = by_epsilon(frame, "rmse", names | {"private-bias": "private biases"})
-    known = without_epsilon(frame, "rmse", {"als": "ALS", "user-mean": "user mean"})
-    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {known}.{featured(frame)}"
+    without_noise = without_epsilon(frame, "rmse", {"als": "ALS", "user-mean": "user mean"})
+    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{featured(frame)}"
 
 
 def lists(metric: str, digits: int) -> str:
     """One figure of lists for users who were not trained on."""
     frame = read_csv("films-recall.csv")
     head, rows = by_epsilon(frame, metric, LISTS, digits)
-    known = without_epsilon(frame, metric, OPEN_LISTS)
-    return f"{markdown(head, rows)}\n\nWithout noise: {known}."
+    without_noise = without_epsilon(frame, metric, OPEN_LISTS)
+    return f"{markdown(head, rows)}\n\nWithout noise: {without_noise}."
 
 
 def recall() -> str:
@@ -135,8 +135,8 @@ def low_rank(data: str) -> str:
     frame = frame[frame["dataset"] == data]
     head, rows = by_epsilon(frame, "rmse", {name: name for name in LOW_RANK})
     theirs = {f"{name}, source's noise": name for name in LOW_RANK[2:]}
-    _, bracketed = by_epsilon(frame, "rmse", theirs)
-    by_name = {row[0]: row[1:] for row in bracketed}
+    _, their_rows = by_epsilon(frame, "rmse", theirs)
+    by_name = {row[0]: row[1:] for row in their_rows}
     bold = bold_smallest(rows)
     return markdown(head, [_with_brackets(row, by_name.get(row[0])) for row in bold])
 
@@ -157,9 +157,9 @@ def parts(file: str, names: Mapping[str, str], trivial: str, digits: int) -> str
     """Objectives by epsilon, beside the trivial guess and the factorisation without privacy."""
     frame = read_csv(file)
     head, rows = by_epsilon(frame, "objective", names, digits)
-    guess, known = frame["trivial_objective"].median(), medians(frame, "objective")[-1.0]["NMF"]
+    guess, without_privacy = frame["trivial_objective"].median(), medians(frame, "objective")[-1.0]["NMF"]
     bold = markdown(head, bold_smallest(rows))
-    return f"{bold}\n\n{trivial} {guess:.3f}, NMF without privacy {known:.4f}."
+    return f"{bold}\n\n{trivial} {guess:.3f}, NMF without privacy {without_privacy:.4f}."
 
 
 def newsgroups() -> str:
@@ -167,10 +167,10 @@ def newsgroups() -> str:
     file, names = "newsgroups-table.csv", TOPICS
     frame = read_csv(file)
     head, rows = by_epsilon(frame, "coherence", names)
-    known = medians(frame, "coherence")[-1.0]["NMF"]
+    without_privacy = medians(frame, "coherence")[-1.0]["NMF"]
     return (
         f"{parts(file, names, 'Mean post', 3)}\n\nCoherence of the topics' words, larger is better:"
-        f"\n\n{markdown(head, rows)}\n\nNMF without privacy {known:.3f}."
+        f"\n\n{markdown(head, rows)}\n\nNMF without privacy {without_privacy:.3f}."
     )
 
 
@@ -179,14 +179,14 @@ VARIANTS = ("Static", "Rated", "New", "Online", "Slope One")
 
 def retention() -> str:
     """Mean excess in RMSE over the baseline with the same seed, over all shares and seeds."""
-    frame, published = read_csv("vallet-table1.csv"), read_csv("vallet-table1-published.csv")
+    frame, paper = read_csv("vallet-table1.csv"), read_csv("vallet-table1-published.csv")
     baseline = frame[frame["label"] == "Baseline"].set_index("seed")["rmse"]
     excess = frame["rmse"] / frame["seed"].map(baseline) - 1
     here = excess.groupby(frame["label"]).mean() * 100
-    there = published.set_index("variant")["excess_percent"]
+    there = paper.set_index("variant")["excess_percent"]
     rows = [
-        [name, *(f"{found[variant]:.2f}%" for variant in VARIANTS)]
-        for name, found in (("here", here), ("published", there))
+        [name, *(f"{excesses[variant]:.2f}%" for variant in VARIANTS)]
+        for name, excesses in (("here", here), ("published", there))
     ]
     return markdown(["", *VARIANTS], rows)
 
@@ -194,16 +194,16 @@ def retention() -> str:
 def sketch() -> str:
     """RMSE and divergence of a count sketch by threshold and space gain."""
     frame = read_csv("sketch-table.csv")
-    chosen = frame[(frame["label"] == "Count sketch, k = 4") & (frame["param.rank"] == 16)]
-    thresholds = sorted(chosen["param.threshold"].unique())
-    cells = chosen.groupby(["param.space_gain", "param.threshold"])[["rmse", "kl"]].median()
-    gains = sorted(chosen["param.space_gain"].unique())
+    sketches = frame[(frame["label"] == "Count sketch, k = 4") & (frame["param.rank"] == 16)]
+    thresholds = sorted(sketches["param.threshold"].unique())
+    cells = sketches.groupby(["param.space_gain", "param.threshold"])[["rmse", "kl"]].median()
+    gains = sorted(sketches["param.space_gain"].unique())
     rows = []
     for gain in gains:
-        shown = [
+        gain_cells = [
             f"{cells.loc[gain, at].rmse:.3f} ({cells.loc[gain, at].kl:.3f})" for at in thresholds
         ]
-        rows.append([f"γ = {gain:g}", *shown])
+        rows.append([f"γ = {gain:g}", *gain_cells])
     plain = frame[(frame["label"] == "Regular MF") & (frame["param.rank"] == 16)]["rmse"].median()
     head = ["threshold ε of the source", *(f"{at:g}" if at < 1e6 else "none" for at in thresholds)]
     return f"{markdown(head, rows)}\n\nRegular factorisation: {plain:.3f}."
@@ -221,13 +221,13 @@ FAULTS = {
 def audit() -> str:
     """Lower bounds by algorithm, faults last."""
     frame = read_csv("audit.csv")
-    proved = frame[frame["algorithm"] != "sketch"]
-    ordered = proved.sort_values(["broken", "at least"], ascending=[True, False], kind="stable")
+    private = frame[frame["algorithm"] != "sketch"]
+    in_order = private.sort_values(["broken", "at least"], ascending=[True, False], kind="stable")
     names = [
         f"`{algorithm}`{FAULTS[fault]}"
-        for algorithm, fault in zip(ordered["algorithm"], ordered["fault"], strict=True)
+        for algorithm, fault in zip(in_order["algorithm"], in_order["fault"], strict=True)
     ]
-    figures = ordered[["lost by canary", "pair test", "error rates"]].to_numpy()
+    figures = in_order[["lost by canary", "pair test", "error rates"]].to_numpy()
     rows = [
         [name, *(decimals(value, 2) for value in row)]
         for name, row in zip(names, figures, strict=True)
@@ -237,11 +237,11 @@ def audit() -> str:
 
 
 def _audited_sketches(frame: pd.DataFrame) -> str:
-    found = frame[frame["algorithm"] == "sketch"].sort_values("threshold")
-    shown = " / ".join(f"{value:.2f}" for value in found["at least"])
-    runs, long = found["runs"].iloc[0], read_csv("audit-long.csv").iloc[0]
+    sketches = frame[frame["algorithm"] == "sketch"].sort_values("threshold")
+    bounds = " / ".join(f"{value:.2f}" for value in sketches["at least"])
+    runs, long = sketches["runs"].iloc[0], read_csv("audit-long.csv").iloc[0]
     return (
-        f"Nothing is proved of the sketch. At thresholds 2, 4 and 8 the audit shows {shown},\n"
+        f"Nothing is proved of the sketch. At thresholds 2, 4 and 8 the audit shows {bounds},\n"
         f"which is all that {runs:,} trainings can show; at threshold {long['threshold']:g} with\n"
         f"{long['runs']:,} trainings it shows {long['at_least']:.2f}."
     )
@@ -311,7 +311,7 @@ TABLES: dict[str, Callable[[], str]] = {
 def page() -> str:
     """The whole of docs/RESULTS.md. Raises KeyError on a table that no function makes."""
     template = TEMPLATE.read_text("utf-8")
-    return re.sub(r"{{ (\w+) }}", lambda found: TABLES[found[1]](), template)
+    return re.sub(r"{{ (\w+) }}", lambda match: TABLES[match[1]](), template)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.classroom import free_port, served
+from benchmarks.classroom import free_port, start_server
 from benchmarks.page_speed import CHROMIUM, FLAGS, VIEW
 from benchmarks.report import save
 
@@ -66,22 +66,22 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--algorithm", default="spectral")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         port = free_port()
         with (Path(folder) / "server.log").open("wb") as log:
-            child = served(folder, port, log)
+            child = start_server(folder, port, log)
             chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             try:
                 page = chromium.new_page(viewport=VIEW)
                 page.set_default_timeout(1000 * PATIENCE)
-                base, epsilons = f"http://127.0.0.1:{port}", range(11, 13 + given.repeats)
-                searched(page, base, given.algorithm, 1.0)  # compiles, and draws its first page
+                base, epsilons = f"http://127.0.0.1:{port}", range(11, 13 + arguments.repeats)
+                searched(page, base, arguments.algorithm, 1.0)  # compiles, and draws its first page
                 looks = []
                 for tenths in epsilons[:-1]:
-                    looks.append(searched(page, base, given.algorithm, tenths / 10))
+                    looks.append(searched(page, base, arguments.algorithm, tenths / 10))
                     print(looks[-1], flush=True)
-                end = stopped(page, base, given.algorithm, epsilons[-1] / 10)
+                end = stopped(page, base, arguments.algorithm, epsilons[-1] / 10)
             finally:
                 chromium.close()
                 child.terminate()
@@ -91,8 +91,8 @@ def main() -> None:
         for name, target in TARGETS.items()
     }
     print(clocks, "stopped", end)
-    found = {"algorithm": given.algorithm, "clocks": clocks, "stopped": end, "looks": looks}
-    save("tuning", {"trials": TRIALS, "draws": DRAWS, **found})
+    result = {"algorithm": arguments.algorithm, "clocks": clocks, "stopped": end, "looks": looks}
+    save("tuning", {"trials": TRIALS, "draws": DRAWS, **result})
 
 
 if __name__ == "__main__":

@@ -7,16 +7,16 @@ the data directory (DPMF_DATA, else the user's cache folder), from where `load("
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 
 from dpmf_core.data import AnyData
-from dpmf_core.data.catalogue import Entry, Listed, SampleEntry
+from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
 from dpmf_core.errors import BadInput
 from dpmf_datasets import download, fingerprint, npz_folder, parts_address, parts_folder
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import file_name
 from dpmf_datasets.registry import LARGE, SOURCES
 from dpmf_datasets.session_files import is_own
 from dpmf_datasets.simulated import twins
@@ -32,7 +32,7 @@ __all__ = [
     "Report",
     "SampleEntry",
     "catalogue",
-    "described",
+    "entry_of",
     "fetch",
     "import_",
     "import_parts",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-def catalogue() -> tuple[Listed, ...]:
+def catalogue() -> tuple[DatasetFacts, ...]:
     """Every data set that has a name, and fits in one memory."""
     return tuple(source.entry for source in SOURCES.values())
 
@@ -71,32 +71,33 @@ def is_in_parts(id_or_path: str) -> bool:
 def ratings() -> tuple[Entry, ...]:
     """Every set of ratings that has a name."""
     return tuple(
-        known
+        current
         for entry in catalogue()
-        if isinstance(entry, Entry) and isinstance(known := npz_folder.known(entry), Entry)
+        if isinstance(entry, Entry)
+        and isinstance(current := npz_folder.current_entry(entry), Entry)
     )
 
 
 def samples(holds: str) -> tuple[SampleEntry, ...]:
     """Every set of `documents` or `images` that has a name."""
     return tuple(
-        known
+        current
         for entry in catalogue()
         if isinstance(entry, SampleEntry)
         and entry.holds == holds
-        and isinstance(known := npz_folder.known(entry), SampleEntry)
+        and isinstance(current := npz_folder.current_entry(entry), SampleEntry)
     )
 
 
-def described(id: str) -> Entry | SampleEntry:  # noqa: A002
+def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
     """What is said of one set of the catalogue, or of a simulated shape. Raises BadInput."""
     if twins.is_twin(id):
-        return twins.described(id)
+        return twins.entry_of(id)
     if id in LARGE:
         return LARGE[id]
     if _is_own_parts(id):
         return parts_folder.entry_of(id)
-    return npz_folder.known(source_of(id).entry)
+    return npz_folder.current_entry(source_of(id).entry)
 
 
 def present(id: str) -> bool:  # noqa: A002
@@ -112,20 +113,19 @@ def _is_own_parts(id: str) -> bool:  # noqa: A002
     return id not in SOURCES and id not in LARGE and parts_folder.is_there(id)
 
 
-def stamp(id_or_path: str) -> float:
-    """Changes when a file behind a data set does: the sum of their times of change, 0 where there
-    is no file.
+def stamp(id_or_path: str) -> Hashable:
+    """Changes when a file behind a data set does: name, size and time of change of each; the same
+    for all that have no file.
     """
-    if twins.is_twin(id_or_path):
-        return 0.0
-    if id_or_path in LARGE:
-        return 0.0
+    if twins.is_twin(id_or_path) or id_or_path in LARGE:
+        return ()
     if parts_address.is_address(id_or_path):
         return parts_address.stamp(id_or_path)
     if _is_own_parts(id_or_path):
-        return (parts_folder.folder_of(id_or_path) / parts_folder.MANIFEST).stat().st_mtime
+        return (parts_folder.folder_of(id_or_path) / parts_folder.MANIFEST).stat().st_mtime_ns
     files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
-    return sum(file.stat().st_mtime for file in files if file.exists())
+    facts = ((str(file), file.stat()) for file in files if file.exists())
+    return tuple((name, it.st_size, it.st_mtime_ns) for name, it in facts)
 
 
 def load(id_or_path: str, seed: int = 0) -> AnyData:
@@ -191,7 +191,7 @@ def fetch(
         raise BadInput(
             f"{id} is made on this machine: there is nothing to download. Use it as it is."
         )
-    with download.downloaded(
+    with download.official_archive(
         entry, archive.url, archive.md5, accept_licence=accept_licence, progress=progress
     ) as file:
         import_(id, file)
@@ -212,7 +212,7 @@ def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # n
     data, report = source.read(source.entry, Path(path).expanduser())
     if not (replace or data.public) and npz_folder.is_published(id):
         raise BadInput(
-            f"{id} is on this machine as published, and {called(path)} is not the whole of it:"
+            f"{id} is on this machine as published, and {file_name(path)} is not the whole of it:"
             " private data would take its place. Nothing was changed. Name the file itself as the"
             " data set, or repeat with --replace (from Python: replace=True)."
         )
@@ -243,7 +243,7 @@ def import_parts(
     *,
     parts: int | None = None,
     replace: bool = False,
-    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    progress: Callable[[str, int, int], None] = lambda stage, count, total: None,
 ) -> Report:
     """Keeps tables of ratings of any size in parts, as `parts_import.import_parts`."""
     if name in SOURCES or name in LARGE:

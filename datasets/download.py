@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpmf_core.data.catalogue import Listed
+from dpmf_core.data.catalogue import DatasetFacts
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import workplace
 from dpmf_datasets.npz_folder import writable_home
@@ -19,21 +19,21 @@ class _Bar:
     """What pooch asks of a progress bar, told to a function of (bytes done, bytes in all)."""
 
     def __init__(self, tell: Progress) -> None:
-        self._tell, self._done, self.total = tell, 0, 0
+        self._tell, self._received_bytes, self.total = tell, 0, 0
 
     def update(self, amount: int) -> None:
-        self._done += amount
-        self._tell(self._done, self.total)
+        self._received_bytes += amount
+        self._tell(self._received_bytes, self.total)
 
     def reset(self) -> None:
         """pooch ends with a full bar: back to 0, then all at once."""
-        self._done = 0
+        self._received_bytes = 0
 
     def close(self) -> None:
         """Nothing is held open."""
 
 
-def terms(entry: Listed) -> str:
+def terms(entry: DatasetFacts) -> str:
     """What a person agrees to before a download."""
     return (
         f"{entry.title} ({entry.size_mb:g} MB, {entry.home})\nTerms: {entry.licence}\nCite:"
@@ -42,8 +42,13 @@ def terms(entry: Listed) -> str:
 
 
 @contextmanager
-def downloaded(
-    entry: Listed, url: str, md5: str, *, accept_licence: bool, progress: Progress | bool = False
+def official_archive(
+    entry: DatasetFacts,
+    url: str,
+    md5: str,
+    *,
+    accept_licence: bool,
+    progress: Progress | bool = False,
 ) -> Iterator[Path]:
     """The official archive, for as long as the block lasts.
 
@@ -60,7 +65,7 @@ def downloaded(
         yield _retrieve(entry, url, md5, aside, bar)
 
 
-def _retrieve(entry: Listed, url: str, md5: str, folder: str, bar: "_Bar | bool") -> Path:
+def _retrieve(entry: DatasetFacts, url: str, md5: str, folder: str, bar: "_Bar | bool") -> Path:
     import pooch  # with all that it takes to download, which no other use of the data waits for
     import requests
 

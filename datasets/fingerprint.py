@@ -41,8 +41,8 @@ def of(path: Path) -> str:
 
 def _of_file(path: Path) -> str:
     digest = _Digest()
-    with path.open("rb") as packed:
-        is_gzip = packed.read(2) == b"\x1f\x8b"
+    with path.open("rb") as file:
+        is_gzip = file.read(2) == b"\x1f\x8b"
     with gzip.open(path) if is_gzip else path.open("rb") as stream:
         shutil.copyfileobj(stream, digest, 1 << 20)
     return digest.sha256.hexdigest()

@@ -20,8 +20,8 @@ from dpmf_core.data.samples import Samples, Texts, is_sparse
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import data_folder, workplace
 
-FORMAT = 1
-Held = tuple[dict[str, Any], dict[str, Any]]  # facts and arrays
+FORMAT = 2
+FactsAndArrays = tuple[dict[str, Any], dict[str, Any]]  # facts and arrays
 
 
 def writable_home() -> Path:
@@ -64,7 +64,7 @@ def save(id: str, data: Ratings | Samples) -> None:  # noqa: A002
         Path(aside).unlink(missing_ok=True)
 
 
-def _of_ratings(ratings: Ratings) -> Held:
+def _of_ratings(ratings: Ratings) -> FactsAndArrays:
     facts = {
         "n_users": ratings.n_users,
         "n_items": ratings.n_items,
@@ -83,13 +83,15 @@ def _of_ratings(ratings: Ratings) -> Held:
     }
     if ratings.order is not None:
         arrays |= {"order": _small(ratings.order)}
+    if ratings.user_keys is not None:
+        arrays |= {"user_keys": ratings.user_keys}
     if ratings.item_features is not None:
         facts |= {"features": ratings.item_features.names}
         arrays |= {"features": ratings.item_features.values}
     return facts, arrays
 
 
-def _of_samples(samples: Samples) -> Held:
+def _of_samples(samples: Samples) -> FactsAndArrays:
     facts = {
         "samples": samples.unit,
         "name": samples.name,
@@ -119,12 +121,12 @@ def _of_samples(samples: Samples) -> Held:
 def _facts(path: Path, stamp: float) -> dict[str, Any]:
     """What is said of a data set that is kept; stamp: of its file."""
     try:
-        with np.load(path, allow_pickle=False) as kept:
-            facts: dict[str, Any] = json.loads(kept["facts"].tobytes())
+        with np.load(path, allow_pickle=False) as arrays:
+            facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())
             return (
                 facts
                 if facts["public"]
-                else facts | {"n_ratings": len(kept["values"]) if "values" in kept else 0}
+                else facts | {"n_ratings": len(arrays["values"]) if "values" in arrays else 0}
             )
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError):
         return {}  # whoever reads it is told
@@ -136,7 +138,7 @@ def is_published(id: str) -> bool:  # noqa: A002
     return path.is_file() and bool(_facts(path, path.stat().st_mtime).get("public"))
 
 
-def known(entry: Entry | SampleEntry) -> Entry | SampleEntry:
+def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
     """The entry as what is kept under its id has it: private data may lie under a published
     name.
     """
@@ -164,15 +166,18 @@ def known(entry: Entry | SampleEntry) -> Entry | SampleEntry:
 def read(id: str) -> Ratings | Samples:  # noqa: A002
     """The data set kept under an id. Raises BadInput when the file is damaged."""
     try:
-        with np.load(place(id), allow_pickle=False) as kept:
-            facts = json.loads(kept["facts"].tobytes())
+        with np.load(place(id), allow_pickle=False) as arrays:
+            facts = json.loads(arrays["facts"].tobytes())
+            if not facts["public"] and facts["format"] < FORMAT:
+                raise ValueError("private ratings without keys of their users")
             if "samples" in facts:
-                return _samples(facts, {name: kept[name] for name in kept.files})
-            users = np.repeat(np.arange(facts["n_users"], dtype=np.int32), kept["per_user"])
-            order = kept["order"].astype(np.int64) if "order" in kept else None
-            items, values = kept["items"].astype(np.int32), kept["values"].astype(np.float32)
+                return _samples(facts, {name: arrays[name] for name in arrays.files})
+            users = np.repeat(np.arange(facts["n_users"], dtype=np.int32), arrays["per_user"])
+            order = arrays["order"].astype(np.int64) if "order" in arrays else None
+            items, values = arrays["items"].astype(np.int32), arrays["values"].astype(np.float32)
+            keys = arrays["user_keys"] if "user_keys" in arrays else None
             features = (
-                ItemFeatures(tuple(facts["features"]), kept["features"].astype(np.float32))
+                ItemFeatures(tuple(facts["features"]), arrays["features"].astype(np.float32))
                 if "features" in facts
                 else None
             )
@@ -197,6 +202,7 @@ def read(id: str) -> Ratings | Samples:  # noqa: A002
         facts.get("origin", ""),
         None if facts.get("labels") is None else tuple(facts["labels"]),
         features,
+        keys,
     )
 
 
@@ -219,7 +225,7 @@ def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
         for name in ("titles", "vocabulary", "image")
     }
     rest: dict[str, Any] = {**lists, "texts": texts, "origin": facts.get("origin", "")}
-    found = Samples(
+    samples = Samples(
         X,
         unit=facts["samples"],
         name=facts["name"],
@@ -227,7 +233,7 @@ def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
         assumptions=tuple(facts["assumptions"]),
         **rest,
     )
-    return found.of_people(arrays["people"], facts["n_people"]) if "people" in arrays else found
+    return samples.of_people(arrays["people"], facts["n_people"]) if "people" in arrays else samples
 
 
 def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

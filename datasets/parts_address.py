@@ -47,11 +47,11 @@ def read(address: str) -> PartitionedRatings:
     part is checked when it is read.
     """
     content = _content(address, MANIFEST)
-    manifest = parts_folder.manifest_in(content.decode(errors="replace"), called(address))
+    manifest = parts_folder.manifest_in(content.decode(errors="replace"), without_query(address))
     return parts_folder.of_parts(_PartsThere(address, manifest), manifest)
 
 
-def called(address: str) -> str:
+def without_query(address: str) -> str:
     """Without what stands after a question mark, which may be a key to it."""
     return address.partition("?")[0][:120]
 
@@ -67,38 +67,38 @@ class _PartsThere(parts_folder.ParquetParts):
         content = _content(self._address, file_of(self._folder, part).name)
         if hashlib.sha256(content).hexdigest() != self._manifest.parts[part]:
             raise BadInput(
-                f"A part at {called(self._address)} is not the one that its manifest names. Copy"
-                " the whole folder there again."
+                f"A part at {without_query(self._address)} is not the one that its manifest names."
+                " Copy the whole folder there again."
             )
         try:
             table = pyarrow.parquet.read_table(io.BytesIO(content))
         except pa.ArrowException as error:
             raise BadInput(
-                f"A part at {called(self._address)} cannot be read ({type(error).__name__}). Copy"
-                " the whole folder there again."
+                f"A part at {without_query(self._address)} cannot be read ({type(error).__name__})."
+                " Copy the whole folder there again."
             ) from error
         return {name: table[name].to_numpy() for name in table.column_names}
 
 
 def _content(address: str, name: str) -> bytes:
     """A file at an address. Raises BadInput."""
-    files, folder = _opened(address)
+    files, folder = _file_system(address)
     try:
         return bytes(files.cat_file(f"{folder.rstrip('/')}/{name}"))
     except FileNotFoundError as error:
         raise BadInput(
-            f"There is no {name} at {called(address)}. Copy there what `import NAME PATH"
+            f"There is no {name} at {without_query(address)}. Copy there what `import NAME PATH"
             " --partitioned` made in the data folder (parts/NAME), and name that folder."
         ) from error
     except Exception as error:  # each kind of place has errors of its own
         raise BadInput(
-            f"{called(address)} cannot be read: {type(error).__name__}. See that this machine, and"
-            " each worker, may read it."
+            f"{without_query(address)} cannot be read: {type(error).__name__}. See that this"
+            " machine, and each worker, may read it."
         ) from error
 
 
 @functools.lru_cache(4)
-def _opened(address: str) -> tuple[Any, str]:
+def _file_system(address: str) -> tuple[Any, str]:
     """Where it is, and the path there. Raises BadInput."""
     import fsspec  # type: ignore[import-untyped]
 
@@ -111,8 +111,8 @@ def _opened(address: str) -> tuple[Any, str]:
         files, folder = fsspec.core.url_to_fs(address)
     except ImportError as error:
         raise BadInput(
-            f"{called(address)} needs a library that is not installed here: {error}."
+            f"{without_query(address)} needs a library that is not installed here: {error}."
         ) from error
     except Exception as error:  # each kind of place has errors of its own
-        raise BadInput(f"{called(address)} is no address of a folder: {error}.") from error
+        raise BadInput(f"{without_query(address)} is no address of a folder: {error}.") from error
     return files, folder

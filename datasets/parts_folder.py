@@ -25,7 +25,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import data_folder
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 WORDS = "Ratings in parts, of which one is in memory at a time."  # of every set
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -84,8 +84,8 @@ def is_there(name: str) -> bool:
 
 def names() -> list[str]:
     """Of every finished set."""
-    found = (path.parent.name for path in root().glob(f"*/{MANIFEST}"))
-    return sorted(name for name in found if NAME.fullmatch(name))
+    folder_names = (path.parent.name for path in root().glob(f"*/{MANIFEST}"))
+    return sorted(name for name in folder_names if NAME.fullmatch(name))
 
 
 def require_name(name: str) -> None:
@@ -112,11 +112,13 @@ def write_part(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
     }
     if rows.order is not None:
         columns["order"] = rows.order
+    if rows.user_keys is not None:
+        columns["key"] = rows.user_keys[rows.users]
     aside = file.with_suffix(".new")
     pyarrow.parquet.write_table(pa.table(columns), aside, compression="lz4")
-    found = hash_of(aside)
+    digest = hash_of(aside)
     aside.replace(file)
-    return found
+    return digest
 
 
 def hash_of(file: Path) -> str:
@@ -141,8 +143,8 @@ def manifest_of(name: str) -> Manifest:
 def _manifest(file: Path, stamp: int) -> Manifest:
     try:
         return manifest_in(file.read_text("utf-8"), file.parent.name)
-    except (OSError, ValueError) as error:
-        raise BadInput(_damaged(file.parent.name, error)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(_damage_message(file.parent.name, error)) from error
 
 
 def manifest_in(text: str, name: str) -> Manifest:
@@ -153,10 +155,10 @@ def manifest_in(text: str, name: str) -> Manifest:
             raise ValueError("another format")
         return Manifest(**{name: _tuples(value) for name, value in facts.items()})
     except (AttributeError, ValueError, TypeError) as error:
-        raise BadInput(_damaged(name, error)) from error
+        raise BadInput(_damage_message(name, error)) from error
 
 
-def _damaged(name: str, error: Exception) -> str:
+def _damage_message(name: str, error: Exception) -> str:
     return f"The manifest of {name} is damaged ({error}). Import it again with --replace."
 
 
@@ -200,7 +202,7 @@ class ParquetParts(LazyParts):
         self._folder, self._manifest = folder, manifest
         self._members: Members | None = None
         self._features = manifest.item_features
-        self._checked: set[tuple[int, int]] = set()  # part, and when its file was changed
+        self._checked_parts: set[tuple[int, int]] = set()  # part, and when its file was changed
 
     def __len__(self) -> int:
         return len(self._manifest.parts)
@@ -216,10 +218,14 @@ class ParquetParts(LazyParts):
 
     def part(self, place: int) -> Part:
         ids, columns = self._who.of_part(place), self._columns(place)
+        users, keys = self._who.place_of[columns["user"]], None
+        if "key" in columns:
+            keys = np.zeros(len(ids), np.uint64)  # of users without ratings it does not matter
+            keys[users] = columns["key"]
         return Part(
             ids,
             Ratings(
-                self._who.place_of[columns["user"]],
+                users,
                 columns["item"],
                 columns["value"],
                 len(ids),
@@ -230,6 +236,7 @@ class ParquetParts(LazyParts):
                 public=self._manifest.public,
                 origin=self._manifest.origin,
                 item_features=self._features,
+                user_keys=keys,
             ),
         )
 
@@ -237,10 +244,10 @@ class ParquetParts(LazyParts):
         file = file_of(self._folder, part)
         try:
             stamp = file.stat().st_mtime_ns
-            if (part, stamp) not in self._checked:
+            if (part, stamp) not in self._checked_parts:
                 if hash_of(file) != self._manifest.parts[part]:
                     raise ValueError("it was changed")
-                self._checked.add((part, stamp))
+                self._checked_parts.add((part, stamp))
             table = pyarrow.parquet.read_table(file)
         except (OSError, ValueError, pa.ArrowException) as error:
             raise BadInput(
@@ -252,11 +259,11 @@ class ParquetParts(LazyParts):
 
 def entries() -> list[Entry]:
     """Of every finished set whose manifest can be read."""
-    found = []
+    readable_sets = []
     for name in names():
         with contextlib.suppress(BadInput, FileNotFoundError):  # damaged, or removed just now
-            found.append(entry_of(name))
-    return found
+            readable_sets.append(entry_of(name))
+    return readable_sets
 
 
 def entry_of(name: str) -> Entry:
@@ -267,22 +274,24 @@ def entry_of(name: str) -> Entry:
 
 @functools.lru_cache(64)
 def _entry(name: str, file: Path, stamp: int) -> Entry:
-    found = _manifest(file, stamp)
+    manifest = _manifest(file, stamp)
     files = file.parent.glob("*.parquet")
     return Entry(
         id=name,
-        title=found.name,
+        title=manifest.name,
         kind="file",
         words=WORDS,
         licence="Your own.",
         citation="",
         size_mb=round(sum(file.stat().st_size for file in files) / 1e6, 1),
         home="",
-        public=found.public,
-        assumptions=found.assumptions,
-        n_users=found.n_users,
-        n_items=found.n_items,
-        n_ratings=found.n_ratings,
-        bounds=found.bounds,
-        item_features="" if found.feature_names is None else ", ".join(found.feature_names[:8]),
+        public=manifest.public,
+        assumptions=manifest.assumptions,
+        n_users=manifest.n_users,
+        n_items=manifest.n_items,
+        n_ratings=manifest.n_ratings,
+        bounds=manifest.bounds,
+        item_features=""
+        if manifest.feature_names is None
+        else ", ".join(manifest.feature_names[:8]),
     )

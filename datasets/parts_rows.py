@@ -16,6 +16,7 @@ import pyarrow.parquet
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.cleaning import Batch, Batches
 from dpmf_datasets.readers.columns import chosen_columns, in_path, names_of
+from dpmf_datasets.readers.dates import READING_IS_PUBLIC
 from dpmf_datasets.readers.ids import by_label
 from dpmf_datasets.readers.ratings_tables import (
     first_values,
@@ -24,7 +25,7 @@ from dpmf_datasets.readers.ratings_tables import (
     require_within,
 )
 from dpmf_datasets.readers.report import Problem
-from dpmf_datasets.readers.tables import PREVIEWED, called, damage_told, open_table
+from dpmf_datasets.readers.tables import PREVIEW_ROWS, file_name, open_table, report_damage
 from dpmf_datasets.table_paths import ways
 
 MOST_WAITING = 4_000_000  # ids, before those that are there twice are left out
@@ -76,66 +77,66 @@ class TableRows:
         self._files, self._facts, self._folder = files, facts, folder
         self._progress, self.ways = progress, ways(facts)
         self.bounds = require_bounds(
-            self.ways["bounds"], called(files[0]), in_path(str(files[0]), facts)
+            self.ways["bounds"], file_name(files[0]), in_path(str(files[0]), facts)
         )
 
     def read(self, place: int) -> FileRead:
         """Reads one of the files, unless that was done before. Raises BadInput."""
         file = self._files[place]
-        done = self._folder / f"read-{place}.json"
-        if done.exists():
-            return FileRead.of(json.loads(done.read_text("utf-8")))
-        name, way = called(file), in_path(str(file), self._facts)
-        with damage_told(name), file.open("rb") as stream:
+        record = self._folder / f"read-{place}.json"
+        if record.exists():
+            return FileRead.of(json.loads(record.read_text("utf-8")))
+        name, way = file_name(file), in_path(str(file), self._facts)
+        with report_damage(name), file.open("rb") as stream:
             table = open_table(stream, name, self.ways["encoding"])
-            chosen = chosen_columns(table, dict(self.ways["columns"]), name, way)
-            batches = Batches(table, chosen, self.bounds, self.ways["dates"], self.ways["outside"])
-            size, count, kept, has_order = max(file.stat().st_size, 1), 0, 0, "time" in chosen
+            places = chosen_columns(table, dict(self.ways["columns"]), name, way)
+            batches = Batches(table, places, self.bounds, self.ways["dates"], self.ways["outside"])
+            size, count, usable, has_order = max(file.stat().st_size, 1), 0, 0, "time" in places
             for count, batch in enumerate(batches, 1):
                 _spill(self._folder / f"rows-{place}-{count - 1}.arrow", batch)
-                kept += len(batch.values)
+                usable += len(batch.values)
                 has_order &= batch.order is not None or not len(batch.values)
                 self._progress(f"reading {name}", min(stream.tell(), size), size)
-        require_usable(batches.read, batches.problems, table, chosen, name)
-        require_within(kept, batches.problems, table, chosen, self.bounds, name, way)
+        require_usable(batches.read, batches.problems, table, places, name)
+        require_within(usable, batches.problems, table, places, self.bounds, name, way)
         if batches.dates_are_ambiguous:
             raise BadInput(
                 f"Dates of {name} such as 03/04/2021 can be read in two ways. Say after the path"
                 " which number is the day: dates=dmy or dates=mdy."
             )
-        found = FileRead(
+        facts = FileRead(
             batches=count,
             read=batches.read,
-            kept=kept,
+            kept=usable,
             problems=batches.problems,
-            columns=tuple((role, names_of(table)[at]) for role, at in chosen.items()),
+            columns=tuple((role, names_of(table)[at]) for role, at in places.items()),
             ignored=tuple(
-                column for at, column in enumerate(names_of(table)) if at not in chosen.values()
+                column for at, column in enumerate(names_of(table)) if at not in places.values()
             ),
             assumed=batches.assumed,
-            assumptions=table.assumptions,
+            assumptions=(*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
             titles=batches.titles,
             has_order=has_order,
         )
-        write_text(done, json.dumps(dataclasses.asdict(found)))
-        return found
+        write_text(record, json.dumps(dataclasses.asdict(facts)))
+        return facts
 
     def first_values(self, first: FileRead) -> tuple[tuple[str, ...], ...]:
         """Some values of each chosen column, for the eyes of whoever has the file."""
         file = self._files[0]
         with file.open("rb") as stream:
-            table = open_table(stream, called(file), self.ways["encoding"])
+            table = open_table(stream, file_name(file), self.ways["encoding"])
             names = names_of(table)
             return tuple(
-                first_values(table.sample(names.index(column), PREVIEWED))
+                first_values(table.sample(names.index(column), PREVIEW_ROWS))
                 for _, column in first.columns
             )
 
-    def batches(self, done: Sequence[FileRead]) -> Iterator[pa.Table]:
+    def batches(self, files: Sequence[FileRead]) -> Iterator[pa.Table]:
         """All usable rows, in the order of the files: user and item (ids, dictionaries), value,
         order.
         """
-        for place, read in enumerate(done):
+        for place, read in enumerate(files):
             for batch in range(read.batches):
                 with pa.ipc.open_file(self._folder / f"rows-{place}-{batch}.arrow") as file:
                     yield file.read_all()
@@ -147,26 +148,28 @@ class TableRows:
 
     def labels(self, role: str) -> pa.Array:
         """All ids of users or items, in order."""
-        kept = self._folder / f"ids-{role}.table"
-        if not kept.exists():
+        stored_table = self._folder / f"ids-{role}.table"
+        if not stored_table.exists():
             labels = self._found_labels(role)
-            pyarrow.parquet.write_table(pa.table({role: labels}), aside := kept.with_suffix(".new"))
-            aside.replace(kept)
-        return pyarrow.parquet.read_table(kept)[role].combine_chunks()
+            pyarrow.parquet.write_table(
+                pa.table({role: labels}), aside := stored_table.with_suffix(".new")
+            )
+            aside.replace(stored_table)
+        return pyarrow.parquet.read_table(stored_table)[role].combine_chunks()
 
     def _found_labels(self, role: str) -> pa.Array:
-        known: list[pa.Array] = []
+        id_arrays: list[pa.Array] = []
         waiting, kinds = 0, set()
         for rows in sorted(self._folder.glob("rows-*.arrow")):
             with pa.ipc.open_file(rows) as file:
-                found = file.get_batch(0).column(role).dictionary
-            if len(found):
-                known.append(found)
-                kinds.add(found.type)
-                waiting += len(found)
+                distinct_ids = file.get_batch(0).column(role).dictionary
+            if len(distinct_ids):
+                id_arrays.append(distinct_ids)
+                kinds.add(distinct_ids.type)
+                waiting += len(distinct_ids)
             if waiting > MOST_WAITING:
-                known, waiting = [_distinct(known, kinds)], 0
-        labels = _distinct(known, kinds) if known else pa.array([], pa.string())
+                id_arrays, waiting = [_distinct(id_arrays, kinds)], 0
+        labels = _distinct(id_arrays, kinds) if id_arrays else pa.array([], pa.string())
         return labels.take(pa.array(by_label(labels)))
 
 
@@ -183,8 +186,8 @@ class Numbers:
         """Of ids that are dictionaries (n,)."""
         chunks = []
         for chunk in ids.chunks:
-            known = chunk.dictionary.cast(self._kind).to_numpy(zero_copy_only=False)
-            numbers = self._index.get_indexer(known).astype(np.int32)
+            chunk_ids = chunk.dictionary.cast(self._kind).to_numpy(zero_copy_only=False)
+            numbers = self._index.get_indexer(chunk_ids).astype(np.int32)
             chunks.append(numbers[chunk.indices.to_numpy(zero_copy_only=False)])
         return np.concatenate(chunks) if chunks else np.empty(0, np.int32)
 

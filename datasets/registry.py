@@ -11,12 +11,12 @@ from dpmf_datasets.source import Source
 
 def registry(sources: Iterable[Source]) -> dict[str, Source]:
     """Sources by id. Raises ValueError on an id that is listed twice."""
-    found: dict[str, Source] = {}
+    by_id: dict[str, Source] = {}
     for source in sources:
-        if source.entry.id in found:
+        if source.entry.id in by_id:
             raise ValueError(f"The data set '{source.entry.id}' is listed twice.")
-        found[source.entry.id] = source
-    return found
+        by_id[source.entry.id] = source
+    return by_id
 
 
 SOURCES = registry(

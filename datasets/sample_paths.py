@@ -9,7 +9,7 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import images, people, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import file_name
 
 Read = tuple[Samples, Report]
 ANOTHER_ENCODING = "Not so? Declare another encoding (after a path: encoding=cp1251 or the like)."
@@ -23,15 +23,15 @@ def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
     group: where it says whose each row is (`people.grouped`). white: of pictures of more than 8
     bits.
     """
-    found = _at(path, facts)
-    if found is None:
+    result = _at(path, facts)
+    if result is None:
         if wrong := [fact for fact in people.FACTS if fact in facts]:
             raise BadInput(
                 f"'{wrong[0]}' is for documents and images; {path.name} is read as ratings, of"
                 " which a user's are taken together anyway. Leave it out."
             )
         return None
-    samples, report = people.grouped(path, *found, facts)
+    samples, report = people.with_people(path, *result, facts)
     return samples.assuming(NUMBER_IS_PUBLIC), report
 
 
@@ -61,24 +61,24 @@ def _at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
 
 
 def _folder(path: Path, facts: dict[str, str]) -> tuple[Samples, Report]:
-    from dpmf_datasets.readers.archives import opened
+    from dpmf_datasets.readers.archives import members_of
 
-    with opened(path) as members:
+    with members_of(path) as members:
         pictures = sum(name.lower().endswith(images.PICTURES) for name in members.names)
         texts = sum(name.lower().endswith(".txt") for name in members.names)
     if pictures or "image" in facts:
         return images.pictures(path, name=path.name, image=_image(facts), white=_white(facts))
     if not texts:
         raise BadInput(
-            f"{called(path)} holds neither pictures ({', '.join(images.PICTURES)}) nor text files"
-            " (.txt). Of ratings name the table itself, or use `import`."
+            f"{file_name(path)} holds neither pictures ({', '.join(images.PICTURES)}) nor text"
+            " files (.txt). Of ratings name the table itself, or use `import`."
         )
     reader = Reader(facts.get("encoding"), advice=ANOTHER_ENCODING)
-    found = text.files(path, reader)
+    files = text.files(path, reader)
     return text.documents(
-        [content for _, content in found],
+        [content for _, content in files],
         name=path.name,
-        titles=[name for name, _ in found],
+        titles=[name for name, _ in files],
         reader=reader,
     )
 
@@ -131,8 +131,8 @@ def _transpose(facts: dict[str, str]) -> bool:
     return facts.get("transpose") == "1"
 
 
-def _numbers(listed: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in listed.split(",") if part.strip()]
+def _numbers(number_list: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in number_list.split(",") if part.strip()]
     if not all(part.isdecimal() for part in parts):
-        raise BadInput(f"Whole numbers with commas between them are needed. Got '{listed}'.")
+        raise BadInput(f"Whole numbers with commas between them are needed. Got '{number_list}'.")
     return tuple(int(part) for part in parts)

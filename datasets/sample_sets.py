@@ -15,7 +15,7 @@ from dpmf_datasets.readers import images, matlab, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import file_name
 from dpmf_datasets.simulated.faces import faces
 from dpmf_datasets.simulated.news import news
 from dpmf_datasets.source import Source
@@ -25,7 +25,7 @@ RESEARCH = "Research use; do not redistribute."
 ZJU = "http://www.cad.zju.edu.cn/home/dengcai/Data/"
 
 
-def _made(id: str, title: str, words: str, **facts: Any) -> SampleEntry:  # noqa: A002
+def _simulated_entry(id: str, title: str, words: str, **facts: Any) -> SampleEntry:  # noqa: A002
     return SampleEntry(
         id=id,
         title=title,
@@ -40,7 +40,7 @@ def _made(id: str, title: str, words: str, **facts: Any) -> SampleEntry:  # noqa
 
 
 ENTRIES = (
-    _made(
+    _simulated_entry(
         "news",
         "News, invented",
         "Invented news on eight topics whose words are known: ready at once.",
@@ -48,7 +48,7 @@ ENTRIES = (
         n_samples=4_000,
         n_features=258,
     ),
-    _made(
+    _simulated_entry(
         "faces",
         "Faces, invented",
         "Sums of thirteen parts at known places, under varying light: ready at once.",
@@ -245,7 +245,7 @@ def read(entry: SampleEntry, path: Path) -> tuple[Samples, Report]:
     What has not as many rows as the published set is private data under its name.
     """
     if not path.exists():
-        raise BadInput(f"There is no file or folder {called(path)}.")
+        raise BadInput(f"There is no file or folder {file_name(path)}.")
     samples, report = _read(entry, path)
     if len(samples) == entry.n_samples and (
         entry.holds == "documents" or samples.X.shape[1] == entry.n_features
@@ -283,7 +283,7 @@ def _by_fetch_alone(entry: SampleEntry, path: Path, public: bool) -> Read:
 def _articles(entry: SampleEntry, path: Path, public: bool) -> Read:
     if tables := ratings_tables(path):
         raise BadInput(
-            f"{called(path)} holds a table of ratings, {called(tables[0])}: that is not"
+            f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}: that is not"
             f" {entry.title}. Give a file or a folder of texts."
         )
     reader = Reader()
@@ -298,11 +298,11 @@ def _matlab(entry: SampleEntry, path: Path, public: bool) -> Read:
     file = next(iter(sorted(path.glob("*.mat"))), path) if path.is_dir() else path
     if file.suffix.lower() != ".mat":
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
-            found, report = images.pictures(path, name=entry.id, image=entry.image)
-            return replace(found, public=public), report
+            samples, report = images.pictures(path, name=entry.id, image=entry.image)
+            return replace(samples, public=public), report
         raise BadInput(
-            f"{called(file)} is no MATLAB file. {entry.title} is read from one: a row for each of"
-            f" its {entry.holds}."
+            f"{file_name(file)} is no MATLAB file. {entry.title} is read from one: a row for each"
+            f" of its {entry.holds}."
         )
     drop: tuple[int, ...] = ()
     if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
@@ -319,7 +319,7 @@ _READERS: dict[str, Callable[[SampleEntry, Path, bool], Read]] = {
 }  # fmt: skip
 
 
-def fetched(entry: SampleEntry, accept_licence: bool) -> Samples:
+def fetch_samples(entry: SampleEntry, accept_licence: bool) -> Samples:
     """By scikit-learn's fetchers, which know addresses and checksums; their own copy goes, ours
     stays. Raises BadInput without network or consent.
     """
@@ -354,12 +354,12 @@ def _olivetti(folder: str) -> Samples:
 def _newsgroups(folder: str) -> Samples:
     from sklearn.datasets import fetch_20newsgroups
 
-    found = fetch_20newsgroups(data_home=folder, subset="all", shuffle=False)
-    named = [
-        (f"{found.target_names[label]}/{place}", post)
-        for place, (label, post) in enumerate(zip(found.target, found.data, strict=True))
+    corpus = fetch_20newsgroups(data_home=folder, subset="all", shuffle=False)
+    named_posts = [
+        (f"{corpus.target_names[label]}/{place}", post)
+        for place, (label, post) in enumerate(zip(corpus.target, corpus.data, strict=True))
     ]
-    texts, subjects = text.posts(named)
+    texts, subjects = text.posts(named_posts)
     return text.documents(texts, name="20newsgroups", titles=subjects, public=True)[0]
 
 
@@ -383,7 +383,7 @@ SOURCES = tuple(
         entry,
         make=_make if entry.id in _MAKERS else None,
         read=read if entry.id in _READERS else None,
-        fetch=fetched if entry.id in _FETCHERS else None,
+        fetch=fetch_samples if entry.id in _FETCHERS else None,
     )
     for entry in ENTRIES
 )

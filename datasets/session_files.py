@@ -24,23 +24,29 @@ from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import claimed, clear, data_folder
+from dpmf_core.paths import claim_folder, clear, data_folder
 from dpmf_datasets import fingerprint, npz_folder, sample_paths
-from dpmf_datasets.readers.archives import opened
+from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.arrow_tables import is_packed_table
-from dpmf_datasets.readers.columns import PAGE, detected, names_of
+from dpmf_datasets.readers.columns import PAGE, detect_columns, names_of
 from dpmf_datasets.readers.dates import Order
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, cells_of, read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
-from dpmf_datasets.readers.tables import NOTED, PREVIEWED, called, damage_told, open_table
+from dpmf_datasets.readers.tables import (
+    METADATA_KEY,
+    PREVIEW_ROWS,
+    file_name,
+    open_table,
+    report_damage,
+)
 
 if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are read elsewhere
     import pandas as pd
 
 FOLDER = "uploads"
-KEPT = 24 * 3600  # seconds
+LIFETIME = 24 * 3600  # seconds
 MOST = 200 << 20  # bytes of a table in a zip
 TABLES = (
     *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl"),
@@ -56,11 +62,11 @@ OWN: dict[str, Any] = {
     "home": "",
     "public": False,
 }
-ASKED = "asked"  # a file beside the table: how a command names what was brought
+COMMAND_FILE = "asked"  # a file beside the table: how a command names what was brought
 
 
 @dataclass(frozen=True)
-class Brought:
+class Upload:
     """What was made of a file: its entry, whose id is a path that this session alone knows, and
     what was found in it.
     """
@@ -87,32 +93,36 @@ def preview(content: bytes, name: str) -> "tuple[tuple[str, ...], dict[str, str]
     import pandas as pd
 
     content = unpacked(content, name)
-    with damage_told(name):
+    with report_damage(name):
         table = open_table(content, name)
         names = names_of(table)
         first = next(iter(table.batches(range(len(names)))), [])
         rows = {
-            column: part.slice(0, PREVIEWED).to_pylist()
+            column: part.slice(0, PREVIEW_ROWS).to_pylist()
             for column, part in zip(names, first, strict=False)
         }
-    return names, detected(table), pd.DataFrame(rows)
+    return names, detect_columns(table), pd.DataFrame(rows)
 
 
 def layout(content: bytes, name: str) -> str:
     """How a table's columns and header were found, in a sentence. Raises BadInput."""
     content = unpacked(content, name)
-    with damage_told(name):
+    with report_damage(name):
         return open_table(content, name).layout
 
 
 def unpacked(content: bytes, name: str) -> bytes:
     """The one table in a zip, or what a gzip holds; anything else as it is. Raises BadInput."""
     if content[:2] == b"\x1f\x8b":
-        with damage_told(name), gzip.open(io.BytesIO(content)) as stream:
+        with report_damage(name), gzip.open(io.BytesIO(content)) as stream:
             return _whole(stream.read(MOST + 1), name)
     if content[:4] != b"PK\x03\x04" or is_packed_table(content):
         return content
-    with _aside(content, "upload.zip") as path, _named(path, name), opened(path) as members:
+    with (
+        _aside(content, "upload.zip") as path,
+        _errors_under_name(path, name),
+        members_of(path) as members,
+    ):
         inside = [
             member
             for member in members.names
@@ -121,19 +131,19 @@ def unpacked(content: bytes, name: str) -> bytes:
         if len(inside) != 1:
             raise BadInput(
                 f"{name} should hold one table ({', '.join(TABLES)}). Found:"
-                f" {', '.join(map(called, inside[:5])) or 'none'}."
+                f" {', '.join(map(file_name, inside[:5])) or 'none'}."
             )
         with members.open(inside[0]) as stream:
             return _whole(stream.read(MOST + 1), name)
 
 
 @contextlib.contextmanager
-def _named(file: Path, name: str) -> Iterator[None]:
+def _errors_under_name(file: Path, name: str) -> Iterator[None]:
     """What is wrong with a file is told under the name that it was brought by."""
     try:
         yield
     except BadInput as error:
-        raise BadInput(str(error).replace(file.name, called(name))) from error
+        raise BadInput(str(error).replace(file.name, file_name(name))) from error
 
 
 def _whole(content: bytes, name: str) -> bytes:
@@ -157,7 +167,7 @@ def _aside(content: bytes, name: str) -> Iterator[Path]:
 
 
 def _new_folder() -> Path:
-    folder = claimed(home()) / secrets.token_urlsafe(24)
+    folder = claim_folder(home()) / secrets.token_urlsafe(24)
     folder.mkdir(mode=0o700)
     return folder
 
@@ -169,56 +179,68 @@ def ratings(
     bounds: tuple[float, float],
     dates: Order | None = None,
     outside: Outside = "clamp",
-) -> Brought:
+) -> Upload:
     """A ratings table. columns: role to column ("": none), where its header does not tell;
     dates, outside: as in `read_table`. Raises BadInput.
     """
     content = unpacked(content, name)
-    with damage_told(name):
-        found_columns = detected(open_table(content, name))
-    chosen = {**found_columns, **columns}
-    found, report, labels = read_labelled(
-        content, name=name, bounds=bounds, columns=chosen, dates=dates, outside=outside, way=PAGE
+    with report_damage(name):
+        found_columns = detect_columns(open_table(content, name))
+    all_columns = {**found_columns, **columns}
+    data, report, labels = read_labelled(
+        content,
+        name=name,
+        bounds=bounds,
+        columns=all_columns,
+        dates=dates,
+        outside=outside,
+        way=PAGE,
     )
     file = _new_folder() / "ratings.parquet"
-    _keep(found, labels, file)
+    _keep(data, labels, file)
     (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
-    named = {role: column for role, column in chosen.items() if column or role in found_columns}
+    declared_columns = {
+        role: column for role, column in all_columns.items() if column or role in found_columns
+    }
     facts = {
         "bounds": f"{bounds[0]:g},{bounds[1]:g}",
-        **named,
+        **declared_columns,
         **({"dates": dates} if dates else {}),
         **({"outside": outside} if outside != "clamp" else {}),
     }
-    (file.parent / ASKED).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
-    return Brought(_entry(found, file, name, bounds), report, found)
+    (file.parent / COMMAND_FILE).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
+    return Upload(_entry(data, file, name, bounds), report, data)
 
 
-def _keep(found: Ratings, labels: Sequence[str], file: Path) -> None:
+def _keep(data: Ratings, labels: Sequence[str], file: Path) -> None:
     """Write the ratings to a Parquet file, and what is assumed of them."""
-    kept = {"user": found.users, "item": [labels[j] for j in found.items], "rating": found.values}
-    if found.titles:
-        kept["title"] = [found.titles[j] for j in found.items]
-    if found.order is not None:
-        kept["timestamp"] = found.order
-    table = pa.Table.from_pydict(kept)
+    columns = {
+        "user": data.draw_keys()[data.users],
+        "item": [labels[j] for j in data.items],
+        "rating": data.values,
+    }
+    if data.titles:
+        columns["title"] = [data.titles[j] for j in data.items]
+    if data.order is not None:
+        columns["timestamp"] = data.order
+    table = pa.Table.from_pydict(columns)
     pa.parquet.write_table(
-        table.replace_schema_metadata({NOTED: "\n".join(found.assumptions).encode()}), file
+        table.replace_schema_metadata({METADATA_KEY: "\n".join(data.assumptions).encode()}), file
     )
 
 
-def _entry(found: Ratings, file: Path, name: str, bounds: tuple[float, float]) -> Entry:
+def _entry(data: Ratings, file: Path, name: str, bounds: tuple[float, float]) -> Entry:
     """The catalogue's words of ratings that lie in a file."""
     return Entry(
         id=f"{file}?{urlencode({'bounds': f'{bounds[0]:g},{bounds[1]:g}'}, safe=',')}",
-        title=_titled(name),
+        title=_title_of(name),
         **OWN,
         size_mb=file.stat().st_size / 1e6,
-        n_users=found.n_users,
-        n_items=found.n_items,
-        n_ratings=len(found),
+        n_users=data.n_users,
+        n_items=data.n_items,
+        n_ratings=len(data),
         bounds=bounds,
-        assumptions=found.assumptions,
+        assumptions=data.assumptions,
     )
 
 
@@ -227,7 +249,7 @@ def preview_items(content: bytes, name: str) -> "pd.DataFrame":
     cells = cells_of(io.BytesIO(unpacked(content, name)), name)
     import pandas as pd
 
-    return pd.DataFrame(cells.rows[:PREVIEWED], columns=list(cells.names))
+    return pd.DataFrame(cells.rows[:PREVIEW_ROWS], columns=list(cells.names))
 
 
 def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tuple[str, ...]]:
@@ -244,77 +266,79 @@ def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tup
     items = pa.parquet.read_table(path, columns=["item"]).column(0).unique().to_pylist()
     file.write_bytes(content)
     try:
-        with _named(file, name):
-            found = read_item_table(file, items)
+        with _errors_under_name(file, name):
+            item_table = read_item_table(file, items)
     except BaseException:
         file.unlink()
         raise
     if before:
         Path(before).unlink(missing_ok=True)
-    made = replace(
+    new_entry = replace(
         entry,
         id=f"{path}?{urlencode({**facts, ITEM_TABLE: str(file)}, safe=',')}",
-        item_features=_features_named(found.features.columns),
+        item_features=_features_named(item_table.features.columns),
         assumptions=tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC))),
     )
-    return made, found.sentences(called(name))
+    return new_entry, item_table.sentences(file_name(name))
 
 
 def _features_named(columns: Sequence[str]) -> str:
     """What a table says of items, in plain letters."""
     more = len(columns) - FEATURES_NAMED
-    named = ", ".join(map(_plain, columns[:FEATURES_NAMED]))
-    return f"features ({named}{f' and {more} more' if more > 0 else ''})"
+    names = ", ".join(map(_plain, columns[:FEATURES_NAMED]))
+    return f"features ({names}{f' and {more} more' if more > 0 else ''})"
 
 
-def samples(content: bytes, name: str, facts: dict[str, str]) -> Brought:
+def samples(content: bytes, name: str, facts: dict[str, str]) -> Upload:
     """Documents or images: a text file with one a line, a column of a table (fact `text`), a
     zip of files, a MATLAB matrix. Raises BadInput.
     """
     ending = Path(name).suffix.lower()
-    known = ending in (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")
-    file = _new_folder() / f"samples{ending if known else '.bin'}"
+    known_ending = ending in (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")
+    file = _new_folder() / f"samples{ending if known_ending else '.bin'}"
     try:
         file.write_bytes(content)
         (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
-        _bounded(file, name)
-        with _named(file, name), damage_told(name):
+        _check_size(file, name)
+        with _errors_under_name(file, name), report_damage(name):
             if "text" not in facts and (tables := ratings_tables(file)):
                 table = (
-                    "" if len(tables) == 1 and file.suffix == ".txt" else f", {called(tables[0])}"
+                    ""
+                    if len(tables) == 1 and file.suffix == ".txt"
+                    else f", {file_name(tables[0])}"
                 )
                 raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
-            made = sample_paths.at(file, facts)
-        if made is None:
+            result = sample_paths.at(file, facts)
+        if result is None:
             raise BadInput(
                 f"{name} is neither text (.txt, .zip, a table with a text column) nor images (.zip,"
                 f" .mat). Got {ending or 'no ending'}."
             )
-        found, report = made
+        data, report = result
     except BaseException:
         shutil.rmtree(file.parent, ignore_errors=True)
         raise
-    documents = found.unit == "document"
+    documents = data.unit == "document"
     entry = SampleEntry(
         id=f"{file}?{urlencode(facts, safe=',')}" if facts else str(file),
-        title=_titled(name),
+        title=_title_of(name),
         **OWN,
         size_mb=len(content) / 1e6,
         holds="documents" if documents else "images",
-        n_samples=found.shape.n_samples,
-        n_features=found.shape.n_features,
-        image=found.image,
-        n_components=max(1, min(8, found.shape.n_samples, found.shape.n_features)),
-        assumptions=found.assumptions,
-        n_people=found.n_people,
+        n_samples=data.shape.n_samples,
+        n_features=data.shape.n_features,
+        image=data.image,
+        n_components=max(1, min(8, data.shape.n_samples, data.shape.n_features)),
+        assumptions=data.assumptions,
+        n_people=data.n_people,
     )
-    return Brought(entry, report, found)
+    return Upload(entry, report, data)
 
 
-def _bounded(file: Path, name: str) -> None:
+def _check_size(file: Path, name: str) -> None:
     """Raises BadInput where an archive unpacks to more than a page can hold."""
     if file.suffix in (".zip", ".tgz", ".tar"):
-        with _named(file, name), opened(file) as members:
+        with _errors_under_name(file, name), members_of(file) as members:
             if members.size > MOST:
                 raise BadInput(
                     f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for"
@@ -322,7 +346,7 @@ def _bounded(file: Path, name: str) -> None:
                 )
 
 
-def _titled(name: str) -> str:
+def _title_of(name: str) -> str:
     """A file's name without folder or ending, as text of a reasonable length that reads as it
     is wherever it is shown.
     """
@@ -338,7 +362,7 @@ def command_path(data_id: str) -> str:
     """The file of ratings that was brought as a command names it: its own name, with its bounds,
     its columns and how its dates are written.
     """
-    return (_folder(data_id) / ASKED).read_text("utf-8")
+    return (_folder(data_id) / COMMAND_FILE).read_text("utf-8")
 
 
 def remove(entry: Entry | SampleEntry) -> None:
@@ -380,17 +404,21 @@ def origin_of(path: Path) -> str:
 
 def origins() -> frozenset[str]:
     """The fingerprints of all that was brought and is still here."""
-    folder = data_folder().absolute() / FOLDER
-    return frozenset(file.read_text() for file in folder.glob(f"*/*/{fingerprint.FILE}"))
+    files = (data_folder().absolute() / FOLDER).glob(f"*/*/{fingerprint.FILE}")
+    present = set()
+    for file in files:
+        with contextlib.suppress(FileNotFoundError):  # removed by its owner meanwhile
+            present.add(file.read_text("utf-8"))
+    return frozenset(present)
 
 
 def sweep(now: float | None = None) -> None:
     """Remove what is older than a day, and what servers brought here that are no more."""
-    kept = data_folder().absolute() / FOLDER
-    if not kept.is_dir():
+    uploads = data_folder().absolute() / FOLDER
+    if not uploads.is_dir():
         return
-    clear(kept)
-    for folder in kept.glob("*/*/"):
+    clear(uploads)
+    for folder in uploads.glob("*/*/"):
         with contextlib.suppress(FileNotFoundError):  # removed by its owner meanwhile
-            if folder.stat().st_mtime < (now or time.time()) - KEPT:
+            if folder.stat().st_mtime < (now or time.time()) - LIFETIME:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -37,16 +37,16 @@ class Source:
     fetch: Callable[[Any, bool], Samples] | None = None
 
     def __post_init__(self) -> None:
-        held = {"make": self.make, "read": self.read}
-        held["archive or fetch"] = self.archive or self.fetch  # type: ignore[assignment]
+        functions = {"make": self.make, "read": self.read}
+        functions["archive or fetch"] = self.archive or self.fetch  # type: ignore[assignment]
         for name in NEEDS[self.entry.kind]:
-            if held[name] is None:
+            if functions[name] is None:
                 raise ValueError(
                     f"The data set '{self.entry.id}' of kind '{self.entry.kind}' has no {name}."
                 )
 
 
-def simulated(
+def simulated_entry(
     id: str,  # noqa: A002
     title: str,
     counts: tuple[int, int, int],

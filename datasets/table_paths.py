@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast, get_args
 from urllib.parse import parse_qsl
 
-from dpmf_core.data.column_names import KNOWN
+from dpmf_core.data.column_names import ROLE_NAMES
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
 from dpmf_datasets import fingerprint, sample_paths, session_files
 from dpmf_datasets.readers import databases
-from dpmf_datasets.readers.archives import opened
+from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.arrow_tables import (
     INTERACTION,
     Interactions,
@@ -23,27 +23,27 @@ from dpmf_datasets.readers.arrow_tables import (
     melted,
 )
 from dpmf_datasets.readers.columns import Way, in_path
-from dpmf_datasets.readers.dates import declared
+from dpmf_datasets.readers.dates import require_order
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
-from dpmf_datasets.readers.tables import Table, called, damage_told, open_table
+from dpmf_datasets.readers.tables import Table, file_name, open_table, report_damage
 from dpmf_datasets.registry import SOURCES
 from dpmf_datasets.session_files import is_own
 from dpmf_datasets.source import Source
 
-RATED = (
+RATING_FACTS = (
     "bounds",
     "users",
     "items",
-    *KNOWN,
+    *ROLE_NAMES,
     "dates",
     "outside",
     ITEM_TABLE,
 )  # what may be said of ratings after a path
 KINDS = ("sheet", "layout", "table")  # of a table that is read at once
-FACTS = (*RATED, *KINDS, *sample_paths.FACTS)  # and of anything
+FACTS = (*RATING_FACTS, *KINDS, *sample_paths.FACTS)  # and of anything
 OF_SAMPLES = set(sample_paths.FACTS) - {"encoding"}  # of documents and images alone
 
 
@@ -87,12 +87,12 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
 def _in_database(address_and_facts: str) -> Ratings:
     """The ratings of a table in a database. Their account goes by the ratings themselves."""
     address, _, query = address_and_facts.partition("?")
-    said = dict(parse_qsl(query, keep_blank_values=True))
-    facts = {name: value for name, value in said.items() if name in (*RATED, *KINDS)}
-    options = {name: value for name, value in said.items() if name not in facts}
-    held = databases.read(address, options, facts.get("table"))
+    arguments = dict(parse_qsl(query, keep_blank_values=True))
+    facts = {name: value for name, value in arguments.items() if name in (*RATING_FACTS, *KINDS)}
+    options = {name: value for name, value in arguments.items() if name not in facts}
+    table = databases.read(address, options, facts.get("table"))
     name = facts.get("table", "the database")
-    data, report = _ratings_of_table(held, name, facts, in_path(address, said))
+    data, report = _ratings_of_table(table, name, facts, in_path(address, arguments))
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
     _tell(report)
@@ -113,18 +113,18 @@ def _table(path_and_facts: str) -> Ratings | Samples:
         source_of(path)  # neither a path nor an id: says which ids there are
     if not file.exists():
         raise BadInput(
-            f"There is no file {called(path)}. Give the path of a ratings table, or one of"
+            f"There is no file {file_name(path)}. Give the path of a ratings table, or one of"
             f" {', '.join(SOURCES)}."
         )
     facts = facts_in(query)
     # what is wrong with a file of one's own is said on the page, and to nobody else
-    told = (lambda report: None) if is_own(path) else _tell
+    tell = (lambda report: None) if is_own(path) else _tell
     data, report = (
         _ratings_within(file, facts) or sample_paths.at(file, facts) or _ratings(file, facts)
     )
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
-    told(report)
+    tell(report)
     return data
 
 
@@ -138,11 +138,13 @@ def _with_item_table(
         raise BadInput(
             f"{ITEM_TABLE} is for ratings; {ratings.name} holds {ratings.unit}s. Leave it out."
         )
-    found = read_item_table(table, ratings.labels or ())
+    item_table = read_item_table(table, ratings.labels or ())
     assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
     return (
-        dataclasses.replace(ratings, item_features=found.features, assumptions=assumptions),
-        dataclasses.replace(report, assumed=(*report.assumed, *found.sentences(called(table)))),
+        dataclasses.replace(ratings, item_features=item_table.features, assumptions=assumptions),
+        dataclasses.replace(
+            report, assumed=(*report.assumed, *item_table.sentences(file_name(table)))
+        ),
     )
 
 
@@ -161,8 +163,8 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
     taken for documents. Raises BadInput where it takes a choice.
     """
     if path.is_dir() and is_lenskit(names := [it.name for it in path.iterdir()]):
-        found = lenskit(lambda name: (path / name).read_bytes(), names, called(path))
-        return _ratings(path, facts, found)
+        table = lenskit(lambda name: (path / name).read_bytes(), names, file_name(path))
+        return _ratings(path, facts, table)
     if (
         not (path.is_dir() or path.suffix.lower() in (".txt", ".zip", ".tar", ".tgz"))
         or set(facts) & OF_SAMPLES
@@ -170,22 +172,24 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
         return None
     if path.is_file() and path.suffix.lower() == ".txt":
         return (
-            _ratings(path, facts) if set(facts) & {*RATED, *KINDS} or ratings_tables(path) else None
+            _ratings(path, facts)
+            if set(facts) & {*RATING_FACTS, *KINDS} or ratings_tables(path)
+            else None
         )
     tables = ratings_tables(path)
     if not tables:
         return None
     if len(tables) > 1:
         raise BadInput(
-            f"{called(path)} holds {len(tables)} tables of ratings:"
-            f" {', '.join(map(called, tables[:5]))}. Name one of them itself, with its bounds."
+            f"{file_name(path)} holds {len(tables)} tables of ratings:"
+            f" {', '.join(map(file_name, tables[:5]))}. Name one of them itself, with its bounds."
         )
     if "bounds" not in facts:
         raise BadInput(
-            f"{called(path)} holds a table of ratings, {called(tables[0])}. Declare its bounds,"
-            f" e.g. '{called(path)}?bounds=1,5'; of documents give a folder of their own."
+            f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}. Declare its"
+            f" bounds, e.g. '{file_name(path)}?bounds=1,5'; of documents give a folder of their own."
         )
-    with opened(path) as members, members.open(tables[0]) as stream:
+    with members_of(path) as members, members.open(tables[0]) as stream:
         return _ratings(path, facts, io.BytesIO(stream.read()))
 
 
@@ -193,12 +197,12 @@ def _ratings(
     path: Path, facts: dict[str, str], source: BinaryIO | Table | None = None
 ) -> tuple[Ratings, Report]:
     """The ratings table at a path, with what is said of it after that; source: the table within."""
-    with damage_told(path.name):
+    with report_damage(path.name):
         if source is None and databases.is_sqlite(path):
             source = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
         elif "table" in facts:
             raise BadInput(
-                f"'table' names a table of a database; {called(path)} is none. Leave it out."
+                f"'table' names a table of a database; {file_name(path)} is none. Leave it out."
             )
         table = open_table(source or path, path.name, facts.get("encoding"), facts.get("sheet"))
     return _ratings_of_table(table, path.name, facts, in_path(str(path), facts))
@@ -208,23 +212,23 @@ def _ratings_of_table(
     table: Table, name: str, facts: dict[str, str], way: Way
 ) -> tuple[Ratings, Report]:
     """The ratings of an open table, with what is said of it."""
-    said = ways(facts)
+    options = ways(facts)
     if facts.get("layout", "long") not in ("long", "wide"):
         raise BadInput(
             "layout is long (a row for each rating) or wide (a row for each user, a column for each"
             f" item). Got '{facts['layout'][:40]}'."
         )
     if facts.get("layout") == "wide":
-        table, said["columns"] = melted(table, said["columns"].get("user"), name), {}
-    if said["columns"].get("rating") == "":
-        if said["bounds"] not in (None, (0.0, 1.0)):
+        table, options["columns"] = melted(table, options["columns"].get("user"), name), {}
+    if options["columns"].get("rating") == "":
+        if options["bounds"] not in (None, (0.0, 1.0)):
             raise BadInput(
                 "Without a column of ratings each row counts as 1, of 0 to 1. Leave bounds out, or"
                 " name the column of ratings."
             )
-        table, said["bounds"] = Interactions(table), (0.0, 1.0)
-        said["columns"]["rating"] = INTERACTION
-    ratings, report, _ = read_labelled(table, name=name, way=way, **said)
+        table, options["bounds"] = Interactions(table), (0.0, 1.0)
+        options["columns"]["rating"] = INTERACTION
+    ratings, report, _ = read_labelled(table, name=name, way=way, **options)
     return ratings, report
 
 
@@ -232,21 +236,21 @@ def ways(facts: dict[str, str]) -> dict[str, Any]:
     """How a table of ratings is read, by what was said after its path. Raises BadInput."""
     return {
         "bounds": _pair(facts.get("bounds")),
-        "columns": {role: facts[role] for role in KNOWN if role in facts},
+        "columns": {role: facts[role] for role in ROLE_NAMES if role in facts},
         "n_users": _count(facts, "users"),
         "n_items": _count(facts, "items"),
-        "dates": declared(facts.get("dates")),
+        "dates": require_order(facts.get("dates")),
         "encoding": facts.get("encoding"),
         "outside": _outside(facts.get("outside", "clamp")),
     }
 
 
-def facts_in(query: str, known: Collection[str] = FACTS) -> dict[str, str]:
+def facts_in(query: str, known_facts: Collection[str] = FACTS) -> dict[str, str]:
     """What was said after the '?' of a path. Raises BadInput on what is not known."""
     facts = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := set(facts) - set(known):
+    if unknown := set(facts) - set(known_facts):
         raise BadInput(
-            f"After the '?' of a path {', '.join(known)} are known. Got"
+            f"After the '?' of a path {', '.join(known_facts)} are known. Got"
             f" {', '.join(sorted(unknown))}."
         )
     return facts

@@ -15,7 +15,7 @@ def start() -> int:
     except BadInput as error:  # the data folder takes nothing
         print(error, file=sys.stderr)
         return 2
-    return interrupts.answered(main)
+    return interrupts.exit_code_of(main)
 
 
 if __name__ == "__main__":

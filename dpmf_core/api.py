@@ -20,7 +20,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import accounts, default_delta
 from dpmf_core.privacy.accounts import Account
-from dpmf_core.runs import data_access, execution, notebook_views, specification
+from dpmf_core.runs import data_access, execution, lookup, notebook_views
 from dpmf_core.runs.filters import filtered_anywhere
 from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
@@ -131,17 +131,17 @@ def fit(
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger,
     curves), `arrays` and `model`.
     """
-    held, given, named = _source(data, bounds, [algorithm], item_features)
+    dataset, own_data, data_fields = _source(data, bounds, [algorithm], item_features)
     budget = {
         "epsilon": epsilon,
-        "delta": _delta(delta, held, epsilon is not None and row_count == "private"),
+        "delta": _delta(delta, dataset, epsilon is not None and row_count == "private"),
         "relation": relation,
         "calibration": calibration,
         "noise": noise,
     }
     spec = RunSpec.parse(
         data={
-            **named,
+            **data_fields,
             "top_items": top_items,
             "item_choice": item_choice,
             "row_count": row_count,
@@ -155,7 +155,8 @@ def fit(
         curve_points=curve_points,
     )
     with _spread_over(data, algorithm, spread):
-        return _run(spec, given, ledger, keep=keep, individual=individual)
+        store = Store() if keep else None
+        return _run(spec, own_data, ledger, store, individual=individual)
 
 
 def _spread_over(
@@ -176,7 +177,7 @@ def _spread_over(
     return spread(data, algorithm, Scheduler.from_environment(address))
 
 
-def _held(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:
+def _load_for(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:
     """As `load`. Raises BadInput where ratings are needed and no bounds are declared."""
     tables = frames.is_table(data) and bounds is None
     if tables and any(algorithms.find(name).task == "ratings" for name in ids):
@@ -190,20 +191,20 @@ def _source(
     """The data for these algorithms, with a table of items that was given; again, where no id finds
     them; and what a specification calls them and says of their items.
     """
-    held = _held(data, bounds, ids)
+    dataset = _load_for(data, bounds, ids)
     if isinstance(items, pd.DataFrame):
-        held = frames.with_item_table(data if isinstance(data, str) else held, items)
+        dataset = frames.with_item_table(data if isinstance(data, str) else dataset, items)
         items = "public"
     if isinstance(data, str):
-        return held, None, {"id": data, "item_features": items}
-    return held, held, {"id": held.name, "item_features": items}
+        return dataset, None, {"id": data, "item_features": items}
+    return dataset, dataset, {"id": dataset.name, "item_features": items}
 
 
-def _delta(given: float | None, data: AnyData, counted_with_noise: bool) -> float:
+def _delta(delta: float | None, data: AnyData, counted_with_noise: bool) -> float:
     """The delta given, or 1/(10 n). Raises BadInput where n is released with noise."""
-    if given is None and counted_with_noise:
+    if delta is None and counted_with_noise:
         raise BadInput(NO_DEFAULT_DELTA)
-    return default_delta(data.shape.n_units) if given is None else given
+    return default_delta(data.shape.n_units) if delta is None else delta
 
 
 def account(
@@ -212,34 +213,34 @@ def account(
     """The account of private data: `total`, `lines`, `set_budget`. ledger: the file that was
     named to `fit` or `sweep`. bounds: as of `load`. Raises BadInput on public data.
     """
-    held = load(data, bounds=bounds)
-    found = accounts.account_of(held, ledger, lasting=not (isinstance(data, str) and is_own(data)))
-    if found is None:
+    dataset = load(data, bounds=bounds)
+    own_account = accounts.account_of(
+        dataset, ledger, lasting=not (isinstance(data, str) and is_own(data))
+    )
+    if own_account is None:
         raise BadInput(
-            f"{held.name} is public or simulated: nothing that is drawn on it costs anybody"
+            f"{dataset.name} is public or simulated: nothing that is drawn on it costs anybody"
             " privacy, and no account is kept."
         )
-    return found
+    return own_account
 
 
 def _run(
     spec: RunSpec,
-    given: AnyData | None,
+    own_data: AnyData | None,
     ledger: str | Path | None,
+    store: Store | None,
     *,
-    keep: bool = True,
     individual: bool = False,
 ) -> Run:
     """One run; of the catalogue's data, unless asked otherwise, from the store or into it."""
-    if given is not None or individual or not keep:
-        return execution.run(spec, given=given, ledger=ledger, individual=individual)
-    store = Store()
-    stored = store.get(specification.run_key(spec, data_access.identified(spec.data)))
-    if stored is not None:
-        return stored
-    made = execution.run(spec, ledger=ledger)
-    store.put(made)
-    return made
+    if own_data is not None or individual or store is None:
+        return execution.run(spec, input_data=own_data, ledger=ledger, individual=individual)
+    run = lookup.stored_run(spec, store)
+    if run is None:
+        run = execution.run(spec, ledger=ledger)
+        store.put(run)
+    return run
 
 
 @dataclass(frozen=True)
@@ -265,8 +266,8 @@ class Swept:
         unless another is named. Raises BadInput where there is none, as of private data whose
         errors were not released.
         """
-        varied = dict.fromkeys(name for point in self.points for name in point.grid)
-        return notebook_views.chart_of_sweep(self.frame(), metric, tuple(varied))
+        grid_names = dict.fromkeys(name for point in self.points for name in point.grid)
+        return notebook_views.chart_of_sweep(self.frame(), metric, tuple(grid_names))
 
     def frame(self) -> pd.DataFrame:
         """A row for every run."""
@@ -278,7 +279,7 @@ class Swept:
         metric: its id. Raises BadInput where there is none of it.
         """
         find(metric)
-        found = summaries(self.points, self.runs, metric)
+        entries = summaries(self.points, self.runs, metric)
         return pd.DataFrame(
             [
                 {
@@ -290,7 +291,7 @@ class Swept:
                     "high": it.high,
                     "draws": len(it.draws),
                 }
-                for it in found
+                for it in entries
             ]
         )
 
@@ -331,13 +332,18 @@ def sweep(
     )
     _require_sweepable(data, methods, epsilons, noisy_errors)
     ids = [method.algorithm for method in methods]
-    held, given, named = _source(data, bounds, ids, item_features)
-    asked = Sweep(
-        data={**named, "top_items": top_items, "item_choice": item_choice, "row_count": row_count},
+    dataset, own_data, data_fields = _source(data, bounds, ids, item_features)
+    sweep_spec = Sweep.parse(
+        data={
+            **data_fields,
+            "top_items": top_items,
+            "item_choice": item_choice,
+            "row_count": row_count,
+        },
         methods=methods,
         epsilons=tuple(epsilons),
         seeds=tuple(seeds),
-        delta=_delta(delta, held, bool(epsilons) and row_count == "private"),
+        delta=_delta(delta, dataset, bool(epsilons) and row_count == "private"),
         relation=relation,
         calibration=calibration,
         noise=noise,
@@ -345,9 +351,9 @@ def sweep(
         split=dict(split or {}),
     )
     # not what this machine has under the same name
-    with contextlib.nullcontext() if given is None else lent(asked.data.id, given):
-        points = asked.points_on(_opened(asked.data, given).shape)
-    runs = _made({point.key: point.spec for point in points}, given, ledger, on_run)
+    with contextlib.nullcontext() if own_data is None else lent(sweep_spec.data.id, own_data):
+        points = sweep_spec.points_on(_open_data(sweep_spec.data, own_data).shape)
+    runs = _run_all({point.key: point.spec for point in points}, own_data, ledger, on_run)
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
     return Swept(points, runs, noisy, noisy_errors)
 
@@ -368,20 +374,22 @@ def _require_sweepable(
         )
 
 
-def _opened(spec: DataSpec, given: AnyData | None) -> AnyData:
+def _open_data(spec: DataSpec, own_data: AnyData | None) -> AnyData:
     """What a specification leaves of the catalogue's data, or of those given."""
-    return data_access.open_anywhere(spec) if given is None else filtered_anywhere(given, spec)
+    return (
+        data_access.open_anywhere(spec) if own_data is None else filtered_anywhere(own_data, spec)
+    )
 
 
-def _made(
+def _run_all(
     distinct: Mapping[str, RunSpec],
-    given: AnyData | None,
+    own_data: AnyData | None,
     ledger: str | Path | None,
     on_run: Callable[[Run], None] | None,
 ) -> dict[str, Run]:
-    found = {}
+    runs, store = {}, Store()
     for key, spec in distinct.items():
-        found[key] = _run(spec, given, ledger)
+        runs[key] = _run(spec, own_data, ledger, store)
         if on_run is not None:
-            on_run(found[key])
-    return found
+            on_run(runs[key])
+    return runs

@@ -29,17 +29,17 @@ def words_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def closest(name: str, known: Iterable[str]) -> str:
+def closest(name: str, choices: Iterable[str]) -> str:
     """' Did you mean ...?' where a known name is close, else ''."""
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, list(choices), n=1)
     return f" Did you mean '{near[0]}'?" if near else ""
 
 
-def _allowed(field: dict[str, object]) -> str:
+def _range_words(field: dict[str, object]) -> str:
     """The range or the choices of one JSON-schema property, in words; '' where it has none."""
     for choice in field.get("anyOf", []):  # type: ignore[attr-defined]
         if choice.get("type") != "null":
-            return _allowed(choice)
+            return _range_words(choice)
     if "enum" in field:
         return "one of " + ", ".join(str(choice) for choice in field["enum"])  # type: ignore[attr-defined]
     if field.get("type") == "boolean":
@@ -75,14 +75,14 @@ def _sentence(
     name = ".".join(str(part) for part in place)[:60] or "value"
     name = name if name.isprintable() else ascii(name)[1:-1]
     if problem["type"] == "extra_forbidden":
-        known = ", ".join(schema) or "none"
+        parameters = ", ".join(schema) or "none"
         return (
             f"There is no parameter '{name}' of {owner}.{closest(name, schema)} Its parameters:"
-            f" {known}."
+            f" {parameters}."
         )
-    allowed = _allowed(schema.get(str(place[0]), {}) if place else {})
-    wanted = f"must be {allowed}" if allowed else f"is not usable ({problem['msg']})"
-    return f"The '{name}' parameter of {owner} {wanted}. Got {_short(problem['input'])}."
+    range_words = _range_words(schema.get(str(place[0]), {}) if place else {})
+    rule = f"must be {range_words}" if range_words else f"is not usable ({problem['msg']})"
+    return f"The '{name}' parameter of {owner} {rule}. Got {_short(problem['input'])}."
 
 
 def explain(

@@ -62,10 +62,10 @@ def runs_of_pages() -> dict[str, list[RunSpec]]:
     each, the most useful first.
     """
     pages: dict[str, Callable[[], Iterable[RunSpec]]] = {
-        "explore": lambda: _followed("explore"),
+        "explore": lambda: _page_runs("explore"),
         "trade-off": trade_off,
-        "topics": lambda: _followed("topics"),
-        "faces": lambda: _followed("faces"),
+        "topics": lambda: _page_runs("topics"),
+        "faces": lambda: _page_runs("faces"),
         "sketch": sketch,
         "retention": lambda: retention(usual_run("ratings")).values(),
     }
@@ -117,12 +117,12 @@ def _shape(data_id: str) -> Shape | SampleShape:
     return SampleShape(entry.n_samples, entry.n_features, entry.image, entry.n_people)
 
 
-def _followed(page: str) -> list[RunSpec]:
+def _page_runs(page: str) -> list[RunSpec]:
     """The first view at the usual epsilon with what it is compared with, then its grid."""
     kind = FOLLOWING[page]
     run = usual_run(kind)
-    compared = comparison if kind == "ratings" else part_comparison
-    first = compared(run, _shape(run.data.id)).runs.values()
+    compare = comparison if kind == "ratings" else part_comparison
+    first = compare(run, _shape(run.data.id)).runs.values()
     return [*first, *(it.spec for it in grid_runs(run))]
 
 
@@ -167,13 +167,13 @@ def retention(run: RunSpec, arrival: str = "random", epochs: int = EPOCHS) -> di
     """
 
     def one(variant: str, share: float) -> RunSpec:
-        chosen = {
+        parameters = {
             "variant": variant,
             "static_share": share,
             "arrival": arrival,
             "steps": epochs,
         }
-        return run.on("no-retention", parameters=chosen).canonical()
+        return run.on("no-retention", parameters=parameters).canonical()
 
     specs = {
         "baseline": one("baseline", 0.5),
@@ -200,15 +200,15 @@ def sketch_figure(figure: Figure, data: DataSpec, seed: int, rank: int) -> Figur
     """
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
-        return tuple(_moved(sweep, data, seed, rank) for sweep in figure.sweeps(False))
+        return tuple(_on_data(sweep, data, seed, rank) for sweep in figure.sweeps(False))
 
     return replace(figure, sweeps=sweeps)
 
 
-def _moved(sweep: Sweep, data: DataSpec, seed: int, rank: int) -> Sweep:
-    kept = {} if "rank" in sweep.grid else {"rank": rank}
+def _on_data(sweep: Sweep, data: DataSpec, seed: int, rank: int) -> Sweep:
+    rank_setting = {} if "rank" in sweep.grid else {"rank": rank}
     methods = tuple(
-        method.model_copy(update={"parameters": {**method.parameters, **kept}})
+        method.model_copy(update={"parameters": {**method.parameters, **rank_setting}})
         for method in sweep.methods
     )
     return sweep.model_copy(update={"data": data, "methods": methods, "seeds": (seed,)})

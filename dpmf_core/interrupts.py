@@ -48,7 +48,7 @@ def raise_in_main_thread() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def answered(run: Callable[[], int]) -> int:
+def exit_code_of(run: Callable[[], int]) -> int:
     """The exit code of `run`, which cleans up after itself when KeyboardInterrupt is raised in it.
 
     Ctrl-C before and after ends the process there and then.
@@ -69,8 +69,8 @@ def _exit(*_: object) -> None:
     os._exit(CODE)
 
 
-def _again(swallowed: Any) -> None:
-    if issubclass(swallowed.exc_type, KeyboardInterrupt):
+def _again(unraisable: Any) -> None:
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
         _thread.interrupt_main()
     else:
-        sys.__unraisablehook__(swallowed)
+        sys.__unraisablehook__(unraisable)

@@ -22,8 +22,8 @@ _claims: dict[Path, tuple[int, Path]] = {}  # by root: the process and its folde
 
 def data_folder() -> Path:
     """DPMF_DATA, or the user's cache folder."""
-    if chosen := os.environ.get("DPMF_DATA"):
-        return Path(chosen).expanduser()
+    if folder := os.environ.get("DPMF_DATA"):
+        return Path(folder).expanduser()
     return _users_cache()
 
 
@@ -34,7 +34,7 @@ def _users_cache() -> Path:
     return Path(pooch.os_cache("dpmf"))
 
 
-def made(folder: Path) -> Path:
+def create_folder(folder: Path) -> Path:
     """A folder in it; what of the path is new can be entered by its user alone."""
     for part in (*reversed(folder.parents), folder):
         if not part.is_dir():
@@ -45,7 +45,7 @@ def made(folder: Path) -> Path:
 def usable(folder: Path) -> Path:
     """A folder in it that takes files. Raises BadInput where it does not."""
     try:
-        with tempfile.TemporaryFile(dir=made(folder)):
+        with tempfile.TemporaryFile(dir=create_folder(folder)):
             return folder
     except OSError as error:
         raise BadInput(
@@ -56,10 +56,10 @@ def usable(folder: Path) -> Path:
 
 def workplace() -> Path:
     """This process's own folder for temporary files, on the file system of the data folder."""
-    return claimed(data_folder().absolute() / "working")
+    return claim_folder(data_folder().absolute() / "working")
 
 
-def claimed(root: Path) -> Path:
+def claim_folder(root: Path) -> Path:
     """This process's own folder in `root`, for its user alone. It goes when the process ends; after
     a crash, when the next process claims one.
 
@@ -68,13 +68,13 @@ def claimed(root: Path) -> Path:
     pid, folder = _claims.get(root, (0, root))
     if pid == os.getpid() and folder.is_dir():
         return folder
-    clear(made(root))
-    with _locked(root / LOCK):
+    clear(create_folder(root))
+    with _file_lock(root / LOCK):
         folder = root / secrets.token_urlsafe(24)
         folder.mkdir(mode=0o700)
         _lock(folder / LOCK)
     _claims[root] = (os.getpid(), folder)
-    atexit.register(_left, os.getpid(), folder)
+    atexit.register(_remove_own, os.getpid(), folder)
     return folder
 
 
@@ -83,7 +83,7 @@ def clear(root: Path) -> None:
 
     Those of living processes stay, also on a shared disk.
     """
-    with _locked(root / LOCK):
+    with _file_lock(root / LOCK):
         for folder in root.iterdir():
             if not folder.is_dir():
                 continue
@@ -114,7 +114,7 @@ def _lock(path: Path, wait: bool = True) -> int | None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _file_lock(path: Path) -> Iterator[None]:
     handle = _lock(path)
     try:
         yield
@@ -135,6 +135,28 @@ def held_alone(path: Path, what: str) -> Iterator[None]:
         os.close(handle)
 
 
-def _left(pid: int, folder: Path) -> None:
+def _remove_own(pid: int, folder: Path) -> None:
     if pid == os.getpid():
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_parent(path: Path, option: str) -> None:
+    """Raises BadInput where a file to be written has no folder, before what it is to hold is
+    computed. option: of the command line.
+    """
+    if not path.parent.is_dir():
+        raise BadInput(f"{option}: there is no folder {path.parent}. Make it first.")
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes a file, which is there in whole or not at all. Raises BadInput where it cannot be
+    written.
+    """
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        aside.write_bytes(content.encode() if isinstance(content, str) else content)
+        aside.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written ({error.strerror}).") from error
+    finally:
+        aside.unlink(missing_ok=True)

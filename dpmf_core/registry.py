@@ -4,19 +4,19 @@ from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 
-class Named(Protocol):
+class HasId(Protocol):
     @property
     def id(self) -> str: ...
 
 
-Entry = TypeVar("Entry", bound=Named)
+Entry = TypeVar("Entry", bound=HasId)
 
 
 def by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
     """The entries by their ids, in their order. Raises ValueError where two have the same id."""
-    found: dict[str, Entry] = {}
+    entries_by_id: dict[str, Entry] = {}
     for entry in entries:
-        if entry.id in found:
+        if entry.id in entries_by_id:
             raise ValueError(f"two entries of a registry have the id {entry.id!r}")
-        found[entry.id] = entry
-    return found
+        entries_by_id[entry.id] = entry
+    return entries_by_id

@@ -43,19 +43,19 @@ def make_app(folder: str) -> FastAPI:
     def answer(question: Question) -> list[dict[str, Any]]:
         """The best items that she has not rated, best first."""
         try:
-            found = recommend(model, question.ratings, question.k)
+            recommendations = recommend(model, question.ratings, question.k)
         except BadInput as error:
             raise HTTPException(422, str(error)) from None
-        return [{"item": item, "rating": rating} for item, rating in found]
+        return [{"item": item, "rating": rating} for item, rating in recommendations]
 
     @app.get("/similar")
     def similar(item: str, k: Annotated[int, Query(ge=1, le=1000)] = 10) -> list[dict[str, Any]]:
         """The items whose factors point most nearly the same way."""
         try:
-            found = similar_items(model, item, k)
+            neighbours = similar_items(model, item, k)
         except BadInput as error:
             raise HTTPException(422, str(error)) from None
-        return [{"item": other, "cosine": cosine} for other, cosine in found]
+        return [{"item": other, "cosine": cosine} for other, cosine in neighbours]
 
     return app
 

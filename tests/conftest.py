@@ -129,5 +129,5 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
 
 def _forget() -> None:
-    for cache in (data_access._raw, data_access._prepared, data_access._split):
+    for cache in (data_access._raw, data_access._prepared_data, data_access._split):
         cache.cache_clear()

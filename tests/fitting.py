@@ -20,7 +20,7 @@ class Fitted:
 
 
 def fit(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Fitted:
-    return Fitted(train(algorithm, data, noise, rng), noise.spent)
+    return Fitted(train(algorithm, data, noise, rng), noise.ledger)
 
 
 def fitted(

@@ -118,7 +118,7 @@ def test_old_uploads_go_by_the_clock_with_no_visitor() -> None:
         young = session_files.ratings(
             TABLE, "mine.csv", {"user": "user", "item": "item", "rating": "rating"}, (1, 5)
         )
-        os.utime(folder, (time.time() - session_files.KEPT - 60,) * 2)
+        os.utime(folder, (time.time() - session_files.LIFETIME - 60,) * 2)
         wait_for(lambda: not folder.exists())
         assert Path(young.entry.id.partition("?")[0]).exists()
     finally:

@@ -170,7 +170,7 @@ def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path: Pa
     assert account.lines[0].title == "PrivateRecommender, Spectral"
     assert private().fit(X, Y).account_ is None
     plain = PlainRecommender(bounds=BOUNDS, ledger=ledger).fit(X, Y)
-    assert plain.epsilon_ is None and account.total.uncovered == 1
+    assert plain.epsilon_ is None and account.total.n_uncovered == 1
 
 
 @pytest.mark.parametrize("state", [None, 0, np.random.default_rng(0)])

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets.published.movielens import judged
-from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.published.movielens import published_or_private
+from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import file_name
 from dpmf_datasets.source import Source
 
 if TYPE_CHECKING:  # where it is needed it is loaded: most data sets do without
@@ -51,21 +51,21 @@ ENTRY = Entry(
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     """The votes of a folder, archive or file. Raises BadInput where they are not in that layout."""
-    with opened(path) as members:
+    with members_of(path) as members:
         member = _member(members, "vote") or (
             members.names[0] if path.is_file() and len(members.names) == 1 else None
         )
         if member is None:
             raise BadInput(
-                f"{called(path)} has no vote.txt. Found:"
-                f" {', '.join(map(called, members.names[:5])) or 'nothing'}."
+                f"{file_name(path)} has no vote.txt. Found:"
+                f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
             )
         votes = _table(members, member)
         titles = _titles(members)
     ratings, report, labels = read_labelled(
-        io.BytesIO(_graded(votes, member)), name=entry.id, bounds=entry.bounds, way=IMPORT
+        io.BytesIO(_grades_csv(votes, member)), name=entry.id, bounds=entry.bounds, way=IMPORT
     )
-    return judged(
+    return published_or_private(
         entry,
         replace(ratings, titles=tuple(titles.get(label, f"Film {label}") for label in labels)),
         report,
@@ -110,7 +110,7 @@ def _table(members: Members, member: str) -> "pd.DataFrame":
     return table[pd.to_numeric(table["person"].head(1), errors="coerce").isna().sum() :]
 
 
-def _graded(votes: "pd.DataFrame", member: str) -> bytes:
+def _grades_csv(votes: "pd.DataFrame", member: str) -> bytes:
     """A table with a header; scores from 0 to 1 as grades from 1 to 6."""
     import pandas as pd
 
@@ -122,8 +122,8 @@ def _graded(votes: "pd.DataFrame", member: str) -> bytes:
             f"The scores of {member} should lie from 0 to 1. Got {score.min():g} to"
             f" {score.max():g}."
         )
-    modified = pd.to_datetime(votes["modified"], errors="coerce", format="mixed")
-    seconds = (modified - pd.Timestamp(0)) // pd.Timedelta("1s")
+    dates = pd.to_datetime(votes["modified"], errors="coerce", format="mixed")
+    seconds = (dates - pd.Timestamp(0)) // pd.Timedelta("1s")
     out = pd.DataFrame(
         {
             "user": votes["person"],
@@ -131,16 +131,16 @@ def _graded(votes: "pd.DataFrame", member: str) -> bytes:
             "rating": (1 + STEPS * score).round().where(score.notna(), votes["score"]),
         }
     )
-    if modified.notna().all():
+    if dates.notna().all():
         out["timestamp"] = seconds
     return out.to_csv(index=False).encode()
 
 
 def _titles(members: Members) -> dict[str, str]:
-    found = _member(members, "movie")
-    if found is None:
+    member = _member(members, "movie")
+    if member is None:
         return {}
-    with members.open(found) as stream:
+    with members.open(member) as stream:
         rows = (re.split(r"\t", line) for line in stream.read().decode("latin-1").splitlines())
         return {row[0].strip(): row[1].strip() for row in rows if len(row) > 1}
 

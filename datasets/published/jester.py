@@ -16,11 +16,18 @@ import numpy.typing as npt
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets.published.movielens import judged
-from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.published.movielens import published_or_private
+from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.arrow_tables import first_sheet
-from dpmf_datasets.readers.report import CLAMPED, NOT_A_NUMBER, RAGGED, WRONG_COUNT, Report, Tally
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.report import (
+    CLAMPED_VALUE,
+    NOT_A_NUMBER,
+    RAGGED_LINE,
+    WRONG_COUNT,
+    Report,
+    Tally,
+)
+from dpmf_datasets.readers.tables import file_name
 from dpmf_datasets.source import Source
 
 JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0
@@ -55,23 +62,23 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     """One table, or all tables of a folder or zip in the order of their names, people one below
     the other.
     """
-    with opened(path) as members:
+    with members_of(path) as members:
         names = sorted(
             name
             for name in members.names
             if name.lower().endswith(SUFFIXES) and not Path(name).name.startswith((".", "__"))
         )
         if not names:
-            found = ", ".join(map(called, members.names[:5])) or "nothing"
+            examples = ", ".join(map(file_name, members.names[:5])) or "nothing"
             raise BadInput(
-                f"{called(path)} has no table of jokes: {', '.join(SUFFIXES)} with a count and"
-                f" {JOKES} ratings a row. Found: {found}."
+                f"{file_name(path)} has no table of jokes: {', '.join(SUFFIXES)} with a count and"
+                f" {JOKES} ratings a row. Found: {examples}."
             )
         tally = Tally()
         tables: list[npt.NDArray[np.float64]] = []
         for name in names:
             tables.append(_table(members, name, tally, first=sum(map(len, tables))))
-    return _rated(entry, np.concatenate(tables), tally)
+    return _ratings(entry, np.concatenate(tables), tally)
 
 
 def _table(members: Members, name: str, tally: Tally, first: int) -> npt.NDArray[np.float64]:
@@ -85,7 +92,7 @@ def _table(members: Members, name: str, tally: Tally, first: int) -> npt.NDArray
         cells = first_sheet(stream.read(), name) if is_sheet else _text(stream)
     right = [len(row) == 1 + JOKES for row in cells]
     tally.add(
-        RAGGED,
+        RAGGED_LINE,
         first + np.flatnonzero(~np.array(right, bool)),
         next((len(row) for row in cells if len(row) != 1 + JOKES), ""),
     )
@@ -105,14 +112,14 @@ def _text(stream: BinaryIO) -> list[list[Any]]:
     return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
 
 
-def _rated(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tuple[Ratings, Report]:
+def _ratings(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tuple[Ratings, Report]:
     counts, values = table[:, 0], table[:, 1:]
-    given = values != NOT_RATED
-    unread, outside = given & ~np.isfinite(values), given & (np.abs(values) > LIMIT)
+    is_rated = values != NOT_RATED
+    unread, outside = is_rated & ~np.isfinite(values), is_rated & (np.abs(values) > LIMIT)
     for kind, where in (
         (NOT_A_NUMBER, unread),
-        (CLAMPED, outside),
-        (WRONG_COUNT, (counts != given.sum(axis=1))[:, None]),
+        (CLAMPED_VALUE, outside),
+        (WRONG_COUNT, (counts != is_rated.sum(axis=1))[:, None]),
     ):
         rows = np.flatnonzero(where.any(axis=1))
         tally.add(
@@ -122,16 +129,16 @@ def _rated(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tuple[
                 float(counts[rows[0]])
                 if kind == WRONG_COUNT and len(rows)
                 else values[where][0]
-                if len(rows) and kind == CLAMPED
+                if len(rows) and kind == CLAMPED_VALUE
                 else ""
             ),
         )
-    users, items = np.nonzero(given & np.isfinite(values))
-    scaled = (values[users, items].clip(-LIMIT, LIMIT) + LIMIT) / 4
+    users, items = np.nonzero(is_rated & np.isfinite(values))
+    scores = (values[users, items].clip(-LIMIT, LIMIT) + LIMIT) / 4
     ratings = Ratings.of(
         users,
         items,
-        scaled,
+        scores,
         n_users=len(table),
         n_items=JOKES,
         bounds=entry.bounds,
@@ -141,13 +148,13 @@ def _rated(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tuple[
     problems = tuple(tally.problems(lambda row: row + 1))
     report = Report(
         name=entry.id,
-        read=int(given.sum()),
+        read=int(is_rated.sum()),
         kept=len(ratings),
         n_users=len(table),
         n_items=JOKES,
         problems=problems,
     )
-    return judged(entry, ratings, report)
+    return published_or_private(entry, ratings, report)
 
 
 SOURCES = (Source(ENTRY, read=read),)

@@ -16,11 +16,11 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT
 from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_labelled
-from dpmf_datasets.readers.report import CLAMPED, Report
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.report import CLAMPED_VALUE, Report
+from dpmf_datasets.readers.tables import file_name
 from dpmf_datasets.source import Archive, Source
 
 LICENCE = (
@@ -202,7 +202,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
 
     Ratings that are not the whole release are not public.
     """
-    with opened(path) as members:
+    with members_of(path) as members:
         layout = next((layout for layout in LAYOUTS if members.find(layout.ratings)), None)
         name = (
             layout.ratings
@@ -213,38 +213,38 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         )
         member = members.find(name)
         if member is None:
-            wanted = ", ".join(layout.ratings for layout in LAYOUTS)
+            file_names = ", ".join(layout.ratings for layout in LAYOUTS)
             raise BadInput(
-                f"{called(path)} has no file of ratings. {entry.title} is read from {wanted}, or"
-                f" from a table with a header. Found: {_some(members)}."
+                f"{file_name(path)} has no file of ratings. {entry.title} is read from"
+                f" {file_names}, or from a table with a header. Found: {_some(members)}."
             )
         with members.open(member) as stream:
             ratings, report, labels = read_labelled(
                 stream, name=entry.id, bounds=entry.bounds, way=IMPORT
             )
         films = _films(members, layout) if layout else {}
-    known = [
+    rated_films = [
         films.get(label, Film(title))
         for label, title in zip(labels, ratings.titles or labels, strict=True)
     ]
     ratings = replace(
         ratings,
-        titles=tuple(film.title for film in known),
-        item_features=item_features(known) if films else None,
+        titles=tuple(film.title for film in rated_films),
+        item_features=item_features(rated_films) if films else None,
     )
-    return judged(entry, ratings, report)
+    return published_or_private(entry, ratings, report)
 
 
 def item_features(films: Sequence[Film]) -> ItemFeatures | None:
     """A column of 0 and 1 for each genre, and for each decade of a title's year; None where no film
     says any.
     """
-    said = [(*sorted(film.genres), *_decade(film.title)) for film in films]
-    names = sorted({name for names in said for name in names})
+    by_film = [(*sorted(film.genres), *_decade(film.title)) for film in films]
+    names = sorted({name for names in by_film for name in names})
     place = {name: column for column, name in enumerate(names)}
     values = np.zeros((len(films), len(names)), np.float32)
-    for row, found in enumerate(said):
-        values[row, [place[name] for name in found]] = 1
+    for row, film_names in enumerate(by_film):
+        values[row, [place[name] for name in film_names]] = 1
     return ItemFeatures(tuple(names), values) if names else None
 
 
@@ -254,10 +254,10 @@ def _decade(title: str) -> tuple[str, ...]:
 
 
 def _films(members: Members, layout: Layout) -> dict[str, Film]:
-    found = members.find(layout.films)
-    if found is None:
+    member = members.find(layout.films)
+    if member is None:
         return {}
-    with members.open(found) as stream:
+    with members.open(member) as stream:
         raw = stream.read()
     try:
         return layout.read_films(raw.decode("utf-8-sig"))
@@ -265,24 +265,26 @@ def _films(members: Members, layout: Layout) -> dict[str, Film]:
         return layout.read_films(raw.decode("latin-1"))
 
 
-def judged(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
+def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
     """Ratings with the published counts are the published set; others are taken, as private ones.
 
     Raises BadInput where they are on another scale.
     """
-    clamped = next((problem.count for problem in report.problems if problem.kind == CLAMPED), 0)
-    if MOST_OUTSIDE * clamped > len(ratings):
+    n_clamped = next(
+        (problem.count for problem in report.problems if problem.kind == CLAMPED_VALUE), 0
+    )
+    if MOST_OUTSIDE * n_clamped > len(ratings):
         scale = f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"
         raise BadInput(
-            f"{clamped:,} of the {len(ratings):,} ratings, more than a tenth, lie outside {scale}."
-            f" {IMPORT.other_bounds}"
+            f"{n_clamped:,} of the {len(ratings):,} ratings, more than a tenth, lie outside"
+            f" {scale}. {IMPORT.other_bounds}"
         )
-    found, official = (
+    counts, official = (
         (ratings.n_users, ratings.n_items, len(ratings)),
         (entry.n_users, entry.n_items, entry.n_ratings),
     )
-    if found == official and not report.problems:
-        return replace(ratings, public=True, assumptions=()), report
+    if counts == official and not report.problems:
+        return replace(ratings, public=True, assumptions=(), user_keys=None), report
     whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
     note = (
         f"This is not the whole of {entry.title}, which has {whole}: it is treated as private data."
@@ -293,7 +295,7 @@ def judged(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Rep
 
 def _some(members: Members) -> str:
     names = [name for name in members.names if not re.match(r"__MACOSX|\.", name)]
-    return ", ".join(map(called, names[:5])) + (", ..." if len(names) > 5 else "") or "nothing"
+    return ", ".join(map(file_name, names[:5])) + (", ..." if len(names) > 5 else "") or "nothing"
 
 
 SOURCES = tuple(

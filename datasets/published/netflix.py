@@ -19,10 +19,10 @@ import numpy.typing as npt
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets.published.movielens import judged
-from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.published.movielens import published_or_private
+from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.report import (
-    CLAMPED,
+    CLAMPED_VALUE,
     DUPLICATE,
     MISSING,
     NO_FILM,
@@ -30,7 +30,7 @@ from dpmf_datasets.readers.report import (
     Report,
     Tally,
 )
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import file_name
 from dpmf_datasets.source import Source
 
 if TYPE_CHECKING:  # where it is needed it is loaded: most data sets do without
@@ -85,14 +85,14 @@ class _Compact:
             films[0] = self.film
         films = pd.Series(films).ffill().to_numpy()
         self.film = float(films[-1])
-        rated = ~heads
-        self.read += int(rated.sum())
+        is_rating = ~heads
+        self.read += int(is_rating.sum())
         users = pd.to_numeric(chunk["user"], errors="coerce").to_numpy(np.float64)
         stars = pd.to_numeric(chunk["rating"], errors="coerce").to_numpy(np.float64)
-        missing = rated & chunk["rating"].isna().to_numpy()
-        no_film = rated & ~((films >= 1) & (films <= MOST_FILM) & (films == np.floor(films)))
+        missing = is_rating & chunk["rating"].isna().to_numpy()
+        no_film = is_rating & ~((films >= 1) & (films <= MOST_FILM) & (films == np.floor(films)))
         no_user = ~((users >= 1) & (users <= 2**31 - 1) & (users == np.floor(users)))
-        text = rated & ~missing & ~no_film & (no_user | ~np.isfinite(stars))
+        text = is_rating & ~missing & ~no_film & (no_user | ~np.isfinite(stars))
         for kind, where in (
             (MISSING, missing),
             (NO_FILM, no_film & ~missing),
@@ -103,9 +103,9 @@ class _Compact:
                 rows[where],
                 ",".join(map(str, chunk.iloc[int(where.argmax())])) if where.any() else "",
             )
-        good = rated & ~missing & ~no_film & ~text
+        good = is_rating & ~missing & ~no_film & ~text
         outside = good & ((stars < 1) | (stars > 5))
-        self.tally.add(CLAMPED, rows[outside], stars[outside][0] if outside.any() else "")
+        self.tally.add(CLAMPED_VALUE, rows[outside], stars[outside][0] if outside.any() else "")
         columns = (
             users[good].astype(np.int32),
             (films[good] - 1).astype(np.int16),
@@ -136,14 +136,14 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     movie_titles beside them.
     """
     got = _Compact()
-    with opened(path) as members:
+    with members_of(path) as members:
         names = sorted(name for name in members.names if LAYOUT.search(name)) or (
             [members.names[0]] if path.is_file() and len(members.names) == 1 else []
         )
         if not names:
             raise BadInput(
-                f"{called(path)} has no combined_data_1.txt to _4.txt. Found:"
-                f" {', '.join(map(called, members.names[:5])) or 'nothing'}."
+                f"{file_name(path)} has no combined_data_1.txt to _4.txt. Found:"
+                f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
             )
         for name in names:
             for chunk in _chunks(members, name):
@@ -152,10 +152,10 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         titles = _titles(members)
     if not sum(len(part[0]) for part in got.parts):
         raise BadInput(
-            f"{called(path)} holds no rating. The layout is a line `MOVIE:`, then lines"
+            f"{file_name(path)} holds no rating. The layout is a line `MOVIE:`, then lines"
             " `user,rating,date`."
         )
-    return _sorted(entry, got, titles)
+    return _ratings(entry, got, titles)
 
 
 def _chunks(members: Members, name: str) -> "Iterator[pd.DataFrame]":
@@ -184,10 +184,10 @@ def _chunks(members: Members, name: str) -> "Iterator[pd.DataFrame]":
 
 def _titles(members: Members) -> dict[int, str]:
     """Titles may hold commas: only the first two separate columns."""
-    found = members.find("movie_titles.csv") or members.find("movie_titles.txt")
-    if found is None:
+    member = members.find("movie_titles.csv") or members.find("movie_titles.txt")
+    if member is None:
         return {}
-    with members.open(found) as stream:
+    with members.open(member) as stream:
         rows = (line.split(",", 2) for line in stream.read().decode("latin-1").splitlines())
         return {
             int(row[0]) - 1: f"{row[2]} ({row[1]})"
@@ -196,17 +196,17 @@ def _titles(members: Members) -> dict[int, str]:
         }
 
 
-def _sorted(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Ratings, Report]:
+def _ratings(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Ratings, Report]:
     """Users renumbered without gaps and sorted; one rating a (user, film), the later one.
 
     Films keep the catalogue's numbers.
     """
     ids, films, stars, days = (np.concatenate(part) for part in zip(*got.parts, strict=True))
     got.parts.clear()
-    known = np.zeros(int(ids.max(initial=0)) + 1, bool)
-    known[ids] = True
-    users = (np.cumsum(known, dtype=np.int32) - 1)[ids]
-    n_users, n_items = int(known.sum()), entry.n_items
+    occurs = np.zeros(int(ids.max(initial=0)) + 1, bool)
+    occurs[ids] = True
+    users = (np.cumsum(occurs, dtype=np.int32) - 1)[ids]
+    n_users, n_items = int(occurs.sum()), entry.n_items
     del ids
     order = (
         np.lexsort((days, films, users))
@@ -221,7 +221,7 @@ def _sorted(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Rating
     if again.any():
         users, films, stars, days = users[~again], films[~again], stars[~again], days[~again]
     when = days.astype(np.int64) + EPOCH
-    named = tuple(titles.get(j, f"Film {j + 1}") for j in range(n_items))
+    all_titles = tuple(titles.get(j, f"Film {j + 1}") for j in range(n_items))
     ratings = Ratings(
         users,
         films.astype(np.int32),
@@ -230,8 +230,9 @@ def _sorted(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Rating
         n_items,
         entry.bounds,
         when,
-        named,
+        all_titles,
         name=entry.id,
+        user_keys=np.flatnonzero(occurs).astype(np.uint64),
     )
     report = Report(
         name=entry.id,
@@ -241,7 +242,7 @@ def _sorted(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Rating
         n_items=n_items,
         problems=tuple(got.tally.problems(lambda row: row + 1)),
     )
-    return judged(entry, ratings, report)
+    return published_or_private(entry, ratings, report)
 
 
 def _ascending(films: npt.NDArray[np.int16]) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers.tables import called, damage_told
+from dpmf_datasets.readers.tables import file_name, report_damage
 
 LARGEST = 4 << 30  # bytes: four times the largest member of an official archive
 
@@ -30,19 +30,19 @@ class Members:
         """The member called `name` that lies least deep: official archives keep theirs in a
         folder.
         """
-        found = [member for member in self.names if PurePosixPath(member).name == name]
-        return min(found, key=lambda member: (member.count("/"), member), default=None)
+        matches = [member for member in self.names if PurePosixPath(member).name == name]
+        return min(matches, key=lambda member: (member.count("/"), member), default=None)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Members]:
+def members_of(path: Path) -> Iterator[Members]:
     """The members of a folder, zip or file.
 
     Raises BadInput for what is missing, unsafe, damaged or cut short.
     """
     if not path.exists():
-        raise BadInput(f"There is no file or folder {called(path)}.")
-    with damage_told(path):
+        raise BadInput(f"There is no file or folder {file_name(path)}.")
+    with report_damage(path):
         if path.is_dir():
             names = [
                 file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()
@@ -61,11 +61,9 @@ def opened(path: Path) -> Iterator[Members]:
                 )  # opens for reading
         elif tarfile.is_tarfile(path):
             with tarfile.open(path) as tar:
-                inside = {
-                    member.name: member
-                    for member in tar
-                    if member.isfile() and member.size <= LARGEST
-                }
+                inside = {member.name: member for member in tar if member.isfile()}
+                for member in inside.values():
+                    _require_safe(member.name, member.size, path)
                 yield Members(
                     list(inside),
                     lambda name: tar.extractfile(inside[name]),  # type: ignore[arg-type, return-value]
@@ -81,22 +79,27 @@ def _looks_zipped(path: Path) -> bool:
 
 
 def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
-    """The archive's members, when none points outside it or claims an absurd size."""
+    """The archive's members, when each is safe and none is encrypted. Raises BadInput."""
     for member in archive.infolist():
-        inside = PurePosixPath(member.filename.replace("\\", "/"))
-        if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member.filename):
-            raise BadInput(
-                f"{called(path)} has a member outside its own folder, '{called(member.filename)}':"
-                " no official archive has. Nothing was taken from it."
-            )
+        _require_safe(member.filename, member.file_size, path)
         if member.flag_bits & 1:
             raise BadInput(
-                f"{called(path)} is encrypted: no official archive is. Unpack it and give the"
+                f"{file_name(path)} is encrypted: no official archive is. Unpack it and give the"
                 " folder."
             )
-        if member.file_size > LARGEST:
-            raise BadInput(
-                f"'{called(member.filename)}' in {called(path)} claims {member.file_size:,} bytes."
-                f" At most {LARGEST:,} are read."
-            )
     return [member.filename for member in archive.infolist() if not member.is_dir()]
+
+
+def _require_safe(member: str, size: int, path: Path) -> None:
+    """Raises BadInput on a member that points outside the archive or claims an absurd size."""
+    inside = PurePosixPath(member.replace("\\", "/"))
+    if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member):
+        raise BadInput(
+            f"{file_name(path)} has a member outside its own folder, '{file_name(member)}': no"
+            " official archive has. Nothing was taken from it."
+        )
+    if size > LARGEST:
+        raise BadInput(
+            f"'{file_name(member)}' in {file_name(path)} claims {size:,} bytes. At most"
+            f" {LARGEST:,} are read."
+        )

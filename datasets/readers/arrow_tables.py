@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from dpmf_core.data.column_names import ROLES, by_name
 from dpmf_core.errors import BadInput, closest
-from dpmf_datasets.readers.text_layout import SAMPLED
+from dpmf_datasets.readers.text_layout import SAMPLE_ROWS
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 INTERACTION = "interaction"  # the column of ones of a table without ratings
@@ -38,7 +38,7 @@ class ArrowTable:
         self._table = table.select(flat)
         self.names: tuple[str, ...] = tuple(flat)
         self.first: tuple[str, ...] = ()
-        self.ragged: list[tuple[int, str]] = []
+        self.ragged_lines: list[tuple[int, str]] = []
         self.assumptions = assumptions
         self._words = words
 
@@ -46,7 +46,7 @@ class ArrowTable:
         for batch in self._table.to_batches():
             yield [batch.column(j) for j in columns]
 
-    def sample(self, column: int, most: int = SAMPLED) -> tuple[str, ...]:
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
         values = self._table.column(column).slice(0, most).to_pylist()
         return tuple("" if value is None else str(value) for value in values)
 
@@ -129,11 +129,13 @@ def arrays(stream: BinaryIO, name: str) -> ArrowTable:
     """Arrays of one length by name, or a sparse matrix of scipy. No pickles. Raises BadInput."""
     try:
         with np.load(stream, allow_pickle=False) as file:
-            found = {each: file[each] for each in file.files}
-        if {"format", "shape", "data"} <= set(found):
+            columns = {each: file[each] for each in file.files}
+        if {"format", "shape", "data"} <= set(columns):
             stream.seek(0)
             return ArrowTable(_of_matrix(stream), "of a sparse matrix, users by items")
-        return ArrowTable(pa.table({each: pa.array(it) for each, it in found.items()}), "of numpy")
+        return ArrowTable(
+            pa.table({each: pa.array(it) for each, it in columns.items()}), "of numpy"
+        )
     except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise BadInput(
             f"{name} cannot be read as arrays: {error}. It holds one-dimensional arrays of numbers"
@@ -161,20 +163,20 @@ def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> ArrowT
             f"{name} has no sheet '{sheet[:60]}'.{closest(sheet, sheets)} Its sheets:"
             f" {', '.join(sheets[:20])}. Name one after the path: sheet={sheets[0]}."
         )
-    chosen = sheet or sheets[0]
-    rows = cells_of(book, chosen, name)
+    sheet_name = sheet or sheets[0]
+    rows = cells_of(book, sheet_name, name)
     rows = [row for row in rows if any(cell != "" for cell in row)]
     if len(rows) < 2:
         raise BadInput(
-            f"The sheet '{chosen}' of {name} has no row below its header. The first row names the"
-            f" columns: user, item, rating. Its sheets: {', '.join(sheets[:20])}."
+            f"The sheet '{sheet_name}' of {name} has no row below its header. The first row names"
+            f" the columns: user, item, rating. Its sheets: {', '.join(sheets[:20])}."
         )
     texts = [[_as_text(cell) for cell in row] for row in rows]
     header = [it or f"column {j + 1}" for j, it in enumerate(texts[0])]
     columns = [list(it) for it in zip(*texts[1:], strict=True)]
     return ArrowTable(
         pa.Table.from_arrays([pa.array(it, pa.string()) for it in columns], names=header),
-        f"of the sheet '{chosen}'",
+        f"of the sheet '{sheet_name}'",
     )
 
 
@@ -182,12 +184,14 @@ def _workbook(content: bytes, name: str) -> Any:
     """Raises BadInput on what is no spreadsheet."""
     import python_calamine  # loaded for spreadsheets alone
 
-    return _guarded(lambda: python_calamine.CalamineWorkbook.from_filelike(BytesIO(content)), name)
+    return _call_reader(
+        lambda: python_calamine.CalamineWorkbook.from_filelike(BytesIO(content)), name
+    )
 
 
 def cells_of(book: Any, sheet: str, name: str) -> list[list[Any]]:
     """All rows of a sheet, of one width. Raises BadInput on a damaged one."""
-    rows: list[list[Any]] = _guarded(
+    rows: list[list[Any]] = _call_reader(
         lambda: book.get_sheet_by_name(sheet).to_python(skip_empty_area=False), name
     )
     return rows
@@ -199,7 +203,7 @@ def first_sheet(content: bytes, name: str) -> list[list[Any]]:
     return cells_of(book, book.sheet_names[0], name)
 
 
-def _guarded(read: Callable[[], Any], name: str) -> Any:
+def _call_reader(read: Callable[[], Any], name: str) -> Any:
     """What a reader of spreadsheets returns; it raises whatever a damaged file leads it to, also
     what is no `Exception`.
     """
@@ -259,10 +263,10 @@ def melted(table: Any, user: str | None, name: str) -> ArrowTable:
 
 def _ratings_of_item(item: str, users: pa.Array, column: pa.Array) -> pa.Table:
     """A column of a wide table as ratings; both columns are texts."""
-    rated = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False)
-    chosen = users.filter(rated)
-    ids = pa.array([item] * len(chosen), pa.string())
-    return pa.table([chosen, ids, column.filter(rated)], names=list(ROLES[:3]))
+    is_rated = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False)
+    raters = users.filter(is_rated)
+    ids = pa.array([item] * len(raters), pa.string())
+    return pa.table([raters, ids, column.filter(is_rated)], names=list(ROLES[:3]))
 
 
 class Interactions:
@@ -274,25 +278,25 @@ class Interactions:
         self._table = table
         width = len(table.names or table.first)
         plain = tuple(f"column {j + 1}" for j in range(width))
-        headed = table.names or (*ROLES[:2], *plain[2:])
-        self.names: tuple[str, ...] = (*headed, INTERACTION)
+        header = table.names or (*ROLES[:2], *plain[2:])
+        self.names: tuple[str, ...] = (*header, INTERACTION)
         self.first: tuple[str, ...] = (*table.first, "1") if table.first else ()
         self.unit: str = table.unit
         self.decimal_comma: bool = table.decimal_comma
-        self.ragged: list[tuple[int, str]] = table.ragged  # filled as rows are read
+        self.ragged_lines: list[tuple[int, str]] = table.ragged_lines  # filled as rows are read
         self.assumptions: tuple[str, ...] = table.assumptions
 
     def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         last = len(self.names) - 1
         for batch in self._table.batches([j for j in columns if j != last]):
             ones = pa.array(np.ones(len(batch[0])))
-            held = iter(batch)
-            yield [ones if j == last else next(held) for j in columns]
+            arrays = iter(batch)
+            yield [ones if j == last else next(arrays) for j in columns]
 
-    def sample(self, column: int, most: int = SAMPLED) -> tuple[str, ...]:
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
         if column < len(self.names) - 1:
-            found: tuple[str, ...] = self._table.sample(column, most)
-            return found
+            values: tuple[str, ...] = self._table.sample(column, most)
+            return values
         return ("1",)
 
     def line(self, row: int) -> int:
@@ -300,13 +304,13 @@ class Interactions:
         return place
 
     def read_as(self) -> tuple[str, ...]:
-        found: tuple[str, ...] = self._table.read_as()
-        return (*found, "No column holds ratings: each row counts as 1, of 0 to 1.")
+        sentences: tuple[str, ...] = self._table.read_as()
+        return (*sentences, "No column holds ratings: each row counts as 1, of 0 to 1.")
 
     @property
     def layout(self) -> str:
-        found: str = self._table.layout
-        return found
+        text: str = self._table.layout
+        return text
 
 
 # ---- data sets of LensKit ------------------------------------------------------------------------
@@ -330,27 +334,29 @@ def lenskit(read: Callable[[str], bytes], members: Sequence[str], name: str) -> 
         for it, table in relations.items()
         if {"user_num", "item_num"} <= set(table.column_names)
     }
-    rated = [
+    with_ratings = [
         it
         for it, table in fitting.items()
         if "rating" in by_name(table.column_names, loosely=False)
     ]
-    chosen = (rated or list(fitting))[:1]
-    if not chosen:
+    table_names = (with_ratings or list(fitting))[:1]
+    if not table_names:
         raise BadInput(
             f"{name} is a data set of LensKit without a table of users and items. Save one that has"
             " ratings or interactions."
         )
-    table = fitting[chosen[0]]
-    return ArrowTable(_with_ids(table, read), f"of the table {chosen[0]} of a LensKit data set")
+    table = fitting[table_names[0]]
+    return ArrowTable(
+        _with_ids(table, read), f"of the table {table_names[0]} of a LensKit data set"
+    )
 
 
 def _with_ids(table: pa.Table, read: Callable[[str], bytes]) -> pa.Table:
     """The table with ids in place of the numbers that LensKit gives to users and items."""
-    named: Mapping[str, Any] = {}
+    id_columns: Mapping[str, Any] = {}
     for entity in ROLES[:2]:
         ids = pa.parquet.read_table(BytesIO(read(f"{entity}.parquet")))[f"{entity}_id"]
         numbers = table[f"{entity}_num"].combine_chunks()
-        named = {**named, entity: ids.combine_chunks().take(numbers)}
+        id_columns = {**id_columns, entity: ids.combine_chunks().take(numbers)}
     rest = [it for it in table.column_names if it not in ("user_num", "item_num")]
-    return pa.table({**named, **{it: table[it] for it in rest}})
+    return pa.table({**id_columns, **{it: table[it] for it in rest}})

@@ -21,8 +21,8 @@ def stripped(column: pa.Array) -> pa.Array:
     text = column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
-    found = letters(text)
-    if len(found) and (found.min() <= ord(" ") or found.max() > ord("~")):
+    codes = letters(text)
+    if len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~")):
         return pc.utf8_trim_whitespace(text)
     return text  # no letter of it is a blank
 
@@ -36,8 +36,8 @@ def whole_numbers(text: pa.Array) -> pa.Array | None:
     """The cells as 64-bit integers where each is written as the integer is: digits alone, no zero
     before others. None where one is not, such as 007, or is larger.
     """
-    found = letters(text)
-    if not len(found) or found.min() < ord("0") or found.max() > ord("9"):
+    codes = letters(text)
+    if not len(codes) or codes.min() < ord("0") or codes.max() > ord("9"):
         return None
     try:
         numbers = text.cast(pa.int64())

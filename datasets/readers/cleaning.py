@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from dpmf_core.data.ordering import order_of_pairs, repeats
 from dpmf_datasets.readers import dates
 from dpmf_datasets.readers.cells import Flags, letters, only, stripped
-from dpmf_datasets.readers.ids import Labels, written_twice
+from dpmf_datasets.readers.ids import Labels, spelling_notes
 from dpmf_datasets.readers.report import (
-    CLAMPED,
+    CLAMPED_VALUE,
     DUPLICATE,
     INFINITE,
     KINDS,
@@ -25,7 +25,7 @@ from dpmf_datasets.readers.report import (
     NO_TIME,
     NOT_A_NUMBER,
     OUTSIDE,
-    RAGGED,
+    RAGGED_LINE,
     Outside,
     Problem,
     Tally,
@@ -53,13 +53,13 @@ class Rows:
     titles: tuple[str, ...]
     read: int
     problems: tuple[Problem, ...]
-    assumed: tuple[str, ...] = ()  # how what can be read in two ways was read, in sentences
+    reading_notes: tuple[str, ...] = ()  # how what can be read in two ways was read, in sentences
     assumptions: tuple[str, ...] = ()  # what that takes as public
     dates_are_ambiguous: bool = False
 
 
 @dataclass
-class _Gathered:
+class _Collection:
     """What has been read so far."""
 
     tally: Tally = field(default_factory=Tally)
@@ -77,7 +77,7 @@ class _Gathered:
 
 def collect(
     table: Table,
-    chosen: Mapping[str, int],
+    places: Mapping[str, int],
     bounds: tuple[float, float],
     order: dates.Order | None = None,
     outside: Outside = "clamp",
@@ -90,10 +90,10 @@ def collect(
     remains of a person's rows follows from her rows alone, so that neighbouring tables make
     neighbouring ratings and no sensitivity changes. Whoever loses every row keeps an empty one.
     """
-    got = _Gathered(times=dates.Column(order) if "time" in chosen else None)
-    for batch in table.batches(list(chosen.values())):
-        named = dict(zip(chosen, batch, strict=True))
-        _take(got, named, bounds, outside, decimal_comma=table.decimal_comma)
+    got = _Collection(times=dates.Column(order) if "time" in places else None)
+    for batch in table.batches(list(places.values())):
+        by_role = dict(zip(places, batch, strict=True))
+        _take(got, by_role, bounds, outside, decimal_comma=table.decimal_comma)
     return _finish(got, table)
 
 
@@ -117,38 +117,38 @@ class Batches:
     def __init__(
         self,
         table: Table,
-        chosen: Mapping[str, int],
+        places: Mapping[str, int],
         bounds: tuple[float, float],
         order: dates.Order | None = None,
         outside: Outside = "clamp",
     ) -> None:
-        self._table, self._chosen, self._bounds = table, chosen, bounds
+        self._table, self._places, self._bounds = table, places, bounds
         self._dates, self._outside = order, outside
-        self._got = _Gathered()
+        self._got = _Collection()
         self.words: set[str] = set()  # how times were read
         self.dates_are_ambiguous = False
 
     def __iter__(self) -> Iterator[Batch]:
         got = self._got
-        for batch in self._table.batches(list(self._chosen.values())):
-            got.times = dates.Column(self._dates) if "time" in self._chosen else None
-            named = dict(zip(self._chosen, batch, strict=True))
+        for batch in self._table.batches(list(self._places.values())):
+            got.times = dates.Column(self._dates) if "time" in self._places else None
+            by_role = dict(zip(self._places, batch, strict=True))
             decimal_comma = self._table.decimal_comma
-            _take(got, named, self._bounds, self._outside, decimal_comma=decimal_comma)
-            found = _order(got, got.rows.pop())
-            self.words |= {found.words} - {""}
-            self.dates_are_ambiguous |= found.ambiguous or bool(found.assumption)
-            yield Batch(got.users.pop(), got.items.pop(), got.values.pop(), found.order)
+            _take(got, by_role, self._bounds, self._outside, decimal_comma=decimal_comma)
+            times = _order(got, got.rows.pop())
+            self.words |= {times.words} - {""}
+            self.dates_are_ambiguous |= times.ambiguous or bool(times.assumption)
+            yield Batch(got.users.pop(), got.items.pop(), got.values.pop(), times.order)
 
     @property
     def read(self) -> int:
         """Rows that are not blank, so far."""
-        return self._got.read + len(self._ragged)
+        return self._got.read + len(self._ragged_lines)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What was wrong, so far."""
-        return _problems(self._got, self._table, self._ragged)
+        return _problems(self._got, self._table, self._ragged_lines)
 
     @property
     def titles(self) -> dict[str, str]:
@@ -156,17 +156,17 @@ class Batches:
         return self._got.titles
 
     @property
-    def assumed(self) -> tuple[str, ...]:
+    def reading_notes(self) -> tuple[str, ...]:
         """How what can be read in two ways was read, in sentences."""
         return (*self._table.read_as(), *_signs(self._got), *sorted(self.words))
 
     @property
-    def _ragged(self) -> list[tuple[int, str]]:
-        return [(number, text) for number, text in self._table.ragged if text]
+    def _ragged_lines(self) -> list[tuple[int, str]]:
+        return [(number, text) for number, text in self._table.ragged_lines if text]
 
 
 def _take(
-    got: _Gathered,
+    got: _Collection,
     batch: Mapping[str, pa.Array],
     bounds: tuple[float, float],
     outside: Outside,
@@ -184,21 +184,21 @@ def _take(
     got.read += int((~blank).sum())
     for kind, where in ((MISSING, missing), (NOT_A_NUMBER, text), (INFINITE, infinite)):
         _note(got.tally, kind, where, row, batch)
-    named = ~(nameless[0] | nameless[1])
-    good = named & np.isfinite(values)
+    has_ids = ~(nameless[0] | nameless[1])
+    good = has_ids & np.isfinite(values)
     beyond = good & ((values < bounds[0]) | (values > bounds[1]))
-    kind = CLAMPED if outside == "clamp" else OUTSIDE
+    kind = CLAMPED_VALUE if outside == "clamp" else OUTSIDE
     _note(got.tally, kind, beyond, row, batch)
     got.tally.count_values(kind, values[beyond])
     if outside == "leave-out":
         good &= ~beyond
     # Ids are numbered before bad ratings go: a user all of whose ratings are bad is still a user.
-    keep = good[named]
-    got.users.take(only(user, named), keep)
-    items = got.items.take(only(item, named), keep)
-    used = slice(None) if good.all() else good
-    got.values.append(values[used].clip(*bounds).astype(np.float32))
-    got.rows.append(row[used])
+    keep = good[has_ids]
+    got.users.take(only(user, has_ids), keep)
+    items = got.items.take(only(item, has_ids), keep)
+    selection = slice(None) if good.all() else good
+    got.values.append(values[selection].clip(*bounds).astype(np.float32))
+    got.rows.append(row[selection])
     if "title" in batch:
         _titles(got, items, only(batch["title"], good))
     if got.times is not None:
@@ -221,7 +221,7 @@ def _note(
 
 
 def _numbers(
-    got: _Gathered, column: pa.Array, *, decimal_comma: bool
+    got: _Collection, column: pa.Array, *, decimal_comma: bool
 ) -> tuple[npt.NDArray[np.float64], Flags]:
     """Values, NaN where there is no number; and where nothing is written at all.
 
@@ -238,10 +238,10 @@ def _numbers(
     text = stripped(column)
     has_comma = bool((letters(text) == ord(",")).any())
     if not decimal_comma and has_comma:
-        quoted = pc.match_substring_regex(text, QUOTED_DECIMAL)
-        if commas := pc.sum(quoted).as_py():
+        has_decimal_comma = pc.match_substring_regex(text, QUOTED_DECIMAL)
+        if commas := pc.sum(has_decimal_comma).as_py():
             got.commas += commas
-            text = pc.if_else(quoted, pc.replace_substring(text, ",", "."), text)
+            text = pc.if_else(has_decimal_comma, pc.replace_substring(text, ",", "."), text)
     elif decimal_comma:
         got.thousands += pc.sum(pc.match_substring_regex(text, THOUSANDS)).as_py() or 0
         if has_comma:
@@ -264,25 +264,31 @@ def _numbers(
         return values, absent
 
 
-def _titles(got: _Gathered, items: pa.DictionaryArray, titles: pa.Array) -> None:
+def _titles(got: _Collection, items: pa.DictionaryArray, titles: pa.Array) -> None:
     codes, first = np.unique(items.indices.to_numpy(zero_copy_only=False), return_index=True)
     labels = items.dictionary.take(pa.array(codes)).cast(pa.string()).to_pylist()
     for label, title in zip(labels, titles.take(pa.array(first)).to_pylist(), strict=True):
         got.titles.setdefault(label, str(title or "").strip())
 
 
-def _order(got: _Gathered, rows: npt.NDArray[np.int32]) -> dates.Found:
+def _order(got: _Collection, rows: npt.NDArray[np.int32]) -> dates.ColumnTimes:
     """The order of the ratings; one time that cannot be read ends the use of all."""
     if got.times is None:
-        return dates.Found(None, np.empty(0, np.bool_))
-    found = got.times.found()
-    got.tally.add(NO_TIME, rows[found.unread], found.example)
-    return found
+        return dates.ColumnTimes(None, np.empty(0, np.bool_))
+    times = got.times.result()
+    got.tally.add(NO_TIME, rows[times.unread], times.example)
+    return times
 
 
-def _signs(got: _Gathered) -> list[str]:
+def _assumed_of_times(got: _Collection, found: dates.ColumnTimes) -> list[str]:
+    if got.times is None:
+        return []
+    return [dates.READING_IS_PUBLIC, *([found.assumption] if found.assumption else [])]
+
+
+def _signs(got: _Collection) -> list[str]:
     """What was assumed of points and commas."""
-    told = (
+    sentences = (
         [
             f"{got.commas:,} ratings have a comma, which was read as the decimal sign: 3,5 is three"
             " and a half."
@@ -291,11 +297,11 @@ def _signs(got: _Gathered) -> list[str]:
         else []
     )
     if got.thousands:
-        told.append(
+        sentences.append(
             f"{got.thousands:,} ratings are written like 1.234. The point was read as the decimal"
             " sign: a little more than one, not more than a thousand."
         )
-    return told
+    return sentences
 
 
 def _end_to_end(parts: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
@@ -306,7 +312,7 @@ def _end_to_end(parts: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
 
 
 def _note_duplicates(
-    got: _Gathered,
+    got: _Collection,
     pairs: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
     rows: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int32]],
     labels: tuple[Sequence[str], Sequence[str]],
@@ -317,29 +323,31 @@ def _note_duplicates(
     again = np.flatnonzero(repeats(*pairs))
     if not len(again):
         return
-    found = rows(again)
-    first = again[found.argmin()]
+    row_numbers = rows(again)
+    first = again[row_numbers.argmin()]
     example = ",".join(names[ids[first]] for names, ids in zip(labels, pairs, strict=True))
-    got.tally.add(DUPLICATE, np.sort(found), example)
+    got.tally.add(DUPLICATE, np.sort(row_numbers), example)
 
 
 def _problems(
-    got: _Gathered, table: Table, ragged: Sequence[tuple[int, str]]
+    got: _Collection, table: Table, ragged_lines: Sequence[tuple[int, str]]
 ) -> tuple[Problem, ...]:
-    """Everything that was counted, in the order of telling. ragged: lines of another width."""
-    found = got.tally.problems(table.line, table.unit)
-    if ragged:
-        lines = tuple(number for number, _ in ragged[:LINES_SHOWN])
-        found.append(Problem(RAGGED, len(ragged), lines, ragged[0][1], table.unit))
-    return tuple(sorted(found, key=lambda problem: KINDS.index(problem.kind)))
+    """Everything that was counted, in the order of telling. ragged_lines: of another width."""
+    problems = got.tally.problems(table.line, table.unit)
+    if ragged_lines:
+        lines = tuple(number for number, _ in ragged_lines[:LINES_SHOWN])
+        problems.append(
+            Problem(RAGGED_LINE, len(ragged_lines), lines, ragged_lines[0][1], table.unit)
+        )
+    return tuple(sorted(problems, key=lambda problem: KINDS.index(problem.kind)))
 
 
-def _finish(got: _Gathered, table: Table) -> Rows:
-    user_labels, users = got.users.numbered()
-    item_labels, items = got.items.numbered()
+def _finish(got: _Collection, table: Table) -> Rows:
+    user_labels, users = got.users.numbering()
+    item_labels, items = got.items.numbering()
     values, rows = _end_to_end(got.values, np.float32), _end_to_end(got.rows, np.int32)
-    found = _order(got, rows)
-    order = found.order
+    times = _order(got, rows)
+    order = times.order
     by_pair = order_of_pairs(users, items, len(user_labels), len(item_labels))
     if by_pair is not None:
         users, items, values = users[by_pair], items[by_pair], values[by_pair]
@@ -350,14 +358,14 @@ def _finish(got: _Gathered, table: Table) -> Rows:
         lambda at: rows[at if by_pair is None else by_pair[at]],
         (user_labels, item_labels),
     )
-    assumed = (
+    reading_notes = (
         *table.read_as(),
         *_signs(got),
-        *([found.words] if found.words else []),
-        *written_twice(user_labels, "users"),
-        *written_twice(item_labels, "items"),
+        *([times.words] if times.words else []),
+        *spelling_notes(user_labels, "users"),
+        *spelling_notes(item_labels, "items"),
     )
-    ragged = [(number, text) for number, text in table.ragged if text]
+    ragged_lines = [(number, text) for number, text in table.ragged_lines if text]
     return Rows(
         users=users,
         items=items,
@@ -366,9 +374,9 @@ def _finish(got: _Gathered, table: Table) -> Rows:
         user_labels=user_labels,
         item_labels=item_labels,
         titles=tuple(got.titles.get(label) or label for label in item_labels),
-        read=got.read + len(ragged),
-        problems=_problems(got, table, ragged),
-        assumed=assumed,
-        assumptions=(*table.assumptions, *([found.assumption] if found.assumption else [])),
-        dates_are_ambiguous=found.ambiguous,
+        read=got.read + len(ragged_lines),
+        problems=_problems(got, table, ragged_lines),
+        reading_notes=reading_notes,
+        assumptions=(*table.assumptions, *_assumed_of_times(got, times)),
+        dates_are_ambiguous=times.ambiguous,
     )

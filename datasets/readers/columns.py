@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from dpmf_core.data.column_names import KNOWN, NEEDED, ROLES, by_name
+from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, ROLES, by_name
 from dpmf_core.errors import BadInput, closest
 from dpmf_datasets.readers.dates import looks_like_times
 from dpmf_datasets.readers.tables import Table
@@ -28,7 +28,7 @@ class Way:
     dates: str = ""  # where dates that can be read in two ways are asked about, not assumed
 
 
-def _renamed(roles: Mapping[str, str]) -> str:
+def _rename_advice(roles: Mapping[str, str]) -> str:
     names = list(roles)
     return (
         f"rename the column{'s' * (len(names) > 1)} to"
@@ -43,13 +43,15 @@ def in_path(path: str, facts: Mapping[str, str]) -> Way:
         return f"'{path}?{urlencode({**facts, **more}, safe=',/')}'"
 
     return Way(
-        lambda roles: f"Name it after the path, e.g. {saying(**roles)}, or {_renamed(roles)}.",
+        lambda roles: (
+            f"Name it after the path, e.g. {saying(**roles)}, or {_rename_advice(roles)}."
+        ),
         f"Declare them after the path, e.g. {saying(bounds='1,5')}.",
     )
 
 
 PYTHON = Way(
-    lambda roles: f"Name it, e.g. columns={dict(roles)}, or {_renamed(roles)}.",
+    lambda roles: f"Name it, e.g. columns={dict(roles)}, or {_rename_advice(roles)}.",
     "Declare them, e.g. bounds=(1, 5).",
 )
 PAGE = Way(
@@ -61,7 +63,7 @@ PAGE = Way(
     "Say above whether the day or the month comes first.",
 )
 IMPORT = Way(
-    lambda roles: f"In the file's header, {_renamed(roles)}.",
+    lambda roles: f"In the file's header, {_rename_advice(roles)}.",
     "",
     "Take the file by its path, e.g. --dataset 'ratings.csv?bounds=0,10'.",
 )
@@ -72,7 +74,7 @@ def names_of(table: Table) -> tuple[str, ...]:
     return table.names or tuple(f"column {j + 1}" for j in range(len(table.first)))
 
 
-def detected(table: Table) -> dict[str, str]:
+def detect_columns(table: Table) -> dict[str, str]:
     """The column of each role as far as names or places tell, for somebody to look at; a role
     that is not recognised is left out.
     """
@@ -90,44 +92,44 @@ def detected(table: Table) -> dict[str, str]:
     return {role: names[place] for role, place in places.items()}
 
 
-def chosen_columns(table: Table, asked: Mapping[str, str], name: str, way: Way) -> dict[str, int]:
+def chosen_columns(table: Table, columns: Mapping[str, str], name: str, way: Way) -> dict[str, int]:
     """Which column plays which role: as asked for ("": none), by its name, or by place where
     there is no header. Raises BadInput with advice for the way.
     """
-    if unknown := set(asked) - set(KNOWN):
+    if unknown := set(columns) - set(ROLE_NAMES):
         raise BadInput(
-            f"Columns can be named for {', '.join(KNOWN)}. Got {', '.join(sorted(unknown))}."
+            f"Columns can be named for {', '.join(ROLE_NAMES)}. Got {', '.join(sorted(unknown))}."
         )
     names = names_of(table)
-    chosen = {
-        role: _place(names, column, name, role, way, headed=bool(table.names))
-        for role, column in asked.items()
+    places = {
+        role: _place(names, column, name, role, way, has_header=bool(table.names))
+        for role, column in columns.items()
         if column
     }
-    _no_two(names, chosen)
+    _no_two(names, places)
     if table.names:
         rest = by_name(
-            [column if place not in chosen.values() else "" for place, column in enumerate(names)],
+            [column if place not in places.values() else "" for place, column in enumerate(names)],
             loosely=False,
         )
     else:
         rest = {
             role: place
             for role, place in zip(ROLES, range(len(names)), strict=False)
-            if place not in chosen.values()
+            if place not in places.values()
         }
-    chosen = {
-        role: chosen.get(role, rest.get(role, -1))
-        for role in KNOWN
-        if role in chosen or (role in rest and role not in asked)
+    places = {
+        role: places.get(role, rest.get(role, -1))
+        for role in ROLE_NAMES
+        if role in places or (role in rest and role not in columns)
     }
-    if missing := [role for role in NEEDED if role not in chosen]:
+    if missing := [role for role in REQUIRED_ROLES if role not in places]:
         if not table.names:
             raise BadInput(
                 f"{name} has no header and {len(names)} column{'s' * (len(names) != 1)}: user, item"
                 " and rating are needed. Add a header: user,item,rating."
             )
-        spare = [column for place, column in enumerate(names) if place not in chosen.values()]
+        spare = [column for place, column in enumerate(names) if place not in places.values()]
         example = {
             role: spare[place] if place < len(spare) else names[-1]
             for place, role in enumerate(missing)
@@ -136,15 +138,15 @@ def chosen_columns(table: Table, asked: Mapping[str, str], name: str, way: Way) 
             f"No column of {name} is recognised as the {' or the '.join(missing)}. Its columns:"
             f" {_few(names)}. {way.columns(example)}"
         )
-    if "rating" not in asked:
-        _no_times(table, names, chosen["rating"], name, way)
-    return chosen
+    if "rating" not in columns:
+        _no_times(table, names, places["rating"], name, way)
+    return places
 
 
-def _no_two(names: Sequence[str], chosen: Mapping[str, int]) -> None:
+def _no_two(names: Sequence[str], places: Mapping[str, int]) -> None:
     """Refuses one column for two roles; an item may be called by its own name."""
     roles: dict[int, str] = {}
-    for role, place in chosen.items():
+    for role, place in places.items():
         if role != "title" and roles.setdefault(place, role) != role:
             raise BadInput(
                 f"The column '{names[place]}' was chosen for the {roles[place]} and for the {role}."
@@ -153,16 +155,16 @@ def _no_two(names: Sequence[str], chosen: Mapping[str, int]) -> None:
 
 
 def _place(
-    names: Sequence[str], column: str, name: str, role: str, way: Way, *, headed: bool
+    names: Sequence[str], column: str, name: str, role: str, way: Way, *, has_header: bool
 ) -> int:
     """Where a column stands; without a header 4 is `column 4`."""
-    called = f"column {column}" if not headed and column.isdecimal() else column
-    if called not in names:
+    label = f"column {column}" if not has_header and column.isdecimal() else column
+    if label not in names:
         raise BadInput(
-            f"{name} has no column '{column[:40]}'.{closest(called, names)} Its columns:"
+            f"{name} has no column '{column[:40]}'.{closest(label, names)} Its columns:"
             f" {_few(names)}. {way.columns({role: names[0]})}"
         )
-    return names.index(called)
+    return names.index(label)
 
 
 def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: Way) -> None:

@@ -33,8 +33,8 @@ def is_sqlite(path: Path) -> bool:
 
 def file_of(address: str) -> Path | None:
     """The file of a database of SQLite; None of others."""
-    found = re.match(r"sqlite(?:\+\w+)?:///(.+)", address)
-    return Path(found[1]) if found else None
+    match = re.match(r"sqlite(?:\+\w+)?:///(.+)", address)
+    return Path(match[1]) if match else None
 
 
 def read(address: str, options: Mapping[str, str], table: str | None) -> ArrowTable:
@@ -60,7 +60,7 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> ArrowTa
     try:
         reading = {"postgresql_readonly": True} if url.get_backend_name() == "postgresql" else {}
         with engine.connect() as connection:
-            return _fetched(connection.execution_options(**reading), address, table)
+            return _read_table(connection.execution_options(**reading), address, table)
     except SQLAlchemyError as error:
         raise BadInput(
             f"The database '{url.render_as_string()}' cannot be read: {_first_line(error)}"
@@ -83,24 +83,24 @@ def _check(url: Any, address: str) -> None:
         )
 
 
-def _fetched(connection: Any, address: str, table: str | None) -> ArrowTable:
+def _read_table(connection: Any, address: str, table: str | None) -> ArrowTable:
     import sqlalchemy
 
-    seen = sqlalchemy.inspect(connection)
-    names = [*seen.get_table_names(), *seen.get_view_names()]
+    inspector = sqlalchemy.inspect(connection)
+    names = [*inspector.get_table_names(), *inspector.get_view_names()]
     if table is None and len(names) == 1:
         table = names[0]
     if table is None or table not in names:
-        said = f"no table '{table[:60]}'.{closest(table, names)}" if table else "several tables."
+        problem = f"no table '{table[:60]}'.{closest(table, names)}" if table else "several tables."
         example = f" E.g. '{address}?table={names[0]}&bounds=1,5'." if names else ""
         raise BadInput(
-            f"The database has {said if names else 'no table.'} Its tables and views:"
+            f"The database has {problem if names else 'no table.'} Its tables and views:"
             f" {', '.join(names[:20]) or 'none'}.{example}"
         )
-    held = sqlalchemy.Table(table, sqlalchemy.MetaData(), autoload_with=connection)
-    found = connection.execution_options(stream_results=True).execute(sqlalchemy.select(held))
-    columns = list(found.keys())
-    parts = [_columns(rows, columns) for rows in found.partitions(ROWS)]
+    sql_table = sqlalchemy.Table(table, sqlalchemy.MetaData(), autoload_with=connection)
+    result = connection.execution_options(stream_results=True).execute(sqlalchemy.select(sql_table))
+    columns = list(result.keys())
+    parts = [_columns(rows, columns) for rows in result.partitions(ROWS)]
     empty = pa.table({name: pa.array([], pa.string()) for name in columns})
     whole = pa.concat_tables(parts, promote_options="permissive") if parts else empty
     return ArrowTable(whole, f"of the table '{table}' of a database")

@@ -22,6 +22,8 @@ Order = Literal["dmy", "mdy"]
 Times = npt.NDArray[np.int64]
 ORDERS: dict[str, str] = {"dmy": "the day first", "mdy": "the month first"}
 FORMAT_IS_PUBLIC = "the format of the dates is public"  # where it is found in private ones
+# where the times of a private file make an order: one that cannot be read ends the use of all
+READING_IS_PUBLIC = "whether all times in the file can be read is public"
 UNREAD = int(np.iinfo(np.int64).min)
 LATEST = 9e12  # seconds whose microseconds 64 bits can hold
 # since 1970, and when they are
@@ -32,14 +34,14 @@ EPOCHS = (
     ("nanoseconds", 1e17, 9.2e18),
 )
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-NAMED = "name"  # what stands in a date beside its numbers
+MONTH_NAME = "name"  # what stands in a date beside its numbers
 CLOCK = (
     r"(?:[T"
     r" ,]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,6})\d*)?)?\s*(?P<half>[AaPp])?(?(half)\.?[Mm]\.?))?"  # noqa: E501
     r"\s*(?:UTC|GMT|Z)?(?P<away>[+-]\d{2}:?\d{2})?$"
 )
 WEEKDAY = r"^(?:[A-Za-z]{3,9}\.?,?\s+)?"
-NUMBERED = re.compile(
+NUMERIC = re.compile(
     r"^(?P<first>\d{1,2})[/.\-"
     r" ]\s?(?P<second_>\d{1,2})(?:[/.\-]\s?|,?\s)(?P<year>\d{4}|\d{2})(?!\d)" + CLOCK
 )
@@ -63,7 +65,7 @@ YEAR_LAST = re.compile(
 
 
 @dataclass(frozen=True)
-class Found:
+class ColumnTimes:
     """What a column's times are: whole numbers that grow with time, None where some cannot be
     read; how they were read, and what that rests on.
 
@@ -91,9 +93,9 @@ class Column:
     known, unless it is declared.
     """
 
-    def __init__(self, declared: Order | None = None) -> None:
-        self._declared, self._parts, self._signs = (
-            declared,
+    def __init__(self, order: Order | None = None) -> None:
+        self._order, self._parts, self._signs = (
+            order,
             [],
             set[str](),
         )  # type: tuple[Order | None, list[_Part], set[str]]
@@ -118,9 +120,9 @@ class Column:
     def _dates(self, text: pa.Array) -> _Part:
         import pandas as pd
 
-        encoded = text.dictionary_encode()
-        distinct = encoded.dictionary.to_pylist()
-        at = encoded.indices.to_numpy(zero_copy_only=False)
+        as_dictionary = text.dictionary_encode()
+        distinct = as_dictionary.dictionary.to_pylist()
+        at = as_dictionary.indices.to_numpy(zero_copy_only=False)
         day_first = _micro(
             pd.to_datetime(
                 pd.Series(distinct, dtype="str"), errors="coerce", utc=True, format="ISO8601"
@@ -128,7 +130,7 @@ class Column:
         )
         month_first = day_first.copy()
         for place in np.flatnonzero(day_first == UNREAD):
-            day_first[place], month_first[place], sign = written(distinct[place])
+            day_first[place], month_first[place], sign = parse_date(distinct[place])
             self._signs.add(sign)
         return (
             _Part("date", day_first[at], month_first[at])
@@ -136,15 +138,15 @@ class Column:
             else _same("date", np.empty(0, np.int64))
         )
 
-    def found(self) -> Found:
+    def result(self) -> ColumnTimes:
         """What the whole column says."""
         kinds = {part.kind for part in self._parts if len(part.day_first)}
         if not kinds:
-            return Found(None, np.empty(0, np.bool_))
+            return ColumnTimes(None, np.empty(0, np.bool_))
         if kinds == {"number", "fraction"}:
             self._parts = [_fraction(part) for part in self._parts]
         elif len(kinds) > 1:
-            return Found(
+            return ColumnTimes(
                 None,
                 np.concatenate(
                     [
@@ -154,13 +156,13 @@ class Column:
                 ),
                 "numbers and dates",
             )
-        return self._dated() if "date" in kinds else self._counted()
+        return self._from_dates() if "date" in kinds else self._from_numbers()
 
-    def _counted(self) -> Found:
+    def _from_numbers(self) -> ColumnTimes:
         order = np.concatenate([part.day_first for part in self._parts])
         unread = order == UNREAD
         if unread.any():
-            return Found(None, unread, self._examples.get("dmy", ""))
+            return ColumnTimes(None, unread, self._examples.get("dmy", ""))
         scale = 1_000_000 if self._parts[0].kind == "fraction" else 1
         units = [
             next((unit for unit, low, high in EPOCHS if low <= value < high), "")
@@ -168,63 +170,63 @@ class Column:
         ]
         if units[0] != units[1] and all(units):
             late = order // scale >= next(low for unit, low, _ in EPOCHS if unit == units[1])
-            return Found(
+            return ColumnTimes(
                 None,
                 late if 2 * late.sum() < len(late) else ~late,
                 f"{units[0]} and {units[1]} since 1970 in one column",
             )
         if all(units):
-            return Found(order, unread, words=f"Times were read as {units[0]} since 1970.")
+            return ColumnTimes(order, unread, words=f"Times were read as {units[0]} since 1970.")
         if scale == 1 and 19000101 <= order.min() and order.max() <= 21001231:
-            return Found(
+            return ColumnTimes(
                 order, unread, words="Times were read as dates of eight digits: year, month, day."
             )
-        return Found(
+        return ColumnTimes(
             order, unread, words="Times are numbers of no known unit; only their order is used."
         )
 
-    def _dated(self) -> Found:
+    def _from_dates(self) -> ColumnTimes:
         read: dict[str, Times] = {
             "dmy": np.concatenate([part.day_first for part in self._parts]),
             "mdy": np.concatenate([part.month_first for part in self._parts]),
         }
-        numbered = self._signs & set("/.- ")
+        signs = self._signs & set("/.- ")
         bad = {name: int((times == UNREAD).sum()) for name, times in read.items()}
-        taken, why = self._taken(bad, numbered)
-        unread = read[taken] == UNREAD
+        order, why = self._choose_order(bad, signs)
+        unread = read[order] == UNREAD
         if unread.any():
-            return Found(None, unread, self._examples.get(taken, ""))
-        if not numbered:
-            return Found(
-                read[taken],
+            return ColumnTimes(None, unread, self._examples.get(order, ""))
+        if not signs:
+            return ColumnTimes(
+                read[order],
                 unread,
                 words=(
                     "Dates with the names of months were read."
-                    if NAMED in self._signs
+                    if MONTH_NAME in self._signs
                     else "Dates were read as year, month, day."
                 ),
             )
-        words = f"Dates such as 03/04/2021 were read with {ORDERS[taken]}: {why}."
-        return Found(
-            read[taken],
+        words = f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}."
+        return ColumnTimes(
+            read[order],
             unread,
             words=words,
-            assumption="" if self._declared else FORMAT_IS_PUBLIC,
-            ambiguous=not self._declared and bad["dmy"] == bad["mdy"],
+            assumption="" if self._order else FORMAT_IS_PUBLIC,
+            ambiguous=not self._order and bad["dmy"] == bad["mdy"],
         )
 
-    def _taken(self, bad: dict[str, int], numbered: set[str]) -> tuple[Order, str]:
+    def _choose_order(self, bad: dict[str, int], signs: set[str]) -> tuple[Order, str]:
         """Which of both readings, and why."""
-        if self._declared:
-            return self._declared, "so it was declared"
+        if self._order:
+            return self._order, "so it was declared"
         if bad["dmy"] != bad["mdy"]:
-            taken: Order = "dmy" if bad["dmy"] < bad["mdy"] else "mdy"
-            return taken, f"some {'first' if taken == 'dmy' else 'second'} number is above 12"
-        assumed: Order = "mdy" if "/" in numbered else "dmy"
-        return assumed, "no date of the column tells, so this was assumed"
+            order: Order = "dmy" if bad["dmy"] < bad["mdy"] else "mdy"
+            return order, f"some {'first' if order == 'dmy' else 'second'} number is above 12"
+        usual: Order = "mdy" if "/" in signs else "dmy"
+        return usual, "no date of the column tells, so this was assumed"
 
 
-def declared(text: str | None) -> Order | None:
+def require_order(text: str | None) -> Order | None:
     """What is said of dates of three numbers. Raises BadInput."""
     if text is None or text == "dmy" or text == "mdy":
         return text  # type: ignore[return-value]  # one of both, or nothing
@@ -234,14 +236,14 @@ def declared(text: str | None) -> Order | None:
     )
 
 
-def written(text: str) -> tuple[int, int, str]:
+def parse_date(text: str) -> tuple[int, int, str]:
     """A date that is not ISO's, in microseconds since 1970 with the day first and with the month
     first, and what stands between its numbers.
 
     UNREAD where it is none.
     """
     text = YEAR_LAST.sub(r"\1 \4 \2\3", " ".join(text.split()))
-    if match := NUMBERED.match(text):
+    if match := NUMERIC.match(text):
         first, second = int(match["first"]), int(match["second_"])
         return (
             _moment(match, first, second),
@@ -253,7 +255,7 @@ def written(text: str) -> tuple[int, int, str]:
     if (match := DAY_NAMED.match(text) or NAME_FIRST.match(text)) and (
         name := match["name"][:3].lower()
     ) in MONTHS:
-        return (*(_moment(match, int(match["day"]), 1 + MONTHS.index(name)),) * 2, NAMED)
+        return (*(_moment(match, int(match["day"]), 1 + MONTHS.index(name)),) * 2, MONTH_NAME)
     return UNREAD, UNREAD, ""
 
 
@@ -268,17 +270,17 @@ def looks_like_times(values: Sequence[str]) -> bool:
     if len(numbers) == len(texts):
         return all(any(low <= number < high for _, low, high in EPOCHS) for number in numbers)
     iso = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
-    return all(iso.fullmatch(text) or written(text)[:2] != (UNREAD, UNREAD) for text in texts)
+    return all(iso.fullmatch(text) or parse_date(text)[:2] != (UNREAD, UNREAD) for text in texts)
 
 
-def has_numbered(values: Sequence[str]) -> bool:
+def has_numeric_dates(values: Sequence[str]) -> bool:
     """Whether some date can be read with the day first or with the month first."""
-    return any(written(value.strip())[2] in tuple("/.- ") for value in values)
+    return any(parse_date(value.strip())[2] in tuple("/.- ") for value in values)
 
 
-def is_told(values: Sequence[str]) -> bool:
+def is_order_clear(values: Sequence[str]) -> bool:
     """Whether some date with two numbers before its year can be read in one way only."""
-    read = (written(value.strip()) for value in values)
+    read = (parse_date(value.strip()) for value in values)
     return any(
         sign in tuple("/.- ") and (day_first == UNREAD) != (month_first == UNREAD)
         for day_first, month_first, sign in read

@@ -68,7 +68,7 @@ NAMES = {
 }
 
 
-def known(name: str) -> str:
+def require_encoding(name: str) -> str:
     """An encoding that somebody declares. Raises BadInput."""
     if not _encodes_text(name):
         raise BadInput(
@@ -85,7 +85,7 @@ def _encodes_text(name: str) -> bool:
         return False
 
 
-def called(encoding: str) -> str:
+def usual_name(encoding: str) -> str:
     """An encoding's usual name."""
     return NAMES.get(encoding, encoding)
 
@@ -94,9 +94,9 @@ def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
     """The encoding of some bytes, and whether that is no more than likely; `otherwise` where
     they are no UTF-8. UTF-8 with few damaged letters is UTF-8.
     """
-    marked = next((name for mark, name in MARKS if content.startswith(mark)), None)
-    if marked or (content.isascii() and b"\0" not in content):
-        return marked or UTF8, False
+    by_mark = next((name for mark, name in MARKS if content.startswith(mark)), None)
+    if by_mark or (content.isascii() and b"\0" not in content):
+        return by_mark or UTF8, False
     if wide := _wide(content):
         return wide, True
     text = content.decode(UTF8, "replace")
@@ -105,10 +105,10 @@ def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
     return (UTF8 if sound >= 2 * bad else otherwise), False
 
 
-def found_in(content: bytes) -> tuple[str, bool]:
+def detect_encoding(content: bytes) -> tuple[str, bool]:
     """The encoding of some bytes, and whether it was found in them and might be another."""
-    encoding, found = encoding_of(content)
-    return (encoding, found) if encoding else (_likely(content), True)
+    encoding, uncertain = encoding_of(content)
+    return (encoding, uncertain) if encoding else (_likely(content), True)
 
 
 def _wide(content: bytes) -> str:
@@ -128,13 +128,13 @@ def _likely(content: bytes) -> str:
     from charset_normalizer import from_bytes
 
     telling = b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[:LOOKED_AT]
-    found = from_bytes(telling, cp_isolation=list(USUAL))
-    best = found.best()
+    matches = from_bytes(telling, cp_isolation=list(USUAL))
+    best = matches.best()
     if best is None:
         return WESTERN if _fits(content, WESTERN) else "latin-1"
     alike = [
         match
-        for match in found
+        for match in matches
         if match.chaos <= best.chaos + ALIKE and match.coherence >= best.coherence - ALIKE
     ]
     western = any(WESTERN in (match.encoding, *match.could_be_from_charset) for match in alike)
@@ -160,79 +160,81 @@ class Reader:
     """
 
     def __init__(
-        self, declared: str | None = None, otherwise: str | None = None, advice: str = ""
+        self, encoding: str | None = None, otherwise: str | None = None, advice: str = ""
     ) -> None:
-        self._declared, self._otherwise, self._advice = (
-            declared and known(declared),
+        self._encoding, self._otherwise, self._advice = (
+            encoding and require_encoding(encoding),
             otherwise,
             advice,
         )
-        self.encodings, self.lost, self.found = set[str](), 0, False
+        self.encodings, self.n_damaged, self.uncertain = set[str](), 0, False
 
     def texts(self, contents: Sequence[bytes]) -> list[str]:
         """A text for each; those that are no UTF-8 are taken to share one encoding as far as
         they can, for a short one alone tells little.
         """
-        told = [
+        guesses = [
             (
-                (self._declared, False)
-                if self._declared
+                (self._encoding, False)
+                if self._encoding
                 else encoding_of(content, self._otherwise or "")
             )
             for content in contents
         ]
         foreign = [
-            content for content, (encoding, _) in zip(contents, told, strict=True) if encoding == ""
+            content
+            for content, (encoding, _) in zip(contents, guesses, strict=True)
+            if encoding == ""
         ]
         common = _likely(b"\n".join(foreign)) if foreign else ""
         return [
-            self._text(content, encoding or common, found or not encoding)
-            for content, (encoding, found) in zip(contents, told, strict=True)
+            self._text(content, encoding or common, uncertain or not encoding)
+            for content, (encoding, uncertain) in zip(contents, guesses, strict=True)
         ]
 
     def text(self, content: bytes) -> str:
         return self.texts([content])[0]
 
-    def _text(self, content: bytes, encoding: str, found: bool) -> str:
-        if found and not _fits(content, encoding):
+    def _text(self, content: bytes, encoding: str, uncertain: bool) -> str:
+        if uncertain and not _fits(content, encoding):
             encoding = _likely(content)
         text = content.decode(encoding, "replace").removeprefix("\ufeff")
         if not text.isascii():
             self.encodings.add(encoding)
-            self.lost += lost(text)
-            self.found |= found
+            self.n_damaged += count_damaged(text)
+            self.uncertain |= uncertain
         return text
 
     @property
     def words(self) -> tuple[str, ...]:
         """How the bytes were read, in a sentence; nothing of what goes without saying."""
-        others = sorted(called(encoding) for encoding in self.encodings - {UTF8, "utf-8-sig"})
+        others = sorted(usual_name(encoding) for encoding in self.encodings - {UTF8, "utf-8-sig"})
         likely, advice = (
             (", the likeliest encoding", self._advice and f" {self._advice}")
-            if self.found
+            if self.uncertain
             else ("", "")
         )
         return (f"The text was read as {' and '.join(others)}{likely}.{advice}",) if others else ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return (ENCODING_IS_PUBLIC,) if self.found else ()
+        return (ENCODING_IS_PUBLIC,) if self.uncertain else ()
 
 
-def lost(text: str) -> int:
+def count_damaged(text: str) -> int:
     """Characters that no letter stands for: what replaced undecodable bytes, and control
     characters that no file means.
     """
     return text.count("\ufffd") + sum(map(text.count, map(chr, range(0x80, 0xA0))))
 
 
-class Mended:
+class RepairedStream:
     """A binary file of UTF-8 in which damaged characters are replaced, and counted, while it is
     read.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self._decoder, self.lost = (
+        self._stream, self._decoder, self.n_damaged = (
             stream,
             codecs.getincrementaldecoder(UTF8)("replace"),
             0,
@@ -246,7 +248,7 @@ class Mended:
         while raw and not text:
             raw = self._stream.read(size)
             text = self._decoder.decode(raw, final=not raw)
-        self.lost += text.count("\ufffd")
+        self.n_damaged += text.count("\ufffd")
         return text.encode()
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ class Labels:
         """The batch that was taken last, which is then forgotten."""
         return self._parts.pop()
 
-    def numbered(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+    def numbering(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
         """The labels, whole numbers by size, others by alphabet; and each used row's place among
         them (n_rows,).
         """
@@ -68,20 +68,20 @@ def by_label(labels: pa.Array) -> npt.NDArray[np.int64]:
     return np.array(order, np.int64)
 
 
-def written_twice(labels: Sequence[str], what: str) -> list[str]:
+def spelling_notes(labels: Sequence[str], what: str) -> list[str]:
     """Says so where ids are one number written in two ways."""
     plain = [
         label for label in labels if label.isdecimal() and (len(label) == 1 or label[0] != "0")
     ]
     if len(plain) == len(labels):
         return []
-    seen: dict[float, str] = {float(label): label for label in plain if len(label) < 16}
+    by_value: dict[float, str] = {float(label): label for label in plain if len(label) < 16}
     pairs = []
     for label in labels:
         if (
             len(label) < 16
             and re.fullmatch(r"[+-]?\d+([.,]0*)?", label)
-            and (first := seen.setdefault(float(label.replace(",", ".")), label)) != label
+            and (first := by_value.setdefault(float(label.replace(",", ".")), label)) != label
         ):
             pairs.append(f"{first} and {label}")
     if not pairs:

@@ -11,34 +11,34 @@ import numpy.typing as npt
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import picture_files
-from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.matlab import table
 from dpmf_datasets.readers.report import Problem, Report, Tally
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import file_name
 
 Array = npt.NDArray[Any]
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # where it is read off them
 PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 UNREADABLE = "file that is no picture, left out"
-RESIZED = "picture of another size, brought to the commonest"
-STRETCHED = "picture of other proportions, stretched"
+RESIZED_PICTURE = "picture of another size, brought to the commonest"
+STRETCHED_PICTURE = "picture of other proportions, stretched"
 STRETCH = 0.05  # of the proportions: less is rounding
 MOST_FILES = 200_000
 LARGEST = 10_000  # pixels of a picture that parts are found in
 
 
-def side_of(columns: int, name: str, declared: tuple[int, int] | None) -> tuple[int, int]:
+def side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[int, int]:
     """Height and width of images with so many pixels.
 
     Raises BadInput where they are no square and not declared.
     """
-    if declared is not None:
-        if declared[0] * declared[1] != columns:
+    if image is not None:
+        if image[0] * image[1] != columns:
             raise BadInput(
-                f"Images of {declared[0]} x {declared[1]} have {declared[0] * declared[1]:,}"
+                f"Images of {image[0]} x {image[1]} have {image[0] * image[1]:,}"
                 f" pixels; the rows of {name} have {columns:,} columns."
             )
-        return declared
+        return image
     side = round(columns**0.5)
     if side * side != columns:
         raise BadInput(
@@ -67,11 +67,13 @@ def by_columns(X: Array, image: tuple[int, int]) -> bool:
     mean = X.mean(axis=0)
     plain, other = mean.reshape(height, width), mean.reshape(width, height).T
     return bool(
-        _lopsided(other) < _lopsided(plain) if height == width else _jumps(other) < _jumps(plain)
+        _lopsidedness(other) < _lopsidedness(plain)
+        if height == width
+        else _jumps(other) < _jumps(plain)
     )
 
 
-def _lopsided(picture: Array) -> float:
+def _lopsidedness(picture: Array) -> float:
     """How much less alike its left and right halves are than its upper and lower ones."""
     return float(np.abs(picture - picture[:, ::-1]).sum() - np.abs(picture - picture[::-1]).sum())
 
@@ -87,8 +89,8 @@ def without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
             f"{name} has columns 1 to {matrix.shape[1]:,}. There is no column {bad[0]:,} to leave"
             " out."
         )
-    kept = np.setdiff1d(np.arange(matrix.shape[1]), np.array(columns, int) - 1)
-    return matrix[:, kept]
+    remaining = np.setdiff1d(np.arange(matrix.shape[1]), np.array(columns, int) - 1)
+    return matrix[:, remaining]
 
 
 def upright(
@@ -140,19 +142,19 @@ def from_matlab(
     transpose: each is a column, as it is taken to be where not the columns but the rows are as many
     as the features (or pixels of `image`) declared.
     """
-    matrix, found = table(path, key)
+    matrix, matrix_name = table(path, key)
     matrix, note = upright(
         matrix,
-        found,
+        matrix_name,
         transpose,
         features or (image[0] * image[1] if image else None),
         square=image is None,
     )
-    matrix = without(matrix, drop, f"'{found}'")
+    matrix = without(matrix, drop, f"'{matrix_name}'")
     note += f" Columns {', '.join(map(str, drop))} were left out." if drop else ""
     if is_sparse(matrix):
         return _documents(matrix, name, public, note.strip())
-    size = side_of(matrix.shape[1], f"'{found}'", image)
+    size = side_of(matrix.shape[1], f"'{matrix_name}'", image)
     rows = np.asarray(matrix, np.float64)
     columns = order == "columns" if order else not public or by_columns(rows, size)
     assumptions = () if public or image else (IMAGE_SIZE_IS_PUBLIC,)
@@ -211,13 +213,13 @@ def pictures(
     white: the declared value of white in pictures of more than 8 bits. Raises BadInput where most
     pictures are damaged or fewer than three are left.
     """
-    with opened(path) as members:
+    with members_of(path) as members:
         names = sorted(
             member for member in members.names if not Path(member).name.startswith((".", "__"))
         )
         if len(names) > MOST_FILES:
             raise BadInput(
-                f"{called(path)} holds {len(names):,} files; at most {MOST_FILES:,} are read."
+                f"{file_name(path)} holds {len(names):,} files; at most {MOST_FILES:,} are read."
             )
         size = image or _commonest(members, names)
         if size is not None and size[0] * size[1] > LARGEST:
@@ -228,16 +230,16 @@ def pictures(
         rows, titles, tally = _grey_rows(
             members, names if size else [], size or (0, 0), image is not None, white
         )
-    lost = tally.counts.get(picture_files.DAMAGED, 0)
+    n_damaged = tally.counts.get(picture_files.DAMAGED_PICTURE, 0)
     if len(rows) < 3 or size is None:
         raise BadInput(
-            f"{called(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
+            f"{file_name(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
             f" needed. Other files: {len(names) - len(rows)}."
         )
-    if lost > len(rows):
+    if n_damaged > len(rows):
         raise BadInput(
-            f"{lost:,} of the {lost + len(rows):,} pictures of {called(path)} are cut short or"
-            " damaged. Copy them again."
+            f"{n_damaged:,} of the {n_damaged + len(rows):,} pictures of {file_name(path)} are cut"
+            " short or damaged. Copy them again."
         )
     problems = tuple(
         replace(problem, where="file") for problem in tally.problems(lambda place: place + 1)
@@ -255,7 +257,11 @@ def pictures(
 
 
 def _grey_rows(
-    members: Members, names: list[str], size: tuple[int, int], declared: bool, white: float | None
+    members: Members,
+    names: list[str],
+    size: tuple[int, int],
+    is_declared: bool,
+    white: float | None,
 ) -> tuple[list[Array], list[str], Tally]:
     """The pixels of every picture among some files, how the file is called, and what was done to
     how many.
@@ -263,14 +269,14 @@ def _grey_rows(
     rows, titles, tally = [], [], Tally()
     for place, name in enumerate(names):
         try:
-            grey, done = picture_files.grey(_content(members, name), name, white)
+            grey, repairs = picture_files.grey(_content(members, name), name, white)
         except (picture_files.Unusable, OSError) as why:
             tally.add(_left_out(name, why), np.array([place]), name)
             continue
-        row, fitted = _fitted(grey, size, declared)
+        row, size_repairs = _fit_to_size(grey, size, is_declared)
         rows.append(row)
         titles.append(name)
-        for kind in (*done, *fitted):
+        for kind in (*repairs, *size_repairs):
             tally.add(kind, np.array([place]), name)
     return rows, titles, tally
 
@@ -298,15 +304,17 @@ def _left_out(name: str, why: Exception) -> str:
     """The kind of problem of a file that gives no picture."""
     if not name.lower().endswith(PICTURES):
         return UNREADABLE
-    return str(why) if isinstance(why, picture_files.Unusable) else picture_files.DAMAGED
+    return str(why) if isinstance(why, picture_files.Unusable) else picture_files.DAMAGED_PICTURE
 
 
-def _fitted(grey: Any, size: tuple[int, int], declared: bool) -> tuple[Array, tuple[str, ...]]:
+def _fit_to_size(
+    grey: Any, size: tuple[int, int], is_declared: bool
+) -> tuple[Array, tuple[str, ...]]:
     """The pixels of a picture at a size, line by line, and what that did to it."""
     height, width = size
-    done: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
     if grey.size != (width, height):
         stretched = abs(grey.width * height / (grey.height * width) - 1) > STRETCH
-        done = (STRETCHED,) if stretched else () if declared else (RESIZED,)
+        repairs = (STRETCHED_PICTURE,) if stretched else () if is_declared else (RESIZED_PICTURE,)
         grey = grey.resize((width, height))
-    return np.clip(np.asarray(grey, np.float64), 0, picture_files.WHITE).ravel(), done
+    return np.clip(np.asarray(grey, np.float64), 0, picture_files.WHITE).ravel(), repairs

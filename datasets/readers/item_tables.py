@@ -16,7 +16,7 @@ import pyarrow.parquet
 from dpmf_core.data.item_tables import SEVERAL, EncodedTable, encode, plain_id
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import encodings
-from dpmf_datasets.readers.tables import MOST_COLUMNS, called, damage_told
+from dpmf_datasets.readers.tables import MOST_COLUMNS, file_name, report_damage
 from dpmf_datasets.readers.text_layout import is_number
 
 ITEM_TABLE = "item_table"  # names the table after a path
@@ -38,7 +38,7 @@ def read_item_table(path: Path, items: Sequence[str]) -> EncodedTable:
     """The features of `items`, given by their ids in the ratings, from a CSV, TSV or Parquet file
     (also .gz). Raises BadInput.
     """
-    name = called(path)
+    name = file_name(path)
     if not path.is_file():
         raise BadInput(
             f"There is no file {name} for item_table. Give the path of a table (CSV, TSV or"
@@ -62,7 +62,7 @@ def read_item_table(path: Path, items: Sequence[str]) -> EncodedTable:
 
 def cells_of(file: BinaryIO, name: str) -> ItemCells:
     """All that stands in a table. Raises BadInput."""
-    with damage_told(name):
+    with report_damage(name):
         return _cells(file, name)
 
 
@@ -92,7 +92,7 @@ def _text(value: Any) -> str:
 
 
 def _of_text(content: bytes, name: str) -> ItemCells:
-    encoding, _ = encodings.found_in(content[: encodings.LOOKED_AT])
+    encoding, _ = encodings.detect_encoding(content[: encodings.LOOKED_AT])
     text = content.decode(encoding, errors="replace").removeprefix("\ufeff")
     header = text.lstrip().partition("\n")[0]
     separator = next((one for one in SEPARATORS if one in header), ",")
@@ -124,10 +124,10 @@ def _id_column(table: ItemCells, items: Sequence[str]) -> int:
     of the ids where that has none of them.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in table.names]
-    named = next((place for place, name in enumerate(plain) if name in IDS), 0)
-    wanted = set(map(plain_id, items))
+    named_place = next((place for place, name in enumerate(plain) if name in IDS), 0)
+    item_ids = set(map(plain_id, items))
     shared = [
-        len(wanted.intersection(plain_id(row[place]) for row in table.rows))
+        len(item_ids.intersection(plain_id(row[place]) for row in table.rows))
         for place in range(len(plain))
     ]
-    return named if shared[named] else shared.index(max(shared))
+    return named_place if shared[named_place] else shared.index(max(shared))

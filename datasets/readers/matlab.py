@@ -19,8 +19,8 @@ from typing import Any
 KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
 MOST = 400 << 20  # bytes of a part once it is unpacked
 MEMORY, SECONDS = 3 << 30, 120  # address space and time of the reading process
-COMPRESSED = 15  # miCOMPRESSED (MAT-File Format, MATLAB 7.6, table 1-1)
-REFUSED = 2  # exit code
+COMPRESSED_PART = 15  # miCOMPRESSED (MAT-File Format, MATLAB 7.6, table 1-1)
+REFUSAL_CODE = 2  # exit code
 NO_DATA = ("char", "cell", "struct", "object", "function")
 
 
@@ -36,23 +36,23 @@ def table(path: Path, key: str | None = None) -> tuple[Any, str]:
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "matrix.npz"
-        code, told = _apart(path, key or "", out)
-        if code == REFUSED:
-            raise BadInput(f"{path.name} {json.loads(told)}")
+        code, output = _apart(path, key or "", out)
+        if code == REFUSAL_CODE:
+            raise BadInput(f"{path.name} {json.loads(output)}")
         if code:
             raise BadInput(
                 f"{path.name} cannot be read as a MATLAB file: it is damaged so badly that reading"
                 " it fails. Save it again with `save -v7`."
             )
-        held: Any
-        with np.load(out, allow_pickle=False) as held:
-            name = str(held["name"])
-            if "dense" in held:
-                return held["dense"], name
+        arrays: Any
+        with np.load(out, allow_pickle=False) as arrays:
+            name = str(arrays["name"])
+            if "dense" in arrays:
+                return arrays["dense"], name
             return (
                 csr_array(
-                    (held["data"], held["indices"], held["indptr"]),
-                    shape=(int(held["shape"][0]), int(held["shape"][1])),
+                    (arrays["data"], arrays["indices"], arrays["indptr"]),
+                    shape=(int(arrays["shape"][0]), int(arrays["shape"][1])),
                 ),
                 name,
             )
@@ -62,16 +62,20 @@ def _apart(path: Path, key: str, out: Path) -> tuple[int, str]:
     """Exit code and output of the reading process."""
     command = [sys.executable, "-I", str(Path(__file__)), str(path), key, str(out)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
-        return REFUSED, json.dumps(f"takes longer than {SECONDS} s to be read. Save less of it.")
-    return done.returncode, done.stdout
+        return REFUSAL_CODE, json.dumps(
+            f"takes longer than {SECONDS} s to be read. Save less of it."
+        )
+    return process.returncode, process.stdout
 
 
 # ---- the process that reads ----------------------------------------------------------------------
 
 
-class Refused(Exception):
+class Refusal(Exception):
     """Why a file is not taken: the end of a sentence that begins with its name."""
 
 
@@ -80,13 +84,13 @@ def convert(path: Path, key: str, out: Path) -> None:
     import numpy as np
     from scipy.io import loadmat
 
-    _bounded(path)
+    _check_size(path)
     name = _matrix_name(path, key)
     try:
         parts = _parts(loadmat(path, variable_names=[name])[name])
         np.savez(out, allow_pickle=False, name=np.array(name), **parts)
     except Exception as error:
-        raise Refused(
+        raise Refusal(
             f"cannot be read: '{name}' is damaged or no table of numbers ({str(error)[:200]}). The"
             " file may be cut short."
         ) from None
@@ -99,28 +103,28 @@ def _matrix_name(path: Path, key: str) -> str:
     from scipy.io import whosmat
 
     try:
-        found = {
+        shapes = {
             name: shape
             for name, shape, kind in whosmat(path)
             if len(shape) == 2 and kind not in NO_DATA
         }
     except NotImplementedError:
-        raise Refused("is a MATLAB 7.3 file. Save it again with `save -v7`.") from None
+        raise Refusal("is a MATLAB 7.3 file. Save it again with `save -v7`.") from None
     except Exception as error:
-        raise Refused(
+        raise Refusal(
             f"cannot be read as a MATLAB file ({error}). Give one saved by MATLAB 7 or older, or"
             " with `save -v7`."
         ) from None
-    listed = (
-        ", ".join(f"{name} ({' x '.join(map(str, shape))})" for name, shape in found.items())[:500]
+    listing = (
+        ", ".join(f"{name} ({' x '.join(map(str, shape))})" for name, shape in shapes.items())[:500]
         or "no numeric matrix"
     )
-    if key and key not in found:
-        raise Refused(f"has no matrix '{key}'. It has {listed}.")
-    if not found:
-        raise Refused(f"has {listed}. A table of samples is needed: a row for each.")
-    usual = next((known for known in KNOWN_KEYS if known in found), None)
-    return key or usual or max(found, key=lambda one: math.prod(found[one]))
+    if key and key not in shapes:
+        raise Refusal(f"has no matrix '{key}'. It has {listing}.")
+    if not shapes:
+        raise Refusal(f"has {listing}. A table of samples is needed: a row for each.")
+    usual = next((candidate for candidate in KNOWN_KEYS if candidate in shapes), None)
+    return key or usual or max(shapes, key=lambda one: math.prod(shapes[one]))
 
 
 def _parts(matrix: Any) -> dict[str, Any]:
@@ -148,7 +152,7 @@ def _parts(matrix: Any) -> dict[str, Any]:
     return parts
 
 
-def _bounded(path: Path) -> None:
+def _check_size(path: Path) -> None:
     """Raises Refused where the compressed parts of a file (version 5 to 7) grow beyond any data
     set: they are counted, not kept.
     """
@@ -156,20 +160,20 @@ def _bounded(path: Path) -> None:
         file.seek(128)
         while len(tag := file.read(8)) == 8:
             kind, size = struct.unpack("<2I", tag)
-            if kind != COMPRESSED:
+            if kind != COMPRESSED_PART:
                 file.seek(size, io.SEEK_CUR)
                 continue
-            grown, inflate, packed = 0, zlib.decompressobj(), file.read(size)
-            while packed:
+            total, inflate, content = 0, zlib.decompressobj(), file.read(size)
+            while content:
                 try:
-                    grown += len(inflate.decompress(packed, 1 << 24))
+                    total += len(inflate.decompress(content, 1 << 24))
                 except zlib.error:
                     return  # the reader will tell
-                if grown > MOST:
-                    raise Refused(
+                if total > MOST:
+                    raise Refusal(
                         f"grows to more than {MOST >> 20} MB when it is unpacked. Save less of it."
                     )
-                packed = inflate.unconsumed_tail
+                content = inflate.unconsumed_tail
 
 
 def _limit_memory() -> None:
@@ -188,12 +192,12 @@ def main(path: str, key: str, out: str) -> int:
     _limit_memory()
     try:
         convert(Path(path), key, Path(out))
-    except (Refused, MemoryError) as error:
+    except (Refusal, MemoryError) as error:
         print(
             json.dumps(str(error) or "needs more memory than any data set. Save less of it."),
             flush=True,
         )
-        return REFUSED
+        return REFUSAL_CODE
     return 0
 
 

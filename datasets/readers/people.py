@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.samples import Samples, is_sparse
+from dpmf_core.data.samples import PEOPLE_ARE_COUNTED, Samples, is_sparse
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import matlab, text
 from dpmf_datasets.readers.encodings import Reader
@@ -18,11 +18,10 @@ from dpmf_datasets.readers.report import Report
 
 FACTS = ("group", "people")
 FOLDER = "folder"
-PEOPLE_ARE_COUNTED = "the number of people is public"  # where it is counted in private files
 TABLES, ARCHIVES = (".csv", ".tsv"), (".zip", ".tar", ".tgz")
 
 
-def grouped(
+def with_people(
     path: Path, samples: Samples, report: Report, facts: dict[str, str]
 ) -> tuple[Samples, Report]:
     """Samples whose rows are known to be somebody's, as the fact `group` says; `people` declares
@@ -51,7 +50,7 @@ def grouped(
             " together: fill in a name, or leave these rows out."
         )
     names, people = np.unique(np.array(labels), return_inverse=True)
-    n_people = _declared(facts, len(names))
+    n_people = _declared_people(facts, len(names))
     if len(names) < 2:
         raise BadInput(
             f"All rows of {path.name} are of one person by '{facts['group']}'. What one person"
@@ -62,9 +61,9 @@ def grouped(
         f"{len(names):,} people by '{facts['group']}', with up to {most:,} of the {report.what[0]}"
         " each: the person is protected, with all of hers."
     )
-    found = samples.of_people(people, n_people)
-    found = found if "people" in facts else found.assuming(PEOPLE_ARE_COUNTED)
-    return found, replace(report, note=f"{report.note} {note}".strip())
+    result = samples.of_people(people, n_people)
+    result = result if "people" in facts else result.assuming(PEOPLE_ARE_COUNTED)
+    return result, replace(report, note=f"{report.note} {note}".strip())
 
 
 def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> list[str]:
@@ -87,14 +86,14 @@ def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> l
     )
 
 
-def _vector(found: Any, path: Path, group: str) -> list[str]:
-    held = np.asarray(found.toarray() if is_sparse(found) else found)
-    if min(held.shape) != 1:
+def _vector(values: Any, path: Path, group: str) -> list[str]:
+    array = np.asarray(values.toarray() if is_sparse(values) else values)
+    if min(array.shape) != 1:
         raise BadInput(
-            f"'{group}' of {path.name} has {held.shape[0]:,} x {held.shape[1]:,} entries; a vector"
-            " is needed that says whose each row is."
+            f"'{group}' of {path.name} has {array.shape[0]:,} x {array.shape[1]:,} entries; a"
+            " vector is needed that says whose each row is."
         )
-    numbers: npt.NDArray[np.float64] = held.ravel().astype(np.float64)
+    numbers: npt.NDArray[np.float64] = array.ravel().astype(np.float64)
     return [f"{number:.17g}" if np.isfinite(number) else "" for number in numbers]
 
 
@@ -113,13 +112,13 @@ def folders(names: Sequence[str]) -> list[str]:
     return [part[depth] if len(part) > depth else "" for part in parts]
 
 
-def _declared(facts: dict[str, str], found: int) -> int:
+def _declared_people(facts: dict[str, str], count: int) -> int:
     if "people" not in facts:
-        return found
-    given = facts["people"]
-    if not (given.isdecimal() and int(given) >= found):
+        return count
+    number = facts["people"]
+    if not (number.isdecimal() and int(number) >= count):
         raise BadInput(
-            f"people= is how many people there are at least: a whole number from {found:,}, for so"
-            f" many are in the file. Got '{given[:20]}'."
+            f"people= is how many people there are at least: a whole number from {count:,}, for so"
+            f" many are in the file. Got '{number[:20]}'."
         )
-    return int(given)
+    return int(number)

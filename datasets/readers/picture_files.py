@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from PIL import Image
 
 DEEP = "picture of more than 8 bits, scaled by its depth or the white declared"
-TURNED = "picture turned upright, as its EXIF data say"
+TURNED_PICTURE = "picture turned upright, as its EXIF data say"
 FIRST_FRAME = "animation or stack of pages, of which the first picture is taken"
 TRANSPARENT = "picture with transparent parts, laid on white"
 BEYOND = "picture with values below black or above white, cut off there"
-DAMAGED = "picture that is cut short or damaged, left out"
+DAMAGED_PICTURE = "picture that is cut short or damaged, left out"
 TOO_LARGE = "picture of more than 40 million pixels, left out"
 
 MOST_PIXELS = 40_000_000
@@ -31,7 +31,7 @@ class Unusable(ValueError):
 
 
 @contextmanager
-def _opened(content: bytes) -> "Iterator[Image.Image]":
+def _picture_in(content: bytes) -> "Iterator[Image.Image]":
     """A picture, not decoded yet.
 
     Raises Unusable where it is none, cut short, damaged, or too large.
@@ -39,11 +39,11 @@ def _opened(content: bytes) -> "Iterator[Image.Image]":
     from PIL import Image
 
     try:
-        with Image.open(io.BytesIO(content)) as checked:
-            if checked.width * checked.height > MOST_PIXELS:
+        with Image.open(io.BytesIO(content)) as candidate:
+            if candidate.width * candidate.height > MOST_PIXELS:
                 raise Unusable(TOO_LARGE)
-            if checked.format == "PNG":
-                checked.verify()  # sums and end of all its parts: pixels are handed out without
+            if candidate.format == "PNG":
+                candidate.verify()  # sums and end of all its parts: pixels are handed out without
         with Image.open(io.BytesIO(content)) as picture:
             yield picture
     except (Unusable, BadInput):
@@ -51,16 +51,16 @@ def _opened(content: bytes) -> "Iterator[Image.Image]":
     except Image.DecompressionBombError:
         raise Unusable(TOO_LARGE) from None
     except Exception as error:  # a damaged head makes the library raise almost anything
-        raise Unusable(DAMAGED) from error
+        raise Unusable(DAMAGED_PICTURE) from error
 
 
 def size(content: bytes) -> tuple[int, int]:
     """Height and width of a picture once it is upright. Raises Unusable."""
-    with _opened(content) as picture:
+    with _picture_in(content) as picture:
         width, height = picture.size
         # of TIFF the library has done so
-        swapped = picture.format != "TIFF" and picture.getexif().get(ORIENTATION) in SIDEWAYS
-        return (width, height) if swapped else (height, width)
+        sideways = picture.format != "TIFF" and picture.getexif().get(ORIENTATION) in SIDEWAYS
+        return (width, height) if sideways else (height, width)
 
 
 def grey(
@@ -73,32 +73,36 @@ def grey(
     """
     from PIL import ImageOps
 
-    with _opened(content) as picture:
-        done = _noted(picture)
+    with _picture_in(content) as picture:
+        repairs = _head_repairs(picture)
         brightest = _white(picture, name, white) if _is_deep(picture) else None
         upright = ImageOps.exif_transpose(picture)
-        return _on_white(upright, done) if brightest is None else _scaled(upright, brightest, done)
+        return (
+            _on_white(upright, repairs)
+            if brightest is None
+            else _scale(upright, brightest, repairs)
+        )
 
 
-def _noted(picture: "Image.Image") -> tuple[str, ...]:
+def _head_repairs(picture: "Image.Image") -> tuple[str, ...]:
     """What of a picture's head asks for a repair."""
-    turned = picture.getexif().get(ORIENTATION, 1) in range(2, 9)
+    is_turned = picture.getexif().get(ORIENTATION, 1) in range(2, 9)
     # a photograph with a preview is none
     frames = picture.format != "MPO" and getattr(picture, "n_frames", 1) > 1
-    return (TURNED,) * turned + (FIRST_FRAME,) * frames
+    return (TURNED_PICTURE,) * is_turned + (FIRST_FRAME,) * frames
 
 
 def _is_deep(picture: "Image.Image") -> bool:
     return picture.mode == "F" or picture.mode.startswith("I")
 
 
-def _white(picture: "Image.Image", name: str, declared: float | None) -> float:
+def _white(picture: "Image.Image", name: str, white: float | None) -> float:
     """The number that stands for white.
 
     Raises BadInput where only the pixels could tell: on private ones that would be read off them.
     """
-    if declared is not None:
-        return declared
+    if white is not None:
+        return white
     if picture.format in ("PNG", "PPM") and picture.mode != "F":
         return 65535.0
     if picture.mode.startswith("I;16"):
@@ -112,34 +116,34 @@ def _white(picture: "Image.Image", name: str, declared: float | None) -> float:
     )
 
 
-def _scaled(
-    picture: "Image.Image", white: float, done: tuple[str, ...]
+def _scale(
+    picture: "Image.Image", white: float, repairs: tuple[str, ...]
 ) -> "tuple[Image.Image, tuple[str, ...]]":
     import numpy as np
     from PIL import Image
 
     values = np.asarray(picture, np.float64) * (WHITE / white)
     if not np.isfinite(values).all():
-        raise Unusable(DAMAGED)
+        raise Unusable(DAMAGED_PICTURE)
     beyond = bool(((values < 0) | (values > WHITE)).any())
     return Image.fromarray(np.clip(values, 0, WHITE).astype(np.float32)), (
-        *done,
+        *repairs,
         DEEP,
         *(BEYOND,) * beyond,
     )
 
 
 def _on_white(
-    picture: "Image.Image", done: tuple[str, ...]
+    picture: "Image.Image", repairs: tuple[str, ...]
 ) -> "tuple[Image.Image, tuple[str, ...]]":
     from PIL import Image
 
     if picture.has_transparency_data:
-        seen = picture.convert("RGBA").convert("LA")
-        if seen.getchannel("A").getextrema() != (255, 255):
-            ground = Image.new("L", seen.size, 255)
-            return Image.composite(seen.getchannel("L"), ground, seen.getchannel("A")), (
-                *done,
+        layers = picture.convert("RGBA").convert("LA")
+        if layers.getchannel("A").getextrema() != (255, 255):
+            ground = Image.new("L", layers.size, 255)
+            return Image.composite(layers.getchannel("L"), ground, layers.getchannel("A")), (
+                *repairs,
                 TRANSPARENT,
             )
-    return picture.convert("L"), done
+    return picture.convert("L"), repairs

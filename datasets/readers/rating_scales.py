@@ -23,22 +23,22 @@ class Scale:
 STARS = Scale(1, 5, "1 to 5")
 HALF_STARS = Scale(0.5, 5, "half stars, 0.5 to 5")
 TEN = Scale(1, 10, "1 to 10")
-SIGNED = Scale(-10, 10, "-10 to 10")
+PLUS_MINUS_TEN = Scale(-10, 10, "-10 to 10")
 PERCENT = Scale(0, 100, "0 to 100")
-USUAL = (STARS, HALF_STARS, TEN, SIGNED, PERCENT)
+USUAL = (STARS, HALF_STARS, TEN, PLUS_MINUS_TEN, PERCENT)
 
 
-def named(column: str) -> Scale | None:
+def scale_in_name(column: str) -> Scale | None:
     """The scale that a column's name says: `score (1-10)`, `half_stars`, `rating out of 5`,
     `percent`; None where it says none.
     """
     text = column.lower()
-    if found := FROM_TO.search(text):
-        low, high = map(float, found.groups())
+    if match := FROM_TO.search(text):
+        low, high = map(float, match.groups())
         if low < high:
             return _scale(low, high)
-    if found := OUT_OF.search(text):
-        high = float(found[1])
+    if match := OUT_OF.search(text):
+        high = float(match[1])
         return PERCENT if high == PERCENT.high else _scale(1.0, high)
     if re.search(r"half[ _-]?stars?|halbe[ _-]?sterne", text):
         return HALF_STARS

@@ -3,9 +3,9 @@
 import gzip
 from pathlib import Path, PurePosixPath
 
-from dpmf_core.data.column_names import NEEDED, by_name
+from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers.archives import Members, opened
+from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.tables import DAMAGE, open_table
 from dpmf_datasets.readers.text_layout import HEAD
 
@@ -18,7 +18,7 @@ def ratings_tables(path: Path) -> tuple[str, ...]:
     """The tables of ratings in a folder, an archive or a file, by their names in it: those
     whose header names user, item and rating.
     """
-    with opened(path) as members:
+    with members_of(path) as members:
         tables = [
             name
             for name in members.names
@@ -47,7 +47,7 @@ def _is_ratings(members: Members, name: str) -> bool:
                 if name.lower().endswith(".gz")
                 else stream.read(HEAD - 1)
             )
-        found = by_name(open_table(head, name).names, loosely=False)
+        roles = by_name(open_table(head, name).names, loosely=False)
     except (BadInput, *DAMAGE):
         return False
-    return set(NEEDED) <= set(found)
+    return set(REQUIRED_ROLES) <= set(roles)

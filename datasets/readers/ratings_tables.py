@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.cleaning import Rows, collect
@@ -23,11 +24,11 @@ from dpmf_datasets.readers.report import (
     Report,
     outside_of,
 )
-from dpmf_datasets.readers.tables import PREVIEWED, Table, damage_told, open_table
+from dpmf_datasets.readers.tables import PREVIEW_ROWS, Table, open_table, report_damage
 
 Source = str | Path | bytes | BinaryIO | Table
 
-SHOWN = 3  # values of each chosen column
+VALUES_SHOWN = 3  # values of each chosen column
 MOST_OUTSIDE = 10  # one rating in so many may lie outside the declared bounds
 # that may be declared of a file that has fewer: each takes memory, an item its name too
 MOST = {"users": 20_000_000, "items": 1_000_000}
@@ -98,25 +99,25 @@ def read_labelled(
     here can say more.
     """
     low, high = require_bounds(bounds, name, way)
-    with damage_told(name):
+    with report_damage(name):
         table = open_table(source, name, encoding)
-        chosen = chosen_columns(table, dict(columns or {}), name, way)
-        values = tuple(first_values(table.sample(j, PREVIEWED)) for j in chosen.values())
-        rows = collect(table, chosen, (low, high), dates, outside)
-    require_usable(rows.read, rows.problems, table, chosen, name)
+        places = chosen_columns(table, dict(columns or {}), name, way)
+        values = tuple(first_values(table.sample(j, PREVIEW_ROWS)) for j in places.values())
+        rows = collect(table, places, (low, high), dates, outside)
+    require_usable(rows.read, rows.problems, table, places, name)
     if rows.dates_are_ambiguous and way.dates:
         raise AmbiguousDates(
-            f"Every date in the column '{names_of(table)[chosen['time']]}' of {name} can be read in"
+            f"Every date in the column '{names_of(table)[places['time']]}' of {name} can be read in"
             f" two ways, as 03/04/2021 can. {way.dates}"
         )
-    require_within(len(rows.values), rows.problems, table, chosen, (low, high), name, way)
+    require_within(len(rows.values), rows.problems, table, places, (low, high), name, way)
     _of_several(rows, name)
     users, items = len(rows.user_labels), len(rows.item_labels)
     size = (
         declared_size(n_users, users, "users", name),
         declared_size(n_items, items, "items", name),
     )
-    ratings = _ratings(rows, size, (low, high), name, assumed_sizes(n_users, n_items))
+    ratings = _ratings(rows, size, (low, high), name, assumed_sizes(n_users))
     report = Report(
         name=name,
         read=rows.read,
@@ -124,12 +125,12 @@ def read_labelled(
         n_users=size[0],
         n_items=size[1],
         problems=(*rows.problems, *_empty_users(rows)),
-        columns=tuple((role, names_of(table)[j]) for role, j in chosen.items()),
+        columns=tuple((role, names_of(table)[j]) for role, j in places.items()),
         values=values,
         ignored=tuple(
-            column for j, column in enumerate(names_of(table)) if j not in chosen.values()
+            column for j, column in enumerate(names_of(table)) if j not in places.values()
         ),
-        assumed=rows.assumed,
+        assumed=rows.reading_notes,
     )
     return ratings, report, rows.item_labels
 
@@ -156,6 +157,9 @@ def _ratings(
         order=rows.order,
         titles=titles,
         labels=labels,
+        user_keys=np.append(
+            keys_of_ids(rows.user_labels), np.zeros(size[0] - len(rows.user_labels), np.uint64)
+        ),
         name=name,
         assumptions=(*assumptions, *rows.assumptions),
     )
@@ -186,11 +190,13 @@ def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> t
 
 def first_values(values: Sequence[str]) -> tuple[str, ...]:
     """Some different values, shortened."""
-    return tuple(dict.fromkeys(value.strip()[:40] for value in values if value.strip()))[:SHOWN]
+    return tuple(dict.fromkeys(value.strip()[:40] for value in values if value.strip()))[
+        :VALUES_SHOWN
+    ]
 
 
 def require_usable(
-    read: int, problems: Sequence[Problem], table: Table, chosen: dict[str, int], name: str
+    read: int, problems: Sequence[Problem], table: Table, places: dict[str, int], name: str
 ) -> None:
     """Raises BadInput on what no algorithm could use. read: rows that are not blank."""
     if not read:
@@ -198,14 +204,14 @@ def require_usable(
             f"{name} has no rows below its header. A ratings table has a row per rating: user,"
             " item, rating."
         )
-    lost = [problem for problem in problems if problem.kind in UNUSABLE]
-    count = sum(problem.count for problem in lost)
+    unusable = [problem for problem in problems if problem.kind in UNUSABLE]
+    count = sum(problem.count for problem in unusable)
     if 2 * count > read:
-        worst = max(lost, key=lambda problem: problem.count)
+        worst = max(unusable, key=lambda problem: problem.count)
         raise BadInput(
             f"{count:,} of the {read:,} rows of {name} cannot be used, more than half. The"
             f" first with '{worst.kind}' is {table.unit} {worst.lines[0]:,}: '{worst.example}' (the"
-            f" rating is read from the column '{names_of(table)[chosen['rating']]}'). Every row"
+            f" rating is read from the column '{names_of(table)[places['rating']]}'). Every row"
             " needs a user, an item and a number."
         )
 
@@ -220,24 +226,24 @@ def _of_several(rows: Rows, name: str) -> None:
 
 
 def require_within(
-    kept: int,
+    usable: int,
     problems: Sequence[Problem],
     table: Table,
-    chosen: dict[str, int],
+    places: dict[str, int],
     bounds: tuple[float, float],
     name: str,
     way: Way,
 ) -> None:
     """Raises BadInput on ratings many of which would be left out, or become the lowest or the
-    highest: that is another column, or other bounds. kept: usable ratings.
+    highest: that is another column, or other bounds. usable: usable ratings.
     """
     beyond = outside_of(problems)
     if beyond is None:
         return
-    found = kept + (beyond.count if beyond.kind == OUTSIDE else 0)
-    if MOST_OUTSIDE * beyond.count <= found:
+    total = usable + (beyond.count if beyond.kind == OUTSIDE else 0)
+    if MOST_OUTSIDE * beyond.count <= total:
         return
-    rating = names_of(table)[chosen["rating"]]
+    rating = names_of(table)[places["rating"]]
     times = " They look like times." if looks_like_times((beyond.example,)) else ""
     others = [
         column
@@ -245,7 +251,7 @@ def require_within(
         if column != rating and not looks_like_times(table.sample(place))
     ]
     raise BadInput(
-        f"{beyond.count:,} of the {found:,} ratings of {name}, more than a tenth, lie"
+        f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie"
         f" outside the declared bounds {bounds[0]:g} to {bounds[1]:g}. The first is {table.unit}"
         f" {beyond.lines[0]:,}: '{beyond.example[:40]}', in the column '{rating}'.{times} Where"
         f" another column holds the rating: {_inside(way.columns({'rating': others[-1]}))} Where"
@@ -258,21 +264,23 @@ def _inside(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:]
 
 
-def declared_size(declared: int | None, found: int, what: str, name: str) -> int:
+def declared_size(size: int | None, count: int, what: str, name: str) -> int:
     """The declared number of users or items, or the one found. Raises BadInput."""
-    if declared is not None and declared < found:
+    if size is not None and size < count:
         raise BadInput(
-            f"{name} was declared to have {declared:,} {what}. It has {found:,}: declare at least"
+            f"{name} was declared to have {size:,} {what}. It has {count:,}: declare at least"
             " as many."
         )
-    if declared is not None and declared > max(found, MOST[what]):
+    if size is not None and size > max(count, MOST[what]):
         raise BadInput(
-            f"{name} was declared to have {declared:,} {what}. At most {MOST[what]:,} can be"
-            f" declared; it has {found:,}."
+            f"{name} was declared to have {size:,} {what}. At most {MOST[what]:,} can be"
+            f" declared; it has {count:,}."
         )
-    return found if declared is None else declared
+    return count if size is None else size
 
 
-def assumed_sizes(n_users: int | None, n_items: int | None) -> tuple[str, ...]:
-    """What is taken as public where a number is not declared."""
-    return (USERS_ARE_PUBLIC,) * (n_users is None) + (ITEMS_ARE_PUBLIC,) * (n_items is None)
+def assumed_sizes(n_users: int | None) -> tuple[str, ...]:
+    """What is taken as public: which items there are, whatever their number; and the number of
+    users, where it is not declared.
+    """
+    return (USERS_ARE_PUBLIC,) * (n_users is None) + (ITEMS_ARE_PUBLIC,)

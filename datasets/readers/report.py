@@ -11,10 +11,10 @@ import numpy.typing as npt
 MISSING = "missing"
 NOT_A_NUMBER = "not a number"
 INFINITE = "infinite"
-CLAMPED = "out of declared bounds, clamped"
+CLAMPED_VALUE = "out of declared bounds, clamped"
 OUTSIDE = "out of declared bounds, left out"
 DUPLICATE = "duplicate (user, item), averaged"
-RAGGED = "wrong number of columns"
+RAGGED_LINE = "wrong number of columns"
 EMPTY_USER = "user without a usable rating, kept as an empty row"
 WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
 NO_FILM = "rating without a film of the catalogue before it"
@@ -23,9 +23,16 @@ NO_TIME = "time that cannot be read, so the order of the ratings is not used"
 # what is done with a rating outside the declared bounds
 Outside = Literal["clamp", "leave-out"]
 # the rows these kinds count cannot be used; those of DROPPED are left out
-UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED, NO_FILM)
-DROPPED = (*UNUSABLE, OUTSIDE)
-KINDS = (*DROPPED, CLAMPED, DUPLICATE, WRONG_COUNT, NO_TIME, EMPTY_USER)  # in the order of telling
+UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED_LINE, NO_FILM)
+LEFT_OUT_KINDS = (*UNUSABLE, OUTSIDE)
+KINDS = (
+    *LEFT_OUT_KINDS,
+    CLAMPED_VALUE,
+    DUPLICATE,
+    WRONG_COUNT,
+    NO_TIME,
+    EMPTY_USER,
+)  # in the order of telling
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 LEFT_OUT = "row left out"
@@ -35,9 +42,9 @@ IN_TABLE = {
     MISSING: ("no user, no item or no rating", LEFT_OUT),
     NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
     INFINITE: ("rating is infinite", LEFT_OUT),
-    RAGGED: ("another number of columns", LEFT_OUT),
+    RAGGED_LINE: ("another number of columns", LEFT_OUT),
     NO_FILM: ("rating before any film", LEFT_OUT),
-    CLAMPED: ("rating outside the bounds", "set to the nearest bound"),
+    CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
     OUTSIDE: ("rating outside the bounds", LEFT_OUT),
     DUPLICATE: ("same user and item again", "averaged"),
     WRONG_COUNT: ("count differs from the ratings in the row", "ratings taken"),
@@ -67,7 +74,7 @@ class Problem:
         )
 
     @property
-    def named(self) -> str:
+    def examples(self) -> str:
         """What was found there: the commonest values, else the first one."""
         return (
             ", ".join(f"{value} ({count:,} x)" for value, count in self.commonest) or self.example
@@ -76,13 +83,13 @@ class Problem:
     @property
     def row(self) -> dict[str, str]:
         """As a row of a table on the screen of whoever has the file."""
-        what, done = IN_TABLE.get(self.kind, (self.kind, ""))
+        what, repair = IN_TABLE.get(self.kind, (self.kind, ""))
         return {
             "What": what,
             "How often": f"{self.count:,}",
             "Where": f"{self.where} {self.places}" if self.lines else "",
-            "Such as": self.named,
-            "What was done": done,
+            "Such as": self.examples,
+            "What was done": repair,
         }
 
     @property
@@ -97,7 +104,7 @@ def outside_of(problems: Sequence[Problem]) -> Problem | None:
     """The ratings outside the declared bounds, whatever was done with them; None where there are
     none.
     """
-    return next((it for it in problems if it.kind in (CLAMPED, OUTSIDE)), None)
+    return next((it for it in problems if it.kind in (CLAMPED_VALUE, OUTSIDE)), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +141,9 @@ class Report:
         return "\n".join([*lines, self.note] if self.note else lines)
 
     @property
-    def lost(self) -> int:
+    def rows_left_out(self) -> int:
         """Rows that were left out."""
-        return sum(problem.count for problem in self.problems if problem.kind in DROPPED)
+        return sum(problem.count for problem in self.problems if problem.kind in LEFT_OUT_KINDS)
 
     @property
     def outside(self) -> Problem | None:
@@ -146,12 +153,19 @@ class Report:
     @property
     def on_screen(self) -> str:
         """`words`, and what the chosen columns hold."""
-        shown = [
+        column_lines = [
             f"{role}: {column} ({', '.join(some) or 'empty'})"
             for (role, column), some in zip(self.columns, self.values, strict=False)
         ]
         return "\n".join(
-            [self.words, *(["Columns, with the first values of each:", *shown] if shown else [])]
+            [
+                self.words,
+                *(
+                    ["Columns, with the first values of each:", *column_lines]
+                    if column_lines
+                    else []
+                ),
+            ]
         )
 
     @property

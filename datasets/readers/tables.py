@@ -24,10 +24,10 @@ import pyarrow.parquet
 
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import arrow_tables, encodings
-from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC
+from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC, READING_IS_PUBLIC
 from dpmf_datasets.readers.text_layout import (
     HEAD,
-    SAMPLED,
+    SAMPLE_ROWS,
     SEPARATOR_NAMES,
     check_widths,
     complete_lines,
@@ -39,9 +39,9 @@ from dpmf_datasets.readers.text_layout import (
 )
 
 BATCH = 8 << 20  # bytes of text read at once
-NOTED = b"dpmf.assumptions"  # in the metadata of a Parquet file
-KNOWN_ASSUMPTIONS = (encodings.ENCODING_IS_PUBLIC, FORMAT_IS_PUBLIC)
-PREVIEWED = 300  # rows from which a person is shown some different values
+METADATA_KEY = b"dpmf.assumptions"  # in the metadata of a Parquet file
+KNOWN_ASSUMPTIONS = (encodings.ENCODING_IS_PUBLIC, FORMAT_IS_PUBLIC, READING_IS_PUBLIC)
+PREVIEW_ROWS = 300  # rows from which a person is shown some different values
 MOST_COLUMNS = 2000
 BEGINNING = 64  # bytes that tell what kind a file is
 LONGEST_NAME = 80  # characters of a file's name in a message
@@ -64,7 +64,7 @@ DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
 )
 
 
-def called(file: str | Path) -> str:
+def file_name(file: str | Path) -> str:
     """A file, folder or member of an archive as a message names it: its last part, for the
     folders above may tell something.
     """
@@ -73,14 +73,14 @@ def called(file: str | Path) -> str:
 
 
 @contextmanager
-def damage_told(name: str | Path) -> Iterator[None]:
+def report_damage(name: str | Path) -> Iterator[None]:
     """Turns what readers raise on damaged files into words for a person."""
     try:
         yield
     except DAMAGE as error:
         raise BadInput(
-            f"{called(name)} is damaged or cut short ({_first_sentence(error)[:200]}) Download or"
-            " save it again."
+            f"{file_name(name)} is damaged or cut short ({_first_sentence(error)[:200]}) Download"
+            " or save it again."
         ) from error
 
 
@@ -95,13 +95,13 @@ class Table(Protocol):
     unit: str
     decimal_comma: bool
     # lines with another number of columns, and what they hold ("" for a blank one)
-    ragged: list[tuple[int, str]]
+    ragged_lines: list[tuple[int, str]]
     assumptions: tuple[str, ...]  # what its reading takes as public
 
     def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         """The chosen columns, some rows at a time. Can be called once."""
 
-    def sample(self, column: int, most: int = SAMPLED) -> tuple[str, ...]:
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
         """What a column holds in the first rows, `most` at most, as text."""
 
     def line(self, row: int) -> int:
@@ -125,15 +125,15 @@ class TextTable:
         self._name = name
         head = stream.read(HEAD)
         stream.seek(0)
-        self._encoding, found = (
-            (encodings.known(encoding), False)
+        self._encoding, uncertain = (
+            (encodings.require_encoding(encoding), False)
             if encoding
-            else encodings.found_in(whole_lines(head))
+            else encodings.detect_encoding(whole_lines(head))
         )
-        self._told = found or bool(encoding)
-        self.assumptions: tuple[str, ...] = (encodings.ENCODING_IS_PUBLIC,) if found else ()
+        self._names_encoding = uncertain or bool(encoding)
+        self.assumptions: tuple[str, ...] = (encodings.ENCODING_IS_PUBLIC,) if uncertain else ()
         if self._encoding in (encodings.UTF8, "utf-8-sig") and not _sound(whole_lines(head)):
-            self._stream = encodings.Mended(stream)
+            self._stream = encodings.RepairedStream(stream)
         every = complete_lines(head, self._encoding)
         lines = [line for line in every if line.strip()]
         if not lines:
@@ -142,7 +142,7 @@ class TextTable:
             )
         self._separator = separator_of(lines)
         lines = table_lines(lines, self._separator)
-        rows = rows_of(lines[: PREVIEWED + 1], self._separator)
+        rows = rows_of(lines[: PREVIEW_ROWS + 1], self._separator)
         if (columns := len(rows[0])) > MOST_COLUMNS:
             raise BadInput(
                 f"{name} has {columns:,} columns or more. A ratings table has three to"
@@ -151,7 +151,7 @@ class TextTable:
         header = not any(is_number(value) for value in rows[0])
         if header:
             check_widths(rows, name)
-        if len(rows) < min(len(lines), PREVIEWED + 1):
+        if len(rows) < min(len(lines), PREVIEW_ROWS + 1):
             self.unit = "row"  # a cell reaches over several lines; spreadsheets count like this
         self.names: tuple[str, ...] = without_types(rows[0]) if header else ()
         self.first: tuple[str, ...] = rows[int(header)] if len(rows) > header else ()
@@ -162,11 +162,11 @@ class TextTable:
             1 + len(list(takewhile(_is_blank, every[self._start + 1 :])))
         )
         self.decimal_comma = self._separator != ","
-        self.ragged: list[tuple[int, str]] = []
+        self.ragged_lines: list[tuple[int, str]] = []
 
     def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         # The reader knows one-character separators only: under "::" every second column is empty.
-        chosen = [f"f{j * len(self._separator)}" for j in columns]
+        field_names = [f"f{j * len(self._separator)}" for j in columns]
         reading = pa.csv.ReadOptions(
             use_threads=False,
             autogenerate_column_names=True,
@@ -178,12 +178,12 @@ class TextTable:
             delimiter=self._separator[0], invalid_row_handler=self._skip, ignore_empty_lines=False
         )
         text = pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(chosen, pa.string()),
-            include_columns=list(dict.fromkeys(chosen)),
+            column_types=dict.fromkeys(field_names, pa.string()),
+            include_columns=list(dict.fromkeys(field_names)),
         )
         try:
             for batch in pa.csv.open_csv(self._stream, reading, parsing, text):
-                yield [batch.column(column) for column in chosen]
+                yield [batch.column(column) for column in field_names]
         except pa.ArrowInvalid as error:
             if "Empty CSV file" not in str(error):
                 raise BadInput(
@@ -191,42 +191,47 @@ class TextTable:
                     " UTF-8 text with a row per rating."
                 ) from error
 
-    def sample(self, column: int, most: int = SAMPLED) -> tuple[str, ...]:
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
         return tuple(row[column] for row in self._head[:most] if column < len(row))
 
     def read_as(self) -> tuple[str, ...]:
-        lost = self._stream.lost if isinstance(self._stream, encodings.Mended) else 0
-        told = (
+        n_damaged = (
+            self._stream.n_damaged if isinstance(self._stream, encodings.RepairedStream) else 0
+        )
+        sentences = (
             [
-                f"The text was read as {encodings.called(self._encoding)}"
+                f"The text was read as {encodings.usual_name(self._encoding)}"
                 + (", the likeliest encoding." if self.assumptions else ".")
             ]
-            if self._told
+            if self._names_encoding
             else []
         )
-        return (*told, *([f"{lost:,} damaged characters were replaced."] if lost else []))
+        return (
+            *sentences,
+            *([f"{n_damaged:,} damaged characters were replaced."] if n_damaged else []),
+        )
 
     @property
     def layout(self) -> str:
         first = self._start + 1
         header = f"a header on line {first:,}" if self.names else "no header"
-        skipped = f" What stands above line {first:,} was left out." if self._start else ""
+        note = f" What stands above line {first:,} was left out." if self._start else ""
         return (
             f"{len(self.names or self.first):,} columns with"
             f" {SEPARATOR_NAMES[self._separator]} between, {header},"
-            f" {encodings.called(self._encoding)}.{skipped}"
+            f" {encodings.usual_name(self._encoding)}.{note}"
         )
 
     def _skip(self, row: pa.csv.InvalidRow) -> str:
-        self.ragged.append((row.number, row.text.strip()[:80]))
+        self.ragged_lines.append((row.number, row.text.strip()[:80]))
         return "skip"
 
     def line(self, row: int) -> int:
         """Rows that were skipped still take a line."""
         line = row + 1 + self._above
-        skipped = [number for number, _ in self.ragged]
-        while (moved := row + 1 + self._above + bisect_right(skipped, line)) != line:
-            line = moved
+        skipped_lines = [number for number, _ in self.ragged_lines]
+        while (next_line := row + 1 + self._above + bisect_right(skipped_lines, line)) != line:
+            line = next_line
         return line
 
 
@@ -244,21 +249,21 @@ class ParquetTable:
             ) from error
         self.names = tuple(self._file.schema_arrow.names)
         self.first: tuple[str, ...] = ()
-        self.ragged: list[tuple[int, str]] = []
-        noted = (
+        self.ragged_lines: list[tuple[int, str]] = []
+        notes = (
             (self._file.schema_arrow.metadata or {})
-            .get(NOTED, b"")
+            .get(METADATA_KEY, b"")
             .decode(errors="replace")
             .split("\n")
         )
-        self.assumptions = tuple(one for one in KNOWN_ASSUMPTIONS if one in noted)
+        self.assumptions = tuple(one for one in KNOWN_ASSUMPTIONS if one in notes)
 
     def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        wanted = [self.names[j] for j in columns]
-        for batch in self._file.iter_batches(columns=list(dict.fromkeys(wanted))):
-            yield [batch.column(name) for name in wanted]
+        names = [self.names[j] for j in columns]
+        for batch in self._file.iter_batches(columns=list(dict.fromkeys(names))):
+            yield [batch.column(name) for name in names]
 
-    def sample(self, column: int, most: int = SAMPLED) -> tuple[str, ...]:
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
         rows = next(self._file.iter_batches(most, columns=[self.names[column]]), None)
         return (
             ()
@@ -313,13 +318,13 @@ def open_table(
     if magic[:4] == arrow_tables.OLE:
         return arrow_tables.spreadsheet(stream, name, sheet)
     if magic[:4] == b"PK\x03\x04":
-        found = arrow_tables.of_zip(stream, name, sheet)
-        if found is None:
+        table = arrow_tables.of_zip(stream, name, sheet)
+        if table is None:
             raise BadInput(
                 f"{name} is a zip file, not a table. Take a table out of it, or an official archive"
                 " with `import ID PATH`."
             )
-        return found
+        return table
     if arrow_tables.looks_like_json(magic):
         return arrow_tables.json_lines(stream.read(), name)
     return TextTable(stream, name, encoding)
@@ -333,7 +338,7 @@ def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
     path = Path(source).expanduser()
     if not path.is_file():
         raise BadInput(
-            f"There is no file {called(path)}. Give the path of a ratings table (CSV, TSV or"
+            f"There is no file {file_name(path)}. Give the path of a ratings table (CSV, TSV or"
             " Parquet)."
         )
     return BytesIO(path.read_bytes()) if path.stat().st_size < HEAD else path.open("rb")

@@ -15,10 +15,10 @@ import numpy as np
 
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers.archives import opened
+from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Problem, Report
-from dpmf_datasets.readers.tables import called
+from dpmf_datasets.readers.tables import file_name
 
 SHORTEST = 3  # letters of a word
 # what may stand inside a word without being seen
@@ -27,7 +27,7 @@ SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 NEW_LINE = re.compile(r"\r\n|\r|\n")
-EMPTY, CUT, LOST = (
+EMPTY, CUT, NO_LETTER = (
     "document without a word, kept as an empty row",
     "document longer than a million characters, cut off",
     "character that cannot be read",
@@ -85,7 +85,7 @@ def documents(
         shape=(len(texts), len(reading.words)),
     )
     X.sum_duplicates()
-    shown = tuple(_title(text) for text in texts) if titles is None else tuple(titles)
+    display_titles = tuple(_title(text) for text in texts) if titles is None else tuple(titles)
     assumptions = (WORDS_ARE_PUBLIC, *(() if public or reader is None else reader.assumptions))
     samples = Samples.of(
         X,
@@ -93,7 +93,7 @@ def documents(
         unit="document",
         name=name,
         public=public,
-        titles=shown,
+        titles=display_titles,
         texts=reading,
         assumptions=assumptions,
     )
@@ -122,14 +122,14 @@ def _read(texts: Sequence[str]) -> tuple[Texts, Counter[str]]:
     starts = [0]
     left_out: Counter[str] = Counter()
     for text in texts:
-        found = tokens(text[:LONGEST])
-        numbers = sum(word[0].isdecimal() for word in found)
-        words = [word for word in found if len(word) >= SHORTEST and not word[0].isdecimal()]
-        kept = [word for word in words if word not in ENGLISH_STOP_WORDS]
+        every_word = tokens(text[:LONGEST])
+        numbers = sum(word[0].isdecimal() for word in every_word)
+        words = [word for word in every_word if len(word) >= SHORTEST and not word[0].isdecimal()]
+        kept_words = [word for word in words if word not in ENGLISH_STOP_WORDS]
         left_out["numbers"] += numbers
-        left_out[SHORT] += len(found) - numbers - len(words)
-        left_out["English stop words"] += len(words) - len(kept)
-        ids += [place.setdefault(word, len(place)) for word in kept]
+        left_out[SHORT] += len(every_word) - numbers - len(words)
+        left_out["English stop words"] += len(words) - len(kept_words)
+        ids += [place.setdefault(word, len(place)) for word in kept_words]
         starts.append(len(ids))
     order = sorted(place)
     rank = np.empty(len(order), np.int32)
@@ -141,14 +141,18 @@ def _read(texts: Sequence[str]) -> tuple[Texts, Counter[str]]:
 def _report(
     name: str, texts: Sequence[str], reading: Texts, left_out: Counter[str], reader: Reader
 ) -> Report:
-    problems = [Problem(LOST, reader.lost)] if reader.lost else []
-    lost = [f"{what} ({count:,})" for what, count in left_out.items() if count]
-    assumed = [
+    problems = [Problem(NO_LETTER, reader.n_damaged)] if reader.n_damaged else []
+    removals = [f"{what} ({count:,})" for what, count in left_out.items() if count]
+    notes = [
         *reader.words,
-        *([f"Left out: {', '.join(lost)}. Kept: {len(reading.ids):,} words."] if lost else []),
+        *(
+            [f"Left out: {', '.join(removals)}. Kept: {len(reading.ids):,} words."]
+            if removals
+            else []
+        ),
     ]
     if spaceless := sum(bool(SPACELESS.search(word)) for word in reading.words):
-        assumed.append(
+        notes.append(
             f"{spaceless:,} words of the vocabulary are runs of a script without spaces (Chinese,"
             " Japanese, Thai): put spaces between its words first."
         )
@@ -166,7 +170,7 @@ def _report(
         n_items=len(reading.words),
         problems=tuple(problems),
         what=("documents", "words"),
-        assumed=tuple(assumed),
+        assumed=tuple(notes),
     )
 
 
@@ -185,34 +189,34 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
     """(name, text) of every text file in a folder or archive, in the order of their names;
     nothing is unpacked to disk.
     """
-    with opened(path) as members:
-        found = sorted(
+    with members_of(path) as members:
+        candidates = sorted(
             name
             for name in members.names
             if Path(name).suffix.lower() in TEXT_FILES or Path(name).suffix[1:].isdigit()
         )
         names, read, size = [], list[bytes](), 0
-        for name in (name for name in found if not Path(name).name.startswith(".")):
+        for name in (name for name in candidates if not Path(name).name.startswith(".")):
             with members.open(name) as stream:
                 content = stream.read(MOST_BYTES - size + 1)
             size += len(content)
             if size > MOST_BYTES:
                 raise BadInput(
-                    f"{called(path)} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Take a part"
-                    " of it."
+                    f"{file_name(path)} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Take a"
+                    " part of it."
                 )
             names.append(name)
             read.append(content)
     if not read:
         raise BadInput(
-            f"{called(path)} has no text file"
+            f"{file_name(path)} has no text file"
             f" ({', '.join(suffix or 'no ending' for suffix in TEXT_FILES)}). Found:"
-            f" {', '.join(map(called, members.names[:5])) or 'nothing'}."
+            f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
         )
     return list(zip(names, reader.texts(read), strict=True))
 
 
-def column(path: Path, wanted: str, reader: Reader) -> list[str]:
+def column(path: Path, heading: str, reader: Reader) -> list[str]:
     """The texts of one column of a CSV or TSV file with a header.
 
     Raises BadInput naming the columns there are.
@@ -225,21 +229,21 @@ def column(path: Path, wanted: str, reader: Reader) -> list[str]:
     )
     csv.field_size_limit(LONGEST * 10)
     head = [cell.strip() for cell in next(rows, [])]
-    place = next((j for j, cell in enumerate(head) if cell.lower() == wanted.lower()), None)
+    place = next((j for j, cell in enumerate(head) if cell.lower() == heading.lower()), None)
     if place is None:
         raise BadInput(
-            f"{path.name} has no column '{wanted[:40]}'. Its columns:"
+            f"{path.name} has no column '{heading[:40]}'. Its columns:"
             f" {', '.join(cell[:40] for cell in head[:20]) or 'none'}."
         )
     return [row[place] if place < len(row) else "" for row in rows if row]
 
 
-def posts(found: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
+def posts(named_texts: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
     """News posts without their headers and quotations, and their subjects: one file each, as in
     20 Newsgroups.
     """
     texts, subjects = [], []
-    for name, text in found:
+    for name, text in named_texts:
         head, _, body = text.partition("\n\n")
         subject = re.search(r"^Subject:\s*(.+)$", head, re.M)
         group = name.split("/")[-2] if "/" in name else ""
@@ -258,14 +262,14 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
     Columns: ID, TITLE, URL, PUBLISHER, CATEGORY, STORY, HOSTNAME, TIMESTAMP, with tabs between them
     and no header, or with commas, quotes and a header.
     """
-    with opened(path) as members:
+    with members_of(path) as members:
         names = [
             name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES
         ] or list(members.names)
         if len(names) != 1:
             raise BadInput(
-                f"{called(path)} has no {' or '.join(HEADLINES)}. Found:"
-                f" {', '.join(map(called, members.names[:5])) or 'nothing'}."
+                f"{file_name(path)} has no {' or '.join(HEADLINES)}. Found:"
+                f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
             )
         with members.open(names[0]) as stream:
             text = reader.text(stream.read(MOST_BYTES))
@@ -276,7 +280,7 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
         else csv.reader(io.StringIO(text, newline=""))
     )
     title, kind = 1, 4
-    taken: dict[str, list[str]] = {}
+    by_category: dict[str, list[str]] = {}
     for number, cells in enumerate((row for row in rows if row), 1):
         if number == 1 and {"title", "category"} <= {cell.strip().lower() for cell in cells}:
             title, kind = (
@@ -289,11 +293,11 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
                 f"Line {number:,} of {path.name} has {len(cells)} columns; the UCI News Aggregator"
                 " has 8, with tabs or commas between them."
             )
-        if cells[kind] in KINDS and len(some := taken.setdefault(cells[kind], [])) < each:
+        if cells[kind] in KINDS and len(some := by_category.setdefault(cells[kind], [])) < each:
             some.append(cells[title])
-    if not taken:
+    if not by_category:
         raise BadInput(
             f"No line of {path.name} is of one of the categories {', '.join(KINDS)} of the UCI News"
             " Aggregator, in its fifth column."
         )
-    return [headline for category in sorted(taken) for headline in taken[category]]
+    return [headline for category in sorted(by_category) for headline in by_category[category]]

@@ -16,7 +16,7 @@ SEPARATOR_NAMES = {
     " ": "blanks",
 }
 HEAD = 1 << 16  # bytes looked at to recognise a file
-SAMPLED = 30  # rows from which a column is judged
+SAMPLE_ROWS = 30  # rows from which a column is judged
 
 
 def whole_lines(head: bytes) -> bytes:
@@ -63,7 +63,7 @@ def table_lines(lines: list[str], separator: str) -> list[str]:
     """The lines from the first one with several columns: what stands above, a title or
     `sep=;`, is no part of the table.
     """
-    columns = [len(fields_of(line, separator)) for line in lines[:SAMPLED]]
+    columns = [len(fields_of(line, separator)) for line in lines[:SAMPLE_ROWS]]
     first = next((place for place, count in enumerate(columns) if count > 2), 0)
     above = [lines[place] for place in range(first)]
     is_above = all(len(fields_of(line, separator)) == 1 or _says_separator(line) for line in above)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets.source import Source, simulated
+from dpmf_datasets.source import Source, simulated_entry
 
 BOUNDS = (0.5, 5.0)
 AT_ONCE = 20_000_000  # pairs of person and film that are drawn together
@@ -167,7 +167,7 @@ def films_of(
 def _titles(genre: npt.NDArray[np.int64], rng: np.random.Generator) -> tuple[str, ...]:
     """Distinct titles in the words of each film's genre; a name that returns is a sequel."""
     words = [(adjectives.split(), nouns.split()) for adjectives, nouns in GENRES.values()]
-    taken: dict[str, int] = {}
+    counts: dict[str, int] = {}
     titles = []
     for g in genre.tolist():
         adjectives, nouns = words[g]
@@ -179,8 +179,8 @@ def _titles(genre: npt.NDArray[np.int64], rng: np.random.Generator) -> tuple[str
         title = TEMPLATES[rng.integers(len(TEMPLATES))].format(
             *(part.replace("-", " ") for part in parts)
         )
-        taken[title] = taken.get(title, 0) + 1
-        part = f" {taken[title]}" if taken[title] > 1 else ""
+        counts[title] = counts.get(title, 0) + 1
+        part = f" {counts[title]}" if counts[title] > 1 else ""
         titles.append(f"{title}{part} ({rng.integers(1948, 2016)})")
     return tuple(titles)
 
@@ -206,13 +206,13 @@ def _visits(
         return liking, np.exp(0.6 * liking) * (activity[people, None] * popularity)
 
     level = _level(rates(slice(None, None, max(1, n_users // 500)))[1], density)
-    found = []
+    visits = []
     for start in range(0, n_users, max(1, AT_ONCE // n_items)):
         liking, rate = rates(slice(start, start + max(1, AT_ONCE // n_items)))
         users, items = np.nonzero(going.random(rate.shape) < -np.expm1(-level * rate))
-        found.append((users + start, items, liking[users, items]))
-    users, items, liked = (np.concatenate(part) for part in zip(*found, strict=True))
-    return users, items, liked
+        visits.append((users + start, items, liking[users, items]))
+    users, items, likings = (np.concatenate(part) for part in zip(*visits, strict=True))
+    return users, items, likings
 
 
 def _level(rate: npt.NDArray[np.float64], density: float) -> float:
@@ -239,14 +239,14 @@ def _seconds(
     soon after.
     """
     year = 365 * 86_400
-    joined = rng.uniform(0, 10 * year, n_users)
-    return np.asarray(joined[users] + rng.exponential(year / 4, len(users)), np.int64)
+    first_visit = rng.uniform(0, 10 * year, n_users)
+    return np.asarray(first_visit[users] + rng.exponential(year / 4, len(users)), np.int64)
 
 
 def _entry(id: str, counts: tuple[int, int, int], words: str) -> Entry:  # noqa: A002
     citation = "Simulated here, after the skews and biases of MovieLens 1M."
-    listed = simulated(id, f"Cinema, {counts[0]:,} people", counts, BOUNDS, words, citation)
-    return replace(listed, item_features="genres")
+    entry = simulated_entry(id, f"Cinema, {counts[0]:,} people", counts, BOUNDS, words, citation)
+    return replace(entry, item_features="genres")
 
 
 def _large(entry: Entry, seed: int) -> Ratings:

@@ -24,13 +24,13 @@ from dpmf_core.data.partitioned import (
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.simulated.cinema import BOUNDS, GENRES, KINSHIP, films_of, rounded
-from dpmf_datasets.source import simulated
+from dpmf_datasets.source import simulated_entry
 
 VERSION = 1  # of what is made: part of every fingerprint
 N_ITEMS = 10_000
 AT_ONCE = 4_096  # people of a block
 SLOTS = 1 << 16  # of a genre's popularity: a film has as many as its share
-SEEN, LEAST, MOST = 108.0, 5, 1_000  # films that a person sees: their mean, and the bounds
+MEAN_FILMS, LEAST, MOST = 108.0, 5, 1_000  # films that a person sees: their mean, and the bounds
 SPREAD = 0.95  # of the logarithm of activity, as in the small cinema
 
 
@@ -84,23 +84,23 @@ def ratings_of(
     kin = random.standard_normal((AT_ONCE, 2), np.float32) * 0.5
     taste[:, : len(GENRES)] += kin @ KINSHIP.T.astype(np.float32)
     active = np.exp(SPREAD * random.standard_normal(AT_ONCE) - SPREAD**2 / 2)
-    seen = np.clip(np.rint(SEEN * active), LEAST, MOST).astype(np.int64)
+    n_films = np.clip(np.rint(MEAN_FILMS * active), LEAST, MOST).astype(np.int64)
     weights = films.shares * np.exp(0.3 * taste[:, : len(GENRES)])
     mood = random.normal(0, 0.38, AT_ONCE).astype(np.float32)
     whole = random.random(AT_ONCE) < 0.6
-    of_genre = random.multinomial(seen, weights / weights.sum(axis=1, keepdims=True))
-    users = np.repeat(np.arange(AT_ONCE, dtype=np.int32), seen)
+    of_genre = random.multinomial(n_films, weights / weights.sum(axis=1, keepdims=True))
+    users = np.repeat(np.arange(AT_ONCE, dtype=np.int32), n_films)
     genres = np.repeat(np.tile(np.arange(len(GENRES)), AT_ONCE), of_genre.ravel())
     items = films.slots[genres, random.integers(SLOTS, size=len(users), dtype=np.uint16)]
     luck = random.standard_normal(len(users), np.float32) * np.float32(0.77)
     pairs = np.sort(users * np.int32(N_ITEMS) + items)
     first = np.append(True, pairs[1:] != pairs[:-1])  # nobody rates a film twice
-    users, rated = np.divmod(pairs[first], np.int32(N_ITEMS))
-    liking = np.einsum("ij,ij->i", taste[users], films.character[rated])
-    score = mood[users] + films.level[rated] + liking + luck[: len(users)]
+    users, film_ids = np.divmod(pairs[first], np.int32(N_ITEMS))
+    liking = np.einsum("ij,ij->i", taste[users], films.character[film_ids])
+    score = mood[users] + films.level[film_ids] + liking + luck[: len(users)]
     values = rounded(score, users, whole).astype(np.float32)
-    asked = slice(0, int(np.searchsorted(users, n_users)))
-    return users[asked], rated[asked], values[asked]
+    selection = slice(0, int(np.searchsorted(users, n_users)))
+    return users[selection], film_ids[selection], values[selection]
 
 
 @dataclass(frozen=True)
@@ -121,12 +121,12 @@ class CinemaParts(LazyParts):
     def part(self, place: int) -> Part:
         first = place * USERS_OF_A_PART
         last = min(first + USERS_OF_A_PART, self.n_users)
-        made = []
+        blocks = []
         for start in range(first, last, AT_ONCE):
             some = min(AT_ONCE, last - start)
             users, items, values = ratings_of(start // AT_ONCE, some, self.films, self.seed)
-            made.append((users + np.int32(start - first), items, values))
-        users, items, values = (np.concatenate(column) for column in zip(*made, strict=True))
+            blocks.append((users + np.int32(start - first), items, values))
+        users, items, values = (np.concatenate(column) for column in zip(*blocks, strict=True))
         rows = Ratings(
             users,
             items,
@@ -162,7 +162,7 @@ def large_cinema(entry: Entry, seed: int) -> PartitionedRatings:
 
 
 def _entry(name: str, n_users: int) -> Entry:
-    listed = simulated(
+    entry = simulated_entry(
         name,
         f"Cinema, {n_users:,} people",
         (n_users, N_ITEMS, n_users * 100),
@@ -170,7 +170,7 @@ def _entry(name: str, n_users: int) -> Entry:
         "The invented cinema in parts that are made when they are read.",
         "Simulated here, after the skews and biases of MovieLens 1M.",
     )
-    return replace(listed, item_features="genres")
+    return replace(entry, item_features="genres")
 
 
 ENTRIES = (

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets.source import Source, simulated
+from dpmf_datasets.source import Source, simulated_entry
 
 BOUNDS = (-5.0, 5.0)
 BLOCK = 4_000_000  # entries of U* V*^T held at once
@@ -40,13 +40,13 @@ def lowrank(
     p = min(1.0, 20 * math.log(n_users) / n_items) if p is None else p
     if not 0 < p <= 1:
         raise BadInput(f"The 'p' parameter of lowrank must be in (0, 1]. Got {p}.")
-    rows, columns, seen = (
+    rows, columns, entries = (
         np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2021]).spawn(3)
     )
     # (n, r); the mean square entry of U V^T is then 1
     U = _orthonormal(n_users, rank, rows) * math.sqrt(n_users * n_items / rank)
     V = _orthonormal(n_items, rank, columns)  # (m, r)
-    blocks = [_observed(U, V, at, p, seen) for at in _starts(n_users, n_items)]
+    blocks = [_observed_entries(U, V, at, p, entries) for at in _starts(n_users, n_items)]
     users, items, values = (np.concatenate(part) for part in zip(*blocks, strict=True))
     values = (values / values.std()).clip(*BOUNDS).astype(np.float32)
     return Ratings(users, items, values, n_users, n_items, BOUNDS, name=name, public=True)
@@ -61,7 +61,7 @@ def _starts(n_users: int, n_items: int) -> list[slice]:
     return [slice(at, min(at + step, n_users)) for at in range(0, n_users, step)]
 
 
-def _observed(
+def _observed_entries(
     U: npt.NDArray[np.float64],
     V: npt.NDArray[np.float64],
     at: slice,
@@ -87,12 +87,15 @@ def rankone(
     """
     if not 0 < p <= 1:
         raise BadInput(f"The 'p' parameter of rankone must be in (0, 1]. Got {p}.")
-    rows, columns, seen = (
+    rows, columns, entries = (
         np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2018]).spawn(3)
     )
     u, v = (rng.uniform(-1, 1, size) for rng, size in ((rows, n_users), (columns, n_items)))
     u, v = (factor / np.abs(factor).max() for factor in (u, v))
-    blocks = [_observed(u[:, None], v[:, None], at, p, seen) for at in _starts(n_users, n_items)]
+    blocks = [
+        _observed_entries(u[:, None], v[:, None], at, p, entries)
+        for at in _starts(n_users, n_items)
+    ]
     users, items, values = (
         np.concatenate(part)
         for part in zip(*((us, its, x.astype(np.float32)) for us, its, x in blocks), strict=True)
@@ -107,7 +110,7 @@ def _lowrank(id: str, users: int, ratings: int) -> Source:  # noqa: A002
     )
     citation = "Chien et al., Private Alternating Least Squares, ICML 2021, section 6.1."
     title, counts = f"Low rank, {users:,} users", (users, 1_000, ratings)
-    return Source(simulated(id, title, counts, BOUNDS, words, citation), make=_made_lowrank)
+    return Source(simulated_entry(id, title, counts, BOUNDS, words, citation), make=_made_lowrank)
 
 
 def _made_lowrank(entry: Entry, seed: int) -> Ratings:
@@ -122,7 +125,9 @@ def _rankone(id: str, users: int, items: int) -> Source:  # noqa: A002
     citation = "Jain, Thakkar & Thakurta, ICML 2018, section 5."
     title = f"Rank one, {users:,} users" + ("" if items == 400 else f", {items} items")
     counts = users, items, 80 * users
-    return Source(simulated(id, title, counts, (-1.0, 1.0), words, citation), make=_made_rankone)
+    return Source(
+        simulated_entry(id, title, counts, (-1.0, 1.0), words, citation), make=_made_rankone
+    )
 
 
 def _made_rankone(entry: Entry, seed: int) -> Ratings:

@@ -69,12 +69,12 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
     lengths = rng.lognormal(np.log(55), 0.45, n_documents).astype(int).clip(12, 400)
     document = np.repeat(np.arange(n_documents), lengths)
     mixture = rng.dirichlet(np.full(len(TOPICS), 0.08), n_documents)
-    topic = _picked(mixture, document, rng)
+    topic = _picked_columns(mixture, document, rng)
     everyday = rng.random(len(document)) < 0.4
     word = np.where(
         everyday,
-        _picked(_everyday()[None], np.zeros(len(document), int), rng),
-        _picked(share, topic, rng),
+        _picked_columns(_everyday()[None], np.zeros(len(document), int), rng),
+        _picked_columns(share, topic, rng),
     )
     from scipy.sparse import csr_array  # loaded for documents alone
 
@@ -118,7 +118,7 @@ def _everyday() -> npt.NDArray[np.float64]:
     return np.asarray(out / out.sum())
 
 
-def _picked(
+def _picked_columns(
     shares: npt.NDArray[np.float64], row: npt.NDArray[Any], rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
     """One column for each entry of `row`, drawn by that row's shares."""
@@ -126,5 +126,5 @@ def _picked(
     width = edges.shape[1]
     # all rows laid end to end: one search
     flat = (edges / edges[:, -1:] + np.arange(len(edges))[:, None]).ravel()
-    found = np.searchsorted(flat, row + rng.random(len(row)), side="right") - row * width
-    return np.asarray(np.minimum(found, width - 1), np.int64)
+    picks = np.searchsorted(flat, row + rng.random(len(row)), side="right") - row * width
+    return np.asarray(np.minimum(picks, width - 1), np.int64)

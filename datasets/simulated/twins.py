@@ -10,7 +10,7 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
-from dpmf_datasets.source import simulated
+from dpmf_datasets.source import simulated_entry
 
 HEAD = "cinema?"
 FACTS = ("users", "items", "density", "bounds")
@@ -35,10 +35,10 @@ def twin_id(n_users: int, n_items: int, density: float, bounds: tuple[float, flo
     )
 
 
-def described(data_id: str) -> Entry:
+def entry_of(data_id: str) -> Entry:
     """What is said of a simulated set of a declared shape. Raises BadInput."""
     users, items, density, bounds = _facts(data_id)
-    entry = simulated(
+    entry = simulated_entry(
         data_id,
         f"Simulated: {users:,} people, {items:,} items",
         (users, items, round(users * items * density)),
@@ -52,10 +52,10 @@ def described(data_id: str) -> Entry:
 def load(data_id: str, seed: int = 0) -> Ratings:
     """The ratings: those of the cinema, stretched to the declared bounds. Raises BadInput."""
     users, items, density, (low, high) = _facts(data_id)
-    made = cinema(users, items, density=density, seed=seed, name=data_id)
+    data = cinema(users, items, density=density, seed=seed, name=data_id)
     first, last = BOUNDS
-    stretched = low + (made.values - first) * ((high - low) / (last - first))
-    return replace(made, values=stretched.astype("float32").clip(low, high), bounds=(low, high))
+    values = low + (data.values - first) * ((high - low) / (last - first))
+    return replace(data, values=values.astype("float32").clip(low, high), bounds=(low, high))
 
 
 def _facts(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
@@ -66,14 +66,14 @@ def _facts(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
         users, items, density = int(facts["users"]), int(facts["items"]), float(facts["density"])
         low, high = map(float, facts["bounds"].split(","))
     except ValueError:
-        raise _refused(data_id) from None
+        raise _bad_shape(data_id) from None
     usable = min(users, items) >= LEAST and users * items <= MOST_CELLS
     if not (usable and 0 < density <= DENSEST and -1e9 <= low < high <= 1e9):
-        raise _refused(data_id)
+        raise _bad_shape(data_id)
     return users, items, density, (low, high)
 
 
-def _refused(data_id: str) -> BadInput:
+def _bad_shape(data_id: str) -> BadInput:
     return BadInput(
         f"A simulated shape is written {HEAD}users=2000&items=200&density=0.05&bounds=1,5: from"
         f" {LEAST} users and items, at most {MOST_CELLS:,} pairs of them, a density above 0 and at"

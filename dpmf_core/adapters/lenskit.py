@@ -58,41 +58,45 @@ class DPScorer(Component[ItemList], Trainable):  # type: ignore[misc]  # LensKit
         options = options or TrainingOptions()
         if hasattr(self, "recommender") and not options.retrain:
             return
-        given = self.config.model_dump()
+        parameters = self.config.model_dump()
         kind: Any = PrivateRecommender
         if not issubclass(find(self.config.method), PrivateAlgorithm):
             kind = PlainRecommender
-            given = {name: given[name] for name in PlainRecommender().get_params() if name in given}
-        made = kind(
-            **given,
+            parameters = {
+                name: parameters[name]
+                for name in PlainRecommender().get_params()
+                if name in parameters
+            }
+        recommender = kind(
+            **parameters,
             items=list(data.items.ids()),
             random_state=None if options.rng is None else options.random_generator(),
         )
         table = data.interaction_table(format="pandas", fields=["rating"], original_ids=True)
-        made.fit(table.rename(columns={"user_id": "user", "item_id": "item"}))
-        made.model_ = replace(made.model_, bounds=(-np.inf, np.inf))
-        self.recommender = made
+        recommender.fit(table.rename(columns={"user_id": "user", "item_id": "item"}))
+        recommender.model_ = replace(recommender.model_, bounds=(-np.inf, np.inf))
+        self.recommender = recommender
 
     def __call__(self, query: QueryInput, items: ItemList) -> ItemList:
         """The items with a score each; nan for those that are not known. A user's side follows from
         the ratings in the query, else from those that she trained with. Raises BadInput.
         """
-        asked = RecQuery.create(query)
-        user = "" if asked.user_id is None else asked.user_id
+        rec_query = RecQuery.create(query)
+        user = "" if rec_query.user_id is None else rec_query.user_id
         ids = items.ids()
         pairs = pd.DataFrame({"user": [user] * len(ids), "item": ids})
-        known = pairs["item"].isin(self.recommender.items_).to_numpy()
+        is_known = pairs["item"].isin(self.recommender.items_).to_numpy()
         scores = np.full(len(ids), np.nan)
-        if known.any():
-            own = self._brought(user, asked.history_items)
-            scores[known] = self.recommender.predict(pairs[known], own=own)
+        if is_known.any():
+            own = self._own_ratings(user, rec_query.history_items)
+            scores[is_known] = self.recommender.predict(pairs[is_known], own=own)
         return ItemList(items, scores=scores)
 
-    def _brought(self, user: Any, history: ItemList | None) -> pd.DataFrame | None:
+    def _own_ratings(self, user: Any, history: ItemList | None) -> pd.DataFrame | None:
         """Ratings in a query as a frame, without those of unknown items."""
         ratings = None if history is None else history.field("rating")
         if history is None or ratings is None or not len(history):
             return None
         frame = pd.DataFrame({"user": user, "item": history.ids(), "rating": ratings})
-        kept: pd.DataFrame = frame[frame["item"].isin(self.recommender.items_)]
-        return kept if len(kept) else None
+        known_rows: pd.DataFrame = frame[frame["item"].isin(self.recommender.items_)]
+        return known_rows if len(known_rows) else None

@@ -13,9 +13,9 @@ def log_run(run: Run) -> None:
     """Enters a run, with its curves, as one of the active experiment; within an active run as one
     below it.
     """
-    found = figures_of(run)
-    with mlflow.start_run(run_name=found.name, nested=mlflow.active_run() is not None):
-        mlflow.log_params(found.parameters)
-        mlflow.log_metrics(found.figures)
-        for step, figures in found.curves:
+    run_figures = figures_of(run)
+    with mlflow.start_run(run_name=run_figures.name, nested=mlflow.active_run() is not None):
+        mlflow.log_params(run_figures.parameters)
+        mlflow.log_metrics(run_figures.figures)
+        for step, figures in run_figures.curves:
             mlflow.log_metrics({f"by_step.{k}": v for k, v in figures.items()}, step=step)

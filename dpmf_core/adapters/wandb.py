@@ -15,8 +15,10 @@ def log_run(run: Run, **options: Any) -> None:
     """Enters a run, with its curves, as a run of its own. options: of `wandb.init`, such as
     project and mode.
     """
-    found = figures_of(run)
-    with wandb.init(name=found.name, config=found.parameters, reinit="create_new", **options) as it:
-        for step, figures in found.curves:
+    run_figures = figures_of(run)
+    with wandb.init(
+        name=run_figures.name, config=run_figures.parameters, reinit="create_new", **options
+    ) as it:
+        for step, figures in run_figures.curves:
             it.log({f"by_step.{k}": v for k, v in figures.items()}, step=step)
-        it.summary.update(found.figures)
+        it.summary.update(run_figures.figures)

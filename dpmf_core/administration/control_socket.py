@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder, made
+from dpmf_core.paths import create_folder, data_folder
 
 LONGEST = 100  # bytes of a socket's path that every system takes
 SECONDS = 10.0  # to wait for an answer
@@ -78,11 +78,11 @@ def _reachable(path: Path) -> Iterator[str]:
     if len(os.fsencode(path)) <= LONGEST:
         yield str(path)
         return
-    opened = os.open(path.parent, os.O_RDONLY)
+    descriptor = os.open(path.parent, os.O_RDONLY)
     try:
-        yield f"/proc/self/fd/{opened}/{path.name}"
+        yield f"/proc/self/fd/{descriptor}/{path.name}"
     finally:
-        os.close(opened)
+        os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -94,7 +94,7 @@ def door(answer: Answer) -> Iterator[Path]:
     """
     if not hasattr(socket, "AF_UNIX"):
         raise OSError(errno.EAFNOSUPPORT, "this system has no Unix sockets")
-    made(folder())
+    create_folder(folder())
     folder().chmod(0o700)
     path = folder() / f"{os.getpid()}-{secrets.token_hex(3)}"
     with _reachable(path) as short:
@@ -114,29 +114,34 @@ def ask(question: dict[str, Any]) -> list[dict[str, Any]]:
 
     Raises BadInput where there is none.
     """
-    found = []
+    answers = []
     for path in sorted(folder().glob("*")) if folder().is_dir() else ():
-        answer = _asked(path, question)
+        answer = _ask_server(path, question)
         if answer is not None:
-            found.append(answer)
-    if not found:
+            answers.append(answer)
+    if not answers:
         raise BadInput(
             f"No server runs on the data folder {data_folder()}, or it belongs to another account."
             " Start it, or set DPMF_DATA to its folder."
         )
-    return found
+    return answers
 
 
-def _asked(path: Path, question: dict[str, Any]) -> dict[str, Any] | None:
+def _ask_server(path: Path, question: dict[str, Any]) -> dict[str, Any] | None:
     """One server's answer; None, and its socket goes, where it does not run any more."""
-    with socket.socket(socket.AF_UNIX) as connection, _reachable(path) as short:
-        connection.settimeout(SECONDS)
-        try:
+    try:
+        with socket.socket(socket.AF_UNIX) as connection, _reachable(path) as short:
+            connection.settimeout(SECONDS)
             connection.connect(short)
-        except ConnectionRefusedError:
-            path.unlink(missing_ok=True)
-            return None
-        connection.sendall(json.dumps(question).encode() + b"\n")
-        with connection.makefile("rb") as answered:
-            line = answered.readline()
+            connection.sendall(json.dumps(question).encode() + b"\n")
+            with connection.makefile("rb") as stream:
+                line = stream.readline()
+    except ConnectionRefusedError:
+        path.unlink(missing_ok=True)
+        return None
+    except FileNotFoundError:  # it has just ended
+        return None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return {"error": f"The server behind {path} does not answer ({reason}): try again."}
     return json.loads(line) if line else None

@@ -105,10 +105,10 @@ class Front:
     def configuration(self) -> str:
         """What nginx reads."""
         names = range(1, len(self.inner) + 1)
-        named = list(zip(names, self.inner, strict=True))
+        servers = list(zip(names, self.inner, strict=True))
         address = f"[{self.address}]" if ":" in self.address else self.address
         upstreams = [_upstream("dpmf_any", self.inner, ())]
-        for name, port in named:
+        for name, port in servers:
             upstreams.append(
                 _upstream(f"dpmf_{name}", [port], [it for it in self.inner if it != port])
             )
@@ -118,7 +118,7 @@ class Front:
             listen=f"{address}:{self.port}",
             temporary=_lines(f'{kind}_temp_path "{self.folder}/{kind}";' for kind in KINDS),
             wanted=_lines((f"{name} dpmf_{name};" for name in names), 8),
-            answered=_lines((f'"~:{port}$" {name};' for name, port in named), 8),
+            answered=_lines((f'"~:{port}$" {name};' for name, port in servers), 8),
             upstreams="\n".join(upstreams),
         )
 
@@ -136,11 +136,11 @@ def _lines(texts: Iterable[str], indent: int = 4) -> str:
 def nginx() -> str:
     """The program. Raises BadInput where it is not installed."""
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
-    found = shutil.which("nginx", path=path)
-    if found is None:
+    program = shutil.which("nginx", path=path)
+    if program is None:
         raise BadInput(
             "Several server processes need nginx before them, and it is not on this machine."
             " Install it (Debian, Ubuntu: apt-get install nginx-light; macOS: brew install nginx),"
             " or serve with one process: python -m dpmf_core app."
         )
-    return found
+    return program

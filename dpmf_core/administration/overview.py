@@ -1,7 +1,9 @@
 """What whoever runs a server sees of it: sessions, queue, memory, store; and Stop."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -31,7 +33,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Queued:
+class QueueEntry:
     """One unfinished run or measurement. ahead: how many waiting ones start before it. age:
     seconds since it was first asked for.
     """
@@ -52,7 +54,7 @@ class Overview:
     """
 
     sessions: tuple[Visit, ...]
-    queue: tuple[Queued, ...]
+    queue: tuple[QueueEntry, ...]
     mb_server: float
     mb_workers: float
     workers: int
@@ -66,37 +68,35 @@ class Overview:
         return asdict(self)
 
 
-def overview(engine: Engine, sessions: Sequence[Visit], uploaded: int) -> Overview:
-    """The server as it is now. uploaded: bytes of uploads, in memory and on disk."""
-    children = _memory(psutil.Process().children(recursive=True))
-    runs = engine.store.folder
+def overview(engine: Engine, sessions: Sequence[Visit], upload_bytes: int) -> Overview:
+    """The server as it is now. upload_bytes: bytes of uploads, in memory and on disk."""
+    workers = engine.worker_memory()
     return Overview(
         sessions=tuple(sessions),
-        queue=tuple(_queued(job) for job in engine.jobs()),
+        queue=tuple(_queue_entry(job) for job in engine.jobs()),
         mb_server=psutil.Process().memory_info().rss / MB,
-        mb_workers=sum(children) / MB,
-        workers=len(children),
+        mb_workers=sum(workers) / MB,
+        workers=len(workers),
         runs=engine.store.count(),
-        mb_store=sum(file.stat().st_size for file in runs.rglob("*") if file.is_file()) / MB,
+        mb_store=_size(engine.store.folder) / MB,
         lessons=class_records.count(),
-        mb_uploads=uploaded / MB,
+        mb_uploads=upload_bytes / MB,
     )
 
 
-def _memory(processes: Sequence[psutil.Process]) -> list[int]:
-    found = []
-    for process in processes:
-        try:
-            found.append(int(process.memory_info().rss))
-        except psutil.NoSuchProcess:
-            continue  # it has just ended
-    return found
+def _size(folder: Path) -> int:
+    """Bytes of the files below a folder, in which others write."""
+    total = 0
+    for file in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # it has just gone
+            total += file.stat().st_size if file.is_file() else 0
+    return total
 
 
-def _queued(job: Job) -> Queued:
-    done = job.progress
-    step = f"step {done.step} of {done.steps}" if done is not None else ""
-    return Queued(job.ticket, words(job.spec), job.state, job.ahead, job.owner, job.age, step)
+def _queue_entry(job: Job) -> QueueEntry:
+    progress = job.progress
+    step = f"step {progress.step} of {progress.steps}" if progress is not None else ""
+    return QueueEntry(job.ticket, words(job.spec), job.state, job.ahead, job.owner, job.age, step)
 
 
 def words(spec: Any) -> str:
@@ -105,8 +105,10 @@ def words(spec: Any) -> str:
     name = "" if data is None else "a file of her own" if is_own(data.id) else data.id
     if isinstance(spec, RunSpec):
         epsilon = "" if spec.budget is None else f", epsilon {spec.budget.epsilon:g}"
-        given = "".join(f", {parameter} {value}" for parameter, value in spec.parameters.items())
-        return f"{spec.algorithm} on {name}{epsilon}, seed {spec.seed}{given}"
+        parameters = "".join(
+            f", {parameter} {value}" for parameter, value in spec.parameters.items()
+        )
+        return f"{spec.algorithm} on {name}{epsilon}, seed {spec.seed}{parameters}"
     size = getattr(spec, "size", None)
     return (
         f"{type(spec).__name__.removesuffix('Spec').lower()}"
@@ -120,12 +122,12 @@ def stop(engine: Engine, ticket: str) -> str:
 
     Raises BadInput where it is not in the queue.
     """
-    found = [job for job in engine.jobs() if ticket and job.ticket.startswith(ticket)]
-    if len(found) != 1:
-        what = f"{len(found)} runs in the queue begin" if found else "No run in the queue begins"
+    jobs = [job for job in engine.jobs() if ticket and job.ticket.startswith(ticket)]
+    if len(jobs) != 1:
+        what = f"{len(jobs)} runs in the queue begin" if jobs else "No run in the queue begins"
         raise BadInput(f"{what} with {ticket!r}. `python -m dpmf_core admin` lists them.")
-    found[0].stop()
-    return words(found[0].spec)
+    jobs[0].stop()
+    return words(jobs[0].spec)
 
 
 # ---- in words ------------------------------------------------------------------------------------
@@ -145,7 +147,7 @@ def presence(away: float | None) -> str:
 def summary(facts: dict[str, Any]) -> str:
     """The first lines of what an operator sees."""
     here = sum(visit["away"] is None for visit in facts["sessions"])
-    running = sum(queued["state"] == "running" for queued in facts["queue"])
+    running = sum(entry["state"] == "running" for entry in facts["queue"])
     return (
         f"{here} of {len(facts['sessions'])} sessions are connected; {running} runs are computed"
         f" and {len(facts['queue']) - running} wait.\nMemory: server {facts['mb_server']:,.0f} MB,"

@@ -22,18 +22,18 @@ from dpmf_core.administration.front import HERE, Front, nginx
 from dpmf_core.engine import machine, workers
 from dpmf_core.engine.scheduler_security import OURS, Scheduler
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import made, workplace
+from dpmf_core.paths import create_folder, workplace
 from dpmf_core.serving.settings import settings
 
 PAUSE = 1.0  # seconds before a process starts again
 PATIENCE = 300.0  # seconds until a server answers for the first time; it may have to compile
 GRACE = 15.0  # seconds to end in
 LOOK = 5.0  # seconds between looks at the workers' scheduler
-INTERRUPTED = -signal.SIGINT
+INTERRUPT_CODE = -signal.SIGINT
 DEATH = 1  # PR_SET_PDEATHSIG of Linux: what a process gets when the one that started it ends
 
 
-class Ended(RuntimeError):
+class ProcessEnded(RuntimeError):
     """A process that the others cannot do without has ended, or never answered. code: its own."""
 
     def __init__(self, name: str, code: int) -> None:
@@ -45,13 +45,13 @@ def _how(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"code {code}"
 
 
-def said(name: str, text: str) -> None:
+def log_line(name: str, text: str) -> None:
     """A line of the log, with whose it is."""
     print(f"[{name}] {text}", file=sys.stderr, flush=True)
 
 
 @dataclass
-class Kept:
+class KeptProcess:
     """A process that is started again whenever it ends, once it has answered. port: where it is
     asked over HTTP whether it does.
     """
@@ -62,7 +62,7 @@ class Kept:
     env: Mapping[str, str] = field(default_factory=dict)
     answers: asyncio.Event = field(default_factory=asyncio.Event)
     process: asyncio.subprocess.Process | None = None
-    _told: asyncio.Task[None] | None = None
+    _log_task: asyncio.Task[None] | None = None
 
     async def keep(self) -> None:
         """Until cancelled, which ends it. Raises Ended where it ends before it ever answered."""
@@ -70,8 +70,8 @@ class Kept:
             while True:
                 code = await self._once()
                 if not self.answers.is_set():
-                    raise Ended(self.name, code)
-                said(self.name, f"has ended ({_how(code)}) and is started again")
+                    raise ProcessEnded(self.name, code)
+                log_line(self.name, f"has ended ({_how(code)}) and is started again")
                 await asyncio.sleep(PAUSE)
         finally:
             await self._end()
@@ -90,7 +90,7 @@ class Kept:
             )
         finally:
             os.close(write)
-            self._told = asyncio.create_task(_logged(self.name, read))
+            self._log_task = asyncio.create_task(_copy_log(self.name, read))
         asking = asyncio.create_task(self._ask())
         try:
             await self.process.wait()
@@ -103,8 +103,8 @@ class Kept:
         assert self.process is not None
         _end_group(self.process.pid)
         code = await self.process.wait()
-        if self._told is not None:
-            await asyncio.wait([self._told], timeout=GRACE)
+        if self._log_task is not None:
+            await asyncio.wait([self._log_task], timeout=GRACE)
         return code
 
     async def _ask(self) -> None:
@@ -122,7 +122,7 @@ class Kept:
         await self._gone()
 
 
-async def _logged(name: str, read: int) -> None:
+async def _copy_log(name: str, read: int) -> None:
     """What is written into a pipe, line by line."""
     stream = asyncio.StreamReader(limit=1 << 20)
     loop = asyncio.get_running_loop()
@@ -136,7 +136,7 @@ async def _logged(name: str, read: int) -> None:
             continue
         if not line:
             return
-        said(name, line.decode(errors="replace").rstrip())
+        log_line(name, line.decode(errors="replace").rstrip())
 
 
 def _end_group(leader: int) -> None:
@@ -179,7 +179,7 @@ def serve(script: Path, processes: int, address: str, port: int, options: Sequen
     """
     program = nginx()
     _must_be_free(address, port)
-    folder = made(workplace() / "front")
+    folder = create_folder(workplace() / "front")
     front = Front(address, port, [free_port() for _ in range(processes)], folder)
     (folder / "nginx.conf").write_text(front.configuration(), "utf-8")
     _prctl()
@@ -187,7 +187,7 @@ def serve(script: Path, processes: int, address: str, port: int, options: Sequen
         scheduler = shared.get("DPMF_SCHEDULER", "")
         env = {**shared, **_own_share(processes), "DPMF_FRONT": address}
         servers = [
-            Kept(
+            KeptProcess(
                 str(name),
                 [sys.executable, str(script), *options, *_listening(inner)],
                 inner,
@@ -196,9 +196,9 @@ def serve(script: Path, processes: int, address: str, port: int, options: Sequen
             for name, inner in enumerate(front.inner, 1)
         ]
         before = [program, "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
-        proxy = Kept("nginx", before, port)
+        proxy = KeptProcess("nginx", before, port)
         code = asyncio.run(_all(servers, proxy, front, scheduler))
-    if code == INTERRUPTED:
+    if code == INTERRUPT_CODE:
         raise KeyboardInterrupt
     return code
 
@@ -215,8 +215,8 @@ def _listening(port: int) -> list[str]:
 
 def _own_share(processes: int) -> dict[str, str]:
     """Room for uploads is counted by each process: each has its share of all."""
-    known = settings()
-    share = max(known.upload_mb_per_session, known.upload_mb_total // processes)
+    values = settings()
+    share = max(values.upload_mb_per_session, values.upload_mb_total // processes)
     return {"DPMF_UPLOAD_MB_TOTAL": str(share)}
 
 
@@ -230,27 +230,27 @@ def _workers(folder: Path) -> Iterator[dict[str, str]]:
         yield {}
         return
     with workers.processes(workers.usual_count()) as way:
-        yield _written(way, folder)
+        yield _environment_of(way, folder)
 
 
-def _written(way: Scheduler, folder: Path) -> dict[str, str]:
+def _environment_of(way: Scheduler, folder: Path) -> dict[str, str]:
     """The way to a scheduler as the environment of a process; keys lie in files of this user's
     alone, for others can read an environment more easily.
     """
-    found = {"DPMF_SCHEDULER": way.address, OURS: "1"}
+    environment = {"DPMF_SCHEDULER": way.address, OURS: "1"}
     parts = {"CA": way.authority, "CERT": way.certificate, "KEY": way.key}
     for name, text in parts.items():
         path = folder / name.lower()
         path.touch(0o600)
         path.write_text(text, "utf-8")
-        found[f"DPMF_SCHEDULER_{name}"] = str(path)
-    return found
+        environment[f"DPMF_SCHEDULER_{name}"] = str(path)
+    return environment
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind((HERE, 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind((HERE, 0))
+        return int(probe.getsockname()[1])
 
 
 def _must_be_free(address: str, port: int) -> None:
@@ -266,22 +266,24 @@ def _must_be_free(address: str, port: int) -> None:
         ) from None
 
 
-async def _all(servers: Sequence[Kept], proxy: Kept, front: Front, scheduler: str) -> int:
+async def _all(
+    servers: Sequence[KeptProcess], proxy: KeptProcess, front: Front, scheduler: str
+) -> int:
     """Keep the servers, and nginx once they answer, until a signal comes or one cannot start."""
     loop = asyncio.get_running_loop()
     stopping: asyncio.Future[int] = loop.create_future()
-    for name, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, 0)):
+    for name, code in ((signal.SIGINT, INTERRUPT_CODE), (signal.SIGTERM, 0)):
         loop.add_signal_handler(name, _settle, stopping, code)
     tasks: list[asyncio.Future[None]] = [asyncio.create_task(it.keep()) for it in servers]
     tasks.append(asyncio.create_task(_then(servers, proxy, front)))
     if scheduler:
         tasks.append(asyncio.create_task(_watch(scheduler)))
     try:
-        watched: list[asyncio.Future[Any]] = [*tasks, stopping]
-        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-        return stopping.result() if stopping.done() else _failed(tasks)
+        awaited_tasks: list[asyncio.Future[Any]] = [*tasks, stopping]
+        await asyncio.wait(awaited_tasks, return_when=asyncio.FIRST_COMPLETED)
+        return stopping.result() if stopping.done() else _exit_code(tasks)
     finally:
-        said("serve", "all processes end")
+        log_line("serve", "all processes end")
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -300,33 +302,33 @@ async def _watch(scheduler: str) -> None:
         try:
             _, writer = await asyncio.open_connection(host, int(port))
         except ConnectionRefusedError:
-            raise Ended("the workers' scheduler", 1) from None
+            raise ProcessEnded("the workers' scheduler", 1) from None
         writer.close()
 
 
-async def _then(servers: Sequence[Kept], proxy: Kept, front: Front) -> None:
+async def _then(servers: Sequence[KeptProcess], proxy: KeptProcess, front: Front) -> None:
     try:
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(it.answers.wait() for it in servers))
     except TimeoutError:
-        raise Ended("a server that does not answer", 1) from None
+        raise ProcessEnded("a server that does not answer", 1) from None
     keeping = asyncio.create_task(proxy.keep())
-    told = asyncio.create_task(proxy.answers.wait())
+    answering = asyncio.create_task(proxy.answers.wait())
     try:
-        await asyncio.wait([keeping, told], return_when=asyncio.FIRST_COMPLETED)
-        if told.done():
-            said("serve", f"{len(servers)} processes at http://{front.address}:{front.port}")
+        await asyncio.wait([keeping, answering], return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            log_line("serve", f"{len(servers)} processes at http://{front.address}:{front.port}")
         await keeping
     finally:
-        told.cancel()
+        answering.cancel()
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
 
 
-def _failed(tasks: Sequence[asyncio.Future[None]]) -> int:
+def _exit_code(tasks: Sequence[asyncio.Future[None]]) -> int:
     """The exit code where something could not be kept. Raises what is no end of a process."""
     error = next(task.exception() for task in tasks if task.done())
-    if not isinstance(error, Ended):
+    if not isinstance(error, ProcessEnded):
         raise error or RuntimeError("what watches a process has ended")
-    said("serve", str(error))
+    log_line("serve", str(error))
     return error.code if error.code > 0 else 1

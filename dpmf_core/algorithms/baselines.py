@@ -160,10 +160,6 @@ class UserMeans(Statistic):
         totals[0][:] += on_grid(means[present], 1.0, block.n_units).sum(dtype=float), present.sum()
 
 
-def private_mean_plan(noise_multiplier: float) -> Event:
-    return UserMeans().event(noise_multiplier)
-
-
 def private_mean(curator: Curator) -> float:
     """Mean of user means: each non-empty user sends hers and a 1."""
     shape = curator.shape

@@ -29,7 +29,7 @@ SHORT: dict[str, dict[str, bool | int | float | str]] = {
 SKETCH_THRESHOLDS = (2.0, 4.0, 8.0)
 
 
-PLANTED = (
+PLANTED_FAULTS = (
     ("private-bias", "small-noise"),
     ("private-bias", "unlisted-release"),
     ("dpals", "no-clipping"),
@@ -46,21 +46,21 @@ def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[Audi
             **{"epsilon": epsilon, "delta": delta, "runs": runs, "seed": seed, **more},
         )
 
-    sketched = {"rank": 4, "steps": 5}
+    sketch_size = {"rank": 4, "steps": 5}
     return [
         *(one(name, parameters=SHORT.get(name, {})) for name in every_proven()),
         *(
-            one("sketch", epsilon=None, parameters={**sketched, "threshold": threshold})
+            one("sketch", epsilon=None, parameters={**sketch_size, "threshold": threshold})
             for threshold in SKETCH_THRESHOLDS
         ),
-        *(one(name, fault=fault) for name, fault in PLANTED),
+        *(one(name, fault=fault) for name, fault in PLANTED_FAULTS),
     ]
 
 
-def as_record(found: Audit) -> dict[str, Any]:
+def as_record(audit: Audit) -> dict[str, Any]:
     """An audit as JSON."""
     best, tests = (
-        found.best,
+        audit.best,
         [
             {
                 "attack": it.attack,
@@ -69,27 +69,27 @@ def as_record(found: Audit) -> dict[str, Any]:
                 "error": it.error,
                 "counted": it.words,
             }
-            for it in found.tests
+            for it in audit.tests
         ],
     )
-    return found.spec.model_dump() | {
-        "unit": found.unit,
-        "canary": found.canary,
-        "lower": found.lower,
-        "proven": found.proven,
-        "most": found.most,
+    return audit.spec.model_dump() | {
+        "unit": audit.unit,
+        "canary": audit.canary,
+        "lower": audit.lower,
+        "proven": audit.proven,
+        "most": audit.most,
         "confidence": CONFIDENCE,
-        "broken": found.broken,
-        "realised_mu": found.realised,
-        "planned_mu": found.planned,
-        "realised_epsilon": found.lost,
+        "broken": audit.broken,
+        "realised_mu": audit.realised_mu,
+        "planned_mu": audit.planned_mu,
+        "realised_epsilon": audit.lost_epsilon,
         "by": best.attack,
         "test": best.rule,
         "tests": tests,
-        "rule": found.rule,
-        "status": str(found.guarantee.status),
-        "claim": found.guarantee.claim,
-        "words": found.words,
+        "rule": audit.rule,
+        "status": str(audit.guarantee.status),
+        "claim": audit.guarantee.claim,
+        "words": audit.words,
         "false_alarms": list(best.false_alarms),
         "misses": list(best.misses),
     }

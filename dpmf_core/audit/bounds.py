@@ -87,12 +87,12 @@ def upper_limits(of: int, error: float) -> Array:
 
 
 def epsilon_of_rates(
-    alarms: Array, missed: Array, of: tuple[int, int], delta: float, error: float
+    alarms: Array, misses: Array, of: tuple[int, int], delta: float, error: float
 ) -> Array:
     """epsilon is at least this, for each of many pairs of counts; of: trainings without and
     with the canary. Each limit has half of the error.
     """
-    fpr, fnr = upper_limits(of[0], error / 2)[alarms], upper_limits(of[1], error / 2)[missed]
+    fpr, fnr = upper_limits(of[0], error / 2)[alarms], upper_limits(of[1], error / 2)[misses]
     odds = np.maximum((1 - delta - fnr) / fpr, (1 - delta - fpr) / fnr)
     return np.asarray(np.log(np.maximum(odds, 1.0)))
 
@@ -108,7 +108,7 @@ def by_pairs(scores: Scores, delta: float, error: float) -> tuple[float, str]:
     """
     of = min(map(len, scores))
     out, inside = (part[:of] for part in scores)
-    mu = pair_test.mu_at_least(int(pair_test.weighted(out, inside)), of, error)
+    mu = pair_test.mu_at_least(int(pair_test.weighted_sum(out, inside)), of, error)
     return gaussian_epsilon(mu, delta), phrase(
         "{right:,} of {pairs:,} pairs told apart", right=int((inside > out).sum()), pairs=of
     )
@@ -118,16 +118,16 @@ def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[
     """The error rates' bound on epsilon and what was counted: threshold from `learn`, counts
     from `judge`.
     """
-    alarms, missed = _errors(judge, np.array([_threshold(learn, delta, error)]))
+    alarms, misses = _errors(judge, np.array([_threshold(learn, delta, error)]))
     of = len(judge[0]), len(judge[1])
-    found = float(epsilon_of_rates(alarms, missed, of, delta, error)[0])
+    bound = float(epsilon_of_rates(alarms, misses, of, delta, error)[0])
     return (
-        found,
+        bound,
         phrase(
             "{alarms:,} false alarms in {without:,} trainings, {missed:,} missed in {inside:,}",
             alarms=int(alarms[0]),
             without=of[0],
-            missed=int(missed[0]),
+            missed=int(misses[0]),
             inside=of[1],
         ),
     )
@@ -143,8 +143,8 @@ def _threshold(scores: Scores, delta: float, error: float) -> float:
     """The threshold, between the first and the last hundredth, at which these scores would show
     most.
     """
-    ordered = np.sort(np.concatenate(scores))
-    cuts = ordered[len(ordered) * np.arange(1, 100) // 100]
+    all_scores = np.sort(np.concatenate(scores))
+    cuts = all_scores[len(all_scores) * np.arange(1, 100) // 100]
     return float(
         cuts[
             int(
@@ -161,7 +161,7 @@ def _threshold(scores: Scores, delta: float, error: float) -> float:
 # ---- all tests together --------------------------------------------------------------------------
 
 
-def judged(scores: dict[Attack, Scores], delta: float, through_mu: bool) -> tuple[Bound, ...]:
+def bounds_of(scores: dict[Attack, Scores], delta: float, through_mu: bool) -> tuple[Bound, ...]:
     """All tests on what the attacks score.
 
     The scores of what is shared were learnt on the first half of the trainings, so only the others
@@ -196,7 +196,7 @@ def most(runs: int, attacks: tuple[Attack, ...], delta: float, through_mu: bool)
     """What attacks that never err would show."""
     perfect = np.zeros((runs + 1) // 2), np.ones(runs // 2)
     return max(
-        bound.epsilon for bound in judged(dict.fromkeys(attacks, perfect), delta, through_mu)
+        bound.epsilon for bound in bounds_of(dict.fromkeys(attacks, perfect), delta, through_mu)
     )
 
 

@@ -54,12 +54,12 @@ class _Log:
 
     leaves: list[AdditiveNoise] = field(default_factory=list)
     scales: list[float] = field(default_factory=list)
-    published: list[Array] = field(default_factory=list)
+    outputs: list[Array] = field(default_factory=list)
     complete: bool = False  # the whole plan was released
     exact: list[Array] = field(default_factory=list)
 
 
-class _WatchedRelease(Release):
+class _LoggedRelease(Release):
     log: _Log
     before: _Log | None
 
@@ -67,15 +67,12 @@ class _WatchedRelease(Release):
         out = part + noise
         if self.before is not None:
             place = len(self.log.exact)
-            if (
-                place >= len(self.before.published)
-                or self.before.published[place].shape != part.shape
-            ):
+            if place >= len(self.before.outputs) or self.before.outputs[place].shape != part.shape:
                 raise _Otherwise
-            out = self.before.published[place].copy()
+            out = self.before.outputs[place].copy()
         self.log.leaves.append(self.leaf)
         self.log.scales.append(self.scale)
-        self.log.published.append(out.copy())
+        self.log.outputs.append(out.copy())
         self.log.exact.append(part.copy())
         if (
             self.before is not None
@@ -96,7 +93,7 @@ class _Otherwise(Exception):  # no error, but an outcome
     """
 
 
-class _Watched(Noise):
+class _LoggedNoise(Noise):
     """Draws the planned noise times `scale`, whatever sensitivity is claimed, and logs it;
     where there is a log of `before`, publishes that again.
     """
@@ -110,37 +107,37 @@ class _Watched(Noise):
     def release(
         self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
     ) -> Release:
-        planned = self.planned(statistic, group)
-        return super().release(statistic, sensitivity=planned.sensitivity, size=size, group=group)
+        leaf = self.next_release(statistic, group)
+        return super().release(statistic, sensitivity=leaf.sensitivity, size=size, group=group)
 
     def _open(self, leaf: AdditiveNoise, size: int) -> Release:
-        pen = _WatchedRelease(leaf, size, self._stream.spawn(1)[0], self._threads)
+        pen = _LoggedRelease(leaf, size, self._stream.spawn(1)[0], self._threads)
         pen.scale *= self._scale
         pen.log, pen.before = self.log, self._before
         return pen
 
 
-def _log_ratio(seen: _Log, other: _Log) -> float:
-    """log of the density of what was published in the world of `seen` over that in the other,
+def _log_ratio(log: _Log, other: _Log) -> float:
+    """log of the density of what was published in the world of `log` over that in the other,
     both by the noise that the ledger says.
     """
     total = 0.0
-    for leaf, published, here, there in zip(
-        seen.leaves, seen.published, seen.exact, other.exact, strict=True
+    for leaf, output, here, there in zip(
+        log.leaves, log.outputs, log.exact, other.exact, strict=True
     ):
         scale = leaf.noise_multiplier * leaf.sensitivity
-        near, far = ((published - exact).astype(np.float64) / scale for exact in (here, there))
+        near, far = ((output - exact).astype(np.float64) / scale for exact in (here, there))
         total += leaf.log_density(near) - leaf.log_density(far)
     return total
 
 
-def _moved(seen: _Log, other: _Log) -> float:
+def _squared_mu(log: _Log, other: _Log) -> float:
     """How far exact statistics lie apart, in scales of the noise that was drawn, squared and
     summed: of Gaussian releases, mu^2.
     """
     return sum(
         float(((here - there) ** 2).sum()) / scale**2
-        for scale, here, there in zip(seen.scales, seen.exact, other.exact, strict=True)
+        for scale, here, there in zip(log.scales, log.exact, other.exact, strict=True)
     )
 
 
@@ -152,25 +149,25 @@ class Training:
     """What one training gives away. shared: everything it shares, as one vector. ratio: log
     likelihood ratio of "present" for what it released.
 
-    moved: realised mu^2 of what it released, 0 where nothing was replayed.
+    squared_mu: realised mu^2 of what it released, 0 where nothing was replayed.
     """
 
     shared: Array
     ratio: float
-    moved: float
+    squared_mu: float
 
 
 @dataclass(frozen=True)
-class Attacked:
-    """An algorithm with its plan, as it claims to be (`claimed`) and as it is run (`run`). seed: of
-    public starts, and of trials. lens: directions (k, n_columns) in which what is shared is looked
+class AttackTarget:
+    """An algorithm with its plan, as it claims to be (`algorithm`) and as it is run (`run`). seed:
+    of public starts, and of trials. lens: directions (k, n_columns) in which what is shared is looked
     at, None for all columns of a simulated world.
 
     A proof holds for every start, so an adversary knows it: where there is one, all trainings start
     alike, and only the noise is drawn anew.
     """
 
-    claimed: Algorithm
+    algorithm: Algorithm
     run: Algorithm
     plan: Event
     fault: str
@@ -182,13 +179,13 @@ class Attacked:
         return [leaf for leaf, _ in normal_form(self.plan)]
 
     @property
-    def released(self) -> bool:
+    def has_noisy_sums(self) -> bool:
         """Whether the ledger is of noisy sums, so that releases can be replayed."""
         return bool(self._leaves) and all(isinstance(leaf, AdditiveNoise) for leaf in self._leaves)
 
     @property
-    def proved(self) -> bool:
-        return self.claimed.guarantee().has_epsilon
+    def is_proven(self) -> bool:
+        return self.algorithm.guarantee().has_epsilon
 
     @property
     def through_mu(self) -> bool:
@@ -201,7 +198,7 @@ class Attacked:
         """
         # and no relative
         gaussian = bool(self._leaves) and all(type(leaf) is Gaussian for leaf in self._leaves)
-        return gaussian and self.proved and self.fault in STILL_GAUSSIAN
+        return gaussian and self.is_proven and self.fault in STILL_GAUSSIAN
 
     @property
     def rule(self) -> str:
@@ -217,7 +214,7 @@ class Attacked:
                 " of it.",
                 fault=FAULTS[self.fault],
             )
-        if not self.proved:
+        if not self.is_proven:
             return phrase("By error rates alone: nothing is proved, so there is no μ to bound.")
         return phrase(
             "By error rates alone: not every release has Gaussian noise, so μ says nothing of it."
@@ -227,24 +224,26 @@ class Attacked:
         """The simulated pair of worlds that shows most."""
         return self.furthest(pairs(self.run, unit, self._start))
 
-    def furthest(self, offered: tuple[Pair, ...]) -> Pair:
+    def furthest(self, candidates: tuple[Pair, ...]) -> Pair:
         """The pair of worlds whose releases move furthest in a few replays with noise of their
         own; the first where there are none.
         """
-        if len(offered) == 1 or not (self.released and self.proved):
-            return offered[0]
+        if len(candidates) == 1 or not (self.has_noisy_sums and self.is_proven):
+            return candidates[0]
 
         def movement(pair: Pair) -> float:
             return sum(
                 self.training(
                     pair, bool(trial % 2), np.random.SeedSequence(self.seed, spawn_key=(2, trial))
-                ).moved
+                ).squared_mu
                 for trial in range(PILOTS)
             )
 
-        found = [movement(pair) for pair in offered]
+        movements = [movement(pair) for pair in candidates]
         return next(
-            pair for pair, moved in zip(offered, found, strict=True) if moved >= ALIKE * max(found)
+            pair
+            for pair, size in zip(candidates, movements, strict=True)
+            if size >= ALIKE * max(movements)
         )
 
     @property
@@ -256,7 +255,7 @@ class Attacked:
         the other.
         """
         start, secret, sampling = seed.spawn(3)
-        if self.proved:
+        if self.is_proven:
             start = sampling = self._start
         key = int(sampling.generate_state(1)[0])
         noise = self._noise(secret)
@@ -265,30 +264,30 @@ class Attacked:
         )
         shared = (np.asarray(part, np.float64) for part in model.shared.values())
         parts = [
-            _described(part) if self.lens is None else _through(self.lens, part) for part in shared
+            _invariants(part) if self.lens is None else _through(self.lens, part) for part in shared
         ]
         if self.fault == "unlisted-release":
             parts.append(_exact_sums(pair[inside]))
-        ratio, moved = (
-            self._replayed(
+        ratio, squared_mu = (
+            self._replay(
                 pair[not inside], noise, secret, lambda: Streams(np.random.default_rng(start), key)
             )
-            if self.released
+            if self.has_noisy_sums
             else (0.0, 0.0)
         )
-        return Training(np.concatenate(parts), ratio if inside else -ratio, moved)
+        return Training(np.concatenate(parts), ratio if inside else -ratio, squared_mu)
 
-    def _replayed(
+    def _replay(
         self,
         there: Any,
-        noise: _Watched,
+        noise: _LoggedNoise,
         secret: np.random.SeedSequence,
         streams: Callable[[], Streams],
     ) -> tuple[float, float]:
         """The log likelihood ratio of what was released, for this world against the other, and
         how far exact statistics lie apart.
         """
-        noise.log.complete = noise.spent == normal_form(self.plan)
+        noise.log.complete = noise.ledger == normal_form(self.plan)
         other = self._noise(secret, noise.log)
         try:
             with suppress(_Enough):
@@ -297,13 +296,13 @@ class Attacked:
             return CERTAIN, math.inf
         if len(other.log.exact) < len(noise.log.exact):
             return CERTAIN, math.inf
-        return _log_ratio(noise.log, other.log), _moved(noise.log, other.log)
+        return _log_ratio(noise.log, other.log), _squared_mu(noise.log, other.log)
 
-    def _noise(self, secret: np.random.SeedSequence, before: _Log | None = None) -> _Watched:
-        return _Watched(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, before)
+    def _noise(self, secret: np.random.SeedSequence, before: _Log | None = None) -> _LoggedNoise:
+        return _LoggedNoise(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, before)
 
 
-def prepared(
+def attack_target(
     algorithm: str,
     shape: Any,
     epsilon: float | None,
@@ -311,7 +310,7 @@ def prepared(
     parameters: dict[str, Any],
     fault: str,
     seed: int = 0,
-) -> Attacked:
+) -> AttackTarget:
     """Raises BadInput on a fault that the algorithm cannot have, and where it takes a budget
     and gets none.
     """
@@ -325,14 +324,16 @@ def prepared(
     if private and epsilon is None:
         raise BadInput(f"{kind.title} takes a budget: say at which epsilon it is to be attacked.")
     budget = Budget(epsilon=epsilon, delta=delta) if private and epsilon is not None else None
-    made = algorithms.build(algorithm, parameters, shape, budget)
+    instance = algorithms.build(algorithm, parameters, shape, budget)
     if fault not in faults_of(kind):
         raise BadInput(
-            f"{made.title} cannot have the fault {fault}, {FAULTS[fault]}. It can have:"
+            f"{instance.title} cannot have the fault {fault}, {FAULTS[fault]}. It can have:"
             f" {', '.join(faults_of(kind))}."
         )
-    level = calibrate(lambda at: made.plan(shape, at), budget) if budget else 1.0
-    return Attacked(made, _with_fault(made, fault), made.plan(shape, level), fault, seed)
+    level = calibrate(lambda at: instance.plan(shape, at), budget) if budget else 1.0
+    return AttackTarget(
+        instance, _with_fault(instance, fault), instance.plan(shape, level), fault, seed
+    )
 
 
 def faults_of(kind: type[Algorithm]) -> tuple[str, ...]:
@@ -354,15 +355,15 @@ def _clips(kind: type[Algorithm]) -> list[str]:
     ]
 
 
-def _with_fault(made: Algorithm, fault: str) -> Algorithm:
+def _with_fault(algorithm: Algorithm, fault: str) -> Algorithm:
     if fault == "no-clipping":
-        return made.model_copy(
-            update={name: 10 * getattr(made, name) for name in _clips(type(made))}
+        return algorithm.model_copy(
+            update={name: 10 * getattr(algorithm, name) for name in _clips(type(algorithm))}
         )
-    return made.model_copy(update={"start": "nndsvd"}) if fault == "exact-start" else made
+    return algorithm.model_copy(update={"start": "nndsvd"}) if fault == "exact-start" else algorithm
 
 
-def _described(part: Array) -> Array:
+def _invariants(part: Array) -> Array:
     """A shared array as numbers of a public shape that no rotation or renumbering of factors
     changes: products of columns' factors, lengths of units'.
     """
@@ -383,9 +384,9 @@ def _through(lens: Array, part: Array) -> Array:
     rows = part.reshape(len(part), -1) if part.ndim and len(part) == lens.shape[1] else part.T
     if rows.ndim != 2 or len(rows) != lens.shape[1]:
         return part.ravel() if part.size == 1 else np.zeros(0)
-    seen = lens @ rows
+    view = lens @ rows
     return np.asarray(
-        (seen @ seen.T)[np.triu_indices(len(seen))] if part.ndim == 2 else seen.ravel()
+        (view @ view.T)[np.triu_indices(len(view))] if part.ndim == 2 else view.ravel()
     )
 
 

@@ -4,7 +4,7 @@ An adversary may choose all data and knows everything but the noise, public star
 besides an ordinary world with one odd unit there are worlds laid out for the sensitivities:
 everybody rates along one pattern or against it, so that every step of a factorisation keeps that
 pattern as its direction, and the canary lies along it. Which pair is attacked is chosen by replays
-(`canaries.Attacked.choose`).
+(`canaries.AttackTarget.choose`).
 """
 
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ class Pair:
         return self.present if inside else self.absent
 
 
-def protected(made: Algorithm) -> Unit:
+def protected_unit(algorithm: Algorithm) -> Unit:
     """What an algorithm's guarantee (or claim) is about; samples count as users."""
-    guarantee = made.guarantee()
+    guarantee = algorithm.guarantee()
     if guarantee.unit == VALUE:
         return "value"
     return "rating" if guarantee.unit == "rating" else "user"
@@ -54,35 +54,38 @@ def shape(kind: type[Algorithm]) -> Any:
     return (_two_kinds() if kind.task == "samples" else _one_rating("rating")).absent.shape
 
 
-def check(made: Algorithm, unit: Unit) -> None:
+def check(algorithm: Algorithm, unit: Unit) -> None:
     """Raises BadInput where samples are asked to differ by a rating."""
-    if made.task == "samples" and unit != "user":
+    if algorithm.task == "samples" and unit != "user":
         raise BadInput(
-            f"{made.title} factorises samples: what it hides is a whole one. Leave the unit out."
+            f"{algorithm.title} factorises samples: what it hides is a whole one. Leave the unit"
+            " out."
         )
 
 
-def pairs(made: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tuple[Pair, ...]:
+def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tuple[Pair, ...]:
     """The ordinary pair first, then those laid out for an algorithm whose public start is drawn
     from `start`.
 
     Raises BadInput where samples are asked to differ by a rating.
     """
-    check(made, unit)
-    if made.task == "samples":
+    check(algorithm, unit)
+    if algorithm.task == "samples":
         return _two_kinds(), _one_kind(
-            np.random.default_rng(start).uniform(0, 1, (getattr(made, "n_components", 1), COLUMNS))[
-                0
-            ]
+            np.random.default_rng(start).uniform(
+                0, 1, (getattr(algorithm, "n_components", 1), COLUMNS)
+            )[0]
         )
     if unit != "user":
         return (_one_rating(unit),)
-    along = np.random.default_rng(start).standard_normal((COLUMNS, getattr(made, "rank", 1)))[:, 0]
+    along = np.random.default_rng(start).standard_normal((COLUMNS, getattr(algorithm, "rank", 1)))[
+        :, 0
+    ]
     # as many of each: her mean is mid-range
     signs = np.where(np.argsort(np.argsort(along)) < COLUMNS // 2, -1.0, 1.0)
-    centred = along - along.mean()
+    deviations = along - along.mean()
     in_turn = np.where(np.arange(COLUMNS) % 2, 2.0, -2.0)
-    if _hides_replacement(made):
+    if _hides_replacement(algorithm):
         return _odd_user(in_turn, phrase("highest and lowest in turn")), _turned_user(in_turn)
     return (
         _odd_user(in_turn, phrase("highest and lowest in turn")),
@@ -92,7 +95,7 @@ def pairs(made: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tuple[P
         ),
         _two_camps(signs, phrase("by a quarter of the range")),
         _two_camps(2 * signs, phrase("by half the range")),
-        _two_camps(2 * centred / np.abs(centred).max(), phrase("in proportion to the start")),
+        _two_camps(2 * deviations / np.abs(deviations).max(), phrase("in proportion to the start")),
     )
 
 
@@ -140,11 +143,11 @@ def _odd_user(pattern: Array, how: str) -> Pair:
     )
 
 
-def _hides_replacement(made: Algorithm) -> bool:
+def _hides_replacement(algorithm: Algorithm) -> bool:
     """Whether its epsilon is the same for replacing a user: then the canary may take another's
     place.
     """
-    releases = normal_form(made.plan(shape(type(made)), 1.0))
+    releases = normal_form(algorithm.plan(shape(type(algorithm)), 1.0))
     return bool(releases) and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
 
 
@@ -162,13 +165,15 @@ def _one_rating(unit: Unit) -> Pair:
     """Her other ratings are low, and the canary is high."""
     low, high = BOUNDS
     last = np.array([COLUMNS - 1])
-    held, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))
+    low_ratings, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))
     absent = (last, np.array([low])) if unit == "value" else NO_RATINGS
     others = _ordinary()
     words = phrase("one rating in an ordinary world, the highest, of a user who rates low")
     if unit == "value":
         words = phrase("one rating in an ordinary world, the highest in place of the lowest")
-    return Pair(words, _ratings(others, held, absent), _ratings(others, held, present))
+    return Pair(
+        words, _ratings(others, low_ratings, absent), _ratings(others, low_ratings, present)
+    )
 
 
 def _two_camps(pattern: Array, how: str) -> Pair:

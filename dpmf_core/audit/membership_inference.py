@@ -29,6 +29,7 @@ from dpmf_core.language import phrase
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import Event, normal_form
+from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.gaussian import mu as mu_of
 from dpmf_core.privacy.interpretation import false_negatives
@@ -43,7 +44,7 @@ class AuditSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     limit: ClassVar[str] = "largest_audit"
-    counted: ClassVar[str] = "trainings of an audit"
+    size_words: ClassVar[str] = "trainings of an audit"
 
     algorithm: str
     epsilon: float | None = Field(
@@ -87,15 +88,15 @@ class AuditSpec(BaseModel):
 
     def check(self) -> None:
         """Raises BadInput where the audit could not start."""
-        attacked, unit = self._prepared()
-        canary_data.check(attacked.claimed, unit)
+        target, unit = self._target()
+        canary_data.check(target.algorithm, unit)
 
-    def _prepared(self) -> tuple[canaries.Attacked, Unit]:
+    def _target(self) -> tuple[canaries.AttackTarget, Unit]:
         kind = algorithms.find(self.algorithm)
         shape = canary_data.shape(kind)
-        unit = self.unit or canary_data.protected(kind())
+        unit = self.unit or canary_data.protected_unit(kind())
         return (
-            canaries.prepared(
+            canaries.attack_target(
                 self.algorithm,
                 shape,
                 self.epsilon,
@@ -111,10 +112,10 @@ class AuditSpec(BaseModel):
         self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
     ) -> "Audit":
         """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` turns true."""
-        attacked, unit = self._prepared()
+        target, unit = self._target()
         with single_threaded_blas:
-            pair = attacked.choose(unit)
-        return attack(self, attacked, pair, report, stopped)
+            pair = target.choose(unit)
+        return attack(self, target, pair, report, stopped)
 
 
 @dataclass(frozen=True)
@@ -143,10 +144,10 @@ class Audit:
     this, None where nothing is proved.
     most: what so many runs could show at best. tests: every test that was run; `lower` is the
     largest of their bounds.
-    canary: the two worlds in words. realised, planned: mu of what the canary moved, on average, and
-    of the ledger; None where no mu can be had.
-    rule: why bounds go through mu, or may not. allowed: the fewest misses that the proof leaves at
-    each rate of false alarms from 0 to 1, empty where nothing is proved."""
+    canary: the two worlds in words. realised_mu, planned_mu: mu of what the canary moved, on
+    average, and of the ledger; None where no mu can be had.
+    rule: why bounds go through mu, or may not. allowed_misses: the fewest misses that the proof
+    leaves at each rate of false alarms from 0 to 1, empty where nothing is proved."""
 
     spec: AuditSpec
     title: str
@@ -154,11 +155,11 @@ class Audit:
     most: float
     tests: tuple[Bound, ...]
     canary: str
-    realised: float | None
-    planned: float | None
+    realised_mu: float | None
+    planned_mu: float | None
     rule: str
     guarantee: Guarantee
-    allowed: tuple[float, ...]
+    allowed_misses: tuple[float, ...]
 
     @property
     def best(self) -> Bound:
@@ -182,24 +183,28 @@ class Audit:
         )
 
     @property
-    def lost(self) -> float | None:
+    def lost_epsilon(self) -> float | None:
         """Epsilon of what the canary moved: what the releases gave away of it, at this delta."""
-        return None if self.realised is None else gaussian_epsilon(self.realised, self.spec.delta)
+        return (
+            None
+            if self.realised_mu is None
+            else gaussian_epsilon(self.realised_mu, self.spec.delta)
+        )
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Every epsilon of this audit, each with what it means."""
         return (
-            self._proved,
+            self._proven_figure,
             *self._lost_by_the_canary(),
-            *self._measured(
+            *self._measured_figures(
                 "pair test",
                 phrase(
                     "which of two trainings had the canary; bounds μ: the ε of one Gaussian release"
                     " of it"
                 ),
             ),
-            *self._measured(
+            *self._measured_figures(
                 "error rates",
                 phrase("false alarms and misses at one threshold, whatever the noise"),
             ),
@@ -212,7 +217,7 @@ class Audit:
         )
 
     @property
-    def _proved(self) -> Figure:
+    def _proven_figure(self) -> Figure:
         meaning = (
             phrase("nothing is proved")
             if self.proven is None
@@ -222,17 +227,17 @@ class Audit:
 
     def _lost_by_the_canary(self) -> list[Figure]:
         """None where the releases were not watched."""
-        if self.realised is None or self.planned is None:
+        if self.realised_mu is None or self.planned_mu is None:
             return []
         meaning = phrase(
             "how far it moved the releases, in terms of their noise; no sampling"
             " error; μ is {realised:.3f}, the ledger allows {planned:.3f}",
-            realised=self.realised,
-            planned=self.planned,
+            realised=self.realised_mu,
+            planned=self.planned_mu,
         )
-        return [Figure(phrase("lost by this canary"), "=", self.lost, meaning)]
+        return [Figure(phrase("lost by this canary"), "=", self.lost_epsilon, meaning)]
 
-    def _measured(self, rule: bounds.Rule, meaning: str) -> list[Figure]:
+    def _measured_figures(self, rule: bounds.Rule, meaning: str) -> list[Figure]:
         """The strongest lower bound by a rule; none where the rule found none."""
         bound = self.strongest(rule)
         if bound is None:
@@ -248,34 +253,36 @@ class Audit:
     @property
     def broken(self) -> bool:
         """Whether the measurement contradicts the proof."""
-        return self.proven is not None and self.unit in self.covered and self.lower > self.proven
+        return (
+            self.proven is not None and self.unit in self.covered_units and self.lower > self.proven
+        )
 
     @property
-    def covered(self) -> tuple[str, ...]:
+    def covered_units(self) -> tuple[str, ...]:
         """The canaries that the proof speaks of: what is protected, and what is smaller."""
         order = canary_data.UNITS_IN_ORDER
         return order[
-            : order.index(canary_data.protected(algorithms.find(self.spec.algorithm)())) + 1
+            : order.index(canary_data.protected_unit(algorithms.find(self.spec.algorithm)())) + 1
         ]
 
     @property
     def unit(self) -> str:
         """What the canary was."""
-        return self.spec.unit or self.covered[-1]
+        return self.spec.unit or self.covered_units[-1]
 
     @property
     def protected_unit(self) -> str:
         """What the proof is about, as a guarantee says it."""
         return {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}[
-            self.covered[-1]
+            self.covered_units[-1]
         ]
 
     @property
     def terms(self) -> str:
         """Under which an epsilon of this audit is meant."""
         return (
-            f"delta = {self.spec.delta:.0e}, per {self.protected_unit},"
-            f" {'another value' if self.covered[-1] == 'value' else 'add/remove'}, exact".replace(
+            f"delta = {delta_text(self.spec.delta)}, per {self.protected_unit},"
+            f" {'another value' if self.covered_units[-1] == 'value' else 'add/remove'}, exact".replace(
                 "e-0", "e-"
             )
         )
@@ -286,38 +293,38 @@ class Audit:
             f"95% confidence, {self.spec.runs:,} trainings, which could show {self.most:.1f} at"
             " most"
         )
-        measured = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
+        sentence = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
         if self.proven is None:
-            return f"{self.title}: {measured}; nothing is proved."
-        if self.unit not in self.covered:
+            return f"{self.title}: {sentence}; nothing is proved."
+        if self.unit not in self.covered_units:
             return (
-                f"{self.title}: {measured} for one {self.unit}; what is proved, {self.proven:.2f}"
-                f" ({self.terms}), is for one {self.covered[-1]} only."
+                f"{self.title}: {sentence} for one {self.unit}; what is proved, {self.proven:.2f}"
+                f" ({self.terms}), is for one {self.covered_units[-1]} only."
             )
         if self.broken:
             return (
-                f"{self.title}: {measured}, but the ledger says {self.proven:.2f} ({self.terms}):"
+                f"{self.title}: {sentence}, but the ledger says {self.proven:.2f} ({self.terms}):"
                 " the promise is broken."
             )
-        return f"{self.title}: {measured}, proven at most {self.proven:.2f} ({self.terms})."
+        return f"{self.title}: {sentence}, proven at most {self.proven:.2f} ({self.terms})."
 
 
 def audit(
-    algorithm: str, *, told: Callable[[int, int], None] = lambda done, of: None, **asked: Any
+    algorithm: str, *, tell: Callable[[int, int], None] = lambda count, of: None, **fields: Any
 ) -> Audit:
-    """Attack an algorithm. asked: the other fields of `AuditSpec`. told: called with trainings done
-    and to do.
+    """Attack an algorithm. fields: the other fields of `AuditSpec`. tell: called with trainings
+    done and to do.
 
     Raises BadInput on too few runs, on an algorithm that takes a budget without one, and on a fault
     that it cannot have.
     """
-    spec = AuditSpec.parse(algorithm=algorithm, **asked)
-    return spec.measure(lambda progress: told(progress.step, progress.steps))
+    spec = AuditSpec.parse(algorithm=algorithm, **fields)
+    return spec.measure(lambda progress: tell(progress.step, progress.steps))
 
 
 def attack(
     spec: AuditSpec,
-    attacked: canaries.Attacked,
+    target: canaries.AttackTarget,
     pair: canary_data.Pair,
     report: Report = ignore,
     stopped: Callable[[], bool] = lambda: False,
@@ -333,40 +340,40 @@ def attack(
         inside = place % 2
         with single_threaded_blas:
             kinds[inside].append(
-                attacked.training(pair, bool(inside), np.random.SeedSequence([spec.seed, place]))
+                target.training(pair, bool(inside), np.random.SeedSequence([spec.seed, place]))
             )
         if (now := time.perf_counter()) - last > TELL_EVERY:
             last = now
             report(Progress(place + 1, spec.runs, now - began, ()))
-    return _found(spec, attacked, pair.words, kinds)
+    return _result(spec, target, pair.words, kinds)
 
 
-def _found(
+def _result(
     spec: AuditSpec,
-    attacked: canaries.Attacked,
+    target: canaries.AttackTarget,
     canary: str,
     kinds: tuple[list[canaries.Training], list[canaries.Training]],
 ) -> Audit:
-    guarantee, through_mu = attacked.claimed.guarantee(), attacked.through_mu
-    scores = _scores(attacked, kinds)
-    moved = float(np.mean([training.moved for kind in kinds for training in kind]))
+    guarantee, through_mu = target.algorithm.guarantee(), target.through_mu
+    scores = _scores(target, kinds)
+    squared_mu = float(np.mean([training.squared_mu for kind in kinds for training in kind]))
     return Audit(
         spec,
-        title=attacked.claimed.title + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}"),
-        proven=exactly(attacked.plan, spec.delta) if guarantee.has_epsilon else None,
+        title=target.algorithm.title + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}"),
+        proven=exactly(target.plan, spec.delta) if guarantee.has_epsilon else None,
         most=bounds.most(spec.runs, tuple(scores), spec.delta, through_mu),
-        tests=bounds.judged(scores, spec.delta, through_mu),
+        tests=bounds.bounds_of(scores, spec.delta, through_mu),
         canary=canary,
-        realised=math.sqrt(moved) if through_mu and math.isfinite(moved) else None,
-        planned=mu_of(attacked.plan) if through_mu else None,
-        rule=attacked.rule,
+        realised_mu=math.sqrt(squared_mu) if through_mu and math.isfinite(squared_mu) else None,
+        planned_mu=mu_of(target.plan) if through_mu else None,
+        rule=target.rule,
         guarantee=guarantee,
-        allowed=_allowed(attacked.plan) if guarantee.has_epsilon else (),
+        allowed_misses=_allowed_misses(target.plan) if guarantee.has_epsilon else (),
     )
 
 
 def _scores(
-    attacked: canaries.Attacked, kinds: tuple[list[canaries.Training], list[canaries.Training]]
+    target: canaries.AttackTarget, kinds: tuple[list[canaries.Training], list[canaries.Training]]
 ) -> dict[Attack, bounds.Scores]:
     """Of each attack, without and with the canary.
 
@@ -376,18 +383,18 @@ def _scores(
     absent, present = (np.stack([training.shared for training in kind]) for kind in kinds)
     towards = bounds.direction((absent[:half], present[:half]))
     scores: dict[Attack, bounds.Scores] = {"what is shared": (absent @ towards, present @ towards)}
-    if attacked.released:
+    if target.has_noisy_sums:
         without, within = (np.array([training.ratio for training in kind]) for kind in kinds)
         scores["what is released"] = (without, within)
     return scores
 
 
-def _allowed(plan: Event) -> tuple[float, ...]:
+def _allowed_misses(plan: Event) -> tuple[float, ...]:
     if not normal_form(plan):
         return tuple(1 - rate for rate in rates())
     return tuple(float(rate) for rate in false_negatives(plan, np.array(rates())))
 
 
 def rates() -> tuple[float, ...]:
-    """The rates of false alarms at which `Audit.allowed` stands: finer towards both ends."""
+    """The rates of false alarms at which `Audit.allowed_misses` stands: finer towards both ends."""
     return tuple(float(rate) for rate in (1 - np.cos(np.linspace(0, math.pi, 61))) / 2)

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, vstack
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.audit import canaries
-from dpmf_core.audit.canary_data import Pair, protected
+from dpmf_core.audit.canary_data import Pair, protected_unit
 from dpmf_core.audit.membership_inference import Audit, AuditSpec, attack
 from dpmf_core.data import Data
 from dpmf_core.data.ratings import Ratings
@@ -42,24 +42,24 @@ def audit_on(
     algorithm: str,
     *,
     user: int | None = None,
-    told: Callable[[int, int], None] = lambda done, of: None,
-    **asked: Any,
+    tell: Callable[[int, int], None] = lambda count, of: None,
+    **fields: Any,
 ) -> Audit:
     """Attack an algorithm on these data, all of them, without a split.
 
     user: the number, from 0, of the user (document, image) who is taken out; where None, one more
-    comes in. asked: the other fields of `AuditSpec`. told: called with trainings done and to do.
+    comes in. fields: the other fields of `AuditSpec`. tell: called with trainings done and to do.
     "Lost by this canary" needs few trainings: it has no sampling error. Raises BadInput as `audit`
     does, and on data that the algorithm does not factorise.
     """
     kind = algorithms.find(algorithm)
     _must_suit(kind, data)
-    unit = None if protected(kind()) == "user" else "user"
-    spec = AuditSpec.parse(algorithm=algorithm, unit=unit, **asked)
-    offered = _with_one_more(data, spec.seed) if user is None else (_without(data, user),)
-    attacked = canaries.prepared(
+    unit = None if protected_unit(kind()) == "user" else "user"
+    spec = AuditSpec.parse(algorithm=algorithm, unit=unit, **fields)
+    candidates = _with_one_more(data, spec.seed) if user is None else (_without(data, user),)
+    target = canaries.attack_target(
         spec.algorithm,
-        offered[0].absent.shape,
+        candidates[0].absent.shape,
         spec.epsilon,
         spec.delta,
         dict(spec.parameters),
@@ -67,9 +67,9 @@ def audit_on(
         spec.seed,
     )
     with single_threaded_blas:
-        pair = attacked.furthest(offered)
-    seen = replace(attacked, lens=_lens(pair, spec.seed))
-    return attack(spec, seen, pair, lambda progress: told(progress.step, progress.steps))
+        pair = target.furthest(candidates)
+    view = replace(target, lens=_lens(pair, spec.seed))
+    return attack(spec, view, pair, lambda progress: tell(progress.step, progress.steps))
 
 
 def _must_suit(kind: type[Algorithm], data: Data) -> None:
@@ -126,7 +126,12 @@ def _patterns(columns: int, seed: int) -> dict[str, Array]:
 
 
 def _user(data: Ratings, row: Array, how: str) -> Pair:
-    absent = replace(data, n_users=data.n_users + 1)
+    keys = data.user_keys
+    absent = replace(
+        data,
+        n_users=data.n_users + 1,
+        user_keys=None if keys is None else np.append(keys, np.uint64(0)),
+    )
     values = data.shape.mid_range + data.shape.half_range * row
     present = replace(
         absent,
@@ -143,12 +148,12 @@ def _sample(data: Samples, row: Array, how: str) -> Pair:
     room = data.rows(np.append(np.arange(len(data)), 0))
     row = (row / np.linalg.norm(row)).astype(np.float32)[None]
     absent, present = (
-        replace(room, X=_stacked(data.X, last)) for last in (np.zeros_like(row), row)
+        replace(room, X=_with_row(data.X, last)) for last in (np.zeros_like(row), row)
     )
     return Pair(f"one more {data.unit} in {data.name}, {how}", absent, present)
 
 
-def _stacked(X: Any, row: Array) -> Any:
+def _with_row(X: Any, row: Array) -> Any:
     return csr_array(vstack([X, csr_array(row)])) if is_sparse(X) else np.vstack([X, row])
 
 

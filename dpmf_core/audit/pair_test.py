@@ -44,7 +44,7 @@ SIMULATION_ERROR = 1e-6
 STEP, STEPS = 1 / 256, 1 << 12  # the grid of mu; a bound is rounded down to it
 
 
-def weighted(out: Array, inside: Array) -> Array:
+def weighted_sum(out: Array, inside: Array) -> Array:
     """The sum of weights of right answers (...). out, inside: scores (..., n) without and with
     the canary, of one audit or of many.
     """
@@ -79,11 +79,9 @@ def _weights(pairs: int) -> Array:
 
 
 def _ruled_out(total: int, pairs: int, place: int, error: float) -> bool:
-    reached = int(_reaching(pairs, place)[total])
+    count = int(_reaching(pairs, place)[total])
     limit = (
-        1.0
-        if reached >= DRAWS
-        else float(betaincinv(reached + 1, DRAWS - reached, 1 - SIMULATION_ERROR))
+        1.0 if count >= DRAWS else float(betaincinv(count + 1, DRAWS - count, 1 - SIMULATION_ERROR))
     )
     return limit <= error
 
@@ -108,15 +106,15 @@ def _order(pairs: int) -> Array:
     return np.argsort(_ends(pairs), axis=None, kind="stable")
 
 
-def _looked_up(pairs: int, place: Array, *columns: Array) -> list[Array]:
+def _interpolation(pairs: int, place: Array, *columns: Array) -> list[Array]:
     """Each column, interpolated at the ends (DRAWS, CLASSES); place: where the table's rows lie."""
     ends, order = _ends(pairs), _order(pairs)
-    found = []
+    results = []
     for column in columns:
         values = np.empty(ends.size)
         values[order] = np.interp(ends.ravel()[order], place, column)
-        found.append(values.reshape(ends.shape))
-    return found
+        results.append(values.reshape(ends.shape))
+    return results
 
 
 @functools.lru_cache(256)
@@ -131,7 +129,7 @@ def _reaching(pairs: int, place: int) -> Array:
     theta, sizes, ends = place * STEP / math.sqrt(2), _sizes(pairs), _ends(pairs)
     tau = np.linspace(theta + 9, 0, 40_001)
     right, wrong = ndtr(theta - tau), ndtr(-theta - tau)
-    above, at_end = _looked_up(pairs, right + wrong, right, tau)
+    above, at_end = _interpolation(pairs, right + wrong, right, tau)
     # the value at the end of a class itself
     last = 1 / (1 + np.exp(-2 * theta * at_end))
     before, first = (

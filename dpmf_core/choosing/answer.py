@@ -9,7 +9,7 @@ from functools import cached_property
 
 from dpmf_core import algorithms
 from dpmf_core.choosing.question import GUESS, Question, Runs
-from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.runs.record import Run, RunRecord
 
@@ -53,20 +53,20 @@ def _median(draws: Sequence[float] | None) -> float | None:
 
 def interval(draws: Sequence[float]) -> tuple[float, float]:
     """Student's 95% interval of the mean over draws."""
-    return Paired(tuple(draws)).interval
+    return PairedDifference(tuple(draws)).interval
 
 
 @dataclass(frozen=True)
 class Answer:
     """places: every candidate at every epsilon, all draws. reference: id of the best method without
-    privacy; plain, guessed: its values and those of the trivial one, a draw each.
+    privacy; plain, guesses: its values and those of the trivial one, a draw each.
     """
 
     question: Question
     places: tuple[Place, ...]
     reference: str
     plain: tuple[float, ...]
-    guessed: tuple[float, ...]
+    guesses: tuple[float, ...]
 
     @property
     def metric(self) -> Metric:
@@ -77,15 +77,15 @@ class Answer:
 
     def at(self, epsilon: float) -> list[Place]:
         """The places at an epsilon that keep the constraints, the best first."""
-        found = [it for it in self.places if it.epsilon == epsilon and self.keeps(it)]
-        return sorted(found, key=self._rank)
+        places = [it for it in self.places if it.epsilon == epsilon and self.keeps(it)]
+        return sorted(places, key=self._rank)
 
     def keeps(self, place: Place) -> bool:
         """Whether it keeps the constraints; what a run does not say is not kept."""
-        wanted = self.question
+        question = self.question
         rare, loss = _median(place.rare), _median(place.losses)
-        return (wanted.rare is None or (rare is not None and rare >= wanted.rare)) and (
-            wanted.worst is None or (loss is not None and loss <= wanted.worst)
+        return (question.rare is None or (rare is not None and rare >= question.rare)) and (
+            question.worst is None or (loss is not None and loss <= question.worst)
         )
 
     @cached_property
@@ -93,30 +93,30 @@ class Answer:
         """The Pareto front: the best place of each epsilon that is better than all at smaller
         ones, ascending.
         """
-        found: list[Place] = []
+        places: list[Place] = []
         for epsilon in self.question.epsilons:
             best = next(iter(self.at(epsilon)), None)
-            if best and (not found or self._rank(best) < self._rank(found[-1])):
-                found.append(best)
-        return tuple(found)
+            if best and (not places or self._rank(best) < self._rank(places[-1])):
+                places.append(best)
+        return tuple(places)
 
     def beats_guessing(self, place: Place) -> bool:
         """Whether it is better in every draw, beyond what chance explains."""
         first, second = (
-            [self.metric.sign * it for it in values] for values in (place.values, self.guessed)
+            [self.metric.sign * it for it in values] for values in (place.values, self.guesses)
         )
-        return paired(first, second).clear < 0
+        return compare_pairs(first, second).clear < 0
 
     def enough(self, place: Place) -> bool:
         """Whether it beats guessing, and the median draw is as good as was asked for."""
-        wanted = self.question
+        question = self.question
         if not self.beats_guessing(place):
             return False
-        if wanted.keep is not None:
-            return place.share is not None and place.share >= wanted.keep
-        if wanted.reach is not None:
-            return self._rank(place) <= self.metric.sign * wanted.reach
-        return wanted.spend is not None and place.epsilon <= wanted.spend
+        if question.keep is not None:
+            return place.share is not None and place.share >= question.keep
+        if question.reach is not None:
+            return self._rank(place) <= self.metric.sign * question.reach
+        return question.spend is not None and place.epsilon <= question.spend
 
     @cached_property
     def best(self) -> Place | None:
@@ -143,14 +143,14 @@ class Answer:
         return next(iter(self.at(below[-1])), None) if below else None
 
     @cached_property
-    def gap(self) -> Paired | None:
+    def gap(self) -> PairedDifference | None:
         """The next best's value less the best's, draw by draw; smaller is better in both."""
         if self.best is None or self.next_best is None:
             return None
         first, second = (
             [self.metric.sign * it for it in place.values] for place in (self.next_best, self.best)
         )
-        return paired(first, second)
+        return compare_pairs(first, second)
 
 
 @dataclass(frozen=True)
@@ -158,23 +158,23 @@ class SoFar:
     """Of a question that is still being answered what is finished: the median of each method at
     each epsilon of which all draws are there, by method and ascending epsilon.
 
-    plain, guessed: None until they are there. trained: runs of each method that have finished, and
+    plain, guess: None until they are there. progress: runs of each method that have finished, and
     how many there are.
     """
 
     question: Question
     lines: Mapping[str, tuple[tuple[float, float], ...]]
     plain: float | None
-    guessed: float | None
-    trained: Mapping[str, tuple[int, int]]
+    guess: float | None
+    progress: Mapping[str, tuple[int, int]]
 
 
-def so_far(runs: Runs, finished: Mapping[str, Run]) -> SoFar:
+def so_far(runs: Runs, finished_runs: Mapping[str, Run]) -> SoFar:
     """What the finished runs say, before there is an answer."""
     metric = METRICS[runs.question.metric]
     draws: dict[tuple[str, float | None], list[float | None]] = {}
     for point in runs.points:
-        run = finished.get(point.key)
+        run = finished_runs.get(point.key)
         value = None if run is None else run.record.metric(metric.id)
         draws.setdefault((point.label, runs.epsilon(point)), []).append(value)
     whole = {
@@ -188,38 +188,40 @@ def so_far(runs: Runs, finished: Mapping[str, Run]) -> SoFar:
         )
         for method in runs.methods
     }
-    known = [whole[name, None] for name in runs.plain if (name, None) in whole]
+    plain_values = [whole[name, None] for name in runs.plain if (name, None) in whole]
     plain = None
-    if len(known) == len(runs.plain):
-        plain = min(known, key=lambda value: metric.sign * value)
-    trained = {}
+    if len(plain_values) == len(runs.plain):
+        plain = min(plain_values, key=lambda value: metric.sign * value)
+    progress = {}
     for method in runs.methods:
-        values = [it for (name, _), found in draws.items() if name == method for it in found]
-        trained[method] = (sum(it is not None for it in values), len(values))
-    return SoFar(runs.question, lines, plain, whole.get((GUESS, None)), trained)
+        values = [
+            it for (name, _), place_values in draws.items() if name == method for it in place_values
+        ]
+        progress[method] = (sum(it is not None for it in values), len(values))
+    return SoFar(runs.question, lines, plain, whole.get((GUESS, None)), progress)
 
 
-def answer(runs: Runs, finished: Mapping[str, Run]) -> Answer | None:
+def answer(runs: Runs, finished_runs: Mapping[str, Run]) -> Answer | None:
     """From the finished runs by `Point.key`; None before all have finished."""
-    if any(key not in finished for key in runs.specs):
+    if any(key not in finished_runs for key in runs.specs):
         return None
     draws: dict[tuple[str, float | None], list[RunRecord]] = {}
     for point in runs.points:
         where = (point.label, runs.epsilon(point))
-        draws.setdefault(where, []).append(finished[point.key].record)
+        draws.setdefault(where, []).append(finished_runs[point.key].record)
     question, metric = runs.question, METRICS[runs.question.metric]
     reference = min(
         runs.plain,
         key=lambda name: metric.sign * statistics.median(_values(draws[name, None], metric.id)),
     )
     plain = draws[reference, None]
-    guessed = _values(draws[GUESS, None], metric.id)
+    guesses = _values(draws[GUESS, None], metric.id)
     places = tuple(
-        _place(name, epsilon, draws[name, epsilon], plain, guessed, metric.id)
+        _place(name, epsilon, draws[name, epsilon], plain, guesses, metric.id)
         for epsilon in question.epsilons
         for name in runs.methods
     )
-    return Answer(question, places, reference, _values(plain, metric.id), guessed)
+    return Answer(question, places, reference, _values(plain, metric.id), guesses)
 
 
 def _values(records: Sequence[RunRecord], name: str) -> tuple[float, ...]:
@@ -231,17 +233,17 @@ def _place(
     epsilon: float,
     records: Sequence[RunRecord],
     plain: Sequence[RunRecord],
-    guessed: Sequence[float],
+    guesses: Sequence[float],
     metric: str,
 ) -> Place:
     values, best = _values(records, metric), _values(plain, metric)
     sign = METRICS[metric].sign
-    gains = [sign * (guess - own) for guess, own in zip(guessed, best, strict=True)]
+    gains = [sign * (guess - own) for guess, own in zip(guesses, best, strict=True)]
     shares = None
     if min(gains) > 0:
         shares = tuple(
             sign * (guess - value) / gain
-            for guess, value, gain in zip(guessed, values, gains, strict=True)
+            for guess, value, gain in zip(guesses, values, gains, strict=True)
         )
     return Place(method, epsilon, values, shares, _rare(records, plain), _losses(records, plain))
 
@@ -259,7 +261,7 @@ def _losses(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[f
     """Of each draw the largest loss over quarters by activity and by popularity: both runs of a
     draw have one split, so their quarters are the same.
     """
-    found = []
+    largest = []
     for own, theirs in zip(records, plain, strict=True):
         losses = [
             float(mine["rmse"] or 0) - float(other["rmse"] or 0)
@@ -269,5 +271,5 @@ def _losses(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[f
         ]
         if not losses:
             return None
-        found.append(max(losses))
-    return tuple(found)
+        largest.append(max(losses))
+    return tuple(largest)

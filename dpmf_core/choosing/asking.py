@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dpmf_core.choosing.answer import Answer, answer
 from dpmf_core.choosing.question import Question, Runs
 from dpmf_core.runs import data_access, execution
-from dpmf_core.runs.lookup import stored
+from dpmf_core.runs.lookup import find_stored_run
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
@@ -17,19 +17,19 @@ def ask(
     """The answer. tell: called with how many of how many runs have finished. Raises BadInput."""
     runs = Runs(question, data_access.open_anywhere(question.data).shape)
     store = store or Store()
-    finished: dict[str, Run] = {}
+    finished_runs: dict[str, Run] = {}
     for key, spec in runs.specs.items():
-        finished[key] = _kept(spec, store)
+        finished_runs[key] = _stored_or_run(spec, store)
         if tell is not None:
-            tell(len(finished), len(runs.specs))
-    found = answer(runs, finished)
-    assert found is not None  # every run has finished
-    return found
+            tell(len(finished_runs), len(runs.specs))
+    result = answer(runs, finished_runs)
+    assert result is not None  # every run has finished
+    return result
 
 
-def _kept(spec: RunSpec, store: Store) -> Run:
-    if (found := stored(spec, store)) is not None:
-        return found
-    made = execution.run(spec)
-    store.put(made)
-    return made
+def _stored_or_run(spec: RunSpec, store: Store) -> Run:
+    if (stored_run := find_stored_run(spec, store)) is not None:
+        return stored_run
+    run = execution.run(spec)
+    store.put(run)
+    return run

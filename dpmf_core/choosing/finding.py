@@ -12,7 +12,7 @@ from dpmf_core.choosing.question import Question, Runs
 from dpmf_core.choosing.selection import MethodSelection
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
-from dpmf_core.tuning.private_selection import Selected
+from dpmf_core.tuning.private_selection import SelectionResult
 
 CHOSEN_ON_PUBLIC = "Choosing cost nothing: these data are public or simulated."
 CHOSEN_ON_TWIN = (
@@ -24,8 +24,8 @@ CHOSEN_ON_TWIN = (
 @dataclass(frozen=True)
 class Finding:
     """title: what the data are called. path: how a command names them: an id of the catalogue, or a
-    path with its facts. known: what of private data was taken as public. selected: what left a
-    private selection on the data themselves.
+    path with its facts. assumptions: what of private data was taken as public. selection: what left
+    a private selection on the data themselves.
     """
 
     runs: Runs
@@ -33,8 +33,8 @@ class Finding:
     title: str
     path: str
     public: bool
-    known: tuple[str, ...] = ()
-    selected: Selected | None = None
+    assumptions: tuple[str, ...] = ()
+    selection: SelectionResult | None = None
 
     @property
     def question(self) -> Question:
@@ -43,8 +43,8 @@ class Finding:
     @property
     def headline(self) -> str:
         """What to use, and that a twin was asked where one was."""
-        said = wording.headline(self.answer)
-        return said if self.public else f"{said}, on a simulated twin of your data"
+        text = wording.headline(self.answer)
+        return text if self.public else f"{text}, on a simulated twin of your data"
 
     @property
     def cost(self) -> str:
@@ -52,31 +52,33 @@ class Finding:
         return CHOSEN_ON_PUBLIC if self.public else CHOSEN_ON_TWIN
 
     @property
-    def confirmed(self) -> str:
+    def confirmation(self) -> str:
         """What a private selection on the data themselves said, and its price; '' without one."""
-        found = self.selected
-        if found is None:
+        selection = self.selection
+        if selection is None:
             return ""
-        price = f"On the data themselves a private selection cost ε = {epsilon_text(found.epsilon)}"
-        paid = f"{price} ({found.terms})."
-        if self.question.group > 1 and isinstance(found.spec, MethodSelection):
-            together = epsilon_text(found.spec.group_price(self.question.group))
+        price = (
+            f"On the data themselves a private selection cost ε = {epsilon_text(selection.epsilon)}"
+        )
+        paid = f"{price} ({selection.terms})."
+        if self.question.group > 1 and isinstance(selection.spec, MethodSelection):
+            together = epsilon_text(selection.spec.group_price(self.question.group))
             paid += f" For {self.question.whom} that is ε = {together}."
-        if found.score is None or found.interval is None:
+        if selection.score is None or selection.interval is None:
             return f"{paid} No trial was drawn, so that it named no method."
-        low, high = found.interval
-        winner = algorithms.find(str(found.winner["method"])).title
+        low, high = selection.interval
+        winner = algorithms.find(str(selection.winner["method"])).title
         return (
             f"{paid} It chose {winner}{self._against_twin}. Its predictions are off by about"
-            f" {found.score:.2f} ({low:.2f} to {high:.2f} by the noise that was added,"
+            f" {selection.score:.2f} ({low:.2f} to {high:.2f} by the noise that was added,"
             " but for 5% of its draws; the best of several noisy scores looks a little too good)."
         )
 
     @property
     def method(self) -> str:
         """The method to train: what the data themselves chose, else the answer's; '' without."""
-        if self.selected is not None and self.selected.winner:
-            return str(self.selected.winner["method"])
+        if self.selection is not None and self.selection.winner:
+            return str(self.selection.winner["method"])
         return "" if self.answer.best is None else self.answer.best.method
 
     @property
@@ -108,7 +110,7 @@ class Finding:
             return ""
         epsilon = epsilon_number(question.of_one(best.epsilon))
         parts = ["fit", "--dataset", self.path, "--algorithm", self.method]
-        parts += ["--epsilon", f"{epsilon:.12g}", "--delta", f"{question.delta:g}"]
+        parts += ["--epsilon", f"{epsilon:.12g}", "--delta", repr(question.delta)]
         if question.relation is not Relation.ADD_REMOVE:
             parts += ["--relation", question.relation.value]
         return _program(parts)
@@ -125,7 +127,8 @@ class Finding:
         for name in ("spend", "keep", "reach", "rare", "worst"):
             value = getattr(question, name)
             parts += [] if value is None else [f"--{name}", f"{value:g}"]
-        parts += ["--delta", f"{question.delta:g}", "--draws", str(question.draws)]
+        parts += ["--delta", repr(question.delta), "--draws", str(question.draws)]
+        parts += ["--seed", str(question.seed)]
         parts += ["--every"] if question.every else []
         return _program(parts)
 

@@ -125,7 +125,7 @@ class Runs:
 
     points: by name, each with the epsilon of whom it must protect (None without privacy).
     methods: ids of the candidates; plain: of what has no privacy beside them.
-    refused: titles of what does not suit, and why.
+    refusals: titles of what does not suit, and why.
     """
 
     def __init__(self, question: Question, shape: Any) -> None:
@@ -136,11 +136,11 @@ class Runs:
                 f" {shape.n_items}. Ask for ratings."
             )
         self.question = question
-        self.methods, self.refused = _candidates(question, shape)
+        self.methods, self.refusals = _candidates(question, shape)
         if not self.methods:
             raise BadInput(
                 "No proven private method suits these data: "
-                + " ".join(f"{title}: {why}" for title, why in self.refused.items())
+                + " ".join(f"{title}: {why}" for title, why in self.refusals.items())
             )
         kinds = [algorithms.find(name) for name in self.methods]
         popular = (POPULAR,) * (question.goal == "lists")
@@ -180,25 +180,25 @@ def _methods(ids: Iterable[str]) -> tuple[Method, ...]:
 
 def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
     """Ids of the proven private methods that suit, the quick ones first; and why others do not."""
-    refused: dict[str, str] = {}
-    suited = []
+    refusals: dict[str, str] = {}
+    candidates = []
     for kind in algorithms.of_task("ratings").values():
         if not issubclass(kind, PrivateAlgorithm) or kind.needs_item_features:
             continue
         if kind.trusts_nobody:
-            refused[kind.title] = "it trusts no curator, and errs more than all that trust one."
+            refusals[kind.title] = "it trusts no curator, and errs more than all that trust one."
             continue
         if not question.every and kind.training_cost > QUICK:
-            refused[kind.title] = "it takes longer, and is tried when you refine the answer."
+            refusals[kind.title] = "it takes longer, and is tried when you refine the answer."
             continue
-        if why := _unsuited(question, kind, shape):
-            refused[kind.title] = why
+        if why := _objection(question, kind, shape):
+            refusals[kind.title] = why
         else:
-            suited.append(kind)
-    return tuple(kind.id for kind in sorted(suited, key=lambda it: it.training_cost)), refused
+            candidates.append(kind)
+    return tuple(kind.id for kind in sorted(candidates, key=lambda it: it.training_cost)), refusals
 
 
-def _unsuited(question: Question, kind: type[Algorithm], shape: Any) -> str:
+def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
     """Why a method is no candidate; '' where it is one."""
     epsilon = max(question.epsilons)
     budget = {

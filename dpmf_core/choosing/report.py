@@ -17,7 +17,7 @@ from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.html_report import STYLE
 from dpmf_core.runs.record import provenance
 
-PRINTED = (
+PRINT_STYLE = (
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid #cbd2dc;padding:.5rem}"
     "@media print{body{color:#000;background:#fff;margin:0;max-width:none}h2{break-after:avoid}"
     "table,svg,pre{break-inside:avoid}}"
@@ -29,65 +29,65 @@ AS_READ = (
     " from the file alone."
 )
 HEAD = ("ε", "method", "median", "95%", "gain kept", "of rare items", "worst quarter loses", "")
-CHOSEN, OTHER = "#0072B2", "#8b93a1"
+BEST_TINT, OTHER_TINT = "#0072B2", "#8b93a1"
 
 
-def report(found: Finding) -> str:
+def report(finding: Finding) -> str:
     """The page. Raises nothing: whatever it tells is in the finding."""
-    title, answer = found.headline, found.answer
+    title, answer = finding.headline, finding.answer
     parts = [
         f"<h1>{text(title)}</h1>",
         *(f"<p>{text(sentence)}</p>" for sentence in wording.sentences(answer)),
         figure(answer),
         "<h2>What was asked</h2>",
-        table(["", ""], _asked(found)),
+        table(["", ""], _question_rows(finding)),
         "<h2>What choosing cost, and what training costs</h2>",
-        f"<p>{text(found.cost)} {text(found.confirmed)} {text(found.training)}</p>",
-        *_commands(found),
+        f"<p>{text(finding.cost)} {text(finding.confirmation)} {text(finding.training)}</p>",
+        *_commands(finding),
         "<h2>Every method at every epsilon</h2>",
         table(HEAD, _rows(answer)),
-        f"<p>{text(_explained(found))}</p>",
+        f"<p>{text(_explanation(finding))}</p>",
     ]
     body = "\n".join(parts)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
-        f"<title>{text(title)}</title><style>{STYLE}{PRINTED}</style><body>{body}</body></html>"
+        f"<title>{text(title)}</title><style>{STYLE}{PRINT_STYLE}</style><body>{body}</body></html>"
     )
 
 
-def _asked(found: Finding) -> list[tuple[str, str]]:
-    question, made = found.question, provenance()
-    tried = "these data" if found.public else f"a simulated twin, {question.data.id}"
+def _question_rows(finding: Finding) -> list[tuple[str, str]]:
+    question, origin = finding.question, provenance()
+    trial_data = "these data" if finding.public else f"a simulated twin, {question.data.id}"
     rows = [
-        ("data", found.title + ("" if found.public else " (private)")),
-        ("tried on", tried),
+        ("data", finding.title + ("" if finding.public else " (private)")),
+        ("tried on", trial_data),
         ("must protect", question.whom),
         ("asked for", wish(question)),
         ("is for", "ratings" if question.goal == "ratings" else "lists of 20"),
         ("δ", delta_text(question.delta)),
         ("draws of split and noise", str(question.draws)),
-        ("made (UTC)", made["created"]),
-        ("versions", ", ".join(f"{name} {it}" for name, it in made["versions"].items())),
+        ("made (UTC)", origin["created"]),
+        ("versions", ", ".join(f"{name} {it}" for name, it in origin["versions"].items())),
     ]
     if question.rare is not None:
         rows.insert(5, ("of rare items", f"keeps at least {question.rare:.0%} of Recall@20"))
     if question.worst is not None:
         rows.insert(5, ("worst quarter", f"loses at most {question.worst:g} in RMSE"))
-    if found.known:
-        rows.insert(2, ("taken as public or declared", ", ".join(found.known)))
+    if finding.assumptions:
+        rows.insert(2, ("taken as public or declared", ", ".join(finding.assumptions)))
     return rows
 
 
-def _commands(found: Finding) -> list[str]:
-    trained = ["<h2>Train it</h2>", f"<pre>{text(found.train)}</pre>"] if found.train else []
-    if trained and not found.public:
-        trained.append(f"<p>{AS_READ}</p>")
-    return [*trained, "<h2>Find the answer again</h2>", f"<pre>{text(found.again)}</pre>"]
+def _commands(finding: Finding) -> list[str]:
+    training = ["<h2>Train it</h2>", f"<pre>{text(finding.train)}</pre>"] if finding.train else []
+    if training and not finding.public:
+        training.append(f"<p>{AS_READ}</p>")
+    return [*training, "<h2>Find the answer again</h2>", f"<pre>{text(finding.again)}</pre>"]
 
 
 def _rows(answer: Answer) -> list[tuple[str, ...]]:
     metric = answer.metric
-    ranked = sorted(answer.places, key=lambda it: (it.epsilon, metric.sign * it.value))
+    places = sorted(answer.places, key=lambda it: (it.epsilon, metric.sign * it.value))
     return [
         (
             budget_text(place.epsilon),
@@ -99,7 +99,7 @@ def _rows(answer: Answer) -> list[tuple[str, ...]]:
             "" if place.losses is None else f"{statistics.median(place.losses):.3f}",
             _note(answer, place),
         )
-        for place in ranked
+        for place in places
     ]
 
 
@@ -109,17 +109,19 @@ def _note(answer: Answer, place: Place) -> str:
     return "on the Pareto front" if place in answer.front else ""
 
 
-def _explained(found: Finding) -> str:
-    answer = found.answer
-    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guessed))
+def _explanation(finding: Finding) -> str:
+    answer = finding.answer
+    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guesses))
     metric, reference = answer.metric, algorithms.find(answer.reference).title
-    refused = " ".join(f"{title} was not tried: {why}" for title, why in found.runs.refused.items())
+    refusals = " ".join(
+        f"{title} was not tried: {why}" for title, why in finding.runs.refusals.items()
+    )
     return (
         f"{metric.title} of the median draw; 95%: Student's interval of the mean over draws."
         f" Without privacy {reference} has {metric.text(plain)}, guessing {metric.text(guess)}. The"
         " methods are proven for a whole person, and every release is accounted exactly. Rare"
         " items: the half with the fewest ratings. Worst quarter: of people by activity, of items"
-        f" by popularity. {refused}"
+        f" by popularity. {refusals}"
     )
 
 
@@ -131,7 +133,7 @@ def figure(answer: Answer) -> str:
     lines: dict[str, list[Place]] = {}
     for place in sorted(answer.places, key=lambda it: it.epsilon):
         lines.setdefault(place.method, []).append(place)
-    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guessed))
+    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guesses))
     values = [place.value for places in lines.values() for place in places]
     low, high = min(*values, plain, guess), max(*values, plain, guess)
     first, last = (math.log(answer.question.epsilons[at]) for at in (0, -1))
@@ -143,46 +145,46 @@ def figure(answer: Answer) -> str:
     def y(value: float) -> float:
         return HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (value - low) / max(high - low, 1e-12)
 
-    chosen = answer.best.method if answer.best else ""
-    drawn = [_level(y(plain), "no privacy", ""), _level(y(guess), "guessing", "6 4")]
+    best_method = answer.best.method if answer.best else ""
+    shapes = [_level(y(plain), "no privacy", ""), _level(y(guess), "guessing", "6 4")]
     for method, places in lines.items():
         points = " ".join(f"{x(it.epsilon):.1f},{y(it.value):.1f}" for it in places)
-        tint, width = (CHOSEN, 4) if method == chosen else (OTHER, 1.2)
-        drawn.append(
+        tint, width = (BEST_TINT, 4) if method == best_method else (OTHER_TINT, 1.2)
+        shapes.append(
             f'<polyline fill="none" stroke="{tint}" stroke-width="{width}" points="{points}"/>'
         )
-    drawn += _names(lines, chosen, y)
-    drawn += [
+    shapes += _names(lines, best_method, y)
+    shapes += [
         _word(x(it), HEIGHT - 10, budget_text(it), "middle") for it in answer.question.epsilons
     ]
-    drawn += [_word(4, y(it) + 4, answer.metric.text(it)) for it in (low, high)]
-    drawn.append(_word(WIDTH - RIGHT + 24, HEIGHT - 10, "ε, total"))
+    shapes += [_word(4, y(it) + 4, answer.metric.text(it)) for it in (low, high)]
+    shapes.append(_word(WIDTH - RIGHT + 24, HEIGHT - 10, "ε, total"))
     if answer.best:
         at = answer.best
-        drawn.append(
+        shapes.append(
             f'<circle cx="{x(at.epsilon):.1f}" cy="{y(at.value):.1f}" r="9" fill="none"'
-            f' stroke="{CHOSEN}" stroke-width="3"/>'
+            f' stroke="{BEST_TINT}" stroke-width="3"/>'
         )
     label = text(f"{answer.metric.title} against epsilon. {wording.headline(answer)}")
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
-    return f'<svg {size} role="img" aria-label="{label}">{"".join(drawn)}</svg>'
+    return f'<svg {size} role="img" aria-label="{label}">{"".join(shapes)}</svg>'
 
 
 def _names(
-    lines: Mapping[str, Sequence[Place]], chosen: str, y: Callable[[float], float]
+    lines: Mapping[str, Sequence[Place]], best_method: str, y: Callable[[float], float]
 ) -> list[str]:
     """Each line's name at its end, moved apart where they would touch."""
-    drawn, last = [], -math.inf
+    shapes, last = [], -math.inf
     for method, places in sorted(lines.items(), key=lambda it: y(it[1][-1].value)):
         last = max(y(places[-1].value) + 4, last + 14)
-        tint = CHOSEN if method == chosen else "currentColor"
-        drawn.append(_word(WIDTH - RIGHT + 8, last, places[0].title, tint=tint))
-    return drawn
+        tint = BEST_TINT if method == best_method else "currentColor"
+        shapes.append(_word(WIDTH - RIGHT + 8, last, places[0].title, tint=tint))
+    return shapes
 
 
 def _level(at: float, name: str, dash: str) -> str:
     return (
-        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}" stroke="{OTHER}"'
+        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}" stroke="{OTHER_TINT}"'
         f' stroke-dasharray="{dash}"/>' + _word(LEFT + 4, at - 4, name)
     )
 

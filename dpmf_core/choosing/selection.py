@@ -75,10 +75,10 @@ class MethodSelection(PrivateSelection):
             seed=seed,
         )
 
-    def _told(self, made: Run) -> dict[str, Value]:
-        return {"method": made.spec.algorithm}
+    def _choice(self, winner: Run) -> dict[str, Value]:
+        return {"method": winner.spec.algorithm}
 
-    def exported(self, public: bool) -> dict[str, Any]:
+    def export(self, public: bool) -> dict[str, Any]:
         spec = self.model_dump(mode="json")
         if not public:
             spec["data_set"]["id"] = file_of(spec["data_set"]["id"])

@@ -22,7 +22,7 @@ def headline(answer: Answer) -> str:
     best = answer.best
     if best is None:
         return _none(answer)
-    return f"Use {best.title} at ε = {budget_text(best.epsilon)}: {_kept(answer, best)}"
+    return f"Use {best.title} at ε = {budget_text(best.epsilon)}: {_gain_words(answer, best)}"
 
 
 def sentences(answer: Answer) -> list[str]:
@@ -30,11 +30,11 @@ def sentences(answer: Answer) -> list[str]:
     best = answer.best
     if best is None:
         return [it for it in (_closest(answer), _levels(answer), MORE) if it]
-    found = [_between(answer, best), _levels(answer, best), _rival(answer), _less(answer)]
-    return [it for it in found if it]
+    parts = [_between(answer, best), _levels(answer, best), _rival(answer), _less(answer)]
+    return [it for it in parts if it]
 
 
-def _kept(answer: Answer, place: Place) -> str:
+def _gain_words(answer: Answer, place: Place) -> str:
     if place.share is None:
         return f"{answer.metric.title} {answer.metric.text(place.value)}"
     if place.share <= 0:
@@ -64,7 +64,7 @@ def _may_miss(answer: Answer, low: float) -> str:
 
 def _levels(answer: Answer, place: Place | None = None) -> str:
     """The metric with privacy, without it, and by guessing."""
-    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guessed))
+    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guesses))
     text = answer.metric.text
     if answer.question.goal == "lists":
         own = f"{place.value:.0%} with privacy, " if place else ""
@@ -83,11 +83,11 @@ def _rival(answer: Answer) -> str:
     other, gap = answer.next_best, answer.gap
     if other is None or gap is None:
         return ""
-    named = f"Next best at the same ε: {other.title}"
-    kept = "" if other.share is None else f", which keeps {max(other.share, 0):.0%}"
+    name = f"Next best at the same ε: {other.title}"
+    share = "" if other.share is None else f", which keeps {max(other.share, 0):.0%}"
     if gap.clear > 0:
-        return f"{named}{kept}; it is behind in each of the {len(gap.differences)} draws."
-    return f"{named}{kept}; over {len(gap.differences)} draws the two cannot be told apart."
+        return f"{name}{share}; it is behind in each of the {len(gap.differences)} draws."
+    return f"{name}{share}; over {len(gap.differences)} draws the two cannot be told apart."
 
 
 def _less(answer: Answer) -> str:
@@ -98,8 +98,8 @@ def _less(answer: Answer) -> str:
     at = f"At ε = {budget_text(cheaper.epsilon)} {which}"
     if best.share is None or cheaper.share is None:
         return f"{at} has {answer.metric.title} {answer.metric.text(cheaper.value)}."
-    lost = round(100 * best.share) - round(100 * cheaper.share)
-    points = "1 point" if lost == 1 else f"{lost} points"
+    loss = round(100 * best.share) - round(100 * cheaper.share)
+    points = "1 point" if loss == 1 else f"{loss} points"
     return f"{at} keeps {max(cheaper.share, 0):.0%}: {points} less."
 
 

@@ -17,7 +17,7 @@ from dpmf_core.cli.lazy_group import LazyGroup, Place
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.serving.requesters import OPERATOR, asking
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130
 
 
 PLACES = {
@@ -140,19 +140,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Nothing that a person can cause ends in a traceback."""
     try:
         with asking(OPERATOR):  # whoever has the machine's command line runs what is on it
-            code = program.main(arguments, prog_name=_name(), standalone_mode=False) or DONE
+            code = program.main(arguments, prog_name=_name(), standalone_mode=False) or EXIT_OK
         _flush()
         return code
     except click.ClickException as error:
         with contextlib.suppress(OSError):
             error.show()
-        return BAD_INPUT
+        return EXIT_BAD_INPUT
     except BadInput as error:
-        return _said(str(error), BAD_INPUT)
+        return _print_error(str(error), EXIT_BAD_INPUT)
     except (click.Abort, KeyboardInterrupt, Cancelled) as error:
-        return _said(str(error) or interrupts.SENTENCE, INTERRUPTED)
+        return _print_error(str(error) or interrupts.SENTENCE, EXIT_INTERRUPT)
     except Exception as error:
-        return _failed(error)
+        return _failure_code(error)
 
 
 def _name() -> str:
@@ -160,38 +160,38 @@ def _name() -> str:
     return "dpmf" if Path(sys.argv[0]).stem == "dpmf" else "python -m dpmf_core"
 
 
-def _failed(error: Exception) -> int:
+def _failure_code(error: Exception) -> int:
     """The exit code of what went wrong in another way, once it is said.
 
     Raises the error itself under DPMF_DEBUG.
     """
-    if isinstance(error, OSError) and (refused := _refused()) is not None:
-        if refused.errno == errno.EPIPE:  # whoever read it has left
-            return FAILED
-        return _said(
-            f"Standard output takes no more ({refused.strerror}); what was printed is not"
+    if isinstance(error, OSError) and (output_error := _output_error()) is not None:
+        if output_error.errno == errno.EPIPE:  # whoever read it has left
+            return EXIT_FAILURE
+        return _print_error(
+            f"Standard output takes no more ({output_error.strerror}); what was printed is not"
             " complete.",
-            FAILED,
+            EXIT_FAILURE,
         )
     if os.environ.get("DPMF_DEBUG"):
         raise error
-    return _said(
+    return _print_error(
         f"{type(error).__name__}: {error}\nThis should not happen. DPMF_DEBUG=1 shows where it"
         " did.",
-        FAILED,
+        EXIT_FAILURE,
     )
 
 
-def _refused() -> OSError | None:
+def _output_error() -> OSError | None:
     """Why standard output takes no more, asked with a line break; None where it does.
 
     It goes nowhere then, so that its flush at the end is silent.
     """
     try:
         print(flush=True)
-    except OSError as refused:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return refused
+        return error
     return None
 
 
@@ -200,7 +200,7 @@ def _flush() -> None:
         sys.stdout.flush()
 
 
-def _said(message: str, code: int) -> int:
+def _print_error(message: str, code: int) -> int:
     # where standard error takes nothing either, the exit code is all that can be told
     with contextlib.suppress(OSError):
         click.echo(message, err=True)

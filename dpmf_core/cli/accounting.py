@@ -123,19 +123,19 @@ def account(**options: Any) -> None:
         if not isinstance(event, Event):
             click.echo(_of_another_kind(event, options))
             return
-        costed = _of_event(event, options)
+        cost = _of_event(event, options)
     elif options["algorithm"]:
-        costed = _plan(options)
+        cost = _plan(options)
     elif options["epsilon"] is not None:
-        costed = _noise_for(options)
+        cost = _noise_for(options)
     else:
-        costed = _composed(options)
-    group = _group(costed, options["group_size"], Relation(options["relation"]))
-    click.echo(to_json(_json(costed, group)) if options["as_json"] else _words(costed, group))
+        cost = _cost_of_releases(options)
+    group = _group(cost, options["group_size"], Relation(options["relation"]))
+    click.echo(to_json(_json(cost, group)) if options["as_json"] else _words(cost, group))
 
 
 @dataclass(frozen=True)
-class _Costed:
+class _Cost:
     """What a composition costs. facts: what else its JSON says; first: the line above."""
 
     privacy: PrivacyRecord
@@ -152,22 +152,22 @@ class _Group:
     epsilon: float
 
 
-def _group(costed: _Costed, size: int | None, relation: Relation) -> _Group | None:
-    privacy = costed.privacy
+def _group(cost: _Cost, size: int | None, relation: Relation) -> _Group | None:
+    privacy = cost.privacy
     if not size or privacy.epsilon.exact is None or privacy.delta is None:
         return None
     try:
-        return _Group(size, group_epsilon(costed.event, privacy.delta, relation, size))
+        return _Group(size, group_epsilon(cost.event, privacy.delta, relation, size))
     except UnsupportedEvent as why:
         raise BadInput(f"{why} Leave out --group-size.") from None
 
 
-def _json(costed: _Costed, group: _Group | None) -> dict[str, Any]:
+def _json(cost: _Cost, group: _Group | None) -> dict[str, Any]:
     beside = {} if group is None else {"group": asdict(group)}
     return {
-        **costed.facts,
-        **costed.privacy.model_dump(mode="json"),
-        EVENT: _dp_event_of(costed.privacy),
+        **cost.facts,
+        **cost.privacy.model_dump(mode="json"),
+        EVENT: _dp_event_of(cost.privacy),
         **beside,
     }
 
@@ -180,14 +180,14 @@ def _dp_event_of(privacy: PrivacyRecord) -> dict[str, Any] | None:
         return None
 
 
-def _words(costed: _Costed, group: _Group | None) -> str:
-    record, more = costed.privacy, []
+def _words(cost: _Cost, group: _Group | None) -> str:
+    record, more = cost.privacy, []
     if group is not None and record.delta is not None:
         more = [
             f"a group of {group.size:,} {record.guarantee.unit}s: epsilon ="
             f" {epsilon_text(group.epsilon)} (delta = {delta_text(record.delta)}, {record.rule})"
         ]
-    return costed.first + privacy_words.privacy(record, *more)
+    return cost.first + privacy_words.privacy(record, *more)
 
 
 def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Budget:
@@ -212,18 +212,18 @@ def _of_another_kind(event: Any, options: dict[str, Any]) -> str:
             "Groups are accounted for Gaussian and Laplace noise. Leave out --group-size."
         )
     try:
-        found = dp_event_epsilon(event, delta)
+        epsilon = dp_event_epsilon(event, delta)
     except UnsupportedEvent as why:
         raise BadInput(str(why)) from None
     if options["as_json"]:
-        return to_json({"epsilon": found, "delta": delta, EVENT: dp_event_to_json(event)})
+        return to_json({"epsilon": epsilon, "delta": delta, EVENT: dp_event_to_json(event)})
     return (
-        f"epsilon = {epsilon_text(found)} (delta = {delta_text(delta)}), by the accountants of"
+        f"epsilon = {epsilon_text(epsilon)} (delta = {delta_text(delta)}), by the accountants of"
         " dp_accounting, provided that every release is listed as it was"
     )
 
 
-def _composed(options: dict[str, Any]) -> _Costed:
+def _cost_of_releases(options: dict[str, Any]) -> _Cost:
     if not options["releases"]:
         raise BadInput(
             "Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find"
@@ -232,11 +232,11 @@ def _composed(options: dict[str, Any]) -> _Costed:
     return _of_event(sequence(*(_release(text) for text in options["releases"])), options)
 
 
-def _of_event(event: Event, options: dict[str, Any]) -> _Costed:
+def _of_event(event: Event, options: dict[str, Any]) -> _Cost:
     """What was listed, at the delta that was given."""
     _within_reach(event)
     budget = _budget(options, 1.0, options["delta"])
-    return _Costed(PrivacyRecord.of(normal_form(event), event, budget, BY_HAND), event)
+    return _Cost(PrivacyRecord.of(normal_form(event), event, budget, BY_HAND), event)
 
 
 def _within_reach(event: Event) -> None:
@@ -275,7 +275,7 @@ def _release(text: str, factor: float = 1.0) -> Event:
     return Repeat(KINDS[kind](factor * float(z), "release"), int(count))
 
 
-def _noise_for(options: dict[str, Any]) -> _Costed:
+def _noise_for(options: dict[str, Any]) -> _Cost:
     """The noise multiplier at which the releases cost just epsilon; of several, the factor on
     their given Z.
     """
@@ -289,7 +289,7 @@ def _noise_for(options: dict[str, Any]) -> _Costed:
     level = calibrate(plan, budget)
     event = plan(level)
     _within_reach(event)
-    return _Costed(
+    return _Cost(
         PrivacyRecord.of(normal_form(event), event, budget, BY_HAND),
         event,
         {"noise_multiplier": level, "count": total},
@@ -297,12 +297,12 @@ def _noise_for(options: dict[str, Any]) -> _Costed:
     )
 
 
-def _plan(options: dict[str, Any]) -> _Costed:
+def _plan(options: dict[str, Any]) -> _Cost:
     """An algorithm's plan on a declared public shape."""
     from dpmf_core import algorithms  # what runs need: a composition needs none of it
     from dpmf_core.runs.planning import prepare_for_shape
     from dpmf_core.runs.specification import RunSpec
-    from dpmf_core.runs.sweep import typed
+    from dpmf_core.runs.sweep import typed_parameters
 
     kind = algorithms.find(options["algorithm"])
     texts = pairs(options["params"], "--param")
@@ -316,7 +316,10 @@ def _plan(options: dict[str, Any]) -> _Costed:
         )
     ready = prepare_for_shape(
         RunSpec.parse(
-            data={"id": "-"}, algorithm=kind.id, parameters=typed(kind, texts), budget=budget
+            data={"id": "-"},
+            algorithm=kind.id,
+            parameters=typed_parameters(kind, texts),
+            budget=budget,
         ),
         shape,
     )
@@ -326,7 +329,7 @@ def _plan(options: dict[str, Any]) -> _Costed:
         "level": ready.level,
     }
     privacy = PrivacyRecord.of(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
-    return _Costed(privacy, ready.plan, facts)
+    return _Cost(privacy, ready.plan, facts)
 
 
 def _shape(options: dict[str, Any]) -> "Shape":

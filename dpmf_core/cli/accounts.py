@@ -96,9 +96,9 @@ def figure(account: Account) -> str:
             f"delta = {delta_text(total.delta)}, per {total.unit},"
             f" {neighbours(total.unit, total.relation)}, {total.rule}"
         )
-    allowed = f" of {budget.epsilon:.2f}" if budget else ""
+    limit = f" of {budget.epsilon:.2f}" if budget else ""
     return (
-        f"Drawn from these data so far: epsilon = {epsilon_text(total.epsilon)}{allowed} ({terms})."
+        f"Drawn from these data so far: epsilon = {epsilon_text(total.epsilon)}{limit} ({terms})."
     )
 
 
@@ -118,15 +118,15 @@ def _words(account: Account) -> str:
         ]
         for line in lines
     ]
-    uncovered = account.total.uncovered
+    n_uncovered = account.total.n_uncovered
     raw = (
         f"Errors of {sum(line.times for line in lines)} runs were computed on the raw data: they"
         " have no epsilon, and the total does not cover them."
     )
     more = (
-        f" Nor does it cover what {uncovered} of them released, for which nothing is proved per"
+        f" Nor does it cover what {n_uncovered} of them released, for which nothing is proved per"
         f" {account.total.unit}."
-        if uncovered
+        if n_uncovered
         else ""
     )
     table = tables.table(

@@ -6,10 +6,11 @@ import click
 
 from dpmf_core.administration import control_socket, overview, permissions
 from dpmf_core.cli import tables
+from dpmf_core.cli.stored_run import whole_key
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.store import Store, to_json
-from dpmf_core.serving.settings import WITHOUT_LIMIT, listed
+from dpmf_core.serving.settings import WITHOUT_LIMIT, setting_rows
 
 
 @click.group(invoke_without_command=True)
@@ -19,8 +20,8 @@ def admin(context: click.Context, as_json: bool) -> None:
     """The servers that run on this data folder: sessions, queue, memory, store."""
     if context.invoked_subcommand is not None:
         return
-    found = [_whole(answer) for answer in control_socket.ask({"do": "show"})]
-    click.echo(to_json(found) if as_json else "\n\n".join(_text(server) for server in found))
+    servers = [_whole(answer) for answer in control_socket.ask({"do": "show"})]
+    click.echo(to_json(servers) if as_json else "\n\n".join(_text(server) for server in servers))
 
 
 def _whole(answer: dict[str, Any]) -> dict[str, Any]:
@@ -75,20 +76,19 @@ def stop(run: str, as_json: bool) -> None:
     The first characters of RUN are enough.
     """
     answers = control_socket.ask({"do": "stop", "run": run})
-    stopped = [answer["stopped"] for answer in answers if "stopped" in answer]
-    if not stopped:
+    stopped_runs = [answer["stopped"] for answer in answers if "stopped" in answer]
+    if not stopped_runs:
         _whole(answers[0])
     click.echo(
-        to_json({"stopped": stopped})
+        to_json({"stopped": stopped_runs})
         if as_json
-        else "\n".join(f"Stopped {words}." for words in stopped)
+        else "\n".join(f"Stopped {words}." for words in stopped_runs)
     )
 
 
 def _pin(name: str, pinned: bool, as_json: bool) -> None:
     store = Store()
-    keys = [row["key"] for row in store.rows() if name and row["key"].startswith(name)]
-    whole = keys[0] if len(keys) == 1 else name
+    whole = whole_key(store, name)
     permissions.pin(store, whole, pinned)
     click.echo(
         to_json({"name": whole, "pinned": pinned})
@@ -117,7 +117,7 @@ def unpin(name: str, as_json: bool) -> None:
 @json_option
 def settings(as_json: bool) -> None:
     """Every setting of a server: its value, where that comes from, what it means."""
-    rows = listed()
+    rows = setting_rows()
     if as_json:
         click.echo(to_json(rows))
         return

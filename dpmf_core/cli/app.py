@@ -10,7 +10,7 @@ import click
 
 from dpmf_core.errors import BadInput
 
-INSTALLED = "dpmf_app"
+APP_PACKAGE = "dpmf_app"
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -31,9 +31,9 @@ def script() -> Path:
     """The app's script: of the installed package, or beside the core in a clone. Raises
     BadInput.
     """
-    found = importlib.util.find_spec(INSTALLED)
-    installed = found.submodule_search_locations if found else None
-    folders = [*map(Path, installed or ()), Path(__file__).parents[2]]
+    package = importlib.util.find_spec(APP_PACKAGE)
+    locations = package.submodule_search_locations if package else None
+    folders = [*map(Path, locations or ()), Path(__file__).parents[2]]
     for folder in folders:
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():
             return folder / "app.py"

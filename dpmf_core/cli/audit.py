@@ -1,6 +1,5 @@
 """`audit`: an attack beside the proof."""
 
-import csv
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +14,12 @@ from dpmf_core.cli.privacy_options import pairs, param_option
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import Data
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import require_parent
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.spreadsheets import harmless_row
+from dpmf_core.runs.spreadsheets import write_csv
 from dpmf_core.runs.store import Store, to_json
-from dpmf_core.runs.sweep import typed
+from dpmf_core.runs.sweep import typed_parameters
 
 if TYPE_CHECKING:  # it loads the compiled kernels
     from dpmf_core.audit.membership_inference import Audit
@@ -84,7 +84,7 @@ def audit(
     dataset: str | None,
     user: int | None,
     as_json: bool,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """A measured lower bound on epsilon beside the proven one, on a small simulated set with a
     worst-case user or sample, or on data of yours.
@@ -93,28 +93,37 @@ def audit(
         raise BadInput("audit needs --algorithm ID, or --every for all that is proved.")
     if dataset is None and user is not None:
         raise BadInput("--user is one of the users of a data set: name it with --dataset.")
-    if dataset is not None and out is not None:
-        raise BadInput("--out is for the table of --every. Leave it out with --dataset.")
+    if out is not None and not every:
+        raise BadInput("--out is for the table of --every.")
     if every:
         if dataset is not None:
             raise BadInput("--every is a table of simulated sets. Leave --dataset out.")
-        _all(epsilon, asked, out, as_json)
+        if params or options["fault"] != "none" or options["unit"]:
+            raise BadInput(
+                "--every attacks each method with its defaults, and each fault once: leave --param,"
+                " --fault and --unit out."
+            )
+        if out is not None:
+            require_parent(out, "--out")
+        _all(epsilon, options, out, as_json)
         return
     from dpmf_core.audit.audit_table import as_record
     from dpmf_core.audit.own_data import RAW
 
-    given: dict[str, Any] = typed(algorithm_of(str(algorithm)), pairs(params, "--param"))
-    asked |= {"epsilon": epsilon, "parameters": given}
-    data = None if dataset is None else _opened(dataset, str(algorithm), as_json)
-    with tqdm(total=asked["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
-        found = _attacked(
-            str(algorithm), data, user, lambda done, _: bar.update(done - bar.n), asked
+    parameters: dict[str, Any] = typed_parameters(
+        algorithm_of(str(algorithm)), pairs(params, "--param")
+    )
+    options |= {"epsilon": epsilon, "parameters": parameters}
+    data = None if dataset is None else _audit_data(dataset, str(algorithm), as_json)
+    with tqdm(total=options["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
+        result = _run_audit(
+            str(algorithm), data, user, lambda count, _: bar.update(count - bar.n), options
         )
-    lines = _lines(found) + ([] if data is None or data.public else ["", RAW])
-    click.echo(to_json(as_record(found)) if as_json else "\n".join(lines))
+    lines = _lines(result) + ([] if data is None or data.public else ["", RAW])
+    click.echo(to_json(as_record(result)) if as_json else "\n".join(lines))
 
 
-def _opened(dataset: str, algorithm: str, as_json: bool) -> Data:
+def _audit_data(dataset: str, algorithm: str, as_json: bool) -> Data:
     """Raises BadInput where raw figures of private data would leave as JSON."""
     data = open_data(RunSpec.parse(data={"id": dataset}, algorithm=algorithm).data)
     if as_json and not data.public:
@@ -122,37 +131,37 @@ def _opened(dataset: str, algorithm: str, as_json: bool) -> Data:
     return data
 
 
-def _attacked(
+def _run_audit(
     algorithm: str,
     data: Data | None,
     user: int | None,
-    told: Callable[[int, int], None],
-    asked: dict[str, Any],
+    progress: Callable[[int, int], None],
+    options: dict[str, Any],
 ) -> "Audit":
     from dpmf_core.audit.membership_inference import audit as on_simulated_data
     from dpmf_core.audit.own_data import audit_on
 
     if data is None:
-        return on_simulated_data(algorithm, told=told, **asked)
-    unit = asked.pop("unit")
+        return on_simulated_data(algorithm, tell=progress, **options)
+    unit = options.pop("unit")
     if unit not in (None, "user"):
         raise BadInput(f"On given data the canary is a whole user. Got the unit {unit!r}.")
-    return audit_on(data, algorithm, user=user, told=told, **asked)
+    return audit_on(data, algorithm, user=user, tell=progress, **options)
 
 
-def _lines(found: "Audit") -> list[str]:
+def _lines(result: "Audit") -> list[str]:
     """The sentence, then every figure with its meaning."""
-    rows = [[figure.name, figure.words, figure.meaning] for figure in found.figures]
+    rows = [[figure.name, figure.words, figure.meaning] for figure in result.figures]
     return [
-        found.words,
+        result.words,
         "",
         tables.table(["", "epsilon", "what it means"], rows),
         "",
-        f"The canary: {found.canary}. {found.rule}",
+        f"The canary: {result.canary}. {result.rule}",
     ]
 
 
-def _all(epsilon: float | None, asked: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _all(epsilon: float | None, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """The table of proofs and what an attack finds, and of faults."""
     from dpmf_core.audit.audit_table import as_record, table_specs
     from dpmf_core.engine.executor import Engine
@@ -164,18 +173,13 @@ def _all(epsilon: float | None, asked: dict[str, Any], out: Path | None, as_json
     try:
         jobs = [
             engine.measure(spec)
-            for spec in table_specs(epsilon, asked["delta"], asked["runs"], asked["seed"])
+            for spec in table_specs(epsilon, options["delta"], options["runs"], options["seed"])
         ]
         for job in tqdm(jobs, unit="audit", file=sys.stderr, disable=None):
             audits.append(job.result())
     finally:
         engine.close()
     rows = [_row(it) for it in audits]
-    if out is not None:
-        with out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(harmless_row(rows[0])))
-            writer.writeheader()
-            writer.writerows(map(harmless_row, rows))
     names = [
         "algorithm",
         "fault",
@@ -194,34 +198,36 @@ def _all(epsilon: float | None, asked: dict[str, Any], out: Path | None, as_json
         for row in rows
     ]
     click.echo(to_json([as_record(it) for it in audits]) if as_json else tables.table(names, cells))
+    if out is not None:
+        write_csv(out, rows)
 
 
-def _row(found: "Audit") -> dict[str, Any]:
+def _row(result: "Audit") -> dict[str, Any]:
     """An audit as a row of the table; lower bounds are rounded down."""
     from dpmf_core.audit.canaries import rounded
 
-    spec = found.spec
+    spec = result.spec
 
-    def shown(rule: str) -> float | None:
+    def bound_by(rule: str) -> float | None:
         return max(
-            (rounded(test.epsilon) for test in found.tests if test.rule == rule),
+            (rounded(test.epsilon) for test in result.tests if test.rule == rule),
             default=None,
         )
 
     return {
         "algorithm": spec.algorithm,
         "fault": spec.fault,
-        "unit": found.unit,
-        "status": str(found.guarantee.status),
+        "unit": result.unit,
+        "status": str(result.guarantee.status),
         "threshold": spec.parameters.get("threshold"),
-        "proven": found.proven,
-        "planned mu": found.planned,
-        "realised mu": found.realised,
-        "lost by canary": found.lost,
-        "pair test": shown("pair test"),
-        "error rates": shown("error rates"),
-        "at least": rounded(found.lower),
-        "by": found.best.attack,
+        "proven": result.proven,
+        "planned mu": result.planned_mu,
+        "realised mu": result.realised_mu,
+        "lost by canary": result.lost_epsilon,
+        "pair test": bound_by("pair test"),
+        "error rates": bound_by("error rates"),
+        "at least": rounded(result.lower),
+        "by": result.best.attack,
         "runs": spec.runs,
-        "broken": found.broken,
+        "broken": result.broken,
     }

@@ -20,13 +20,14 @@ from dpmf_core.cli.tables import json_option
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import require_parent, write_whole
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, file_of
 from dpmf_core.runs.store import Store, to_json
-from dpmf_core.tuning.private_selection import Selected
+from dpmf_core.tuning.private_selection import SelectionResult
 
 EACH = 20  # ratings of a person, where nothing is declared
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -83,44 +84,47 @@ def choose(
     page: Path | None,
     book: Path | None,
     as_json: bool,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Which proven private method, at which epsilon.
 
     Public and simulated data are tried themselves, of others a simulated twin with their public
     shape. Give one of --spend, --keep and --reach.
     """
+    for file, option in ((page, "--report"), (book, "--notebook")):
+        if file is not None:
+            require_parent(file, option)
     data = data_access.open_anywhere(DataSpec(id=dataset))
     if isinstance(data, Samples):
         raise BadInput(f"choose is about ratings; {file_of(dataset)} holds {data.unit}s.")
     shape = data.shape
-    tried = dataset
+    trial_data = dataset
     if not data.public:
         density = each / shape.n_items
-        tried = catalogue().twin_id(shape.n_users, shape.n_items, density, shape.bounds)
-        click.echo(f"Your rows are not used: tried on {tried}.", err=True)
+        trial_data = catalogue().twin_id(shape.n_users, shape.n_items, density, shape.bounds)
+        click.echo(f"Your rows are not used: tried on {trial_data}.", err=True)
     question = Question.parse(
-        data={"id": tried},
+        data={"id": trial_data},
         protect="group" if group != 1 else protect,
         group=group,
         delta=default_delta(shape.n_users) if delta is None else delta,
-        **asked,
+        **options,
     )
-    found = _found(question, dataset, data)
+    finding = _finding(question, dataset, data)
     if on_data:
-        found = replace(found, selected=_selected(found, DataSpec(id=dataset)))
-    for file, made in ((page, report), (book, notebook)):
-        if file is not None:
-            _write(file, made(replace(found, path=found.title)))
-    click.echo(to_json(_exported(found)) if as_json else _told(found))
+        finding = replace(finding, selection=_selection_on_data(finding, DataSpec(id=dataset)))
+    click.echo(to_json(_export(finding)) if as_json else _text(finding))
     if not data.public:
         accounts.tell(dataset)
+    for file, render in ((page, report), (book, notebook)):
+        if file is not None:
+            write_whole(file, render(replace(finding, path=finding.title)))
 
 
-def _selected(found: Finding, data: DataSpec) -> Selected:
-    if found.public:
+def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
+    if finding.public:
         raise BadInput("--on-data is for private data: public ones were tried themselves.")
-    spec = among_the_best(found.question, found.answer, data)
+    spec = among_the_best(finding.question, finding.answer, data)
     if spec is None:
         raise BadInput(
             "--on-data compares at least two methods that predict ratings and do what was asked;"
@@ -130,44 +134,37 @@ def _selected(found: Finding, data: DataSpec) -> Selected:
 
     engine = Engine.from_environment(Store())
     try:
-        made: Selected = engine.measure(spec).result()
-        return made
+        selection: SelectionResult = engine.measure(spec).result()
+        return selection
     finally:
         engine.close()
 
 
-def _found(question: Question, dataset: str, data: Ratings | PartitionedRatings) -> Finding:
+def _finding(question: Question, dataset: str, data: Ratings | PartitionedRatings) -> Finding:
     runs = Runs(question, data_access.open_anywhere(question.data).shape)
-    finished, failures = finish(runs.points, Store())
+    finished_runs, failures = finish(runs.points, Store())
     if failures:
         raise failures[0]
-    answered = answer(runs, finished)
-    assert answered is not None  # every run has finished
+    result = answer(runs, finished_runs)
+    assert result is not None  # every run has finished
     title = dataset if data.public else file_of(dataset)
-    return Finding(runs, answered, title, dataset, data.public, data.assumptions)
+    return Finding(runs, result, title, dataset, data.public, data.assumptions)
 
 
-def _write(file: Path, content: str) -> None:
-    try:
-        file.write_text(content, "utf-8")
-    except OSError as error:
-        raise BadInput(f"{file} cannot be written ({error.strerror}).") from error
+def _text(finding: Finding) -> str:
+    result = finding.answer
+    places = sorted(result.places, key=lambda it: (it.epsilon, result.metric.sign * it.value))
+    rows = [_row(finding, place) for place in places]
+    head = ["epsilon", "method", result.metric.title, "95%", "gain kept", ""]
+    parts = [wording.headline(result), *wording.sentences(result), ""]
+    sentences = (it for it in (finding.cost, finding.confirmation, finding.training) if it)
+    parts += [tables.table(head, rows), "", " ".join(sentences)]
+    return "\n".join([*parts, *([finding.train] if finding.train else [])])
 
 
-def _told(found: Finding) -> str:
-    answered = found.answer
-    ranked = sorted(answered.places, key=lambda it: (it.epsilon, answered.metric.sign * it.value))
-    rows = [_row(found, place) for place in ranked]
-    head = ["epsilon", "method", answered.metric.title, "95%", "gain kept", ""]
-    parts = [wording.headline(answered), *wording.sentences(answered), ""]
-    said = (it for it in (found.cost, found.confirmed, found.training) if it)
-    parts += [tables.table(head, rows), "", " ".join(said)]
-    return "\n".join([*parts, *([found.train] if found.train else [])])
-
-
-def _row(found: Finding, place: Place) -> list[str]:
-    text, answered = found.answer.metric.text, found.answer
-    mark = "<- use" if place == answered.best else "front" if place in answered.front else ""
+def _row(finding: Finding, place: Place) -> list[str]:
+    text, result = finding.answer.metric.text, finding.answer
+    mark = "<- use" if place == result.best else "front" if place in result.front else ""
     return [
         budget_text(place.epsilon),
         place.title,
@@ -178,21 +175,21 @@ def _row(found: Finding, place: Place) -> list[str]:
     ]
 
 
-def _exported(found: Finding) -> dict[str, Any]:
-    answered = found.answer
+def _export(finding: Finding) -> dict[str, Any]:
+    result = finding.answer
     return {
-        "question": found.question.model_dump(mode="json"),
-        "headline": wording.headline(answered),
-        "sentences": wording.sentences(answered),
-        "best": answered.best and _place(answered.best),
-        "front": [_place(place) for place in answered.front],
-        "places": [_place(place) for place in answered.places],
-        "without_privacy": {"method": answered.reference, "values": answered.plain},
-        "guessing": answered.guessed,
-        "refused": found.runs.refused,
-        "cost": found.cost,
-        "selected": None if found.selected is None else found.selected.export(),
-        "train": found.train,
+        "question": finding.question.model_dump(mode="json"),
+        "headline": wording.headline(result),
+        "sentences": wording.sentences(result),
+        "best": result.best and _place(result.best),
+        "front": [_place(place) for place in result.front],
+        "places": [_place(place) for place in result.places],
+        "without_privacy": {"method": result.reference, "values": result.plain},
+        "guessing": result.guesses,
+        "refused": finding.runs.refusals,
+        "cost": finding.cost,
+        "selected": None if finding.selection is None else finding.selection.export(),
+        "train": finding.train,
         **provenance(),
     }
 

@@ -23,21 +23,21 @@ def defaults(file: Path, command: click.Command) -> dict[str, Any]:
     """What the file says, by the names of the command's options. Raises BadInput on a file that
     is no TOML, and on an option that the command does not have.
     """
-    known = {
+    options = {
         option.opts[-1].removeprefix("--"): str(option.name)
         for option in command.params
         if isinstance(option, click.Option) and option.name != "config"
     }
-    found = {}
+    values = {}
     for name, value in _read(file).items():
-        written = name.replace("_", "-")
-        if written not in known:
+        option_name = name.replace("_", "-")
+        if option_name not in options:
             raise BadInput(
-                f"{file}: {command.name} has no option '{name}'.{closest(written, known)} A line"
-                f" names an option without its dashes: {', '.join(sorted(known))}."
+                f"{file}: {command.name} has no option '{name}'.{closest(option_name, options)} A line"
+                f" names an option without its dashes: {', '.join(sorted(options))}."
             )
-        found[known[written]] = _pairs(file, name, value) if written in TABLES else value
-    return found
+        values[options[option_name]] = _pairs(file, name, value) if option_name in TABLES else value
+    return values
 
 
 def _read(file: Path) -> dict[str, Any]:

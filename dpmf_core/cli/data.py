@@ -40,7 +40,7 @@ def datasets(croissant: str | None, out: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(to_json(rows))
         return
-    counts = [_counted(row) for row in rows]
+    counts = [_size_words(row) for row in rows]
     here = ["yes" if row["present"] else f"no ({row['size_mb']:g} MB)" for row in rows]
     table = [
         [
@@ -59,22 +59,22 @@ def _write_croissant(data_id: str, folder: str, as_json: bool) -> None:
     from dpmf_core.runs.publishing.croissant import write  # loaded for this alone
 
     place = write(_entry(data_id), catalogue().load(data_id), folder)
-    _told(
+    _print(
         {"id": data_id, "folder": str(place)},
         f"{data_id} with its Croissant metadata is in {place}.",
         as_json,
     )
 
 
-def _counted(row: dict[str, Any]) -> str:
+def _size_words(row: dict[str, Any]) -> str:
     if "n_users" in row:
         return f"{row['n_users']:,} x {row['n_items']:,}, {row['n_ratings']:,} ratings"
     return f"{row['n_samples']:,} x {row['n_features']:,} {row['holds']}"
 
 
 def _entry(data_id: str) -> Any:
-    listed = (*catalogue().catalogue(), *catalogue().in_parts())
-    entries = {entry.id: entry for entry in listed}
+    all_entries = (*catalogue().catalogue(), *catalogue().in_parts())
+    entries = {entry.id: entry for entry in all_entries}
     if data_id not in entries:
         raise BadInput(
             f"There is no data set '{data_id}'.{closest(data_id, entries)} Known:"
@@ -97,7 +97,7 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
         )
         accept_licence = click.confirm("Do you accept these terms?", err=True)
     catalogue().fetch(data_id, accept_licence=accept_licence, progress=sys.stderr.isatty())
-    _told(
+    _print(
         {"id": data_id, "present": catalogue().present(data_id)},
         f"{entry.title} is on this machine.",
         as_json,
@@ -138,7 +138,7 @@ def import_(
     else:
         _entry(data_id)
         report = catalogue().import_(data_id, Path(path), replace=replace)
-    _told(
+    _print(
         {
             "id": data_id,
             "present": catalogue().present(data_id),
@@ -154,12 +154,12 @@ def _import_parts(name: str, path: str, parts: int | None, replace: bool) -> Rep
     """With a bar for each stage."""
     bars: dict[str, tqdm[Any]] = {}
 
-    def tell(stage: str, done: int, total: int) -> None:
+    def tell(stage: str, count: int, total: int) -> None:
         if stage not in bars:
             for bar in bars.values():
                 bar.close()
             bars[stage] = tqdm(desc=stage, total=total, file=sys.stderr, disable=None)
-        bars[stage].update(done - bars[stage].n)
+        bars[stage].update(count - bars[stage].n)
 
     try:
         return catalogue().import_parts(name, path, parts=parts, replace=replace, progress=tell)
@@ -168,7 +168,7 @@ def _import_parts(name: str, path: str, parts: int | None, replace: bool) -> Rep
             bar.close()
 
 
-def _told(value: dict[str, Any], words: str, as_json: bool) -> None:
+def _print(value: dict[str, Any], words: str, as_json: bool) -> None:
     click.echo(to_json(value) if as_json else words)
 
 

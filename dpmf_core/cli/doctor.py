@@ -44,7 +44,7 @@ def doctor(context: click.Context, quick: bool, as_json: bool) -> None:
     Exit code 1 where something is wrong.
     """
     looks = LOOKS if quick else (*LOOKS, ("speed", _speed))
-    findings = [_looked(what, look) for what, look in looks]
+    findings = [_finding(what, look) for what, look in looks]
     wrong = [it for it in findings if it.advice]
     if as_json:
         click.echo(to_json([asdict(it) for it in findings]))
@@ -56,7 +56,7 @@ def doctor(context: click.Context, quick: bool, as_json: bool) -> None:
         context.exit(UNFIT)
 
 
-def _looked(what: str, look: Callable[[], tuple[str, str]]) -> Finding:
+def _finding(what: str, look: Callable[[], tuple[str, str]]) -> Finding:
     try:
         return Finding(what, *look())
     except BadInput as error:
@@ -66,9 +66,9 @@ def _looked(what: str, look: Callable[[], tuple[str, str]]) -> Finding:
 
 
 def _python() -> tuple[str, str]:
-    found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    version = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     newer = tuple(map(int, platform.python_version_tuple()[:2])) > NEWEST
-    return found, "newer than what dpmf was tried on." if newer else ""
+    return version, "newer than what dpmf was tried on." if newer else ""
 
 
 def _libraries() -> tuple[str, str]:
@@ -77,11 +77,13 @@ def _libraries() -> tuple[str, str]:
 
 
 def _memory() -> tuple[str, str]:
-    memory = psutil.virtual_memory()
-    free = memory.available / 1e9
+    from dpmf_core.engine import machine
+
+    whole = machine.memory() / 1e3  # what a container's limits leave of the machine's
+    free = min(psutil.virtual_memory().available / 1e9, whole)
     few = f"less than {LEAST_MEMORY:g} GB is free: close other programs."
     return (
-        f"{os.cpu_count()} cores, {memory.total / 1e9:.1f} GB, of which {free:.1f} GB are free",
+        f"{os.cpu_count()} cores, {whole:.1f} GB, of which {free:.1f} GB are free",
         few if free < LEAST_MEMORY else "",
     )
 
@@ -106,8 +108,11 @@ def _present() -> list[Any]:
 def _store() -> tuple[str, str]:
     store = Store()
     try:
-        lost = store.count() - len(store.rows())
-        return f"{store.count():,} runs", f"{lost:,} cannot be read: `runs check`." if lost else ""
+        n_unreadable = store.count() - len(store.rows())
+        return (
+            f"{store.count():,} runs",
+            f"{n_unreadable:,} cannot be read: `runs check`." if n_unreadable else "",
+        )
     finally:
         store.close()
 
@@ -121,10 +126,10 @@ def _workers() -> tuple[str, str]:
         return "its own processes, started when they are needed", ""
     from dpmf_core.engine.worker_conditions import conditions
 
-    found = conditions(way)
-    refusing = sum(isinstance(it, Exception) or bool(it.problem) for it in found.values())
+    workers = conditions(way)
+    refusing = sum(isinstance(it, Exception) or bool(it.problem) for it in workers.values())
     advice = f"{refusing} of them would refuse: `workers check`." if refusing else ""
-    return f"{len(found)} at {way.address}", advice if found else "none is there: start some."
+    return f"{len(workers)} at {way.address}", advice if workers else "none is there: start some."
 
 
 def _speed() -> tuple[str, str]:

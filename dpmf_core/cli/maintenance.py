@@ -52,17 +52,17 @@ def repair(as_json: bool) -> None:
 
     Stop the servers first.
     """
-    done = repairs.repaired()
+    actions = repairs.repair_store()
     store = Store()
     number = len(store.run_keys())
     store.close()
     if as_json:
-        click.echo(to_json({"runs": number, "done": done}))
+        click.echo(to_json({"runs": number, "done": actions}))
     else:
         click.echo(
             "\n".join(
                 [
-                    *(done or ["There was nothing to repair."]),
+                    *(actions or ["There was nothing to repair."]),
                     f"{_count(number, 'run')} in {store.folder}.",
                 ]
             )
@@ -78,14 +78,14 @@ def backup(file: Path, as_json: bool) -> None:
     Servers may go on meanwhile. It holds what was drawn on private data: only its owner can read
     it.
     """
-    made = backups.back_up(file)
-    for problem in made.problems:
+    contents = backups.back_up(file)
+    for problem in contents.problems:
         click.echo(f"Not in the backup: {problem}", err=True)
     parts = (
-        f"{_count(made.runs, 'run')}, {_count(made.files, 'other file')} and"
-        f" {_count(made.accounts, 'account')}"
+        f"{_count(contents.runs, 'run')}, {_count(contents.files, 'other file')} and"
+        f" {_count(contents.accounts, 'account')}"
     )
-    click.echo(to_json(asdict(made)) if as_json else f"{file} holds {parts} of private data.")
+    click.echo(to_json(asdict(contents)) if as_json else f"{file} holds {parts} of private data.")
 
 
 @click.command()
@@ -96,12 +96,12 @@ def restore(file: Path, as_json: bool) -> None:
 
     Nothing is replaced or removed: an account keeps every charge that either of both knows.
     """
-    added = backups.restore(file)
+    report = backups.restore(file)
     lines = [
         (
-            f"{_count(added.runs, 'run')} and {_count(added.files, 'other file')} were added;"
-            f" {_count(added.known, 'run')} of the backup were here already."
+            f"{_count(report.runs, 'run')} and {_count(report.files, 'other file')} were added;"
+            f" {_count(report.present, 'run')} of the backup were here already."
         ),
-        *added.sentences,
+        *report.sentences,
     ]
-    click.echo(to_json(asdict(added)) if as_json else "\n".join(lines))
+    click.echo(to_json(asdict(report)) if as_json else "\n".join(lines))

@@ -177,12 +177,10 @@ RUN_OPTIONS = (
 
 def run_options(command: Command) -> Command:
     """Everything `fit` and `sweep` have in common."""
-    return functools.reduce(
-        lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command
-    )
+    return functools.reduce(lambda result, option: option(result), reversed(RUN_OPTIONS), command)
 
 
-def described(options: Parameters) -> Parameters:
+def spec_parts(options: Parameters) -> Parameters:
     """The parts of a RunSpec that the common options say: data and split."""
     data = {
         "id": options["dataset"],
@@ -226,10 +224,10 @@ def budget(options: Parameters, epsilon: float | None, n_units: int) -> Paramete
 
 def shape_of(parts: Parameters) -> Any:
     """The public shape of a described data set. Raises BadInput on data that cannot be opened."""
-    checked = RunSpec.parse(**parts, algorithm=next(iter(algorithms.REGISTRY)))
+    spec = RunSpec.parse(**parts, algorithm=next(iter(algorithms.REGISTRY)))
     from dpmf_core.runs import data_access  # all that reads and judges, which few options ask
 
-    return data_access.open_anywhere(checked.data).shape
+    return data_access.open_anywhere(spec.data).shape
 
 
 def algorithm_of(name: str) -> type[Algorithm]:
@@ -238,17 +236,17 @@ def algorithm_of(name: str) -> type[Algorithm]:
         return algorithms.find(name)
 
 
-def belonging(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:
+def require_known(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:
     """Raises BadInput on a parameter that none of the algorithms has."""
-    known = sorted({name for kind in kinds for name in kind.model_fields})
-    if unknown := [name for name in texts if name not in known]:
+    names = sorted({name for kind in kinds for name in kind.model_fields})
+    if unknown := [name for name in texts if name not in names]:
         raise BadInput(
-            f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], known)}"
-            f" They have: {', '.join(known) or 'none'}."
+            f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], names)}"
+            f" They have: {', '.join(names) or 'none'}."
         )
 
 
-def listed(text: str, option: str) -> list[str]:
+def split_list(text: str, option: str) -> list[str]:
     """The parts of a list with commas."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
@@ -258,7 +256,7 @@ def listed(text: str, option: str) -> list[str]:
 
 def numbers(text: str, option: str) -> list[float]:
     try:
-        return [float(part) for part in listed(text, option)]
+        return [float(part) for part in split_list(text, option)]
     except ValueError:
         raise BadInput(
             f"{option} takes numbers with commas between them, e.g. 1,5,10. Got {text!r}."
@@ -268,12 +266,14 @@ def numbers(text: str, option: str) -> list[float]:
 def whole_numbers(text: str, option: str) -> list[int]:
     """`0-4`, `1,3,5`, or both."""
     out: list[int] = []
-    for part in listed(text, option):
+    for part in split_list(text, option):
         first, dash, last = part.partition("-")
         if not (first.isdecimal() and (last.isdecimal() or not dash)):
             raise BadInput(
                 f"{option} takes whole numbers from 0, as in 0-4 or 1,3,5. Got {text!r}."
             )
+        if int(last or first) < int(first):
+            raise BadInput(f"{option}: the lower end comes first, as in 0-4. Got {text!r}.")
         if not int(last or first) - int(first) < 10_000:
             raise BadInput(f"{option} takes at most 10,000 numbers. Got {text!r}.")
         out += range(int(first), int(last or first) + 1)

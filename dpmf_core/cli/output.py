@@ -38,7 +38,9 @@ def run(record: RunRecord) -> str:
 
     figures = [[title_of(name), tables.number(value)] for name, value in record.metrics.items()]
     seconds = ", ".join(f"{name} {value:.2f} s" for name, value in record.seconds.items())
-    given = ", ".join(f"{name} = {value}" for name, value in record.parameters.items()) or "none"
+    parameters = (
+        ", ".join(f"{name} = {value}" for name, value in record.parameters.items()) or "none"
+    )
     last = (
         f"{seconds}; peak {record.peak_mb or 0:.0f} MB; key"
         f" {record.key}{' (from the store)' if record.cached else ''}"
@@ -48,22 +50,22 @@ def run(record: RunRecord) -> str:
             sentence(record),
             tables.table(["figure", ""], figures),
             f"{privacy(record)}\n{record.noise}".rstrip(),
-            f"parameters: {given}",
+            f"parameters: {parameters}",
             last,
         ]
     )
 
 
-def individual_losses(found: "IndividualLosses") -> str:
+def individual_losses(losses: "IndividualLosses") -> str:
     """How many units lost how much, lowest first."""
     rows = [
         [f"{it.share:.1f}", tables.epsilon(it.epsilon), it.units, "#" * it.units]
-        for it in found.histogram()
+        for it in losses.histogram()
     ]
     return "\n".join(
         [
-            f"What each of {len(found.mu)} users or samples, drawn at random, moved over the noise,"
-            f" as a share of the run's mu = {found.bound:.3f}.",
+            f"What each of {len(losses.mu)} users or samples, drawn at random, moved over the noise,"
+            f" as a share of the run's mu = {losses.bound:.3f}.",
             "Computed from their rows: for the eyes of whoever holds the data. What is promised to"
             " each of them is the run's epsilon.",
             "",

@@ -25,19 +25,19 @@ def papers(context: click.Context, as_json: bool) -> None:
     """Every claim of the source papers, with the last verdict. `papers run ID` measures one."""
     if context.invoked_subcommand is not None:
         return
-    found = [_listed(claim) for claim in CLAIMS.values()]
+    rows = [_row(claim) for claim in CLAIMS.values()]
     if as_json:
-        click.echo(to_json(found))
+        click.echo(to_json(rows))
         return
     body = [
         [it["id"], it["source"], it["title"], it["verdict"], it["data"], _shortened(it["figure"])]
-        for it in found
+        for it in rows
     ]
     click.echo(tables.table(["id", "source", "claim", "last verdict", "data", "figures"], body))
     click.echo("Tables of our own, made by `sweep --preset ID`: " + ", ".join(TABLES) + ".")
 
 
-def _listed(claim: Claim) -> dict[str, Any]:
+def _row(claim: Claim) -> dict[str, Any]:
     """A claim as it is listed."""
     last = results.last(claim)
     stand_in = claim.stands_in(full=True)
@@ -60,8 +60,8 @@ def _shortened(text: str) -> str:
 
 def _decisive(last: ClaimResult) -> str:
     """The numbers of the first statement that fails, else of the first."""
-    judged = [it for it in last.clauses if not it.holds] or list(last.clauses)
-    return judged[0].figures if judged else last.remark
+    clauses = [it for it in last.clauses if not it.holds] or list(last.clauses)
+    return clauses[0].figures if clauses else last.remark
 
 
 @papers.command()
@@ -82,32 +82,32 @@ def run(
     """
     if (claim_id is None) != everything:
         raise BadInput("papers run needs the id of a claim (see `papers`), or --all; not both.")
-    chosen = list(CLAIMS.values()) if claim_id is None else [find_claim(claim_id)]
+    claims = list(CLAIMS.values()) if claim_id is None else [find_claim(claim_id)]
     failures = 0
-    measured = []
-    for claim in chosen:
-        made = _measure(claim, not page_size, out, quiet=as_json)
-        if made is None:
+    claim_results = []
+    for claim in claims:
+        claim_result = _measure(claim, not page_size, out, quiet=as_json)
+        if claim_result is None:
             failures += 1
         else:
-            measured.append(made)
+            claim_results.append(claim_result)
     if as_json:
-        click.echo(to_json([it.model_dump(mode="json") for it in measured]))
+        click.echo(to_json([it.model_dump(mode="json") for it in claim_results]))
     if failures:
-        click.echo(f"{failures} of {len(chosen)} claims could not be measured.", err=True)
+        click.echo(f"{failures} of {len(claims)} claims could not be measured.", err=True)
         click.get_current_context().exit(1)
 
 
 def _measure(claim: Claim, full: bool, out: Path | None, quiet: bool) -> ClaimResult | None:
     """The result, kept and printed; None where runs of it failed."""
     points = claim.points(full)
-    finished, failures = finish(points, Store()) if points else ({}, [])
+    runs, failures = finish(points, Store()) if points else ({}, [])
     if failures:
         return None
-    seconds = sum(run.record.seconds.get("fit") or 0.0 for run in finished.values())
-    made = results.result(claim, claim.measured(points, finished, full), full, seconds)
-    if made.outcome is not Outcome.NOT_MEASURED:
-        results.save(made, out)
+    seconds = sum(run.record.seconds.get("fit") or 0.0 for run in runs.values())
+    claim_result = results.result(claim, claim.results(points, runs, full), full, seconds)
+    if claim_result.outcome is not Outcome.NOT_MEASURED:
+        results.save(claim_result, out)
     if not quiet:
-        click.echo(f"{claim.id}: {made.verdict.words}")
-    return made
+        click.echo(f"{claim.id}: {claim_result.verdict.words}")
+    return claim_result

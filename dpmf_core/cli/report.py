@@ -6,6 +6,7 @@ import click
 
 from dpmf_core.cli.stored_run import find_stored
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import write_whole
 from dpmf_core.runs.html_report import report as html_report
 
 MOST = 6  # runs whose curves can be told apart
@@ -27,5 +28,5 @@ def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
     if out is None:
         click.echo(page)
     else:
-        out.write_text(page, encoding="utf-8")
+        write_whole(out, page)
         click.echo(f"{out} holds {len(keys)} run{'s' * (len(keys) > 1)}.", err=True)

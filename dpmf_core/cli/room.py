@@ -8,7 +8,7 @@ from dpmf_core.engine import machine
 
 # measured on tables of ten million ratings: from reading to the saved model
 BYTES_FOR_A_BYTE = 4.0
-UNPACKED = 5.0  # times as large as a .gz
+GZIP_RATIO = 5.0  # times as large as a .gz
 TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
 
 
@@ -20,10 +20,10 @@ def warn_of(dataset: str) -> None:
     kind = Path(path.stem).suffix if is_packed else path.suffix
     if kind.lower() not in TEXTS or "bounds=" not in facts or not path.is_file():
         return
-    needed = path.stat().st_size * BYTES_FOR_A_BYTE * (UNPACKED if is_packed else 1.0) / 1e6
-    if needed > machine.memory():
+    n_bytes = path.stat().st_size * BYTES_FOR_A_BYTE * (GZIP_RATIO if is_packed else 1.0) / 1e6
+    if n_bytes > machine.memory():
         click.echo(
-            f"{path.name} may need {needed / 1000:,.1f} GB of memory, and there are"
+            f"{path.name} may need {n_bytes / 1000:,.1f} GB of memory, and there are"
             f" {machine.memory() / 1000:,.1f} GB. If that is too much, keep it in parts:"
             f" `import NAME '{path.name}?{facts}' --partitioned`, then `fit --dataset NAME`.",
             err=True,

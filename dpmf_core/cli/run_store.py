@@ -7,6 +7,7 @@ import click
 from dpmf_core.cli import tables
 from dpmf_core.cli.lazy_group import LazyGroup, Place
 from dpmf_core.cli.tables import json_option
+from dpmf_core.runs.artefacts import RAW_FIGURES
 from dpmf_core.runs.store import Store, to_json
 
 PLACES = {
@@ -57,10 +58,12 @@ def runs(context: click.Context, as_json: bool) -> None:
         return
     store = Store()
     rows = store.rows()
-    if hidden := store.count() - len(rows):
-        click.echo(f"Stored runs that cannot be read: {hidden}. `runs check` says why.", err=True)
+    if n_unreadable := store.count() - len(rows):
+        click.echo(
+            f"Stored runs that cannot be read: {n_unreadable}. `runs check` says why.", err=True
+        )
     if as_json:
-        click.echo(to_json(rows))
+        click.echo(to_json(list(map(_exported, rows))))
         return
     click.echo(
         tables.table(
@@ -72,9 +75,21 @@ def runs(context: click.Context, as_json: bool) -> None:
     )
 
 
+def _exported(row: dict[str, Any]) -> dict[str, Any]:
+    """A line as it may leave this machine: of private data without what was computed from raw
+    rows.
+    """
+    from dpmf_core.runs.specification import file_of  # which the list itself does without
+
+    if row["public"]:
+        return row
+    harmless = {name: value for name, value in row.items() if name not in RAW_FIGURES}
+    return harmless | {"dataset": file_of(row["dataset"])}
+
+
 def _line(row: dict[str, Any]) -> list[Any]:
-    made, figures = (
+    minute, figures = (
         row["created"][:16].replace("T", " "),
         (tables.epsilon(row["epsilon"]), row["seed"], tables.number(row["rmse"])),
     )
-    return [row["key"][:8], made, row["dataset"], row["algorithm"], *figures]
+    return [row["key"][:8], minute, row["dataset"], row["algorithm"], *figures]

@@ -1,9 +1,6 @@
 """`fit` and `sweep`: the commands that compute."""
 
-import csv
-import io
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +11,13 @@ from dpmf_core import algorithms
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.options import (
     algorithm_of,
-    belonging,
     budget,
-    described,
-    listed,
     numbers,
+    require_known,
     run_options,
     shape_of,
+    spec_parts,
+    split_list,
     whole_numbers,
 )
 from dpmf_core.cli.privacy_options import pairs
@@ -28,14 +25,15 @@ from dpmf_core.cli.room import warn_of
 from dpmf_core.cli.spreading import spread_options, spread_over
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.paths import require_parent
 from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress
-from dpmf_core.runs.lookup import stored
+from dpmf_core.runs.lookup import find_stored_run
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.spreadsheets import harmless_row
+from dpmf_core.runs.spreadsheets import write_csv
 from dpmf_core.runs.store import Store, to_json
 from dpmf_core.runs.sweep import (
     Method,
@@ -44,8 +42,8 @@ from dpmf_core.runs.sweep import (
     Sweep,
     rows,
     summaries,
-    typed,
     typed_grid,
+    typed_parameters,
 )
 
 if TYPE_CHECKING:
@@ -114,13 +112,13 @@ def fit(
         )
     warn_of(options["dataset"])
     kind = algorithm_of(algorithm)
-    given = typed(kind, pairs(options["params"], "--param"))
-    about, parts = _about_what_is_saved(algorithm, folder, abouts), described(options)
+    parameters = typed_parameters(kind, pairs(options["params"], "--param"))
+    about, parts = _about_what_is_saved(algorithm, folder, abouts), spec_parts(options)
     with spread_over(options, algorithm):
         spec = RunSpec.parse(
             **parts,
             algorithm=algorithm,
-            parameters=given,
+            parameters=parameters,
             budget=budget(options, epsilon, shape_of(parts).n_units),
             seed=seed,
             curve_points=curve_points,
@@ -129,10 +127,12 @@ def fit(
             click.echo(NO_ITEM_FEATURES.format(title=kind.title), err=True)
         run = execution.run(spec, individual=True) if individual else stored_or_run(spec, Store())
     record = run.record
-    click.echo(to_json(record.to_dict()) if as_json else output.run(record))
+    click.echo(to_json(record.export()) if as_json else output.run(record))
     if folder is not None:
-        saved = run.save(folder, about=about)
-        click.echo(f"The model is saved in {saved}; MODEL_CARD.md there says more.", err=True)
+        model_folder = run.save(folder, about=about)
+        click.echo(
+            f"The model is saved in {model_folder}; MODEL_CARD.md there says more.", err=True
+        )
     if run.individual is not None:
         click.echo("\n" + output.individual_losses(run.individual))
     if not record.public:
@@ -159,8 +159,8 @@ def _about_what_is_saved(
 
 def stored_or_run(spec: RunSpec, store: Store) -> Run:
     """The run, which is in the store then; a bar tells its progress."""
-    if (found := stored(spec, store)) is not None:
-        return found
+    if (stored_run := find_stored_run(spec, store)) is not None:
+        return stored_run
     with tqdm(desc=spec.algorithm, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
 
         def tell(progress: Progress) -> None:
@@ -242,37 +242,37 @@ def sweep(
 
     What the store has is not computed again, so a sweep that was cut goes on.
     """
-    if out is not None and not out.parent.is_dir():
-        raise BadInput(f"--out: there is no folder {out.parent}. Make it first.")
+    if out is not None:
+        require_parent(out, "--out")
     if noisy_errors is not None and out is None:
         raise BadInput("--noisy-errors goes with --out FILE, which holds them.")
-    chosen = _figure(preset) if preset else None
+    figure = _figure(preset) if preset else None
     points = (
-        chosen.points(not page_size) if chosen else _planned(names, epsilons, seeds, grids, options)
+        figure.points(not page_size) if figure else _points(names, epsilons, seeds, grids, options)
     )
-    finished, failures = finish(points, Store())
+    runs, failures = finish(points, Store())
     if out is not None:
-        noisy = release(finished, noisy_errors) if noisy_errors is not None else {}
-        _write_csv(out, rows(points, finished, noisy, noisy_errors))
-    done = list(dict.fromkeys(point.key for point in points if point.key in finished))
-    records = [finished[key].record for key in done]
+        noisy = release(runs, noisy_errors) if noisy_errors is not None else {}
+        write_csv(out, rows(points, runs, noisy, noisy_errors))
+    keys = list(dict.fromkeys(point.key for point in points if point.key in runs))
+    records = [runs[key].record for key in keys]
     click.echo(
-        to_json([record.to_dict() for record in records]) if as_json else _table(points, finished)
+        to_json([record.export() for record in records]) if as_json else _table(points, runs)
     )
-    if chosen:
-        click.echo(chosen.verdict(points, finished, not page_size).words, err=as_json)
+    if figure:
+        click.echo(figure.verdict(points, runs, not page_size).words, err=as_json)
     for data_id in dict.fromkeys(
-        run.spec.data.id for run in finished.values() if not run.record.public
+        run.spec.data.id for run in runs.values() if not run.record.public
     ):
         accounts.tell(data_id)
     if failures:
-        click.echo(f"{len(failures)} of {len(finished) + len(failures)} runs failed.", err=True)
+        click.echo(f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True)
         click.get_current_context().exit(
             2 if all(isinstance(failure, BadInput) for failure in failures) else 1
         )
 
 
-def _planned(
+def _points(
     names: str | None,
     epsilons: str | None,
     seeds: str,
@@ -285,31 +285,33 @@ def _planned(
             f"sweep needs {'--dataset' if names else '--algorithms'}: give --dataset and"
             " --algorithms, or --preset ID (see `papers`)."
         )
-    kinds = [algorithm_of(name) for name in listed(names, "--algorithms")]
+    kinds = [algorithm_of(name) for name in split_list(names, "--algorithms")]
     fixed = pairs(options["params"], "--param")
-    varied = {name: listed(value, "--grid") for name, value in pairs(grids, "--grid").items()}
-    belonging(kinds, {**fixed, **varied})
+    grid = {name: split_list(value, "--grid") for name, value in pairs(grids, "--grid").items()}
+    require_known(kinds, {**fixed, **grid})
     methods = tuple(
         Method(algorithm=kind.id, parameters=_own(kind, fixed), label=kind.id) for kind in kinds
     )
     losses = numbers(epsilons, "--epsilons") if epsilons else []
-    parts = described(options)
+    parts = spec_parts(options)
     shape = shape_of(parts)
     common = budget(options, losses[0] if losses else None, shape.n_units) or {}
-    asked = Sweep(
+    sweep_spec = Sweep.parse(
         **parts,
         methods=methods,
         epsilons=tuple(losses),
         seeds=tuple(whole_numbers(seeds, "--seeds")),
-        grid=typed_grid(methods, varied),
+        grid=typed_grid(methods, grid),
         **{name: value for name, value in common.items() if name != "epsilon"},
     )
-    return asked.points_on(shape)
+    return sweep_spec.points_on(shape)
 
 
 def _own(kind: type[algorithms.Algorithm], texts: dict[str, str]) -> dict[str, Any]:
     """Those of the given parameters that the algorithm has, in their types."""
-    return typed(kind, {name: value for name, value in texts.items() if name in kind.model_fields})
+    return typed_parameters(
+        kind, {name: value for name, value in texts.items() if name in kind.model_fields}
+    )
 
 
 def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exception]]:
@@ -320,7 +322,7 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
     from dpmf_core.engine.executor import Engine
 
     specs = list({point.key: point.spec for point in points}.values())
-    finished: dict[str, Run] = {}
+    runs: dict[str, Run] = {}
     failures: list[Exception] = []
     engine = Engine.from_environment(store)
     try:
@@ -328,41 +330,18 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
             for spec, outcome in engine.sweep(specs):
                 bar.update()
                 if isinstance(outcome, Run):
-                    finished[spec.model_dump_json()] = outcome
+                    runs[spec.model_dump_json()] = outcome
                 else:
                     failures.append(outcome)
                     click.echo(f"{spec.algorithm}, seed {spec.seed}: {outcome}", err=True)
     except KeyboardInterrupt:
         raise Cancelled(
-            f"Interrupted. {len(finished)} of {len(specs)} runs are finished and kept; the same"
+            f"Interrupted. {len(runs)} of {len(specs)} runs are finished and kept; the same"
             " command goes on from there."
         ) from None
     finally:
         engine.close()
-    return finished, failures
-
-
-def _write_csv(path: Path, table: list[dict[str, Any]]) -> None:
-    """Every run as a row; the file is there in whole or not at all."""
-    table = [harmless_row(row) for row in table]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in table for name in row)))
-    writer.writeheader()
-    writer.writerows(table)
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            dir=path.parent,
-            prefix=f".{path.name}.",
-            delete=False,
-            encoding="utf-8",
-            newline="",
-        ) as aside:
-            aside.write(text.getvalue())
-        Path(aside.name).chmod(0o644)
-        Path(aside.name).replace(path)
-    except OSError as error:
-        raise BadInput(f"--out: {path} cannot be written ({error.strerror}).") from error
+    return runs, failures
 
 
 def _figure(preset: str) -> "Figure":

@@ -15,19 +15,19 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store, to_json
 
 
-def _key(store: Store, start: str) -> str:
+def whole_key(store: Store, start: str) -> str:
     """The one stored key that begins with `start`."""
-    found = [key for key in store.run_keys() if key.startswith(start)] if start else []
-    if len(found) != 1:
-        what = f"{len(found)} stored runs begin" if found else "No stored run begins"
+    keys = [key for key in store.run_keys() if key.startswith(start)] if start else []
+    if len(keys) != 1:
+        what = f"{len(keys)} stored runs begin" if keys else "No stored run begins"
         raise BadInput(f"{what} with the key {start!r}. `python -m dpmf_core runs` lists them.")
-    return str(found[0])
+    return str(keys[0])
 
 
 def find_stored(start: str) -> Run:
     """The stored run whose key begins so. Raises BadInput where there is none, or more."""
     store = Store()
-    run = store.get(_key(store, start))
+    run = store.get(whole_key(store, start))
     if run is None:
         raise BadInput(f"The run {start!r} has just been deleted.")
     return run
@@ -39,7 +39,7 @@ def find_stored(start: str) -> Run:
 def show(key: str, as_json: bool) -> None:
     """One run in full. The first characters of its KEY are enough."""
     record = find_stored(key).record
-    click.echo(to_json(record.to_dict()) if as_json else output.run(record))
+    click.echo(to_json(record.export()) if as_json else output.run(record))
 
 
 @click.command()
@@ -53,9 +53,9 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
         raise BadInput("Say what to export: --script, --notebook or --json.")
     run = find_stored(key)
     if notebook:
-        click.echo(notebooks.of_run(run.record))
+        click.echo(notebooks.of_run(run.record.exported()))
     else:
-        click.echo(output.script(run.record) if script else to_json(run.export()))
+        click.echo(output.script(run.record.exported()) if script else to_json(run.export()))
 
 
 @click.command()
@@ -64,7 +64,7 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
 def delete(key: str, as_json: bool) -> None:
     """Forget a run."""
     store = Store()
-    whole = _key(store, key)
+    whole = whole_key(store, key)
     store.delete(whole)
     click.echo(to_json({"deleted": whole}) if as_json else f"Deleted {whole}.")
 
@@ -82,9 +82,9 @@ def lists(key: str, file: Path, top: int, as_json: bool) -> None:
     run = find_stored(key)
     with tqdm(desc="lists", unit="user", file=sys.stderr, disable=None, leave=False) as bar:
 
-        def tell(done: int, of: int) -> None:
+        def tell(count: int, of: int) -> None:
             bar.total = of
-            bar.update(done - bar.n)
+            bar.update(count - bar.n)
 
         rows = write_lists(run, file, top, tell)
     click.echo(

@@ -9,7 +9,14 @@ from tqdm import tqdm
 
 from dpmf_core import algorithms
 from dpmf_core.cli import accounts, output, tables
-from dpmf_core.cli.options import belonging, budget, described, listed, run_options, shape_of
+from dpmf_core.cli.options import (
+    budget,
+    require_known,
+    run_options,
+    shape_of,
+    spec_parts,
+    split_list,
+)
 from dpmf_core.cli.privacy_options import pairs
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.formatting import epsilon_text
@@ -18,9 +25,9 @@ from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.store import Store, to_json
-from dpmf_core.runs.sweep import typed
+from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.tuning.confirmation import FRESH, outcome
-from dpmf_core.tuning.private_selection import Selected, SelectionSpec
+from dpmf_core.tuning.private_selection import SelectionResult, SelectionSpec
 from dpmf_core.tuning.search import Search, Trial, price, table
 from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
 
@@ -89,7 +96,7 @@ def tune(
     epsilon: float | None,
     seed: int,
     grids: tuple[str, ...],
-    varied: tuple[str, ...],
+    ranges: tuple[str, ...],
     line: bool,
     trials: int,
     draws: int | None,
@@ -104,12 +111,12 @@ def tune(
 
     A search that was cut goes on.
     """
-    _require_consistent(grids, varied, options["dataset"], distribution, draws)
+    _require_consistent(grids, ranges, options["dataset"], distribution, draws)
     options["validation_fraction"] = options["validation_fraction"] or 0.1
-    kind, parts = algorithms.find(algorithm), described(options)
-    fixed = typed(kind, pairs(options["params"], "--param"))
-    asked = budget(options, epsilon, shape_of(parts).n_units)
-    search = _grid(kind, grids) if grids else _ranges(kind, varied, parts, fixed, asked)
+    kind, parts = algorithms.find(algorithm), spec_parts(options)
+    fixed = typed_parameters(kind, pairs(options["params"], "--param"))
+    total_budget = budget(options, epsilon, shape_of(parts).n_units)
+    search = _grid(kind, grids) if grids else _ranges(kind, ranges, parts, fixed, total_budget)
     if line:
         search = {name: _logarithmic(kind, name, values) for name, values in search.items()}
     each = draws if draws is not None else 3 if distribution is None else 1
@@ -118,15 +125,15 @@ def tune(
         algorithm=algorithm,
         fixed=fixed,
         search=search,
-        budget=asked,
+        budget=total_budget,
         seed=seed,
         draws=each,
         sampler="line" if line else "grid" if grids else "tpe",
         prune=not (no_prune or line),
     )
     if distribution is not None:
-        _tell_selected(
-            _selected(
+        _print_selection(
+            _run_selection(
                 SelectionSpec.parse(
                     search=spec, distribution=distribution, trials=trials, score_noise=score_noise
                 )
@@ -134,20 +141,20 @@ def tune(
             as_json,
         )
     else:
-        made, fresh = _searched(spec, trials)
-        _tell(spec, made, fresh, as_json)
+        finished_search, fresh = _run_search(spec, trials)
+        _tell(spec, finished_search, fresh, as_json)
     accounts.tell(spec.data.id)
 
 
 def _require_consistent(
     grids: tuple[str, ...],
-    varied: tuple[str, ...],
+    ranges: tuple[str, ...],
     dataset: str | None,
     distribution: str | None,
     draws: int | None,
 ) -> None:
     """Raises BadInput where the options say too little, or what cannot be had together."""
-    if bool(grids) == bool(varied):
+    if bool(grids) == bool(ranges):
         raise BadInput(
             "tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials"
             " N) for a sampler; not both."
@@ -163,27 +170,29 @@ def _require_consistent(
 
 
 def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:
-    texts = {name: listed(value, "--grid") for name, value in pairs(grids, "--grid").items()}
-    belonging([kind], texts)
+    texts = {name: split_list(value, "--grid") for name, value in pairs(grids, "--grid").items()}
+    require_known([kind], texts)
     return {
-        name: tuple(typed(kind, {name: value})[name] for value in values)
+        name: tuple(typed_parameters(kind, {name: value})[name] for value in values)
         for name, values in texts.items()
     }
 
 
 def _ranges(
     kind: type[algorithms.Algorithm],
-    varied: tuple[str, ...],
+    ranges: tuple[str, ...],
     parts: dict[str, Any],
     fixed: dict[str, Any],
-    asked: Any,
+    total_budget: Any,
 ) -> dict[str, Any]:
-    names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in varied}
-    belonging([kind], names)
-    spec = specification.RunSpec.parse(**parts, algorithm=kind.id, parameters=fixed, budget=asked)
-    recommended = prepare(spec, shape_of(parts)).algorithm
+    names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in ranges}
+    require_known([kind], names)
+    spec = specification.RunSpec.parse(
+        **parts, algorithm=kind.id, parameters=fixed, budget=total_budget
+    )
+    recommendation = prepare(spec, shape_of(parts)).algorithm
     return {
-        name: _range(text) if text else default_range(kind, name, getattr(recommended, name))
+        name: _range(text) if text else default_range(kind, name, getattr(recommendation, name))
         for name, text in names.items()
     }
 
@@ -210,13 +219,14 @@ def _range(text: str) -> Interval:
     return Interval(low=int(low) if whole else low, high=int(high) if whole else high, log=log)
 
 
-def _searched(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
+def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
     from dpmf_core.engine.executor import Engine
 
     engine = Engine.from_environment(Store())
+    search = None
     try:
         search = Search(spec, trials, engine)
-        with tqdm(total=search.asked, unit="trial", file=sys.stderr, disable=None) as bar:
+        with tqdm(total=search.n_trials, unit="trial", file=sys.stderr, disable=None) as bar:
             while search.advance():
                 bar.update(
                     sum(trial.state in ("done", "stopped") for trial in search.trials) - bar.n
@@ -224,10 +234,11 @@ def _searched(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
                 time.sleep(POLL)
         if search.failure or search.best is None:
             raise BadInput(search.failure or "Every trial failed.")
-        jobs = {name: engine.submit(one) for name, one in spec.fresh(search.best.moved).items()}
+        jobs = {name: engine.submit(one) for name, one in spec.fresh(search.best.place).items()}
         return search, {name: job.result() for name, job in jobs.items()}
     except KeyboardInterrupt:
-        search.cancel()
+        if search is not None:
+            search.cancel()
         raise Cancelled(
             "Interrupted. Finished trials are kept; the same command goes on from there."
         ) from None
@@ -235,72 +246,77 @@ def _searched(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
         engine.close()
 
 
-def _selected(spec: SelectionSpec) -> Selected:
+def _run_selection(spec: SelectionSpec) -> SelectionResult:
     from dpmf_core.engine.executor import Engine
 
     engine = Engine.from_environment(Store())
     try:
-        found: Selected = engine.measure(spec).result()
-        return found
+        selection: SelectionResult = engine.measure(spec).result()
+        return selection
     except KeyboardInterrupt:
         raise Cancelled("Interrupted. Nothing of a private selection is kept.") from None
     finally:
         engine.close()
 
 
-def _tell_selected(found: Selected, as_json: bool) -> None:
+def _print_selection(selection: SelectionResult, as_json: bool) -> None:
     if as_json:
-        click.echo(to_json(found.export()))
+        click.echo(to_json(selection.export()))
         return
-    if found.score is None:
+    if selection.score is None:
         click.echo(
             "No trial was drawn, so nothing is released; that too is an outcome of the selection."
         )
     else:
         click.echo(
             "The winner: "
-            + ", ".join(f"{name} = {tables.number(value)}" for name, value in found.winner.items())
+            + ", ".join(
+                f"{name} = {tables.number(value)}" for name, value in selection.winner.items()
+            )
         )
         click.echo(
-            f"Its validation RMSE with noise: {found.score:.4f}."
-            + (f" On test ratings: {found.test_rmse:.4f}." if found.public else "")
+            f"Its validation RMSE with noise: {selection.score:.4f}."
+            + (f" On test ratings: {selection.test_rmse:.4f}." if selection.public else "")
         )
-        click.echo(found.guarantee)
-    click.echo(f"The whole selection: epsilon = {epsilon_text(found.epsilon)} ({found.terms}).")
+        click.echo(selection.guarantee)
+    click.echo(
+        f"The whole selection: epsilon = {epsilon_text(selection.epsilon)} ({selection.terms})."
+    )
 
 
 def _tell(spec: TuneSpec, search: Search, fresh: dict[str, Run], as_json: bool) -> None:
-    best, final, found = search.best, fresh["winner 0"], outcome(fresh, spec.metric)
+    best, final, comparison = search.best, fresh["winner 0"], outcome(fresh, spec.metric)
     record, cost = final.record, _cost(spec, final, len(search.trials))
     if as_json:
-        told = {
+        document = {
             "spec": spec.model_dump(mode="json"),
             "best": table([best])[0] if best else None,
             "trials": table(search.trials),
         }
         beside = {
-            "fresh": found.export() if found else None,
-            "final": record.to_dict(),
+            "fresh": comparison.export() if comparison else None,
+            "final": record.export(),
             "price": cost,
             **provenance(),
         }
-        click.echo(to_json(told | {"importance": search.importance()} | beside))
+        click.echo(to_json(document | {"importance": search.importance()} | beside))
         return
-    finished = sorted(
+    scored_trials = sorted(
         (trial for trial in search.trials if trial.score is not None),
         key=lambda trial: trial.score or 0.0,
     )
     click.echo(
         tables.table(
-            ["trial", "score", "95%", *spec.search], [_line(trial, spec) for trial in finished[:10]]
+            ["trial", "score", "95%", *spec.search],
+            [_line(trial, spec) for trial in scored_trials[:10]],
         )
     )
-    stopped = sum(trial.state == "stopped" for trial in search.trials)
+    n_stopped = sum(trial.state == "stopped" for trial in search.trials)
     click.echo(
-        f"\n{len(finished)} trials finished, {stopped} stopped early. Importance: "
+        f"\n{len(scored_trials)} trials finished, {n_stopped} stopped early. Importance: "
         + ", ".join(f"{n} {v:.0%}" for n, v in search.importance().items())
     )
-    click.echo(found.words if found else "")
+    click.echo(comparison.words if comparison else "")
     click.echo(f"The first of these draws: {output.sentence(record)}\n{output.privacy(record)}")
     if cost:
         public = "nothing, for the data are public or simulated. " if record.public else ""
@@ -317,13 +333,13 @@ def _tell(spec: TuneSpec, search: Search, fresh: dict[str, Run], as_json: bool) 
 
 
 def _line(trial: Trial, spec: TuneSpec) -> list[str]:
-    moved = (trial.moved.get(name) for name in spec.search)
+    values = (trial.place.get(name) for name in spec.search)
     between = "-" if trial.interval is None else "{:.4f} to {:.4f}".format(*trial.interval)
     return [
         str(trial.number),
         f"{trial.score:.4f}",
         between,
-        *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in moved),
+        *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values),
     ]
 
 

@@ -28,12 +28,12 @@ def warm(every: bool, as_json: bool) -> None:
     """
     kernels.ready()
     pages = first_views.runs_of_pages()
-    wanted = first_views.cheapest_first() if every else pages["explore"]
-    store, done = Store(), []
-    for spec in wanted:
+    specs = first_views.cheapest_first() if every else pages["explore"]
+    store, rows = Store(), []
+    for spec in specs:
         record = stored_or_run(spec, store).record
         name = "rmse" if algorithms.find(spec.algorithm).task == "ratings" else "objective"
-        done.append(
+        rows.append(
             {
                 "key": record.key,
                 "dataset": spec.data.id,
@@ -45,7 +45,7 @@ def warm(every: bool, as_json: bool) -> None:
                 "cached": record.cached,
             }
         )
-    click.echo(to_json(done) if as_json else "\n".join(_line(run) for run in done))
+    click.echo(to_json(rows) if as_json else "\n".join(_line(run) for run in rows))
 
 
 def _line(run: Mapping[str, Any]) -> str:

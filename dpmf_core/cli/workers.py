@@ -8,7 +8,7 @@ from dpmf_core.cli.tables import json_option, table
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.worker_conditions import Condition, conditions
 from dpmf_core.errors import BadInput, words_of
-from dpmf_core.runs.installation import installed
+from dpmf_core.runs.installation import current_installation
 from dpmf_core.runs.store import to_json
 
 REFUSES = 1  # exit code where a worker would refuse work
@@ -31,37 +31,39 @@ def check(context: click.Context, as_json: bool) -> None:
         raise BadInput(
             "DPMF_SCHEDULER names no scheduler, so dpmf starts its own workers, with its own code."
         )
-    found = conditions(way)
-    problems = {name: _problem(it) for name, it in found.items()}
+    by_worker = conditions(way)
+    problems = {name: _problem(it) for name, it in by_worker.items()}
     if as_json:
-        click.echo(to_json([_said(name, found[name], problems[name]) for name in found]))
+        click.echo(to_json([_row(name, by_worker[name], problems[name]) for name in by_worker]))
     else:
         head = ["worker", "dpmf", "Python", "memory", "data sets", "computes"]
-        rows = [[name, *_cells(it), problems[name] or "yes"] for name, it in found.items()]
+        rows = [[name, *_cells(it), problems[name] or "yes"] for name, it in by_worker.items()]
         click.echo(table(head, rows) if rows else f"There are no workers at {way.address}.")
-        click.echo(f"Asked from dpmf {installed().dpmf}, {_short(installed().code)}.")
-    if not found or any(problems.values()):
+        click.echo(
+            f"Asked from dpmf {current_installation().dpmf}, {_short(current_installation().code)}."
+        )
+    if not by_worker or any(problems.values()):
         context.exit(REFUSES)
 
 
-def _problem(found: Condition | Exception) -> str:
-    if isinstance(found, Exception):
-        return f"it cannot say what it has: {words_of(found)}"
-    return found.problem
+def _problem(condition: Condition | Exception) -> str:
+    if isinstance(condition, Exception):
+        return f"it cannot say what it has: {words_of(condition)}"
+    return condition.problem
 
 
-def _cells(found: Condition | Exception) -> list[str]:
-    if isinstance(found, Exception):
+def _cells(condition: Condition | Exception) -> list[str]:
+    if isinstance(condition, Exception):
         return ["-"] * 4
-    it = found.installed
+    it = condition.installation
     version = f"{it.dpmf}, {_short(it.code)}"
-    return [version, it.python, f"{found.memory:,.0f} MB", str(len(found.data))]
+    return [version, it.python, f"{condition.memory:,.0f} MB", str(len(condition.data))]
 
 
 def _short(code: str) -> str:
     return f"code {code[:8]}"
 
 
-def _said(name: str, found: Condition | Exception, problem: str) -> dict[str, object]:
-    parts = {} if isinstance(found, Exception) else dataclasses.asdict(found)
+def _row(name: str, condition: Condition | Exception, problem: str) -> dict[str, object]:
+    parts = {} if isinstance(condition, Exception) else dataclasses.asdict(condition)
     return {"worker": name, **parts, "problem": problem}

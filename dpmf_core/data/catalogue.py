@@ -5,7 +5,7 @@ finds it.
 import contextlib
 import importlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +117,7 @@ class Catalogue(Protocol):
     ) -> str:
         """The id of simulated ratings of this shape, for which private ones need not be opened."""
 
-    def stamp(self, id_or_path: str) -> float:
+    def stamp(self, id_or_path: str) -> Hashable:
         """Another number whenever the file of the data has changed."""
 
     def present(self, id: str) -> bool:  # noqa: A002

@@ -25,7 +25,7 @@ LOOK = 0.5  # seconds between two looks at whether the work was called off
 
 Answer = BadInput | Cancelled | None  # why nothing may be drawn; None where it may
 
-_asked: dict[str, "queue.SimpleQueue[Answer]"] = {}  # entries that this worker waits for
+_pending_answers: dict[str, "queue.SimpleQueue[Answer]"] = {}  # entries that this worker waits for
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class AskersAccount:
         vain; then there is none.
         """
         entry = uuid.uuid4().hex
-        answers = _asked[entry] = queue.SimpleQueue()
+        answers = _pending_answers[entry] = queue.SimpleQueue()
         self.tell(
             {
                 "entry": entry,
@@ -52,17 +52,17 @@ class AskersAccount:
             }
         )
         try:
-            answer = self._awaited(answers)
+            answer = self._wait_for(answers)
         except (Cancelled, RuntimeError):
             self.settle(entry, charge, (), "failed")  # where it was entered meanwhile
             raise
         finally:
-            del _asked[entry]
+            del _pending_answers[entry]
         if answer is not None:
             raise answer
         return entry
 
-    def _awaited(self, answers: "queue.SimpleQueue[Answer]") -> Answer:
+    def _wait_for(self, answers: "queue.SimpleQueue[Answer]") -> Answer:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
@@ -79,7 +79,7 @@ class AskersAccount:
         self.tell({"entry": entry, "drawn": json.dumps(ledger_rows(drawn)), "state": state})
 
 
-def answered(entry: str, answer: Answer) -> None:
+def deliver_answer(entry: str, answer: Answer) -> None:
     """Whoever asked for the work answers an entry, on the worker; too late is no error."""
-    if (answers := _asked.get(entry)) is not None:
+    if (answers := _pending_answers.get(entry)) is not None:
         answers.put(answer)

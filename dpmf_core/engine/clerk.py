@@ -42,19 +42,19 @@ class _Entry:
 class Clerk:
     """Enters what workers ask for and settles what they drew, in the order in which they say it.
 
-    handed: the task that a worker has under a ticket. answer: tells a worker, an entry's name and
+    task_of: the task that a worker has under a ticket. answer: tells a worker, an entry's name and
     the answer.
     """
 
-    handed: Callable[[str], Task | None]
+    task_of: Callable[[str], Task | None]
     answer: Callable[[str, str, Answer], None]
     _open: dict[str, _Entry] = field(default_factory=dict)
     _desk: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "dpmf-clerk"))
 
-    def heard(self, said: dict[str, Any]) -> None:
+    def receive(self, message: dict[str, Any]) -> None:
         """What a worker says of an entry; returns at once."""
         with contextlib.suppress(RuntimeError):  # closed
-            self._desk.submit(self._act, said)
+            self._desk.submit(self._act, message)
 
     def over(self, task: Task) -> None:
         """A task has its outcome: all that was heard of it is done, and what other attempts drew
@@ -68,25 +68,25 @@ class Clerk:
         self._desk.shutdown()
         self._give_up(lambda it: True, "cancelled")
 
-    def _act(self, said: dict[str, Any]) -> None:
+    def _act(self, message: dict[str, Any]) -> None:
         try:
-            if "charge" in said:
-                self._enter(said)
+            if "charge" in message:
+                self._enter(message)
             else:
-                self._settle(said)
+                self._settle(message)
         except Exception as error:  # the worker draws nothing, or the entry stays whole
             log.warning("An entry of an account could not be kept: %s.", words_of(error))
 
-    def _enter(self, said: dict[str, Any]) -> None:
+    def _enter(self, message: dict[str, Any]) -> None:
         answer: Answer = None
         try:
-            self._open[said["entry"]] = self._entered(said)
+            self._open[message["entry"]] = self._make_entry(message)
         except (BadInput, Cancelled) as error:
             answer = error
-        self.answer(said["worker"], said["entry"], answer)
+        self.answer(message["worker"], message["entry"], answer)
 
-    def _entered(self, said: dict[str, Any]) -> _Entry:
-        task = self.handed(said["ticket"])
+    def _make_entry(self, message: dict[str, Any]) -> _Entry:
+        task = self.task_of(message["ticket"])
         if task is None or task.settled.is_set():
             raise Cancelled
         if task.entries == ATTEMPTS:
@@ -95,16 +95,16 @@ class Clerk:
                 " out. Both are charged, for they may have drawn. Choose fewer ratings, items or"
                 " factors."
             )
-        account = _account_of(task.spec.data.id, said["account"])
-        charge = charge_of_plain(json.loads(said["charge"]))
+        account = _account_of(task.spec.data.id, message["account"])
+        charge = charge_of_plain(json.loads(message["charge"]))
         number = account.enter(charge)
         task.entries += 1
         return _Entry(task, account, number, charge)
 
-    def _settle(self, said: dict[str, Any]) -> None:
-        if (entry := self._open.pop(said["entry"], None)) is not None:
-            drawn = normal_form(event_of_rows(json.loads(said["drawn"])))
-            entry.account.settle(entry.number, entry.charge, drawn, said["state"])
+    def _settle(self, message: dict[str, Any]) -> None:
+        if (entry := self._open.pop(message["entry"], None)) is not None:
+            releases = normal_form(event_of_rows(json.loads(message["drawn"])))
+            entry.account.settle(entry.number, entry.charge, releases, message["state"])
 
     def _give_up(self, which: Callable[[_Entry], bool], state: State) -> None:
         """Nobody will tell any more what was drawn under these entries: they stay whole."""
@@ -118,10 +118,10 @@ class Clerk:
 def _account_of(data_id: str, name: str) -> Account:
     """The account of the data that a worker reads. Raises BadInput where they are others here."""
     data = data_access.open_raw(data_id)
-    found = account_of(data, lasting=not is_own(data_id))
-    if found is None or data.account != name:
+    account = account_of(data, lasting=not is_own(data_id))
+    if account is None or data.account != name:
         raise BadInput(
             f"The worker's data set {data_id} holds something else than the one here, so nothing"
             " was drawn. Ask again."
         )
-    return found
+    return account

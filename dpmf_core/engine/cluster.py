@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dpmf_core.engine import workers as crew
-from dpmf_core.engine.askers_account import Answer, answered
+from dpmf_core.engine.askers_account import Answer, deliver_answer
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.lending import Lending
 from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
@@ -43,10 +43,10 @@ class Cluster:
         workers: int,
         scheduler: Scheduler | None,
         processes: bool,
-        heard: Callable[[Event], None],
+        on_event: Callable[[Event], None],
     ) -> None:
         self.width, self.processes, self._scheduler = workers, processes, scheduler
-        self._heard, self._topic = heard, f"dpmf-{uuid.uuid4().hex}"
+        self._on_event, self._topic = on_event, f"dpmf-{uuid.uuid4().hex}"
         self._client: Any = None
         self._away, self._away_at = "", -math.inf  # why a scheduler did not answer, and when
         self._lending = Lending(scheduler)
@@ -54,6 +54,7 @@ class Cluster:
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
         self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
+        self._endings = ThreadPoolExecutor(1, "dpmf-end")  # a worker that hangs holds the bell
         # of entries in accounts: who asks waits two minutes, and a worker that hangs holds the bell
         self._answers = ThreadPoolExecutor(ANSWERS, "dpmf-answer")
 
@@ -68,16 +69,16 @@ class Cluster:
         way = self._scheduler
         return way is not None and self.is_elsewhere and way.is_encrypted
 
-    def connect(self, asked: float = math.inf) -> Any:
+    def connect(self, request_time: float = math.inf) -> Any:
         """The client, its workers started if need be, which takes seconds.
 
-        asked: when, on the monotonic clock, what it is for was asked for. Raises ConnectionError
+        request_time: when, on the monotonic clock, what it is for was asked for. Raises ConnectionError
         where a scheduler does not answer; at once for all that was asked for before it last did
         not, so that everything that waits together waits once.
         """
         with self._connecting:
             if not self._is_running():
-                if asked < self._away_at:
+                if request_time < self._away_at:
                     raise ConnectionError(self._away)
                 self._disconnect()
                 here = crew.processes if self.processes else crew.threads
@@ -87,7 +88,7 @@ class Cluster:
                 except ConnectionError as error:
                     self._away, self._away_at = str(error), time.monotonic()
                     raise
-                self._client.subscribe_topic(self._topic, self._heard)
+                self._client.subscribe_topic(self._topic, self._on_event)
                 self.count()
             return self._client
 
@@ -95,21 +96,34 @@ class Cluster:
         """Count the workers of a scheduler elsewhere, which come and go; whether there are more
         or fewer than before.
         """
-        if self._scheduler is None or not self._is_running():
+        client, before = self._client, self.width
+        if self._scheduler is None or client is None or client.status != "running":
             return False
-        before = self.width
         try:
-            threads = self._client.nthreads()
+            threads = client.nthreads()
             self.width = max(1, sum(it for name, it in threads.items() if name not in self.unfit))
         except (OSError, RuntimeError):  # the scheduler has gone; the next run says so
             return False
         return self.width != before
 
+    def worker_memory(self) -> list[int]:
+        """Resident bytes of each worker process of this server, as the scheduler last heard; empty
+        where there are none, or none has started.
+        """
+        client = self._client
+        if not self.processes or self.is_elsewhere or client is None or client.status != "running":
+            return []
+        try:
+            workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        except (OSError, RuntimeError):  # the scheduler has gone; the next run says so
+            return []
+        return [int(it["metrics"].get("memory", 0)) for it in workers]
+
     def _is_running(self) -> bool:
         return self._client is not None and self._client.status == "running"
 
     def submit(
-        self, work: Any, wanted: Expected, task: Task, *bounds: float, patient: bool = False
+        self, work: Any, requirement: Expected, task: Task, *bounds: float, patient: bool = False
     ) -> Any:
         """The future of a run or measurement that a worker begins, though none that has refused
         it or refuses everything. bounds: see `workers.verified_work`. patient: of several workers
@@ -124,16 +138,16 @@ class Cluster:
             else (None, {}, "")
         )
         task.lent, task.seal = loan is not None, b"" if loan is None else loan.key
-        refused = self.unfit | task.refusals | lacking
-        willing = [it for it in client.nthreads() if it not in refused] if refused else []
-        if refused and not willing:
-            raise NoWorker(nobody(refused.values(), why))
+        refusals = self.unfit | task.refusals | lacking
+        willing = [it for it in client.nthreads() if it not in refusals] if refusals else []
+        if refusals and not willing:
+            raise NoWorker(nobody(refusals.values(), why))
         shared = self._scheduler is not None and self._scheduler.ours
         lent = {} if loan is None else {"data": loan.data, "seal": loan.key}
         return client.submit(
             crew.verified_work,
             work,
-            wanted,
+            requirement,
             task.ticket,
             self._topic,
             *bounds,
@@ -146,12 +160,14 @@ class Cluster:
         )
 
     def submit_together(
-        self, tasks: Sequence[Task], wanted: Sequence[Expected], *bounds: float
+        self, tasks: Sequence[Task], requirements: Sequence[Expected], *bounds: float
     ) -> Any:
         """The future of the outcomes of several small runs on public data, which one of our own
         workers computes in turn. bounds: of each.
         """
-        works = [(task.spec, each, task.ticket) for task, each in zip(tasks, wanted, strict=True)]
+        works = [
+            (task.spec, each, task.ticket) for task, each in zip(tasks, requirements, strict=True)
+        ]
         return self.connect().submit(
             crew.verified_works,
             works,
@@ -163,17 +179,17 @@ class Cluster:
 
     def answer(self, worker: str, entry: str, answer: Answer) -> None:
         """Tell a worker whether an entry in an account is made. Returns at once."""
-        told = functools.partial(answered, entry, answer)
+        deliver = functools.partial(deliver_answer, entry, answer)
         with contextlib.suppress(RuntimeError):  # closed
             self._answers.submit(
-                lambda: self._client.run(told, workers=[worker], on_error="ignore")
+                lambda: self._client.run(deliver, workers=[worker], on_error="ignore")
             )
 
-    def recall(self, wanted: Collection[str]) -> None:
+    def recall(self, data_ids: Collection[str]) -> None:
         """Workers keep no private data set that was sent to them but those that are wanted."""
-        self._lending.recall(wanted)
+        self._lending.recall(data_ids)
 
-    def refused(self, refusal: Refusal) -> bool:
+    def note_refusal(self, refusal: Refusal) -> bool:
         """A worker refused work: one that refuses everything is given nothing more. Whether it
         lacked the data alone, so that it may be given these too.
         """
@@ -198,16 +214,16 @@ class Cluster:
                 future.cancel(force=True)
             then()
 
-        self._tell(called_off)
+        with contextlib.suppress(RuntimeError):  # closed: the workers end too
+            self._bell.submit(called_off)
 
     def end(self, worker: str) -> None:
         """End a worker process that does not stop by itself; another one takes its place."""
         if self.processes:
-            self._tell(lambda: self._client.restart_workers([worker], raise_for_error=False))
-
-    def _tell(self, action: Callable[[], None]) -> None:
-        with contextlib.suppress(RuntimeError):  # closed: the workers end too
-            self._bell.submit(action)
+            with contextlib.suppress(RuntimeError):  # closed: the workers end too
+                self._endings.submit(
+                    lambda: self._client.restart_workers([worker], raise_for_error=False)
+                )
 
     def run(self, action: Callable[[], object]) -> None:
         """Do something in every worker that there is now."""
@@ -223,8 +239,8 @@ class Cluster:
 
     def close(self) -> None:
         """End the workers that were started here."""
-        for told in (self._bell, self._answers):
-            told.shutdown(cancel_futures=True)
+        for pool in (self._bell, self._endings, self._answers):
+            pool.shutdown(cancel_futures=True)
         self._disconnect()
 
 

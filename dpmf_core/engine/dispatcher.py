@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import logging
 import math
 import threading
 import time
@@ -15,12 +16,13 @@ from dpmf_core.engine.cluster import Cluster, Event, NoWorker, outcome_of
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.run_queue import Lanes
 from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.sealing import opened
+from dpmf_core.engine.sealing import unsealed
 from dpmf_core.engine.verification import Refusal, expected
 from dpmf_core.engine.workers import Outcome
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.record import Run
 
+log = logging.getLogger(__name__)
 LOOK = 1.0  # seconds between looks at how long runs take
 
 
@@ -56,8 +58,8 @@ class Dispatcher:
         processes: bool,
     ) -> None:
         self._owner, self._lanes, self._lock = owner, lanes, lock
-        self.cluster = Cluster(lanes.count, scheduler, processes, self._heard)
-        self._clerk = Clerk(lanes.handed, self.cluster.answer)
+        self.cluster = Cluster(lanes.count, scheduler, processes, self._on_event)
+        self._clerk = Clerk(lanes.task_of, self.cluster.answer)
         self._hand = ThreadPoolExecutor(1, "dpmf-hand")  # starts workers, hands runs out
         self._over = threading.Event()
         self._clock = threading.Thread(target=self._watch, name="dpmf-clock", daemon=True)
@@ -80,7 +82,7 @@ class Dispatcher:
         if not self._over.is_set():
             with self._lock:
                 called_off = None if self._lanes.beside(task) and not whole else future
-            self.cluster.call_off(task.ticket, called_off, functools.partial(self._landed, task))
+            self.cluster.call_off(task.ticket, called_off, functools.partial(self._land, task))
 
     def close(self) -> None:
         """Hand out nothing more, and end the workers."""
@@ -112,7 +114,7 @@ class Dispatcher:
             for it in (task, *behind):
                 self._owner.attempt(it, functools.partial(self._claim, it, ours))
                 if it.settled.is_set():
-                    self._landed(it)
+                    self._land(it)
             if len(ours) < 2 or not self._handed_together(ours):
                 for it in ours:
                     self._hand_alone(it)
@@ -120,7 +122,7 @@ class Dispatcher:
     def _claim(self, task: Task, ours: list[Task]) -> None:
         """Add a task to ours where this engine is to compute it."""
         if not self._owner.is_ours(task):
-            self._landed(task)
+            self._land(task)
         elif not task.settled.is_set():
             ours.append(task)
 
@@ -129,25 +131,25 @@ class Dispatcher:
             task.lane = task.ticket
         self._owner.attempt(task, functools.partial(self._hand_to_worker, task))
         if task.settled.is_set():
-            self._landed(task)
+            self._land(task)
 
     def _handed_together(self, tasks: list[Task]) -> bool:
         """Give a worker several small runs as one task; False where that cannot be done, and each
         finds out why by itself.
         """
         try:
-            self._connect(tasks[0].asked)
-            wanted = [expected(it.spec, it.key) for it in tasks]
-            future = self.cluster.submit_together(tasks, wanted, *self._bounds(tasks[0]))
+            self._connect(tasks[0].request_time)
+            requirements = [expected(it.spec, it.key) for it in tasks]
+            future = self.cluster.submit_together(tasks, requirements, *self._bounds(tasks[0]))
         except Exception:
             return False
         with self._lock:
             for it in tasks:
                 it.future = future
-            cancelled = [it for it in tasks if it.settled.is_set()]
-        for it in cancelled:
+            cancelled_tasks = [it for it in tasks if it.settled.is_set()]
+        for it in cancelled_tasks:
             self.call_off(it, future)
-        future.add_done_callback(functools.partial(self._finished_together, tasks))
+        future.add_done_callback(functools.partial(self._on_finish_together, tasks))
         return True
 
     def _bounds(self, task: Task) -> tuple[float, ...]:
@@ -157,14 +159,14 @@ class Dispatcher:
         return (limits.run_seconds, memory) if task.turn_of else ()
 
     def _hand_to_worker(self, task: Task) -> None:
-        self._connect(task.asked)
+        self._connect(task.request_time)
         bounds, patient = self._bounds(task), self._lanes.is_patient(task)
-        wanted = expected(task.spec, task.key, self.cluster.is_elsewhere)
+        requirement = expected(task.spec, task.key, self.cluster.is_elsewhere)
         try:
-            future = self.cluster.submit(task.spec, wanted, task, *bounds, patient=patient)
+            future = self.cluster.submit(task.spec, requirement, task, *bounds, patient=patient)
         except NoWorker as error:
             self._owner.settle(task, error)
-            self._landed(task)
+            self._land(task)
             return
         with self._lock:
             task.future = future
@@ -172,19 +174,19 @@ class Dispatcher:
         if cancelled:
             self.call_off(task, future)
         else:
-            future.add_done_callback(functools.partial(self._finished, task))
+            future.add_done_callback(functools.partial(self._on_finish, task))
 
-    def _connect(self, asked: float = math.inf) -> None:
-        """Workers are started if need be, and counted. Called from the hand alone. asked: see
+    def _connect(self, request_time: float = math.inf) -> None:
+        """Workers are started if need be, and counted. Called from the hand alone. request_time: see
         `Cluster.connect`.
         """
-        self.cluster.connect(asked)
+        self.cluster.connect(request_time)
         with self._lock:
             self._lanes.count = self.cluster.width
             if not self._clock.is_alive() and not self._over.is_set():
                 self._clock.start()
 
-    def _landed(self, task: Task) -> None:
+    def _land(self, task: Task) -> None:
         """A worker has it no more."""
         with self._lock:
             there = self._lanes.land(task)
@@ -193,27 +195,31 @@ class Dispatcher:
 
     # -- hearing -----------------------------------------------------------------------------------
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         """A worker began a run (again), finished a step of it, or speaks of an account."""
-        said = event[1]
-        if "entry" in said:
-            self._clerk.heard(said)
+        message = event[1]
+        if "entry" in message:
+            self._clerk.receive(message)
             return
         with self._lock:
-            task = self._lanes.handed(said["ticket"])
+            task = self._lanes.task_of(message["ticket"])
             if task is None or task.settled.is_set():
                 return
             task.state = "running"
-            if "step" in said:
+            if "step" in message:
                 before = task.progress.curves if task.progress else ()
-                part = said["part"] and tuple(said["part"])  # a message knows lists alone
+                part = message["part"] and tuple(message["part"])  # a message knows lists alone
                 task.progress = Progress(
-                    said["step"], said["steps"], said["seconds"], (*before, *said["new"]), part
+                    message["step"],
+                    message["steps"],
+                    message["seconds"],
+                    (*before, *message["new"]),
+                    part,
                 )
             else:
-                task.progress, task.worker, task.began = None, said["worker"], time.monotonic()
+                task.progress, task.worker, task.began = None, message["worker"], time.monotonic()
 
-    def _finished(self, task: Task, future: Any) -> None:
+    def _on_finish(self, task: Task, future: Any) -> None:
         """Called by the client, one future at a time."""
         try:
             outcome = self._outcome(task, future)
@@ -222,9 +228,9 @@ class Dispatcher:
                 self._again(task)
                 return
             outcome = RuntimeError(crew.sentence(error))
-        self._ended(task, outcome)
+        self._on_outcome(task, outcome)
 
-    def _finished_together(self, tasks: list[Task], future: Any) -> None:
+    def _on_finish_together(self, tasks: list[Task], future: Any) -> None:
         """As `_finished`. Where the task broke, each of its runs goes to a worker by itself, so
         that one breaks no other.
         """
@@ -236,13 +242,13 @@ class Dispatcher:
             if outcome is None and not task.settled.is_set():
                 self._again(task)
             else:
-                self._ended(task, outcome)
+                self._on_outcome(task, outcome)
 
-    def _ended(self, task: Task, outcome: Outcome) -> None:
+    def _on_outcome(self, task: Task, outcome: Outcome) -> None:
         """A worker returned it."""
         try:
             if isinstance(outcome, Refusal):
-                self._refused(task, outcome)
+                self._on_refusal(task, outcome)
                 return
             if isinstance(outcome, Run):
                 with self._lock:
@@ -251,28 +257,28 @@ class Dispatcher:
         except Exception as error:
             outcome = RuntimeError(crew.sentence(error))
         self._owner.settle(task, outcome)
-        self._landed(task)
+        self._land(task)
 
     def _outcome(self, task: Task, future: Any) -> Outcome:
         """What a worker returned; None of a task that is settled. Raises what the worker raised."""
         try:
-            found = outcome_of(future, task.settled.is_set)
+            outcome = outcome_of(future, task.settled.is_set)
         finally:
             # a worker whose task was called off may still say what it drew
             if self.cluster.is_elsewhere and not task.settled.is_set():
                 self._clerk.over(task)
-        return opened(found, task.seal) if task.seal and found is not None else found
+        return unsealed(outcome, task.seal) if task.seal and outcome is not None else outcome
 
     def _lost_data(self, task: Task, error: Exception) -> bool:
         """Whether a worker was lost with the data that were lent to it, for the first time."""
-        if not task.lent or task.lost or task.settled.is_set():
+        if not task.lent or task.worker_lost or task.settled.is_set():
             return False
-        task.lost = isinstance(error, CancelledError)
-        return task.lost
+        task.worker_lost = isinstance(error, CancelledError)
+        return task.worker_lost
 
-    def _refused(self, task: Task, refusal: Refusal) -> None:
+    def _on_refusal(self, task: Task, refusal: Refusal) -> None:
         """A worker would do it differently: another one gets it, or it again with the data."""
-        if not self.cluster.refused(refusal):
+        if not self.cluster.note_refusal(refusal):
             task.refusals[refusal.worker] = refusal
         self._again(task)
 
@@ -288,20 +294,26 @@ class Dispatcher:
         nothing private that nobody waits for.
         """
         while not self._over.wait(LOOK):
+            try:
+                self._look()
+            except Exception:  # without this thread no run would be ended any more
+                log.exception("A look at the workers failed; the next one is in a second.")
+
+    def _look(self) -> None:
+        with self._lock:
+            late = self._lanes.late(time.monotonic())
+            data_ids = {it.spec.data.id for it in self._lanes.tasks() if _on_data(it)}
+        self.cluster.recall(data_ids)
+        for task in late:
+            task.given_up, future = True, task.future
+            self._owner.settle(task, crew.too_long(self._lanes.limits.run_seconds))
+            self.cluster.end(task.worker)
+            self.call_off(task, future, whole=True)
+            self._clerk.over(task)  # its worker says no more what it drew
+        if self.cluster.count():
             with self._lock:
-                late = self._lanes.late(time.monotonic())
-                wanted = {it.spec.data.id for it in self._lanes.tasks() if _on_data(it)}
-            self.cluster.recall(wanted)
-            for task in late:
-                future = task.future
-                self._owner.settle(task, crew.too_long(self._lanes.limits.run_seconds))
-                self.call_off(task, future, whole=True)
-                self.cluster.end(task.worker)
-                self._clerk.over(task)  # its worker says no more what it drew
-            if self.cluster.count():
-                with self._lock:
-                    self._lanes.count = self.cluster.width
-                self._call()
+                self._lanes.count = self.cluster.width
+            self._call()
 
 
 def _on_data(task: Task) -> bool:

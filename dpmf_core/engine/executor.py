@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.engine import machine
 from dpmf_core.engine import workers as crew
-from dpmf_core.engine.data_loading import DataSource, Fingerprints, Opened
+from dpmf_core.engine.data_loading import DataFacts, DataSource, Fingerprints
 from dpmf_core.engine.dispatcher import Dispatcher
 from dpmf_core.engine.identity import identity, is_own_data, stamp_of
 from dpmf_core.engine.jobs import Job, Task, outcomes
@@ -58,10 +58,10 @@ class Engine:
         self.store, self.limits = store, limits or Limits.from_settings()
         self._lock = threading.RLock()
         self._tasks: dict[str, Task] = {}  # unfinished, by identity
-        self._submitted = 0
+        self._n_submitted = 0
         self._results, self._leases = Results(store), Leases(store.folder)
         self._data = Fingerprints()
-        self.known = KnownRuns(store, self._results, self._data)
+        self.known_runs = KnownRuns(store, self._results, self._data)
         count = workers or crew.usual_count()
         self._lanes = Lanes(count, self.limits)
         self._dispatcher = Dispatcher(self, self._lanes, self._lock, scheduler, processes)
@@ -114,35 +114,39 @@ class Engine:
             stamp = stamp_of(spec)
             task = Task(identity(spec, stamp), spec, cost=cost, light=light)
         except BadInput as error:
-            return self._refused(spec, error)
+            return self._refused_job(spec, error)
         return self._shared(
             task, asker, priority, lambda: self._begin(task, asker, (spec.data, stamp))
         )
 
-    def had(self, asked: Work) -> bool:
+    def had(self, work: Work) -> bool:
         """Whether asking for it computes nothing anew: it is stored, remembered, or being computed.
 
         Opens its data. Raises BadInput.
         """
-        name = identity(asked, stamp_of(asked))
+        name = identity(work, stamp_of(work))
         if name in self._tasks or self._results.recall(name) is not None:
             return True
-        if not isinstance(asked, RunSpec) or is_own_data(asked):
+        if not isinstance(work, RunSpec) or is_own_data(work):
             return False
-        return self.store.has(specification.run_key(asked, data_access.identified(asked.data)))
+        return self.store.has(specification.run_key(work, data_access.identified_data(work.data)))
 
     def measure(
-        self, asked: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
+        self, work: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
     ) -> Job:
         """As `submit`, for what is no run; of the latest answers some are remembered."""
         try:
-            data = getattr(asked, "data", None)
-            allowed.check(asked, data is not None and is_own(data.id))
-            asked.check()
-            task = Task(identity(asked, stamp_of(asked)), asked, cost=cost)
+            data = getattr(work, "data", None)
+            allowed.check(work, data is not None and is_own(data.id))
+            work.check()
+            task = Task(identity(work, stamp_of(work)), work, cost=cost)
         except BadInput as error:
-            return self._refused(asked, error)
+            return self._refused_job(work, error)
         return self._shared(task, asker, priority, lambda: self._dispatcher.line_up(task))
+
+    def worker_memory(self) -> list[int]:
+        """Resident bytes of each worker process of this server."""
+        return self._dispatcher.cluster.worker_memory()
 
     def forget(self, data_id: str) -> None:
         """What was computed on a data set that is gone, and what is held of any in memory, here
@@ -153,28 +157,30 @@ class Engine:
         data_access.forget()
         self._dispatcher.cluster.run(data_access.forget)
 
-    def _shared(self, asked: Task, asker: str, priority: int, begin: Callable[[], object]) -> Job:
+    def _shared(
+        self, new_task: Task, asker: str, priority: int, begin: Callable[[], object]
+    ) -> Job:
         """A handle on the task of this identity that is remembered or unfinished; where there is
         none, this one is begun.
         """
-        if (answered := self._results.recall(asked.identity)) is not None:
-            return Job(self, answered)
-        with self._lock:
-            task = self._tasks.get(asked.identity, asked)
-            if task is asked:
-                if refusal := self._lanes.refusal(asker, asked.cost):
-                    return self._refused(asked.spec, refusal)
-                task.number, self._submitted = self._submitted, self._submitted + 1
-                self._tasks[asked.identity] = asked
+        with self._lock:  # what is settled meanwhile is not begun again
+            if (earlier_task := self._results.recall(new_task.identity)) is not None:
+                return Job(self, earlier_task)
+            task = self._tasks.get(new_task.identity, new_task)
+            if task is new_task:
+                if refusal := self._lanes.refusal(asker, new_task.cost):
+                    return self._refused_job(new_task.spec, refusal)
+                task.number, self._n_submitted = self._n_submitted, self._n_submitted + 1
+                self._tasks[new_task.identity] = new_task
             self._lanes.enter(task, asker, priority)
-            task.light = task.light and asked.light
+            task.light = task.light and new_task.light
             job = Job(self, task, asker)
             task.handles.add(job)
-        if task is asked:
+        if task is new_task:
             begin()  # not under the lock: it reads the store
         return job
 
-    def _refused(self, spec: Work, error: BadInput) -> Job:
+    def _refused_job(self, spec: Work, error: BadInput) -> Job:
         task = Task("", spec)
         job = Job(self, task)
         self.settle(task, error)
@@ -182,34 +188,34 @@ class Engine:
 
     def _begin(self, task: Task, asker: str, source: DataSource) -> None:
         """Look the run up at once where its data are known; otherwise they are opened first."""
-        if known := self._data.find(source):
-            self._look_up(task, known)
+        if facts := self._data.find(source):
+            self._look_up(task, facts)
             return
 
-        def opened(found: Opened | Exception) -> None:
-            self.attempt(task, functools.partial(self._look_up, task, found))
+        def look_up(facts: DataFacts | Exception) -> None:
+            self.attempt(task, functools.partial(self._look_up, task, facts))
 
-        self._data.ask(source, asker, opened)
+        self._data.ask(source, asker, look_up)
 
-    def _look_up(self, task: Task, known: Opened | Exception) -> None:
-        if isinstance(known, Exception):
-            raise known
-        task.key, task.public = specification.run_key(task.spec, known), known.public
-        task.named.set()
+    def _look_up(self, task: Task, facts: DataFacts | Exception) -> None:
+        if isinstance(facts, Exception):
+            raise facts
+        task.key, task.public = specification.run_key(task.spec, facts), facts.public
+        task.key_ready.set()
         self._find(task)
 
     def _find(self, task: Task) -> None:
         """Done where the store has it; otherwise it is to be computed."""
         while True:
             light = task.light
-            stored = self._results.find_run(task.key, light)
+            stored_run = self._results.find_run(task.key, light)
             with self._lock:
                 if task.light != light:
                     continue  # meanwhile somebody asked who needs the arrays
-                if stored is None:
+                if stored_run is None:
                     self._dispatcher.line_up(task)
                 else:
-                    self.settle(task, stored)
+                    self.settle(task, stored_run)
                 return
 
     def attempt(self, task: Task, action: Callable[[], None]) -> None:
@@ -250,7 +256,7 @@ class Engine:
         """Whether private data travel to workers of a scheduler elsewhere."""
         return self._dispatcher.cluster.sends_private_data
 
-    def unfinished(self) -> int:
+    def n_unfinished(self) -> int:
         """How many runs have not ended."""
         return len(self._tasks)
 
@@ -275,10 +281,10 @@ class Engine:
             again = functools.partial(self.attempt, task, functools.partial(self._find, task))
             self._leases.wait(task.key, again, task.settled.is_set)
             return False
-        stored = self._results.find_run(task.key, task.light)
-        if stored is not None:
-            self.settle(task, stored)
-        return stored is None
+        stored_run = self._results.find_run(task.key, task.light)
+        if stored_run is not None:
+            self.settle(task, stored_run)
+        return stored_run is None
 
     def keep(self, task: Task, outcome: Outcome) -> Outcome:
         """The only place where results are written, one at a time."""
@@ -300,8 +306,8 @@ class Engine:
                 del self._tasks[task.identity]
                 self._lanes.close(task)
             # before it is handed out: who then forgets its data forgets it too
-            done = not isinstance(outcome, BaseException)
-            if done and (not isinstance(task.spec, RunSpec) or is_own_data(task.spec)):
+            succeeded = not isinstance(outcome, BaseException)
+            if succeeded and (not isinstance(task.spec, RunSpec) or is_own_data(task.spec)):
                 self._results.remember(task)
             task.settle(outcome)
         task.tell()

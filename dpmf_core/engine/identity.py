@@ -7,21 +7,21 @@ from dpmf_core.engine.workers import Work
 from dpmf_core.runs.specification import RunSpec
 
 
-def stamp_of(asked: Work) -> Any:
+def stamp_of(work: Work) -> Any:
     """Of the bytes of the data that are asked for; '' where there are none. Raises BadInput."""
-    data = getattr(asked, "data", None)
+    data = getattr(work, "data", None)
     return catalogue().stamp(data.id) if data is not None else ""
 
 
-def identity(asked: Work, stamp: Any) -> str:
+def identity(work: Work, stamp: Any) -> str:
     """Equal work on equal bytes has equal identities. stamp: of the bytes."""
-    if isinstance(asked, RunSpec):
-        return f"{stamp} {asked.canonical().model_dump_json()}"
-    return f"{type(asked).__name__} {stamp} {asked.model_dump_json()}"
+    if isinstance(work, RunSpec):
+        return f"{stamp} {work.canonical().model_dump_json()}"
+    return f"{type(work).__name__} {stamp} {work.model_dump_json()}"
 
 
-def is_own_data(asked: Work) -> bool:
+def is_own_data(work: Work) -> bool:
     """Whether a run is on a file that somebody brought to the page: the shared store never
     holds it.
     """
-    return isinstance(asked, RunSpec) and is_own(asked.data.id)
+    return isinstance(work, RunSpec) and is_own(work.data.id)

@@ -32,7 +32,7 @@ class Task:
     turn_of: str = ""  # the session in whose turn a worker has it
     lane: str = ""  # the ticket of the first run of those that a worker has in one task
     public: bool = False  # whether it is a run on data that are known to be public
-    lined: bool = False  # whether it waits for a worker, its data being open
+    in_line: bool = False  # whether it waits for a worker, its data being open
     light: bool = False  # whether nobody needs a stored run's arrays
     began: float | None = None  # when a worker began, on the monotonic clock
     worker: str = ""  # where
@@ -44,39 +44,40 @@ class Task:
     future: Any = None
     refusals: dict[str, Refusal] = field(default_factory=dict)  # by worker
     attempts: int = 0  # how often a worker refused it, or was lost with its data
-    lost: bool = False  # whether a worker was lost with its data, which happens once
+    worker_lost: bool = False  # whether a worker was lost with its data, which happens once
+    given_up: bool = False  # whether its worker was ended, as it took too long
     lent: bool = False  # whether its data go with it to the worker
     entries: int = 0  # how often it was charged to the account of private data elsewhere
     # the key of its outcome, where it was lent private data; in no message
     seal: bytes = field(default=b"", repr=False)
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     # the key is known, or never will be
-    named: threading.Event = field(default_factory=threading.Event)
+    key_ready: threading.Event = field(default_factory=threading.Event)
     settled: threading.Event = field(default_factory=threading.Event)
     owner: str = field(default_factory=owner_now)  # of whoever asked first
-    asked: float = field(default_factory=time.monotonic)
+    request_time: float = field(default_factory=time.monotonic)
     _listening: threading.Lock = field(default_factory=threading.Lock)
     _listeners: list[Callable[[], None]] = field(default_factory=list)
 
     def settle(self, outcome: Outcome) -> None:
         """The end, once. Whoever waits goes on; listeners hear of it by `tell`."""
         self.outcome, self.future, self.state = outcome, None, _state(outcome)
-        self.named.set()
+        self.key_ready.set()
         with self._listening:
             self.settled.set()
 
-    def listen(self, heard: Callable[[], None]) -> None:
+    def listen(self, listener: Callable[[], None]) -> None:
         """Have `heard` called when the task has ended, or now where it has."""
         with self._listening:
             if not self.settled.is_set():
-                self._listeners.append(heard)
+                self._listeners.append(listener)
                 return
-        heard()
+        listener()
 
     def tell(self) -> None:
         """Call who listens, after the end."""
-        for heard in self._listeners:
-            heard()
+        for listener in self._listeners:
+            listener()
 
     def place(self, asker: str) -> tuple[int, float, int]:
         """The tasks of an asker start in this order: by her priority, then the cheap ones."""
@@ -107,7 +108,7 @@ class Job:
     """
 
     def __init__(self, desk: Desk, task: Task, asker: str = "") -> None:
-        self._desk, self._task, self._left = desk, task, False
+        self._desk, self._task, self._has_left = desk, task, False
         self.asker = asker
 
     @property
@@ -118,7 +119,7 @@ class Job:
     @property
     def key(self) -> str:
         """The run's key; waits for its data to be opened. '' when they cannot be."""
-        self._task.named.wait()
+        self._task.key_ready.wait()
         return self._task.key
 
     @property
@@ -126,12 +127,12 @@ class Job:
         """An end is told when the outcome can be had."""
         if self._task.state not in ("waiting", "running"):
             self._task.settled.wait(1.0)
-        return "cancelled" if self._left else self._task.state
+        return "cancelled" if self._has_left else self._task.state
 
     @property
     def is_queued(self) -> bool:
         """Whether it is known that the run has to be computed: it waits for a worker or has one."""
-        return self._task.lined or bool(self._task.turn_of)
+        return self._task.in_line or bool(self._task.turn_of)
 
     @property
     def ticket(self) -> str:
@@ -146,7 +147,7 @@ class Job:
     @property
     def age(self) -> float:
         """Seconds since it was first asked for."""
-        return time.monotonic() - self._task.asked
+        return time.monotonic() - self._task.request_time
 
     @property
     def progress(self) -> Progress | None:
@@ -177,20 +178,20 @@ class Job:
         """It failed because of what was asked for; otherwise asking again may help."""
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
-    def listen(self, heard: Callable[["Job"], None]) -> None:
+    def listen(self, listener: Callable[["Job"], None]) -> None:
         """Have `heard` called with this handle when the run has ended."""
-        self._task.listen(lambda: heard(self))
+        self._task.listen(lambda: listener(self))
 
     def wait(self, timeout: float) -> bool:
         """Whether the run ended, well or badly, within so many seconds."""
-        return self._left or self._task.settled.wait(timeout)
+        return self._has_left or self._task.settled.wait(timeout)
 
     def cancel(self) -> None:
         """Stop waiting; the run itself stops, between two steps, when no other handle waits for
         it.
         """
         if self.state in ("waiting", "running"):
-            self._left = True
+            self._has_left = True
             self._desk.leave(self._task, self)
 
     def stop(self) -> None:
@@ -203,9 +204,9 @@ class Job:
 
         Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError.
         """
-        if not self._left and not self._task.settled.wait(timeout):
+        if not self._has_left and not self._task.settled.wait(timeout):
             raise TimeoutError(f"The run is not finished after {timeout} s.")
-        if self._left or self._task.outcome is None:
+        if self._has_left or self._task.outcome is None:
             raise Cancelled
         if isinstance(self._task.outcome, Exception):
             raise self._task.outcome
@@ -217,13 +218,13 @@ def outcomes(jobs: Sequence[Job]) -> Iterator[tuple[Any, Any]]:
 
     Stopping the iteration cancels what is left.
     """
-    ended: SimpleQueue[Job] = SimpleQueue()
+    ended_jobs: SimpleQueue[Job] = SimpleQueue()
     waiting = set(jobs)
     try:
         for job in jobs:
-            job.listen(ended.put)
+            job.listen(ended_jobs.put)
         while waiting:
-            job = ended.get()
+            job = ended_jobs.get()
             waiting.discard(job)
             try:
                 yield job.spec, job.result()

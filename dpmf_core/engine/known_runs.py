@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dpmf_core.engine.data_loading import Fingerprints, Opened
+from dpmf_core.engine.data_loading import DataFacts, Fingerprints
 from dpmf_core.engine.identity import identity, is_own_data, stamp_of
 from dpmf_core.engine.results import Results
 from dpmf_core.runs.artefacts import summarise
@@ -31,26 +31,28 @@ class KnownRuns:
         stamps = {spec.data: stamp_of(spec) for spec in specs}
         own = {place for place, spec in enumerate(specs) if is_own_data(spec)}
         keys = self._keys(stamps, [spec for i, spec in enumerate(specs) if i not in own])
-        stored = iter(keys)
-        found = self._store.summaries([key for key in keys if key])
+        stored_keys = iter(keys)
+        by_key = self._store.summaries([key for key in keys if key])
         return [
-            self._remembered(spec, stamps[spec.data]) if i in own else found.get(next(stored))
+            self._remembered_summary(spec, stamps[spec.data])
+            if i in own
+            else by_key.get(next(stored_keys))
             for i, spec in enumerate(specs)
         ]
 
     def _keys(self, stamps: dict[Any, Any], specs: Sequence[RunSpec]) -> list[str]:
         """The key of each run; '' where its data were not opened yet."""
-        known: dict[Any, Opened | None] = {
+        facts_by_data: dict[Any, DataFacts | None] = {
             data: self._data.find((data, stamps[data])) for data in {spec.data for spec in specs}
         }
-        for data in [data for data, opened in known.items() if opened is None]:
+        for data in [data for data, facts in facts_by_data.items() if facts is None]:
             self._data.ask((data, stamps[data]), "", lambda _: None)
         return [
-            run_key(spec, opened) if (opened := known[spec.data]) is not None else ""
+            run_key(spec, facts) if (facts := facts_by_data[spec.data]) is not None else ""
             for spec in specs
         ]
 
-    def _remembered(self, spec: RunSpec, stamp: Any) -> Summary | None:
+    def _remembered_summary(self, spec: RunSpec, stamp: Any) -> Summary | None:
         task = self._results.recall(identity(spec, stamp))
         outcome = None if task is None else task.outcome
         return summarise(outcome.record) if isinstance(outcome, Run) else None
@@ -68,6 +70,6 @@ class KnownRuns:
         """At which epsilons, ascending, runs of this algorithm on these data are there."""
         if not is_own_data(spec):
             return self._store.epsilons(spec.data.id, spec.algorithm)
-        runs = [task.spec for task in self._results.recalled(spec.data.id)]
+        runs = [task.spec for task in self._results.recalled_tasks(spec.data.id)]
         same = [it for it in runs if isinstance(it, RunSpec) and it.algorithm == spec.algorithm]
         return sorted({it.budget.epsilon for it in same if it.budget is not None})

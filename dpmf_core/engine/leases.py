@@ -47,7 +47,7 @@ class Leases:
         self._file, self._length, self._holder = folder / FILE, length, uuid.uuid4().hex
         self._lock = threading.RLock()
         self._change = threading.Condition(self._lock)
-        self._held: set[str] = set()
+        self._held_keys: set[str] = set()
         self._waiting: dict[str, list[_Waiting]] = {}
         self._db: sqlite3.Connection | None = None
         self._thread: threading.Thread | None = None
@@ -68,13 +68,13 @@ class Leases:
             now, latest = self._valid()
             row = (key, self._holder, now + self._length, now, latest)
             try:
-                taken = self._opened().execute(take, row).rowcount > 0
+                is_ours = self._connection().execute(take, row).rowcount > 0
             except sqlite3.Error as error:
                 return self._without(error)
-            if taken:
-                self._held.add(key)
+            if is_ours:
+                self._held_keys.add(key)
                 self._wake()
-            return taken
+            return is_ours
 
     def wait(self, key: str, again: Callable[[], object], over: Callable[[], bool]) -> None:
         """Call `again`, from a thread of its own, once nobody else holds the run's lease,
@@ -90,11 +90,11 @@ class Leases:
         One that is not held is no error.
         """
         with self._lock:
-            if key not in self._held:
+            if key not in self._held_keys:
                 return
-            self._held.discard(key)
+            self._held_keys.discard(key)
             with contextlib.suppress(sqlite3.Error):  # it runs out by itself
-                self._opened().execute(
+                self._connection().execute(
                     "DELETE FROM leases WHERE key = ? AND holder = ?", (key, self._holder)
                 )
 
@@ -119,15 +119,15 @@ class Leases:
 
     # -- the file ----------------------------------------------------------------------------------
 
-    def _opened(self) -> sqlite3.Connection:
+    def _connection(self) -> sqlite3.Connection:
         if self._db is None:
             try:
-                self._db = _connected(self._file)
+                self._db = _connect(self._file)
             except sqlite3.OperationalError:  # locked, or the disk refuses
                 raise
             except sqlite3.DatabaseError:  # damaged: what it held was worth a few seconds
                 self._file.unlink(missing_ok=True)
-                self._db = _connected(self._file)
+                self._db = _connect(self._file)
         return self._db
 
     def _without(self, error: sqlite3.Error) -> bool:
@@ -151,16 +151,16 @@ class Leases:
         self._change.notify_all()
 
     def _keep_watch(self) -> None:
-        renewed = time.monotonic()
+        last_renewal = time.monotonic()
         while True:
             with self._lock:
-                while not self._held and not self._waiting and not self._closed:
+                while not self._held_keys and not self._waiting and not self._closed:
                     self._change.wait()
                 if self._closed:
                     return
-                if time.monotonic() - renewed >= self._length / 3:
+                if time.monotonic() - last_renewal >= self._length / 3:
                     self._renew()
-                    renewed = time.monotonic()
+                    last_renewal = time.monotonic()
                 free = self._free()
             for waiting in free:
                 waiting.again()
@@ -170,7 +170,7 @@ class Leases:
 
     def _renew(self) -> None:
         with contextlib.suppress(sqlite3.Error):  # then another server may compute the same
-            self._opened().execute(
+            self._connection().execute(
                 "UPDATE leases SET expires = ? WHERE holder = ?",
                 (time.time() + self._length, self._holder),
             )
@@ -180,22 +180,22 @@ class Leases:
         if not self._waiting:
             return []
         alive = "SELECT key FROM leases WHERE holder <> ? AND expires BETWEEN ? AND ?"
-        taken: set[str] = set()
+        other_keys: set[str] = set()
         with contextlib.suppress(sqlite3.Error):  # whoever asks again then computes
-            rows = self._opened().execute(alive, (self._holder, *self._valid()))
-            taken = {key for (key,) in rows}
-        found: list[_Waiting] = []
+            rows = self._connection().execute(alive, (self._holder, *self._valid()))
+            other_keys = {key for (key,) in rows}
+        free: list[_Waiting] = []
         for key in list(self._waiting):
-            if key not in taken:
-                found += self._waiting.pop(key)
+            if key not in other_keys:
+                free += self._waiting.pop(key)
             else:
                 self._waiting[key] = [one for one in self._waiting[key] if not one.over()]
                 if not self._waiting[key]:
                     del self._waiting[key]
-        return [one for one in found if not one.over()]
+        return [one for one in free if not one.over()]
 
 
-def _connected(file: Path) -> sqlite3.Connection:
+def _connect(file: Path) -> sqlite3.Connection:
     db = sqlite3.connect(file, timeout=5.0, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")

@@ -35,7 +35,7 @@ class Lending:
     def __init__(self, way: Scheduler | None) -> None:
         self._way = way
         self._lacking: dict[str, dict[str, Refusal]] = {}  # data set, worker
-        self._sent: dict[tuple[str, str], Loan] = {}  # data set and fingerprint
+        self._loans: dict[tuple[str, str], Loan] = {}  # data set and fingerprint
 
     def lacks(self, refusal: Refusal) -> None:
         """A worker has not the data set, or another one."""
@@ -44,13 +44,13 @@ class Lending:
     def forget(self) -> None:
         """Of a scheduler that has gone."""
         self._lacking.clear()
-        self._sent.clear()
+        self._loans.clear()
 
-    def recall(self, wanted: Collection[str]) -> None:
+    def recall(self, data_ids: Collection[str]) -> None:
         """Workers keep no private data set but those that are wanted."""
-        for key, loan in list(self._sent.items()):
-            if loan.key and key[0] not in wanted:
-                self._sent.pop(key, None)
+        for key, loan in list(self._loans.items()):
+            if loan.key and key[0] not in data_ids:
+                self._loans.pop(key, None)
 
     def lent(self, client: Any, data_id: str) -> tuple[Loan | None, dict[str, Refusal], str]:
         """The data set on the workers, if some lack it and it may travel; else which lack it, and
@@ -63,11 +63,11 @@ class Lending:
         if why := _why_not(self._way, data_id, data):
             return None, lacking, why
         name = data_id, data.fingerprint
-        loan = self._sent.get(name)
+        loan = self._loans.get(name)
         if loan is None or loan.data.status != "finished":  # its worker was lost
             key = b"" if data.public else fresh_key()
             what = sealed(data, key) if key else data
-            loan = self._sent[name] = Loan(client.scatter(what, hash=False), key)
+            loan = self._loans[name] = Loan(client.scatter(what, hash=False), key)
         return loan, {}, ""
 
 
@@ -90,7 +90,7 @@ def _why_not(way: Scheduler, data_id: str, data: AnyData) -> str:
 
 def _arrays(data: Ratings | Samples) -> Iterator[Any]:
     if isinstance(data, Ratings):
-        tables: tuple[Any, ...] = (data.users, data.items, data.values, data.order)
+        tables: tuple[Any, ...] = (data.users, data.items, data.values, data.order, data.user_keys)
     else:
         texts = () if data.texts is None else (data.texts.ids, data.texts.starts)
         tables = (data.X, data.clean, data.parts, data.people, *texts)

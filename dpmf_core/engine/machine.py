@@ -30,8 +30,8 @@ def _limits(root: Path) -> Iterator[int]:
             for folder in (version / inner, *(version / inner).parents):
                 if folder != version and version not in folder.parents:
                     break
-                if (found := _number(folder / name)) is not None:
-                    yield found
+                if (limit := _number(folder / name)) is not None:
+                    yield limit
 
 
 def _own(root: Path) -> list[str]:

@@ -18,7 +18,7 @@ from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.engine.verification import ExpectedParts, refusal_of_parts
 from dpmf_core.engine.workers import is_stopped
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.paths import made, workplace
+from dpmf_core.paths import create_folder, workplace
 from dpmf_core.runs import data_access
 
 Places = tuple[int, ...]  # of parts, ascending
@@ -33,7 +33,7 @@ class WorkerRefuses(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Counted:
+class PartialSum:
     """The sum over some parts. places: which, so that whoever asks sees each counted once."""
 
     places: Places
@@ -49,10 +49,10 @@ class HeldParts:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PartRequest:
     """Which parts are meant, and for whom. run: of the curator that asks."""
 
-    wanted: ExpectedParts
+    requirement: ExpectedParts
     run: str
     places: Places
 
@@ -62,52 +62,54 @@ def unchanged(work: bytes) -> bytes:
     return work
 
 
-def fold_parts(asked: Asked, work: bytes, *held: HeldParts) -> Counted:
+def fold_parts(request: PartRequest, work: bytes, *held_parts: HeldParts) -> PartialSum:
     """The sum over some parts. work: a pickled `Fold`, and changes of parts, pickled before. Raises
     WorkerRefuses, Cancelled.
     """
-    _require_fit(asked.wanted)
+    _require_fit(request.requirement)
     fold, changes = pickle.loads(work)
     total = fold.empty()
     with kernels.single_threaded_blas:
-        for place, part in _parts(asked, changes):
-            fold.add(total, part, _beside(place, held))
-    return Counted(asked.places, total)
+        for place, part in _parts(request, changes):
+            fold.add(total, part, _beside(place, held_parts))
+    return PartialSum(request.places, total)
 
 
-def hold_parts(asked: Asked, key: Hashable, work: bytes, *held: HeldParts) -> HeldParts:
+def hold_parts(
+    request: PartRequest, key: Hashable, work: bytes, *held_parts: HeldParts
+) -> HeldParts:
     """What is made beside some parts, one after the other. work: a pickled `Beside`, and changes
     of parts, pickled before. Raises WorkerRefuses, Cancelled.
     """
-    _require_fit(asked.wanted)
+    _require_fit(request.requirement)
     make, changes = pickle.loads(work)
     states = {}
     with kernels.single_threaded_blas:
-        for place, part in _parts(asked, changes):
-            states[place] = make(part, _beside(place, held))
+        for place, part in _parts(request, changes):
+            states[place] = make(part, _beside(place, held_parts))
     return HeldParts(key, states)
 
 
-def _beside(place: int, held: Sequence[HeldParts]) -> dict[Hashable, Any]:
+def _beside(place: int, held_parts: Sequence[HeldParts]) -> dict[Hashable, Any]:
     """What is held beside one part, by key."""
-    return {it.key: it.states[place] for it in held if place in it.states}
+    return {it.key: it.states[place] for it in held_parts if place in it.states}
 
 
-def merge_counted(wanted: ExpectedParts, work: bytes, *some: Counted) -> Counted:
+def merge_sums(requirement: ExpectedParts, work: bytes, *some: PartialSum) -> PartialSum:
     """The sum of sums over different parts, which stay as they are. Raises WorkerRefuses."""
-    _require_fit(wanted)
+    _require_fit(requirement)
     fold, _ = pickle.loads(work)
     total = fold.empty()
     places: list[int] = []
     for each in some:
         fold.merge(total, each.total)
         places += each.places
-    return Counted(tuple(places), total)
+    return PartialSum(tuple(places), total)
 
 
-def _require_fit(wanted: ExpectedParts) -> None:
-    if found := refusal_of_parts(wanted, here()):
-        raise WorkerRefuses(found.worker, found.reason)
+def _require_fit(requirement: ExpectedParts) -> None:
+    if refusal := refusal_of_parts(requirement, here()):
+        raise WorkerRefuses(refusal.worker, refusal.reason)
 
 
 def here() -> str:
@@ -133,21 +135,23 @@ class _PartsHere(LazyParts):
             raise WorkerRefuses(here(), str(error).rstrip(".")) from None
 
 
-def _parts(asked: Asked, changes: bytes) -> Iterator[tuple[int, Part]]:
+def _parts(request: PartRequest, changes: bytes) -> Iterator[tuple[int, Part]]:
     """The parts as they are after their changes, which are pickled; one in memory at a time. They
     are kept on this worker's disk until `forget_parts`.
     """
-    data = data_access.open_raw(asked.wanted.data_id)
+    data = data_access.open_raw(request.requirement.data_id)
     if not isinstance(data, PartitionedRatings):
-        raise WorkerRefuses(here(), f"its {asked.wanted.data_id} is not in parts")
+        raise WorkerRefuses(here(), f"its {request.requirement.data_id} is not in parts")
     data = replace(data, parts=_PartsHere(data.parts))
     for change in pickle.loads(changes):
-        data = data.changed(change)
-    kept = data.kept_in(made(_folder(asked.run) / hashlib.sha256(changes).hexdigest()))
-    for place in asked.places:
-        if is_stopped(asked.run):
+        data = data.with_change(change)
+    cached_data = data.kept_in(
+        create_folder(_folder(request.run) / hashlib.sha256(changes).hexdigest())
+    )
+    for place in request.places:
+        if is_stopped(request.run):
             raise Cancelled
-        yield place, kept.parts[place]
+        yield place, cached_data.parts[place]
 
 
 def forget_parts(run: str) -> None:

@@ -20,14 +20,14 @@ import numpy as np
 from dpmf_core.data.partitioned import Beside, Fold, PartitionedRatings, Watch
 from dpmf_core.engine import workers as crew
 from dpmf_core.engine.part_work import (
-    Asked,
-    Counted,
+    PartialSum,
+    PartRequest,
     Places,
     WorkerRefuses,
     fold_parts,
     forget_parts,
     hold_parts,
-    merge_counted,
+    merge_sums,
     unchanged,
 )
 from dpmf_core.engine.scheduler_security import Scheduler
@@ -48,7 +48,7 @@ LARGE = 64e6  # bytes of a sum of which each thread holds one, not one for each 
 PAUSE = 0.5  # seconds between two looks at what is done
 PATIENCE = 60.0  # seconds in which a worker that was lost may come back
 ATTEMPTS = 4  # of a sum whose workers were all lost
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class WorkersLost(RuntimeError):
@@ -83,11 +83,11 @@ class PartWorkers:
     """A `Folding`: the workers of a scheduler, each of which reads parts of one data set on its own
     machine.
 
-    client: of Dask. wanted: what a worker must have. watch: hears how many parts are done.
+    client: of Dask. requirement: what a worker must have. watch: hears how many parts are done.
     """
 
     client: Any
-    wanted: ExpectedParts
+    requirement: ExpectedParts
     watch: Watch | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     _memory: _Memory = field(default_factory=_Memory)
@@ -97,51 +97,53 @@ class PartWorkers:
         """Workers that are given no part, by their address."""
         return self._memory.refusals
 
-    def watched(self, before: Watch) -> Self:
+    def with_watch(self, before: Watch) -> Self:
         return replace(self, watch=before)
 
     def fold(self, ratings: PartitionedRatings, fold: Fold, keys: Iterable[Hashable]) -> Any:
         """As `Folding.fold`. Raises BadInput where no worker has the same code and data, or workers
         are lost again and again; Cancelled.
         """
-        number, work, keys = next(self._memory.numbers), _pickled(fold, ratings), tuple(keys)
+        number, work, keys = next(self._memory.numbers), _pickle(fold, ratings), tuple(keys)
         n_parts, size = len(ratings.parts), _bytes_of(fold.empty())
 
-        def attempt(fit: list[str]) -> Counted:
-            name, sent = self._sent(number, work, fit)
-            held = [self._held(key, n_parts, fit) for key in keys]
+        def attempt(fit: list[str]) -> PartialSum:
+            name, copies = self._send_work(number, work, fit)
+            held_futures = [self._held_futures(key, n_parts, fit) for key in keys]
             sums = [
                 self.client.submit(
                     fold_parts,
-                    Asked(self.wanted, self.run, places),
-                    _nearest(sent, places, n_parts),
-                    *[futures[at] for futures in held for at in chunks],
+                    PartRequest(self.requirement, self.run, places),
+                    _nearest(copies, places, n_parts),
+                    *[futures[at] for futures in held_futures for at in chunks],
                     key=(f"parts-{name}", chunks[0]),
                     workers=fit,
                 )
-                for chunks, places in self._grouped(n_parts, fit, size)
+                for chunks, places in self._groups(n_parts, fit, size)
             ]
-            counted: Counted = self._awaited(self._added(sums, sent, name, fit), sums, n_parts, fit)
-            return counted
+            result: PartialSum = self._wait_for(
+                self._add_up(sums, copies, name, fit), sums, n_parts, fit
+            )
+            return result
 
-        counted = self._done(attempt)
-        if sorted(counted.places) != list(range(n_parts)):
+        result = self._retry(attempt)
+        if sorted(result.places) != list(range(n_parts)):
             raise RuntimeError("A part was counted twice, or not at all. Nothing was released.")
-        return counted.total
+        return result.total
 
     def hold(
         self, ratings: PartitionedRatings, key: Hashable, make: Beside, keys: Iterable[Hashable]
     ) -> None:
         """As `Folding.hold`. Raises as `fold`."""
-        state = _State(_pickled(make, ratings), tuple(keys), next(self._memory.numbers))
+        state = _State(_pickle(make, ratings), tuple(keys), next(self._memory.numbers))
         self._memory.states[key] = state
         n_parts = len(ratings.parts)
 
         def attempt(fit: list[str]) -> None:
-            futures = self._held(key, n_parts, fit)
-            self._awaited(None, futures, n_parts, fit)
+            futures = self._held_futures(key, n_parts, fit)
+            self._wait_for(None, futures, n_parts, fit)
 
-        self._done(attempt)
+        self._retry(attempt)
 
     def drop(self, key: Hashable) -> None:
         self._memory.states.pop(key, None)
@@ -153,7 +155,7 @@ class PartWorkers:
 
     # -- tasks -------------------------------------------------------------------------------------
 
-    def _sent(self, number: int, work: bytes, fit: list[str]) -> tuple[str, list[Any]]:
+    def _send_work(self, number: int, work: bytes, fit: list[str]) -> tuple[str, list[Any]]:
         """The end of all keys of a question, and what is to be done, once on each worker: Dask
         gives a task to a worker that has what it depends on.
         """
@@ -166,20 +168,20 @@ class PartWorkers:
         ]
         return name, copies
 
-    def _held(self, key: Hashable, n_parts: int, fit: list[str]) -> list[Any]:
+    def _held_futures(self, key: Hashable, n_parts: int, fit: list[str]) -> list[Any]:
         """What is held under a key, a future for each chunk; made anew for new workers, from what
         it was made of.
         """
         state = self._memory.states[key]
         if state.generation != self._memory.generation:
-            before = [self._held(earlier, n_parts, fit) for earlier in state.keys]
-            name, sent = self._sent(state.number, state.work, fit)
+            before = [self._held_futures(earlier, n_parts, fit) for earlier in state.keys]
+            name, copies = self._send_work(state.number, state.work, fit)
             state.futures = [
                 self.client.submit(
                     hold_parts,
-                    Asked(self.wanted, self.run, places),
+                    PartRequest(self.requirement, self.run, places),
                     key,
-                    _nearest(sent, places, n_parts),
+                    _nearest(copies, places, n_parts),
                     *[futures[at] for futures in before],
                     key=(f"held-{name}", at),
                     workers=fit,
@@ -189,15 +191,15 @@ class PartWorkers:
             state.generation = self._memory.generation
         return state.futures
 
-    def _added(self, sums: list[Any], sent: list[Any], name: str, fit: list[str]) -> Any:
+    def _add_up(self, sums: list[Any], copies: list[Any], name: str, fit: list[str]) -> Any:
         """The sum of all, added up on the workers in the order of the parts."""
         level = 0
         while len(sums) > 1:
             sums = [
                 self.client.submit(
-                    merge_counted,
-                    self.wanted,
-                    sent[0],
+                    merge_sums,
+                    self.requirement,
+                    copies[0],
                     *sums[at : at + AT_ONCE],
                     key=(f"sum-{level}-{name}", at),
                     workers=fit,
@@ -215,7 +217,7 @@ class PartWorkers:
             self._memory.chunks = [tuple(places.tolist()) for places in some]
         return self._memory.chunks
 
-    def _grouped(
+    def _groups(
         self, n_parts: int, fit: list[str], size: float
     ) -> list[tuple[Sequence[int], Places]]:
         """The numbers of the chunks of each task, and their parts. size: of a sum, in bytes."""
@@ -241,22 +243,24 @@ class PartWorkers:
         while True:
             there = list(self.client.nthreads())
             new = [it for it in there if it not in memory.fit and it not in memory.refusals]
-            said = self.client.run(_refusal_here, self.wanted, workers=new, on_error="return")
-            for worker, found in (said if new else {}).items():
-                if found is None:
+            answers = self.client.run(
+                _refusal_here, self.requirement, workers=new, on_error="return"
+            )
+            for worker, answer in (answers if new else {}).items():
+                if answer is None:
                     memory.fit.add(worker)
                 else:
-                    self._refused(worker, found)
+                    self._note_refusal(worker, answer)
             if fit := [worker for worker in there if worker in memory.fit]:
                 return sorted(fit)
             if there or time.monotonic() > end:
                 none = "The scheduler has no worker. Start one with the dpmf and the data of this"
-                refused = [memory.refusals[it] for it in there if it in memory.refusals]
-                raise BadInput(nobody(refused) if refused else f"{none} machine.")
+                refusals = [memory.refusals[it] for it in there if it in memory.refusals]
+                raise BadInput(nobody(refusals) if refusals else f"{none} machine.")
             time.sleep(PAUSE)
 
-    def _refused(self, worker: str, found: Refusal | Exception) -> None:
-        refusal = found
+    def _note_refusal(self, worker: str, answer: Refusal | Exception) -> None:
+        refusal = answer
         if not isinstance(refusal, Refusal):
             words = f"it cannot say what it has: {words_of(refusal)}"
             refusal = Refusal(worker, words.rstrip("."), everything=True)
@@ -264,32 +268,34 @@ class PartWorkers:
         self._memory.refusals[worker] = refusal
         self._memory.fit.discard(worker)
 
-    def _done(self, attempt: Callable[[list[str]], Found]) -> Found:
+    def _retry(self, attempt: Callable[[list[str]], Result]) -> Result:
         """What an attempt finds; a worker that refuses, or the loss of all, begins another. Raises
         BadInput.
         """
         from distributed.comm.core import CommClosedError
 
-        lost = 0
+        losses = 0
         while True:
             try:
                 return attempt(self._fit())
-            except WorkerRefuses as found:
-                self._refused(found.worker, Refusal(found.worker, found.reason, everything=False))
+            except WorkerRefuses as refusal:
+                self._note_refusal(
+                    refusal.worker, Refusal(refusal.worker, refusal.reason, everything=False)
+                )
             except CommClosedError as error:
                 raise BadInput(
                     "The scheduler went away while parts were added up. Start both again."
                 ) from error
             except WorkersLost:
-                lost += 1
-                if lost == ATTEMPTS:
+                losses += 1
+                if losses == ATTEMPTS:
                     raise BadInput(
                         "The workers were lost again and again while adding up parts; most often"
                         " because memory ran out. Start workers with more of it, or more parts."
                     ) from None
             self._memory.generation += 1
 
-    def _awaited(self, last: Any, tasks: list[Any], n_parts: int, fit: list[str]) -> Any:
+    def _wait_for(self, last: Any, tasks: list[Any], n_parts: int, fit: list[str]) -> Any:
         """What the last of some tasks found, once it is done; of None, that all are. Raises what a
         task raised, WorkersLost where no worker is left that may do it.
         """
@@ -306,7 +312,7 @@ class PartWorkers:
                 if not set(fit) & set(self.client.nthreads()):
                     raise WorkersLost
                 self._tell(tasks, n_parts)
-            found = [future.result() for future in waiting]
+            results = [future.result() for future in waiting]
         except (KilledWorker, CancelledError) as error:
             raise BadInput(crew.sentence(error)) from error
         except (WorkerRefuses, WorkersLost):
@@ -314,12 +320,12 @@ class PartWorkers:
         except BaseException:
             self.client.run(crew.stop, self.run, on_error="ignore")
             raise
-        return None if last is None else found[0]
+        return None if last is None else results[0]
 
     def _tell(self, tasks: list[Any], n_parts: int) -> None:
         if self.watch is not None:
-            done = sum(task.done() for task in tasks) * n_parts // len(tasks)
-            self.watch(min(done, n_parts - 1), n_parts)
+            n_done = sum(task.done() for task in tasks) * n_parts // len(tasks)
+            self.watch(min(n_done, n_parts - 1), n_parts)
 
 
 def _nearest(copies: list[Any], places: Places, n_parts: int) -> Any:
@@ -327,12 +333,12 @@ def _nearest(copies: list[Any], places: Places, n_parts: int) -> Any:
     return copies[places[0] * len(copies) // n_parts]
 
 
-def _refusal_here(wanted: ExpectedParts, dask_worker: Any) -> Refusal | None:
+def _refusal_here(requirement: ExpectedParts, dask_worker: Any) -> Refusal | None:
     """Whether the worker that is asked would refuse; Dask names it."""
-    return refusal_of_parts(wanted, dask_worker.address)
+    return refusal_of_parts(requirement, dask_worker.address)
 
 
-def _pickled(work: Any, ratings: PartitionedRatings) -> bytes:
+def _pickle(work: Any, ratings: PartitionedRatings) -> bytes:
     import cloudpickle  # type: ignore[import-untyped]  # also of what a notebook defines
 
     changes = cloudpickle.dumps(ratings.changes, protocol=5)
@@ -362,12 +368,12 @@ def spread(
         )
     if way is not None and not data.public:
         way.must_protect(data_id, "its exact sums")
-    with contextlib.ExitStack() as opened:
+    with contextlib.ExitStack() as stack:
         if way is None:
-            way = opened.enter_context(crew.processes(workers or crew.usual_count()))
-        client = opened.enter_context(_client(way))
+            way = stack.enter_context(crew.processes(workers or crew.usual_count()))
+        client = stack.enter_context(_client(way))
         folding = PartWorkers(client, expected_parts(algorithm, data_id, data))
-        opened.callback(folding.close)
+        stack.callback(folding.close)
         with data_access.folded_by(folding):
             yield folding
 

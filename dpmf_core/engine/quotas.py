@@ -27,21 +27,23 @@ class Limits:
 
     @classmethod
     def from_settings(cls) -> "Limits":
-        """Those that whoever runs the server set; a run has half of the memory where none is
-        set.
-        """
-        found = settings()
+        """Those that whoever runs the server set."""
+        values = settings()
         return cls(
-            run_seconds=_or_none(found.seconds_per_run),
-            run_memory=found.memory_per_run or machine.memory() / 2,
-            session_runs=found.runs_in_flight or 0,
-            session_seconds=_or_none(found.estimated_seconds),
-            ask_seconds=found.confirm_seconds,
+            run_seconds=_or_none(values.seconds_per_run),
+            run_memory=(
+                machine.memory() / 2
+                if values.memory_per_run == "half"
+                else _or_none(values.memory_per_run)
+            ),
+            session_runs=values.runs_in_flight or 0,
+            session_seconds=_or_none(values.estimated_seconds),
+            ask_seconds=values.confirm_seconds,
         )
 
 
-def _or_none(seconds: int | None) -> float:
-    return math.inf if seconds is None else seconds
+def _or_none(limit: int | None) -> float:
+    return math.inf if limit is None else limit
 
 
 def duration(seconds: float) -> str:

@@ -66,13 +66,13 @@ class Turns(Generic[Item]):
         """
         own = self._lines[asker]
         rounds = sum(place < own[item] for place in own.values())
-        before, found = True, rounds
+        before, count = True, rounds
         for name, line in self._lines.items():
             if name == asker:
                 before = False
             else:
-                found += min(len(line), rounds + before)
-        return found
+                count += min(len(line), rounds + before)
+        return count
 
     def __len__(self) -> int:
         return len(set().union(*self._lines.values())) if self._lines else 0

@@ -33,20 +33,20 @@ class Lanes:
         self.count, self.limits = count, limits
         self._turns: Turns[Task] = Turns()  # those that wait for a worker
         self._idle: Turns[Task] = Turns()  # those that wait behind them
-        self._handed: dict[str, Task] = {}  # those that a worker has, by ticket
+        self._handed_tasks: dict[str, Task] = {}  # those that a worker has, by ticket
         self._took: dict[Hashable, float] = {}  # seconds of the quickest run of each kind
-        self._owed: dict[str, float] = {}  # estimated seconds of what each session has unfinished
+        self._debts: dict[str, float] = {}  # estimated seconds of what each session has unfinished
 
     # -- asking ------------------------------------------------------------------------------------
 
     def refusal(self, asker: str, cost: float) -> BadInput | None:
         """Why a session may not ask for so many more seconds of work; None where it may."""
-        owed, most = self._owed.get(asker, 0.0), self.limits.session_seconds
-        if not asker or owed + cost <= most:
+        debt, most = self._debts.get(asker, 0.0), self.limits.session_seconds
+        if not asker or debt + cost <= most:
             return None
         return BadInput(
             f"One session may have about {duration(most)} of work waiting here. You have about"
-            f" {duration(owed)}, and this would take about {duration(cost)}. Wait, stop some of it"
+            f" {duration(debt)}, and this would take about {duration(cost)}. Wait, stop some of it"
             " on the Runs page, or ask for less."
         )
 
@@ -57,7 +57,7 @@ class Lanes:
         if not task.askers:
             self._charge(task, asker)
         task.askers[asker] = max(priority, task.askers.get(asker, priority))
-        if task.lined:
+        if task.in_line:
             self._wait(task, asker)
 
     def quit(self, task: Task, asker: str) -> None:
@@ -71,25 +71,25 @@ class Lanes:
 
     def close(self, task: Task) -> None:
         """A task has ended, or nobody wants it: it does not wait, and nobody owes it."""
-        task.lined = False
+        task.in_line = False
         for line in (self._turns, self._idle):
             line.remove(task)
         self._pay(task)
 
     def _charge(self, task: Task, asker: str) -> None:
         task.debtor = asker
-        self._owed[asker] = self._owed.get(asker, 0.0) + task.cost
+        self._debts[asker] = self._debts.get(asker, 0.0) + task.cost
 
     def _pay(self, task: Task) -> None:
-        left = self._owed.pop(task.debtor, 0.0) - task.cost
-        if left > 1e-9:
-            self._owed[task.debtor] = left
+        debt = self._debts.pop(task.debtor, 0.0) - task.cost
+        if debt > 1e-9:
+            self._debts[task.debtor] = debt
 
     # -- computing ---------------------------------------------------------------------------------
 
     def line_up(self, task: Task) -> None:
         """From now on a task waits for a worker."""
-        task.lined = True
+        task.in_line = True
         for asker in task.askers:
             self._wait(task, asker)
 
@@ -104,28 +104,30 @@ class Lanes:
         """The task that a worker gets now; None where none is free, or nothing may go."""
         if self._busy() >= self.count:
             return None
-        taken = self._turns.take(self._allowed) or self._idle.take(self._allowed_idle)
-        if taken is None:
+        turn = self._turns.take(self._is_allowed) or self._idle.take(self._is_allowed_idle)
+        if turn is None:
             return None
-        self._hand(*taken, lane=taken[0].ticket)
-        return taken[0]
+        self._hand(*turn, lane=turn[0].ticket)
+        return turn[0]
 
     def together_with(self, first: Task) -> list[Task]:
         """Small runs that go to a worker in one task with the first, after it: of the same session
         and priority, in her order. Enough stay for the other workers.
         """
-        found: list[Task] = []
-        left = TOGETHER - self._expected(first)
+        tasks: list[Task] = []
+        seconds_left = TOGETHER - self._expected(first)
         if self._expected(first) > SMALL or _is_idle(first):
-            return found
+            return tasks
         for _ in range(min(MOST - 1, len(self._turns) // self.count)):
-            taken = self._turns.take(functools.partial(self._may_follow, first, min(SMALL, left)))
-            if taken is None:
+            turn = self._turns.take(
+                functools.partial(self._may_follow, first, min(SMALL, seconds_left))
+            )
+            if turn is None:
                 break
-            self._hand(*taken, lane=first.ticket)
-            found.append(taken[0])
-            left -= self._expected(taken[0])
-        return found
+            self._hand(*turn, lane=first.ticket)
+            tasks.append(turn[0])
+            seconds_left -= self._expected(turn[0])
+        return tasks
 
     def _may_follow(self, first: Task, seconds: float, task: Task, asker: str) -> bool:
         return (
@@ -137,12 +139,12 @@ class Lanes:
     def _hand(self, task: Task, asker: str, lane: str) -> None:
         for line in (self._turns, self._idle):
             line.remove(task)
-        task.turn_of, task.lined, task.lane = asker, False, lane
-        self._handed[task.ticket] = task
+        task.turn_of, task.in_line, task.lane = asker, False, lane
+        self._handed_tasks[task.ticket] = task
 
     def _busy(self) -> int:
         """How many workers have something."""
-        return len({task.lane for task in self._handed.values()})
+        return len({task.lane for task in self._handed_tasks.values()})
 
     def took(self, task: Task, seconds: float) -> None:
         """How long a run took."""
@@ -160,48 +162,48 @@ class Lanes:
             return math.inf
         return self._took.get(_kind(task), task.cost or math.inf)
 
-    def _allowed(self, task: Task, asker: str) -> bool:
+    def _is_allowed(self, task: Task, asker: str) -> bool:
         """Whether a session may have one more run at once; and one worker is kept from long
         runs, so that short ones need not wait for their end.
         """
         if asker == "":
             return True
-        now = self._handed.values()
+        now = self._handed_tasks.values()
         hers = {other.lane for other in now if other.turn_of == asker and not _is_idle(other)}
         if self.limits.session_runs and len(hers) >= self.limits.session_runs:
             return False
         return task.cost <= LONG or sum(other.cost > LONG for other in now) < max(1, self.count - 1)
 
-    def _allowed_idle(self, task: Task, asker: str) -> bool:
+    def _is_allowed_idle(self, task: Task, asker: str) -> bool:
         """Of several workers one stays free, for whoever comes next."""
-        return self._busy() < max(1, self.count - 1) and self._allowed(task, asker)
+        return self._busy() < max(1, self.count - 1) and self._is_allowed(task, asker)
 
     def is_patient(self, task: Task) -> bool:
         """Whether it never has all workers: it is long, or wanted behind everything else."""
         return bool(task.turn_of) and (task.cost > LONG or _is_idle(task))
 
-    def handed(self, ticket: str) -> Task | None:
+    def task_of(self, ticket: str) -> Task | None:
         """The task that a worker has under this ticket."""
-        return self._handed.get(ticket)
+        return self._handed_tasks.get(ticket)
 
     def beside(self, task: Task) -> list[Task]:
         """The other runs that its worker has with it in one task."""
-        lane = [it for it in self._handed.values() if it.lane == task.lane]
+        lane = [it for it in self._handed_tasks.values() if it.lane == task.lane]
         return [it for it in lane if it is not task and not it.settled.is_set()]
 
     def land(self, task: Task) -> bool:
         """A worker has it no more; whether one had."""
-        return self._handed.pop(task.ticket, None) is not None
+        return self._handed_tasks.pop(task.ticket, None) is not None
 
     def late(self, now: float) -> list[Task]:
         """What sessions asked for and a worker does not end by itself, though its time is long
-        over. now: on the monotonic clock.
+        over; what was given up once is not among it. now: on the monotonic clock.
         """
         end = now - self.limits.run_seconds - GRACE
         return [
             task
-            for task in self._handed.values()
-            if task.turn_of and task.began is not None and task.began < end
+            for task in self._handed_tasks.values()
+            if task.turn_of and task.began is not None and task.began < end and not task.given_up
         ]
 
     # -- looking -----------------------------------------------------------------------------------
@@ -210,10 +212,10 @@ class Lanes:
         """How many waiting tasks go before this one; all of them before one whose data are
         still being opened.
         """
-        if task.ticket in self._handed:
+        if task.ticket in self._handed_tasks:
             return 0
         behind = len(self._turns) + self._idle.ahead(task)
-        return self._turns.ahead(task) if task.lined and not _is_idle(task) else behind
+        return self._turns.ahead(task) if task.in_line and not _is_idle(task) else behind
 
     @property
     def waiting(self) -> int:
@@ -222,7 +224,7 @@ class Lanes:
 
     def tasks(self) -> list[Task]:
         """What workers have, then what waits, in the order in which it goes."""
-        return [*self._handed.values(), *self._turns.items(), *self._idle.items()]
+        return [*self._handed_tasks.values(), *self._turns.items(), *self._idle.items()]
 
 
 def _kind(task: Task) -> Hashable:

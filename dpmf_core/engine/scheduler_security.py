@@ -29,7 +29,7 @@ NO_HTTP = {  # they have no page, and stop before a worker registers
     for setting, value in {"http.routes": [], "preload": [__name__]}.items()
 }
 # their `dask_setup` is called in each worker process while it starts
-LOADED = {"distributed.worker.preload": [__name__, "dpmf_core.engine.workers"]}
+PRELOADS = {"distributed.worker.preload": [__name__, "dpmf_core.engine.workers"]}
 OURS = "DPMF_SCHEDULER_OURS"  # set for several servers on workers that one of us started
 # what all workers but one have: runs that others would wait for long need it
 PATIENCE = "patience"
@@ -126,15 +126,15 @@ class Scheduler:
             "tls_client_cert": self.certificate,
             "tls_client_key": self.key,
         }
-        made: Any = Security(require_encryption=True, **files)  # type: ignore[no-untyped-call]
+        credentials: Any = Security(require_encryption=True, **files)  # type: ignore[no-untyped-call]
         try:
-            made.get_connection_args("client")
+            credentials.get_connection_args("client")
         except OSError as error:  # ssl.SSLError is one
             raise BadInput(
                 f"The certificates of {', '.join(VARIABLES.values())} cannot be used:"
                 f" {_first_line(error)}."
             ) from error
-        return made
+        return credentials
 
     def as_dict(self) -> dict[str, Any]:
         """For a pipe between two processes of one user: it holds the key."""
@@ -152,7 +152,7 @@ def local_cluster(workers: int, folder: Path, **more: Any) -> tuple[Any, Schedul
     from distributed import LocalCluster
     from distributed.security import Security
 
-    dask.config.set(NO_HTTP | LOADED)
+    dask.config.set(NO_HTTP | PRELOADS)
     security = Security.temporary()  # type: ignore[no-untyped-call]
     cluster = LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=workers,

@@ -25,7 +25,7 @@ def sealed(thing: Any, key: bytes) -> bytes:
     return nonce + AESGCM(key).encrypt(nonce, pickle.dumps(thing, protocol=5), None)
 
 
-def opened(text: bytes, key: bytes) -> Any:
+def unsealed(text: bytes, key: bytes) -> Any:
     """What was sealed. Raises InvalidTag on another key, or bytes that were changed."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -12,7 +12,7 @@ from typing import Any
 from dpmf_core.data import AnyData
 from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access
-from dpmf_core.runs.installation import Installation, installed, source_of
+from dpmf_core.runs.installation import Installation, current_installation, source_of
 from dpmf_core.runs.specification import RunSpec, run_key
 
 
@@ -22,7 +22,7 @@ class Expected:
     its data, '' where it has none; algorithm: a hash of a run's source file.
     """
 
-    installed: Installation
+    current_installation: Installation
     key: str = ""
     algorithm: str = ""
 
@@ -43,7 +43,7 @@ class Refusal:
 class ExpectedParts:
     """What the asker has of ratings in parts. algorithm: its id, and a hash of its source file."""
 
-    installed: Installation
+    current_installation: Installation
     algorithm: tuple[str, str]
     data_id: str
     fingerprint: str
@@ -52,57 +52,60 @@ class ExpectedParts:
 def expected_parts(algorithm: str, data_id: str, data: AnyData) -> ExpectedParts:
     """What a worker must have to be given parts of these data. Raises BadInput."""
     source = algorithm, source_of(algorithm)
-    return ExpectedParts(installed(), source, data_id, data.fingerprint)
+    return ExpectedParts(current_installation(), source, data_id, data.fingerprint)
 
 
-def refusal_of_parts(wanted: ExpectedParts, worker: str) -> Refusal | None:
+def refusal_of_parts(requirement: ExpectedParts, worker: str) -> Refusal | None:
     """Why this process must not add up these parts; None where it may."""
-    if words := installed().differs_from(wanted.installed):
+    if words := current_installation().differs_from(requirement.installation):
         return Refusal(worker, words, everything=True)
-    name, source = wanted.algorithm
+    name, source = requirement.algorithm
     try:
         if source_of(name) != source:
             words = f"its code of {name} differs from the code that asks"
-        elif data_access.open_raw(wanted.data_id).fingerprint != wanted.fingerprint:
-            words = f"its data set {wanted.data_id} holds something else"
+        elif data_access.open_raw(requirement.data_id).fingerprint != requirement.fingerprint:
+            words = f"its data set {requirement.data_id} holds something else"
     except BadInput as error:  # it has no such algorithm or data
         words = str(error).rstrip(".")
     return Refusal(worker, words, everything=False) if words else None
 
 
-def expected(asked: Any, key: str, elsewhere: bool = False) -> Expected:
+def expected(work: Any, key: str, elsewhere: bool = False) -> Expected:
     """What a worker must have to be given this. key: of the run, where it is one. elsewhere:
     whether workers have data of their own; those of what is no run are opened for that.
     """
-    if isinstance(asked, RunSpec):
-        return Expected(installed(), key, source_of(asked.algorithm))
-    data = getattr(asked, "data", None) if elsewhere else None
-    return Expected(installed(), "" if data is None else data_access.identified(data).fingerprint)
+    if isinstance(work, RunSpec):
+        return Expected(current_installation(), key, source_of(work.algorithm))
+    data = getattr(work, "data", None) if elsewhere else None
+    return Expected(
+        current_installation(),
+        "" if data is None else data_access.identified_data(data).fingerprint,
+    )
 
 
-def refusal(asked: Any, wanted: Expected, worker: str) -> Refusal | None:
+def refusal(work: Any, requirement: Expected, worker: str) -> Refusal | None:
     """Why this process must not compute it; None where it may. Opens its data."""
-    if words := installed().differs_from(wanted.installed):
+    if words := current_installation().differs_from(requirement.installation):
         return Refusal(worker, words, everything=True)
     try:
-        if isinstance(asked, RunSpec) and source_of(asked.algorithm) != wanted.algorithm:
-            words = f"its code of {asked.algorithm} differs from the code that asks"
+        if isinstance(work, RunSpec) and source_of(work.algorithm) != requirement.algorithm:
+            words = f"its code of {work.algorithm} differs from the code that asks"
             return Refusal(worker, words, everything=False)
     except BadInput as error:  # it has no such algorithm
         return Refusal(worker, str(error).rstrip("."), everything=False)
-    if wanted.key and (words := _other_data(asked, wanted.key)):
-        return Refusal(worker, words, everything=False, lacks=asked.data.id)
+    if requirement.key and (words := _other_data(work, requirement.key)):
+        return Refusal(worker, words, everything=False, lacks=work.data.id)
     return None
 
 
-def _other_data(asked: Any, key: str) -> str:
+def _other_data(work: Any, key: str) -> str:
     """Why its data are others, in words; '' where they are the same. key: see `Expected`."""
     try:
-        data = data_access.identified(asked.data)
+        data = data_access.identified_data(work.data)
     except BadInput as error:  # it has no such data
         return str(error).rstrip(".")
-    found = run_key(asked, data) if isinstance(asked, RunSpec) else data.fingerprint
-    return "" if found == key else f"its data set {asked.data.id} holds something else"
+    own_key = run_key(work, data) if isinstance(work, RunSpec) else data.fingerprint
+    return "" if own_key == key else f"its data set {work.data.id} holds something else"
 
 
 def nobody(refusals: Iterable[Refusal], why: str = "") -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.workers import resident
-from dpmf_core.runs.installation import Installation, installed
+from dpmf_core.runs.installation import Installation, current_installation
 
 
 @dataclass(frozen=True)
@@ -14,20 +14,22 @@ class Condition:
     there.
     """
 
-    installed: Installation
+    current_installation: Installation
     memory: float
     data: tuple[str, ...]
 
     @property
     def problem(self) -> str:
         """Why it would refuse all work of this process; '' where it would not."""
-        return self.installed.differs_from(installed())
+        return self.installation.differs_from(current_installation())
 
 
 def condition() -> Condition:
     """Of this process."""
-    listed = (it.id for it in (*catalogue().catalogue(), *catalogue().in_parts()))
-    return Condition(installed(), resident(), tuple(it for it in listed if catalogue().present(it)))
+    entries = (it.id for it in (*catalogue().catalogue(), *catalogue().in_parts()))
+    return Condition(
+        current_installation(), resident(), tuple(it for it in entries if catalogue().present(it))
+    )
 
 
 def conditions(way: Scheduler) -> dict[str, Condition | Exception]:
@@ -35,5 +37,5 @@ def conditions(way: Scheduler) -> dict[str, Condition | Exception]:
     ConnectionError as `Scheduler.client`.
     """
     with way.client() as client:
-        found: dict[str, Condition | Exception] = client.run(condition, on_error="return")
-    return found
+        by_address: dict[str, Condition | Exception] = client.run(condition, on_error="return")
+    return by_address

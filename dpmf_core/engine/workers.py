@@ -21,13 +21,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+import psutil
+
 from dpmf_core import kernels
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.engine import dask_settings
 from dpmf_core.engine.askers_account import AskersAccount
 from dpmf_core.engine.quotas import duration
 from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, threads_cluster
-from dpmf_core.engine.sealing import opened, sealed
+from dpmf_core.engine.sealing import sealed, unsealed
 from dpmf_core.engine.verification import Expected, Refusal, refusal
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.paths import workplace
@@ -61,7 +63,7 @@ BETWEEN = 0.1  # seconds at least between two messages of one run's progress
 # it frees what a killed process held, and says so
 QUIET = ("-W", "ignore::UserWarning:multiprocessing.resource_tracker")
 
-_stopped: set[str] = set()  # tickets of cancelled runs
+_stopped_tickets: set[str] = set()  # tickets of cancelled runs
 
 
 def dask_setup(_worker: object) -> None:
@@ -79,12 +81,12 @@ def usual_count() -> int:
 
 
 def stop(ticket: str) -> None:
-    _stopped.add(ticket)
+    _stopped_tickets.add(ticket)
 
 
 def is_stopped(ticket: str) -> bool:
     """Whether somebody stopped it in this process."""
-    return ticket in _stopped
+    return ticket in _stopped_tickets
 
 
 def too_long(seconds: float) -> BadInput:
@@ -102,31 +104,26 @@ def _too_large(megabytes: float) -> BadInput:
 
 
 def resident() -> float:
-    """Memory of this process, in MB; 0 where the system does not say."""
-    try:
-        return (
-            int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-        )
-    except (OSError, ValueError):
-        return 0.0
+    """Memory of this process, in MB."""
+    return float(psutil.Process().memory_info().rss) / 1e6
 
 
 class Bounds:
-    """Asked between two steps of a run: whether it has to stop. exceeded: the limit that it
+    """Asked between two steps of a run: whether it has to stop. broken_limit: the limit that it
     broke, if it broke one.
     """
 
     def __init__(self, ticket: str, seconds: float, megabytes: float) -> None:
         self._ticket, self._seconds, self._megabytes = ticket, seconds, megabytes
         self._end = time.monotonic() + seconds
-        self.exceeded: BadInput | None = None
+        self.broken_limit: BadInput | None = None
 
     def stopped(self) -> bool:
         if time.monotonic() > self._end:
-            self.exceeded = too_long(self._seconds)
+            self.broken_limit = too_long(self._seconds)
         elif resident() > self._megabytes:
-            self.exceeded = _too_large(self._megabytes)
-        return self.exceeded is not None or self._ticket in _stopped
+            self.broken_limit = _too_large(self._megabytes)
+        return self.broken_limit is not None or self._ticket in _stopped_tickets
 
 
 def _place(progress: Progress) -> dict[str, Any]:
@@ -136,7 +133,7 @@ def _place(progress: Progress) -> dict[str, Any]:
 
 def verified_work(
     spec: Work,
-    wanted: Expected,
+    requirement: Expected,
     ticket: str,
     topic: str,
     seconds: float = float("inf"),
@@ -155,15 +152,15 @@ def verified_work(
     """
     from distributed import get_worker
 
-    worker, sent, bounds = get_worker(), 0, Bounds(ticket, seconds, megabytes)
-    told = time.monotonic()
+    worker, n_sent, bounds = get_worker(), 0, Bounds(ticket, seconds, megabytes)
+    last_message = time.monotonic()
 
     def tell(progress: Progress) -> None:
-        nonlocal sent, told
-        if (now := time.monotonic()) < told + BETWEEN:
+        nonlocal n_sent, last_message
+        if (now := time.monotonic()) < last_message + BETWEEN:
             return
-        told = now
-        new, sent = progress.curves[sent:], len(progress.curves)
+        last_message = now
+        new, n_sent = progress.curves[n_sent:], len(progress.curves)
         worker.log_event(topic, {"ticket": ticket, "new": list(new), **_place(progress)})
 
     def tell_keeper(words: dict[str, Any]) -> None:
@@ -171,24 +168,24 @@ def verified_work(
 
     worker.log_event(topic, {"ticket": ticket, "worker": worker.address})
     with contextlib.ExitStack() as here:
-        here.callback(_stopped.discard, ticket)
+        here.callback(_stopped_tickets.discard, ticket)
         if elsewhere:
             keeper = functools.partial(AskersAccount, tell=tell_keeper, called_off=bounds.stopped)
             here.enter_context(accounts.kept_elsewhere(keeper))
         if data is not None:
             name = cast(Any, spec).data.id
             here.enter_context(
-                data_access.lent_for_a_run(name, opened(data, seal) if seal else data)
+                data_access.lent_for_a_run(name, unsealed(data, seal) if seal else data)
             )
         try:
-            found = _outcome(spec, wanted, worker.address, tell, bounds)
+            outcome = _outcome(spec, requirement, worker.address, tell, bounds)
         except Exception as error:
             if not seal:
                 raise
-            found = RuntimeError(sentence(error))  # Dask writes what is raised to its log
-        if isinstance(found, Refusal) and data is not None:
-            found = dataclasses.replace(found, lacks="")
-        return sealed(found, seal) if seal else found
+            outcome = RuntimeError(sentence(error))  # Dask writes what is raised to its log
+        if isinstance(outcome, Refusal) and data is not None:
+            outcome = dataclasses.replace(outcome, lacks="")
+        return sealed(outcome, seal) if seal else outcome
 
 
 def verified_works(
@@ -201,27 +198,29 @@ def verified_works(
     the other. One that was stopped before its turn is not begun; what breaks one breaks no other.
     """
     outcomes: list[Outcome] = []
-    for spec, wanted, ticket in works:
+    for spec, requirement, ticket in works:
         if is_stopped(ticket):
-            _stopped.discard(ticket)
+            _stopped_tickets.discard(ticket)
             outcomes.append(Cancelled())
             continue
         try:
-            outcomes.append(verified_work(spec, wanted, ticket, topic, seconds, megabytes))
+            outcomes.append(verified_work(spec, requirement, ticket, topic, seconds, megabytes))
         except Exception as error:
             outcomes.append(RuntimeError(sentence(error)))
     return outcomes
 
 
-def _outcome(spec: Work, wanted: Expected, worker: str, tell: Report, bounds: Bounds) -> Outcome:
+def _outcome(
+    spec: Work, requirement: Expected, worker: str, tell: Report, bounds: Bounds
+) -> Outcome:
     try:
-        if found := refusal(spec, wanted, worker):
-            return found
+        if answer := refusal(spec, requirement, worker):
+            return answer
         if isinstance(spec, RunSpec):
             return execution.run(spec, report=tell, stopped=bounds.stopped)
         return spec.measure(tell, bounds.stopped)
     except Cancelled as outcome:
-        return bounds.exceeded or outcome
+        return bounds.broken_limit or outcome
     except BadInput as outcome:
         return outcome
 
@@ -262,11 +261,11 @@ def processes(workers: int) -> Iterator[Scheduler]:
     """
     each = str(max(1, kernels.usable_threads() // workers))
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    bounded = dict.fromkeys(
+    thread_limits = dict.fromkeys(
         ("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), each
     )
     command = [sys.executable, *QUIET, "-m", "dpmf_core.engine.workers", str(workers)]
-    env = {**os.environ, **bounded, "PYTHONPATH": path, "TMPDIR": str(workplace())}
+    env = {**os.environ, **thread_limits, "PYTHONPATH": path, "TMPDIR": str(workplace())}
     # a session of its own: Ctrl-C in the terminal is for us to answer
     child = subprocess.Popen(
         command,
@@ -277,10 +276,10 @@ def processes(workers: int) -> Iterator[Scheduler]:
         start_new_session=True,
     )
     with child:  # closes both pipes and waits
-        said = child.stdout.readline().strip() if child.stdout else ""
-        if not said:
+        line = child.stdout.readline().strip() if child.stdout else ""
+        if not line:
             raise RuntimeError("the worker processes did not start; see the messages above")
-        yield Scheduler(**json.loads(said))
+        yield Scheduler(**json.loads(line))
         if child.stdin:
             child.stdin.close()
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from dpmf_core.data.frames import pairs_of
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.hashing import keyed_uniform, keys_of_ids
 from dpmf_core.errors import BadInput
 
 
@@ -40,12 +39,7 @@ class RatingFolds:
         `PrivateRecommender.fit`. Raises BadInput.
         """
         pairs = pairs_of(X)
-        users, items = (_numbers(pairs[role]) for role in ("user", "item"))
+        users, items = (keys_of_ids(pairs[role].to_numpy()) for role in ("user", "item"))
         fold = np.floor(keyed_uniform(self.seed, users, items) * self.n_splits)
         for number in range(self.n_splits):
             yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-
-
-def _numbers(ids: "pd.Series[Any]") -> npt.NDArray[np.uint64]:
-    """A number (n,) that follows from each id alone."""
-    return pd.util.hash_array(ids.astype(str).to_numpy(object), categorize=False)

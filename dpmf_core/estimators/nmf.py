@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from dpmf_core.algorithms.parts import Parts
-from dpmf_core.data.samples import Samples
+from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
 from dpmf_core.estimators.releases import RandomState, prepare, train
 from dpmf_core.privacy import Budget, Guarantee, NoiseKind, default_delta
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -73,6 +73,8 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         samples = self._samples(X, reset=True)
         samples = samples if people is None else samples.of_people(people)
+        if not (self.public or people is None):
+            samples = samples.assuming(PEOPLE_ARE_COUNTED)
         self.delta_ = default_delta(samples.shape.n_units) if self.delta is None else self.delta
         if self.noise not in tuple(NoiseKind):
             raise ValueError(f"noise must be 'continuous' or 'discrete'. Got {self.noise!r}.")
@@ -87,13 +89,17 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 stacklevel=2,
             )
         parameters = {"n_components": K, **(self.parameters or {})}
-        prepared = prepare(self.method, parameters, samples, budget)
-        model, noise = train(prepared, samples, type(self).__name__, self.random_state, self.ledger)
+        release_plan = prepare(self.method, parameters, samples, budget)
+        model, noise = train(
+            release_plan, samples, type(self).__name__, self.random_state, self.ledger
+        )
         self.model_: Parts = model
-        self.components_, self.ledger_ = model.basis, noise.spent
-        self.guarantee_: Guarantee = prepared.guarantee
+        self.components_, self.ledger_ = model.basis, noise.ledger
+        self.guarantee_: Guarantee = release_plan.guarantee
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
-        self.epsilon_ = exactly(prepared.plan, self.delta_) if self.guarantee_.has_epsilon else None
+        self.epsilon_ = (
+            exactly(release_plan.plan, self.delta_) if self.guarantee_.has_epsilon else None
+        )
         return self
 
     def transform(self, X: Any) -> Array:
@@ -120,11 +126,11 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         # of rows, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         total = float(np.sum(np.square(rows.data if hasattr(rows, "indptr") else rows)))
-        crossed = float(np.sum(H * (rows @ self.components_.T)))
-        explained = float(np.sum((H.T @ H) * (self.components_ @ self.components_.T)))
+        cross_term = float(np.sum(H * (rows @ self.components_.T)))
+        model_term = float(np.sum((H.T @ H) * (self.components_ @ self.components_.T)))
         if not total:
-            return 1.0 if not explained else -math.inf
-        return (2 * crossed - explained) / total
+            return 1.0 if not model_term else -math.inf
+        return (2 * cross_term - model_term) / total
 
     @property
     def _n_features_out(self) -> int:
@@ -140,4 +146,5 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _samples(self, X: Any, reset: bool) -> Samples:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
-        return Samples.of(X, image=self.image_shape, public=self.public)
+        assumptions = () if self.public else (NUMBER_IS_PUBLIC,)
+        return Samples.of(X, image=self.image_shape, public=self.public, assumptions=assumptions)

@@ -17,20 +17,20 @@ Array = npt.NDArray[Any]
 
 def ratings_given(X: Any, y: Any) -> Array:
     """Ratings (n,): y, or else the column of a frame. Raises BadInput where there are none."""
-    found = ratings_column(X) if y is None else np.asarray(y)
-    if found is None:
+    column = ratings_column(X) if y is None else np.asarray(y)
+    if column is None:
         raise BadInput(
             "There are no ratings: y is None, and X has no column of them. Give y, one rating a"
             " row; ones and bounds=(0, 1) where all that is known is who had what."
         )
-    return found
+    return column
 
 
-def places(ids: "pd.Index[Any]", wanted: "pd.Series[Any]") -> npt.NDArray[np.int64]:
+def places(ids: "pd.Index[Any]", names: "pd.Series[Any]") -> npt.NDArray[np.int64]:
     """The place of each among the ids (n,), -1 where it is none. Numbers and their texts are the
     same.
     """
-    return ids.map(str).get_indexer(pd.Index(wanted.map(str))).astype(np.int64)
+    return ids.map(str).get_indexer(pd.Index(names.map(str))).astype(np.int64)
 
 
 def history_of(
@@ -66,16 +66,16 @@ def history_of(
 
 def with_nobody(ratings: Ratings) -> Ratings:
     """The same with one user more, who has no ratings."""
-    return replace(ratings, n_users=ratings.n_users + 1)
+    return replace(ratings, n_users=ratings.n_users + 1, user_keys=None)
 
 
 def shared_side(model: Recommender) -> Recommender:
     """A model without what some methods that promise nothing learn of single users."""
     learnt = {"user_factors": (0, 0), "user_offsets": (0,)}
-    held: dict[str, Any] = {
+    empty_sides: dict[str, Any] = {
         name: np.zeros(size) for name, size in learnt.items() if hasattr(model, name)
     }
-    return replace(model, **held) if held else model
+    return replace(model, **empty_sides) if empty_sides else model
 
 
 def of_everybody(personal: Personal, count: int) -> Personal:

@@ -52,10 +52,10 @@ def _candidates(search: Any) -> list[Mapping[str, Any]]:
             "A random search draws its candidates when it is fitted, unless random_state is a whole"
             f" number. Got {search.random_state!r}."
         )
-    drawn = ParameterSampler(
+    candidates = ParameterSampler(
         search.param_distributions, search.n_iter, random_state=search.random_state
     )
-    return list(drawn)
+    return list(candidates)
 
 
 def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> Iterator[Charge]:

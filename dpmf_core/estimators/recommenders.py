@@ -27,7 +27,7 @@ from dpmf_core.estimators.own_ratings import (
     shared_side,
     with_nobody,
 )
-from dpmf_core.estimators.releases import Prepared, RandomState, prepare, train
+from dpmf_core.estimators.releases import RandomState, ReleasePlan, prepare, train
 from dpmf_core.privacy import Budget, Guarantee, NoiseKind, Relation, default_delta
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounts import Account, account_of
@@ -59,20 +59,22 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         column of ratings. A pair that is rated twice counts once, with its mean. Raises BadInput.
         """
         ratings, users, items = self._read(X, y)
-        prepared = self._prepared(ratings)
-        model, noise = train(prepared, ratings, type(self).__name__, self.random_state, self.ledger)
+        release_plan = self._release_plan(ratings)
+        model, noise = train(
+            release_plan, ratings, type(self).__name__, self.random_state, self.ledger
+        )
         self.model_: Recommender = model
         self.users_, self.items_ = users, items
         self._history = with_nobody(ratings)
-        self.guarantee_: Guarantee = prepared.guarantee
-        self.ledger_ = noise.spent
+        self.guarantee_: Guarantee = release_plan.guarantee
+        self.ledger_ = noise.ledger
         self.account_: Account | None = account_of(ratings, self.ledger)
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
-        budget = prepared.budget
+        budget = release_plan.budget
         self.delta_ = None if budget is None else budget.delta
         self.epsilon_ = None
-        if budget is not None and prepared.guarantee.has_epsilon:
-            self.epsilon_ = exactly(prepared.plan, budget.delta, budget.relation)
+        if budget is not None and release_plan.guarantee.has_epsilon:
+            self.epsilon_ = exactly(release_plan.plan, budget.delta, budget.relation)
         return self
 
     def predict(self, X: Any, own: Any = None) -> Array:
@@ -90,12 +92,12 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         who = places(users, pairs["user"])
         who[who < 0] = nobody
         what = places(self.items_, pairs["item"])
-        known = what >= 0
-        found = np.empty(len(pairs))
-        found[known] = self.model_.predict(personal, who[known], what[known])
-        if not known.all():
-            found[~known] = self._means(personal, who[~known])
-        return found
+        is_known = what >= 0
+        predictions = np.empty(len(pairs))
+        predictions[is_known] = self.model_.predict(personal, who[is_known], what[is_known])
+        if not is_known.all():
+            predictions[~is_known] = self._means(personal, who[~is_known])
+        return predictions
 
     def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
         """The k best items for each user, without those she has rated: columns user, rank (from 1),
@@ -107,9 +109,9 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         check_is_fitted(self)
         if not (isinstance(k, int | np.integer) and k >= 1):
             raise BadInput(f"k, how many items to recommend, is a whole number from 1. Got {k!r}.")
-        personal, known, history = self._people(own)
-        ids = known if users is None else pd.Index(np.atleast_1d(np.asarray(users)))
-        who = places(known, pd.Series(ids))
+        personal, known_users, history = self._people(own)
+        ids = known_users if users is None else pd.Index(np.atleast_1d(np.asarray(users)))
+        who = places(known_users, pd.Series(ids))
         if (who < 0).any():
             missing = ids[np.flatnonzero(who < 0)[0]]
             raise BadInput(
@@ -149,7 +151,7 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         check_is_fitted(self)
         self._history = self._history.only(np.zeros(len(self._history), bool))
-        self._history = replace(self._history, n_users=1, origin="")
+        self._history = replace(self._history, n_users=1, origin="", user_keys=None)
         self.users_ = self.users_[:0]
         self.model_ = shared_side(self.model_)
         return self
@@ -172,17 +174,17 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         users = ids_of(pairs["user"])
         if self.items is None:
             return ratings, users, ids_of(pairs["item"])
-        declared = pd.Index(list(self.items))
-        if not declared.map(str).is_unique:
+        item_ids = pd.Index(list(self.items))
+        if not item_ids.map(str).is_unique:
             raise BadInput("items holds the id of each item once. Some are there twice.")
-        return self._among(ratings, declared, "items"), users, declared
+        return self._among(ratings, item_ids, "items"), users, item_ids
 
     def _among(self, ratings: Ratings, items: "pd.Index[Any]", what: str) -> Ratings:
         """The same ratings with these items, in their order. Raises BadInput on others."""
-        named = pd.Series(ratings.labels or ())
-        place = places(items, named)
+        labels = pd.Series(ratings.labels or ())
+        place = places(items, labels)
         if (place < 0).any():
-            first = named[np.flatnonzero(place < 0)[0]]
+            first = labels[np.flatnonzero(place < 0)[0]]
             raise BadInput(
                 f"Every item is one of the {len(items):,} of {what}. Got '{str(first)[:60]}'"
                 f" ({int((place < 0).sum()):,} others). Leave its ratings out, or add it."
@@ -199,9 +201,10 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
             public=ratings.public,
             assumptions=tuple(it for it in ratings.assumptions if it != ITEMS_ARE_PUBLIC),
             origin="" if ratings.public else ratings.account,
+            user_keys=ratings.user_keys,
         )
 
-    def _prepared(self, ratings: Ratings) -> Prepared:
+    def _release_plan(self, ratings: Ratings) -> ReleasePlan:
         kind = algorithms.find(self.method)
         if kind.task != "ratings":
             raise BadInput(
@@ -232,13 +235,13 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         """Each user's mean prediction over all known items (len(users),)."""
         distinct, back = np.unique(users, return_inverse=True)
         n_items = len(self.items_)
-        found, step = np.empty(len(distinct)), max(CELLS // n_items, 1)
+        means, step = np.empty(len(distinct)), max(CELLS // n_items, 1)
         for start in range(0, len(distinct), step):
             some = distinct[start : start + step]
             every = np.tile(np.arange(n_items), len(some))
-            predicted = self.model_.predict(personal, np.repeat(some, n_items), every)
-            found[start : start + step] = predicted.reshape(len(some), n_items).mean(axis=1)
-        return found[back]
+            predictions = self.model_.predict(personal, np.repeat(some, n_items), every)
+            means[start : start + step] = predictions.reshape(len(some), n_items).mean(axis=1)
+        return means[back]
 
 
 class PrivateRecommender(_RatingsEstimator):
@@ -289,7 +292,7 @@ class PrivateRecommender(_RatingsEstimator):
 
     def charge_of(self, X: Any, y: Any = None) -> Charge:
         """What `fit` would enter in the account. Nothing is drawn. Raises BadInput."""
-        return self._prepared(self._read(X, y)[0]).charge(type(self).__name__)
+        return self._release_plan(self._read(X, y)[0]).charge(type(self).__name__)
 
     def _budget(self, n_users: int) -> Budget:
         try:

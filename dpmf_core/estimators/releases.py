@@ -20,7 +20,7 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ReleasePlan:
     """What a fit will release and may claim, before it is made. budget: None without privacy."""
 
     algorithm: Algorithm
@@ -46,21 +46,21 @@ class Prepared:
 
 def prepare(
     method: str, parameters: dict[str, Any], data: Ratings | Samples, budget: Budget | None
-) -> Prepared:
+) -> ReleasePlan:
     """The plan of a method from the public shape of the data. Raises BadInput."""
     shape = data.shape
     algorithm = algorithms.build(method, parameters, shape, budget)
     kind = budget.noise if budget else NoiseKind.CONTINUOUS
-    planned = algorithms.planned(algorithm, shape, kind)
-    level = calibrate(planned, budget) if budget else 1.0
-    guarantee = algorithm.guarantee_of_run(shape, level).given(*data.assumptions)
+    plan_at = algorithms.plan_by_level(algorithm, shape, kind)
+    level = calibrate(plan_at, budget) if budget else 1.0
+    guarantee = algorithm.guarantee_of_run(shape, level).assuming(*data.assumptions)
     if isinstance(data, Samples):
-        guarantee = guarantee.of(data.protected)
-    return Prepared(algorithm, budget, planned(level), guarantee)
+        guarantee = guarantee.of(data.privacy_unit)
+    return ReleasePlan(algorithm, budget, plan_at(level), guarantee)
 
 
 def train(
-    prepared: Prepared,
+    release_plan: ReleasePlan,
     data: Ratings | Samples,
     name: str,
     random_state: RandomState,
@@ -74,10 +74,10 @@ def train(
     noise_seed, start = _seeds(random_state)
     rng = Streams(np.random.default_rng(start), int(start.generate_state(1)[0]))
     # the same result whatever the number of threads
-    with charging(data, prepared.charge(name), ledger) as paid, single_threaded_blas:
-        noise = paid.noise(prepared.plan, noise_seed if data.public else None)
-        model = algorithms.train(prepared.algorithm, data, noise, rng)
-    assert noise.spent == normal_form(prepared.plan)
+    with charging(data, release_plan.charge(name), ledger) as paid, single_threaded_blas:
+        noise = paid.noise(release_plan.plan, noise_seed if data.public else None)
+        model = algorithms.train(release_plan.algorithm, data, noise, rng)
+    assert noise.ledger == normal_form(release_plan.plan)
     return model, noise
 
 
@@ -88,8 +88,8 @@ def _seeds(
     if random_state is None:
         return None, np.random.SeedSequence()
     if isinstance(random_state, np.random.Generator):
-        drawn = int(random_state.integers(2**31 - 1))
+        seed = int(random_state.integers(2**31 - 1))
     else:
-        drawn = int(check_random_state(random_state).randint(2**31 - 1))
-    noise, start = np.random.SeedSequence(drawn).spawn(2)
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+    noise, start = np.random.SeedSequence(seed).spawn(2)
     return noise, start

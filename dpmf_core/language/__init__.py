@@ -16,7 +16,7 @@ from typing import Any
 LANGUAGES = {"en": "English", "de": "Deutsch"}  # by code, each by its own name
 ENGLISH = "en"
 FIGURE = re.compile(r"[-−+]?([\d,]+(\.\d+)?|\.\d+)([eE][-+]?\d+)?%?")
-_SWAPPED = str.maketrans({",": ".", ".": ",", "%": "\N{NARROW NO-BREAK SPACE}%"})
+_CONTINENTAL_MARKS = str.maketrans({",": ".", ".": ",", "%": "\N{NARROW NO-BREAK SPACE}%"})
 
 
 class Message(str):
@@ -34,9 +34,9 @@ def phrase(text: str, /, **values: Any) -> str:
     """
     if isinstance(text, Message):
         return text
-    made = Message(_ENGLISH.vformat(text, (), values) if values else text)
-    made.template, made.values = text, values
-    return made
+    message = Message(_ENGLISH.vformat(text, (), values) if values else text)
+    message.template, message.values = text, values
+    return message
 
 
 def joined(messages: Iterable[str], /) -> str:
@@ -56,7 +56,7 @@ def translations(language: str) -> dict[str, str]:
         return {}
     file = Path(__file__).parent / f"{language}.toml"
     tables = tomllib.loads(file.read_text("utf-8"))
-    return {text: found for table in tables.values() for text, found in table.items()}
+    return {text: translation for table in tables.values() for text, translation in table.items()}
 
 
 class _Figures(string.Formatter):
@@ -77,7 +77,7 @@ def figure(text: str, language: str) -> str:
     if language == ENGLISH:
         return text
     whole = re.sub(r"^([-−+]?)\.(?=\d)", r"\g<1>0.", text)
-    return whole.translate(_SWAPPED)
+    return whole.translate(_CONTINENTAL_MARKS)
 
 
 def translated(language: str, text: str, /, **values: Any) -> str:
@@ -90,11 +90,11 @@ def translated(language: str, text: str, /, **values: Any) -> str:
         text = text.template
     if FIGURE.fullmatch(text):
         return figure(text, language)
-    found = translations(language).get(text, str(text))
+    template = translations(language).get(text, str(text))
     if not values:
-        return found
+        return template
     values = {
         name: translated(language, it) if isinstance(it, Message) else it
         for name, it in values.items()
     }
-    return (_ENGLISH if language == ENGLISH else _CONTINENTAL).vformat(found, (), values)
+    return (_ENGLISH if language == ENGLISH else _CONTINENTAL).vformat(template, (), values)

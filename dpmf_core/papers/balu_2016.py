@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.clauses import Clause, Found, NotMeasured, line
-from dpmf_core.papers.figures import Claim, Finished, by_metric, first_present
+from dpmf_core.papers.clauses import Clause, NotMeasured, Results, line
+from dpmf_core.papers.figures import Claim, Runs, by_metric, first_present
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep
 
@@ -47,8 +47,8 @@ def _sketches(depths: Sequence[int], **fixed: Value) -> tuple[Method, ...]:
 
 def regular(**fixed: Value) -> Method:
     """Factorisation without a sketch, by the source's own update."""
-    centred: dict[str, Value] = {"model": "centred", "decay": 1.0, "learning_rate": 0.05}
-    return Method(algorithm="sgd-mf", label=REGULAR, parameters={**centred, **fixed})
+    defaults: dict[str, Value] = {"model": "centred", "decay": 1.0, "learning_rate": 0.05}
+    return Method(algorithm="sgd-mf", label=REGULAR, parameters={**defaults, **fixed})
 
 
 def _by_regularisation(full: bool) -> tuple[Sweep, ...]:
@@ -117,14 +117,14 @@ def sketch_table(full: bool) -> tuple[Sweep, ...]:
     )
 
 
-def sizes_ranked(found: Found) -> str:
+def sizes_ranked(results: Results) -> str:
     """For each dimension regular factorisation's error, and the range of both sketches'."""
-    ranks = sorted({int(it.grid["rank"]) for it in found})
-    return " ".join(_at_rank(found, rank) for rank in ranks)
+    ranks = sorted({int(it.grid["rank"]) for it in results})
+    return " ".join(_at_rank(results, rank) for rank in ranks)
 
 
-def _at_rank(found: Found, rank: int) -> str:
-    at = [it for it in found if it.grid["rank"] == rank]
+def _at_rank(results: Results, rank: int) -> str:
+    at = [it for it in results if it.grid["rank"] == rank]
     beside = statistics.fmean(it.median for it in at if it.label == REGULAR)
     errors = {label: [it.median for it in at if it.label == label] for label in (SKETCH, HASHING)}
     ranges = "; ".join(
@@ -136,10 +136,10 @@ def _at_rank(found: Found, rank: int) -> str:
 # ---- what is judged ------------------------------------------------------------------------------
 
 
-def _along(found: Found, name: str, label: str) -> dict[float, float]:
+def _along(results: Results, name: str, label: str) -> dict[float, float]:
     """Mean over everything else of a method's medians, by the value of one parameter."""
     groups: dict[float, list[float]] = {}
-    for it in found:
+    for it in results:
         if it.label == label:
             groups.setdefault(float(it.grid[name]), []).append(it.median)
     if not groups:
@@ -147,8 +147,8 @@ def _along(found: Found, name: str, label: str) -> dict[float, float]:
     return {value: statistics.fmean(groups[value]) for value in sorted(groups)}
 
 
-def _mean(found: Found, label: str) -> float:
-    medians = [it.median for it in found if it.label == label]
+def _mean(results: Results, label: str) -> float:
+    medians = [it.median for it in results if it.label == label]
     if not medians:
         raise NotMeasured(f"{label} has no result")
     return statistics.fmean(medians)
@@ -169,32 +169,32 @@ def _fall(values: Sequence[float], level: float) -> float:
     return min(values[0] - values[-1], *steps)
 
 
-def _lost_at_zero(found: Found, label: str) -> float:
+def _rise_at_zero(results: Results, label: str) -> float:
     """Error without regularisation less the smallest error with some."""
-    values = line(found, label, "regularisation")
+    values = line(results, label, "regularisation")
     if 0.0 not in values or len(values) < 2:
         raise NotMeasured(f"{label} has no result at λ = 0, or nowhere else")
     return values[0.0] - min(value for at, value in values.items() if at)
 
 
-def _lost(found: Found, *labels: str) -> str:
-    return ", ".join(f"{label} {_lost_at_zero(found, label):.4f}" for label in labels)
+def _rise_figures(results: Results, *labels: str) -> str:
+    return ", ".join(f"{label} {_rise_at_zero(results, label):.4f}" for label in labels)
 
 
 def _loses_less(label: str, other: str) -> Clause:
     return Clause(
         f"from the best λ to λ = 0 the error rises less in {label} than in {other}",
-        lambda found: _lost_at_zero(found, other) - _lost_at_zero(found, label),
-        lambda found: _lost(found, label, other),
+        lambda results: _rise_at_zero(results, other) - _rise_at_zero(results, label),
+        lambda results: _rise_figures(results, label, other),
     )
 
 
-def best_regularisations(found: Found) -> dict[tuple[float, float], float]:
+def best_regularisations(results: Results) -> dict[tuple[float, float], float]:
     """The best λ by dimension and space gain: the lowest point of a parabola in log λ through the
     best measured place and its neighbours; a measured place where the best lies at an end.
     """
     cells: dict[tuple[float, float], dict[float, float]] = {}
-    for it in found:
+    for it in results:
         place = (float(it.grid["rank"]), float(it.grid["space_gain"]))
         cells.setdefault(place, {})[float(it.grid["regularisation"])] = it.median
     if not cells:
@@ -215,57 +215,59 @@ def _lowest(values: Mapping[float, float]) -> float:
     return math.exp(x[1] - ((x[1] - x[0]) * left - (x[1] - x[2]) * right) / (2 * (left - right)))
 
 
-def _smaller_needs_less(found: Found) -> float:
+def _smaller_needs_less(results: Results) -> float:
     """By how many decades the best λ falls from the smallest space gain to the largest, mean over
     dimensions.
     """
-    best = best_regularisations(found)
+    best = best_regularisations(results)
     gains = [gain for _, gain in best]
     ranks = sorted({rank for rank, _ in best})
     falls = (math.log10(best[rank, min(gains)] / best[rank, max(gains)]) for rank in ranks)
     return statistics.fmean(falls)
 
 
-def _best_figures(found: Found) -> str:
+def _best_figures(results: Results) -> str:
     return "; ".join(
         f"d {d:g}, γ {gamma:g}: λ {best:.3f}"
-        for (d, gamma), best in best_regularisations(found).items()
+        for (d, gamma), best in best_regularisations(results).items()
     )
 
 
 def _error_falls(label: str) -> Clause:
     return Clause(
         f"the error of {label} falls as the threshold rises",
-        lambda found: _fall(list(_along(found, "threshold", label).values()), LEVEL["rmse"]),
-        lambda found: _figures(_along(found, "threshold", label)),
+        lambda results: _fall(list(_along(results, "threshold", label).values()), LEVEL["rmse"]),
+        lambda results: _figures(_along(results, "threshold", label)),
     )
 
 
 def _divergence_rises(label: str) -> Clause:
     return Clause(
         f"the divergence of {label} rises with the threshold",
-        lambda found: _fall(list(_along(found, "threshold", label).values())[::-1], LEVEL["kl"]),
-        lambda found: _figures(_along(found, "threshold", label)),
+        lambda results: _fall(
+            list(_along(results, "threshold", label).values())[::-1], LEVEL["kl"]
+        ),
+        lambda results: _figures(_along(results, "threshold", label)),
     )
 
 
 def _divergence_falls(label: str) -> Clause:
     return Clause(
         f"the divergence of {label} falls with the space gain",
-        lambda found: _fall(list(_along(found, "space_gain", label).values()), LEVEL["kl"]),
-        lambda found: _figures(_along(found, "space_gain", label)),
+        lambda results: _fall(list(_along(results, "space_gain", label).values()), LEVEL["kl"]),
+        lambda results: _figures(_along(results, "space_gain", label)),
     )
 
 
 def _below_regular(label: str) -> Clause:
-    def largest(found: Found) -> float:
-        _mean(found, label)  # there must be some
-        return max(it.median for it in found if it.label == label)
+    def largest(results: Results) -> float:
+        _mean(results, label)  # there must be some
+        return max(it.median for it in results if it.label == label)
 
     return Clause(
         f"the divergence of {label} lies below that of regular factorisation everywhere",
-        lambda found: _mean(found, REGULAR) - largest(found),
-        lambda found: f"at most {largest(found):.4f}, regular {_mean(found, REGULAR):.4f}",
+        lambda results: _mean(results, REGULAR) - largest(results),
+        lambda results: f"at most {largest(results):.4f}, regular {_mean(results, REGULAR):.4f}",
     )
 
 
@@ -273,18 +275,20 @@ def _smaller_for_top_users(label: str) -> Clause:
     return Clause(
         f"over the busiest users the divergence of {label} is an order of magnitude smaller than"
         " over all",
-        lambda found: _mean(found, label) - ORDER_OF_MAGNITUDE * _mean(found, label + TOP_USERS),
-        lambda found: (
-            f"{_mean(found, label + TOP_USERS):.4f} of {_mean(found, label):.4f}, mean over"
+        lambda results: (
+            _mean(results, label) - ORDER_OF_MAGNITUDE * _mean(results, label + TOP_USERS)
+        ),
+        lambda results: (
+            f"{_mean(results, label + TOP_USERS):.4f} of {_mean(results, label):.4f}, mean over"
             " thresholds and space gains"
         ),
     )
 
 
-def _divergences(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """The divergence over all ratings, and over those of the busiest users."""
-    busy = by_metric(points, finished, "kl_top_users")
-    return by_metric(points, finished, metric) + [
+    busy = by_metric(points, runs, "kl_top_users")
+    return by_metric(points, runs, metric) + [
         replace(it, label=it.label + TOP_USERS) for it in busy
     ]
 
@@ -306,8 +310,8 @@ CLAIMS = (
         clauses=(
             Clause(
                 f"even {SKETCH} errs more at λ = 0 than at its best λ",
-                lambda found: _lost_at_zero(found, SKETCH),
-                lambda found: f"{_lost_at_zero(found, SKETCH):+.4f}",
+                lambda results: _rise_at_zero(results, SKETCH),
+                lambda results: f"{_rise_at_zero(results, SKETCH):+.4f}",
             ),
             _loses_less(SKETCH, HASHING),
             _loses_less(HASHING, REGULAR),

@@ -43,7 +43,7 @@ class Place:
                 f" {getattr(self, wrong[0])}."
             )
 
-    def moved(self, axis: Axis, value: float) -> "Place":
+    def with_value(self, axis: Axis, value: float) -> "Place":
         """The same with one number changed."""
         return replace(self, **{axis: value})
 
@@ -74,9 +74,9 @@ class Bound:
     needs: str = ""
     unit: str = "error relative to the matrix, in Frobenius norm"
 
-    def constant(self, measured: float, place: Place) -> float:
+    def constant(self, error: float, place: Place) -> float:
         """The constant that puts the bound on one measured error."""
-        return measured / self.error(place)
+        return error / self.error(place)
 
 
 def crossing(
@@ -88,7 +88,7 @@ def crossing(
     gap = second.exponents[axis] - first.exponents[axis]
     if gap == 0:
         return None
-    start = place.moved(axis, 1.0)
+    start = place.with_value(axis, 1.0)
     ratio = constants[0] * first.error(start) / (constants[1] * second.error(start))
     return float(ratio ** (1 / gap))
 
@@ -167,7 +167,7 @@ class Row:
     users: Callable[[Place], float] | None = None
     ratings: Callable[[Place], float] | None = None
     error: Callable[[Place], float] | None = None
-    printed: str = ""
+    note: str = ""
 
 
 SAMPLE_COMPLEXITY = (
@@ -175,32 +175,32 @@ SAMPLE_COMPLEXITY = (
         "Nuclear norm minimisation, not private (Shalev-Shwartz et al. 2011)",
         users=lambda at: at.items,
         ratings=lambda at: at.users * math.sqrt(at.items),
-        printed="n above m; above n √m ratings",
+        note="n above m; above n √m ratings",
     ),
-    Row("Noisy SVD + kNN (McSherry & Mironov 2009)", printed="none is known"),
-    Row("Noisy SGLD (Liu et al. 2015)", printed="none is known"),
+    Row("Noisy SVD + kNN (McSherry & Mironov 2009)", note="none is known"),
+    Row("Noisy SGLD (Liu et al. 2015)", note="none is known"),
     Row(
         "Private Frank-Wolfe (Jain et al. 2018)",
         users=lambda at: at.items**1.25,
         ratings=lambda at: at.users * math.sqrt(at.items),
-        printed="n above m^(5/4); above n √m ratings",
+        note="n above m^(5/4); above n √m ratings",
     ),
 )
 LOW_RANK = (
     Row(
         "Randomised response (Blum et al. 2005; Chan et al. 2011; Dwork et al. 2014)",
         error=lambda at: math.sqrt(at.users + at.items),
-        printed="√(n + m)",
+        note="√(n + m)",
     ),
     Row(
         "Exponential mechanism (Kapralov & Talwar 2013)",
         error=lambda at: at.users + at.items,
-        printed="n + m",
+        note="n + m",
     ),
     Row(
         "Private Frank-Wolfe (Jain et al. 2018)",
         error=lambda at: at.users**0.3 * at.items**0.1,
-        printed="n^(3/10) m^(1/10)",
+        note="n^(3/10) m^(1/10)",
     ),
 )
 

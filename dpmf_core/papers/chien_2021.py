@@ -6,7 +6,7 @@ import itertools
 
 from dpmf_core.data.popularity_skew import shares
 from dpmf_core.papers import chien_sweeps as runs
-from dpmf_core.papers.clauses import Clause, Found, Median, best, between, larger, less, line
+from dpmf_core.papers.clauses import Clause, Median, Results, best, between, larger, less, line
 from dpmf_core.papers.figures import Claim, Mark, by_step, median_at
 from dpmf_core.papers.methods import LOWRANK
 from dpmf_core.privacy.formatting import budget_text
@@ -16,29 +16,29 @@ from dpmf_core.runs.sweep import Summary
 C21 = "Chien et al. 2021"
 ML10M = "MovieLens 10M (69,878 users, 10,677 films)"
 LEADS = (1.0, 5.0, 20.0)  # epsilons at which DPALS is compared with DPFW
-SAMPLED = 50  # ratings of a user in Fig. 2 and 5
+RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
 
 
 def bunching(full: bool) -> list[Summary]:
     """Fig. 2: the share of observations on the most observed items, by the share of these."""
     return [
-        Summary(it.kept, "", None, {"top_share": it.items}, (it.observations,))
-        for it in shares(open_ratings(runs.every_film(full)), SAMPLED, points=20)
+        Summary(it.selection, "", None, {"top_share": it.items}, (it.observations,))
+        for it in shares(open_ratings(runs.every_film(full)), RATINGS_PER_USER, points=20)
     ]
 
 
-def on_top(found: Found, kept: str) -> float:
+def on_top(results: Results, label: str) -> float:
     """The share of observations that fall on the top fifth of the items."""
-    places = line(found, kept, "top_share")
+    places = line(results, label, "top_share")
     return places[min(places, key=lambda place: abs(place - 0.2))]
 
 
-def rule_alone(found: Found) -> str:
+def rule_alone(results: Results) -> str:
     """Fig. 3a and 4 set DPFW's noise by its source's rule: how much of its distance to DPALS is
     that rule?
     """
     theirs, ours, als = (
-        median_at(found, label, 5.0) for label in ("DPFW, source's noise", "DPFW", "DPALS")
+        median_at(results, label, 5.0) for label in ("DPFW, source's noise", "DPFW", "DPALS")
     )
     if theirs <= als:
         return ""
@@ -54,9 +54,9 @@ def rule_alone(found: Found) -> str:
     )
 
 
-def gain(found: Found, epsilon: float, dpfw: str = "DPFW, source's noise") -> float:
+def gain(results: Results, epsilon: float, dpfw: str = "DPFW, source's noise") -> float:
     """By what share DPALS's RMSE is below DPFW's, both with their sources' noise."""
-    return 1 - Median("DPALS, source's noise", epsilon)(found) / Median(dpfw, epsilon)(found)
+    return 1 - Median("DPALS, source's noise", epsilon)(results) / Median(dpfw, epsilon)(results)
 
 
 def _gains(epsilon: float) -> Clause:
@@ -64,32 +64,32 @@ def _gains(epsilon: float) -> Clause:
     return between(
         f"at ε = {budget_text(epsilon)} DPALS errs by 7% to 11.6% less than DPFW, both with their"
         " sources' noise",
-        lambda found: 100 * gain(found, epsilon),
+        lambda results: 100 * gain(results, epsilon),
         6.5,
         11.65,
         "measured, in percent,",
     )
 
 
-def other_gains(found: Found) -> str:
+def other_gains(results: Results) -> str:
     """DPALS's lead where DPFW's rows are clipped to the source's L rather than 2L, and where both
     are accounted exactly; how much of the published one the accounting rule is.
     """
     longer = ", ".join(
-        f"{gain(found, at, runs.DPFW_L.name):.1%} at ε = {budget_text(at)}" for at in LEADS
+        f"{gain(results, at, runs.DPFW_L.name):.1%} at ε = {budget_text(at)}" for at in LEADS
     )
     exact = ", ".join(
-        f"{1 - median_at(found, 'DPALS', at) / median_at(found, 'DPFW', at):.1%}"
+        f"{1 - median_at(results, 'DPALS', at) / median_at(results, 'DPFW', at):.1%}"
         f" at ε = {budget_text(at)}"
         for at in LEADS
     )
     return (
         "Where DPFW's residual rows are clipped to L, for which its noise is four times as large,"
-        f" DPALS errs by {longer} less; exactly accounted by {exact} less. {rule_alone(found)}"
+        f" DPALS errs by {longer} less; exactly accounted by {exact} less. {rule_alone(results)}"
     )
 
 
-def _ordered(*labels: str, epsilons: tuple[float, ...] = (5.0, 20.0)) -> tuple[Clause, ...]:
+def _order_clauses(*labels: str, epsilons: tuple[float, ...] = (5.0, 20.0)) -> tuple[Clause, ...]:
     """The methods' order, best first, as a clause for each pair of neighbours and epsilon."""
     return tuple(
         less(Median(better, epsilon), Median(worse, epsilon))
@@ -99,33 +99,33 @@ def _ordered(*labels: str, epsilons: tuple[float, ...] = (5.0, 20.0)) -> tuple[C
 
 
 def _with_users(label: str, epsilon: float) -> Clause:
-    def drop(found: Found) -> tuple[float, float]:
-        at = [it.median for it in found if (it.label, it.epsilon) == (label, epsilon)]
+    def drop(results: Results) -> tuple[float, float]:
+        at = [it.median for it in results if (it.label, it.epsilon) == (label, epsilon)]
         return at[0], at[-1]
 
     return Clause(
         f"{label} at ε = {budget_text(epsilon)} gains from more users",
-        lambda found: drop(found)[0] - drop(found)[1],
-        lambda found: "from {:.4f} to {:.4f}".format(*drop(found)),
+        lambda results: drop(results)[0] - drop(results)[1],
+        lambda results: "from {:.4f} to {:.4f}".format(*drop(results)),
     )
 
 
 def _for_most_users(better: str, worse: str, epsilon: float) -> Clause:
     return Clause(
         f"{better} is below {worse} at ε = {budget_text(epsilon)} for the most users",
-        lambda found: median_at(found, worse, epsilon) - median_at(found, better, epsilon),
-        lambda found: (
-            f"{better} {median_at(found, better, epsilon):.4f}, {worse}"
-            f" {median_at(found, worse, epsilon):.4f}"
+        lambda results: median_at(results, worse, epsilon) - median_at(results, better, epsilon),
+        lambda results: (
+            f"{better} {median_at(results, better, epsilon):.4f}, {worse}"
+            f" {median_at(results, worse, epsilon):.4f}"
         ),
     )
 
 
-def price_of_own_users(found: Found) -> str:
+def price_of_own_users(results: Results) -> str:
     """How many times as far off steps with users of their own are, for the most users."""
     ratios = " and ".join(
-        f"{median_at(found, runs.OWN_USERS, at) / median_at(found, 'DPALS', at):.2f} times as far"
-        f" off at ε = {budget_text(at)}"
+        f"{median_at(results, runs.OWN_USERS, at) / median_at(results, 'DPALS', at):.2f} times as"
+        f" far off at ε = {budget_text(at)}"
         for at in (5.0, 20.0)
     )
     steps = int(LOWRANK["dpals"]["steps"])
@@ -138,29 +138,29 @@ def price_of_own_users(found: Found) -> str:
 def _better(better: str, worse: str) -> Clause:
     return Clause(
         f"{better}, at its best share, is below {worse} at its own",
-        lambda found: best(found, worse) - best(found, better),
-        lambda found: f"{better} {best(found, better):.4f}, {worse} {best(found, worse):.4f}",
+        lambda results: best(results, worse) - best(results, better),
+        lambda results: f"{better} {best(results, better):.4f}, {worse} {best(results, worse):.4f}",
     )
 
 
 def _best_side(words: str, label: str, name: str, cut: float, above: bool) -> Clause:
     """That a method's smallest median lies above `cut` on an axis, or at it and below."""
 
-    def sides(found: Found) -> tuple[float, float]:
-        values = line(found, label, name)
+    def sides(results: Results) -> tuple[float, float]:
+        values = line(results, label, name)
         low = min(value for at, value in values.items() if at <= cut)
         high = min(value for at, value in values.items() if at > cut)
         return low, high
 
-    def margin(found: Found) -> float:
-        low, high = sides(found)
+    def margin(results: Results) -> float:
+        low, high = sides(results)
         return low - high if above else high - low
 
     return Clause(
         words,
         margin,
-        lambda found: (
-            f"best up to {name} {cut:g} {sides(found)[0]:.4f}, best above {sides(found)[1]:.4f}"
+        lambda results: (
+            f"best up to {name} {cut:g} {sides(results)[0]:.4f}, best above {sides(results)[1]:.4f}"
         ),
     )
 
@@ -170,23 +170,25 @@ CLAIMS = (
         id="chien-fig2",
         title="How ratings bunch on few films",
         source=f"{C21}, Fig. 2",
-        words=f"Share of observations against share of top films; {SAMPLED} ratings a user.",
+        words=(
+            f"Share of observations against share of top films; {RATINGS_PER_USER} ratings a user."
+        ),
         compute=bunching,
         page="papers",
         computed_on=runs.every_film,
         clauses=(
             between(
                 "the top fifth of the films has over 85% of the ratings",
-                lambda found: on_top(found, "all ratings"),
+                lambda results: on_top(results, "all ratings"),
                 0.85,
                 1.0,
             ),
             Clause(
                 "adaptive sampling leaves less on the top fifth than uniform sampling",
-                lambda found: on_top(found, runs.UNIFORM) - on_top(found, runs.ADAPTIVE),
-                lambda found: (
-                    f"adaptive {on_top(found, runs.ADAPTIVE):.4f}, uniform"
-                    f" {on_top(found, runs.UNIFORM):.4f}"
+                lambda results: on_top(results, runs.UNIFORM) - on_top(results, runs.ADAPTIVE),
+                lambda results: (
+                    f"adaptive {on_top(results, runs.ADAPTIVE):.4f}, uniform"
+                    f" {on_top(results, runs.UNIFORM):.4f}"
                 ),
             ),
         ),
@@ -229,7 +231,7 @@ CLAIMS = (
         ),
         sweeps=runs.all_films,
         clauses=(
-            *_ordered("ALS", "DPALS", runs.FREQUENT.name, epsilons=(1.0, 20.0)),
+            *_order_clauses("ALS", "DPALS", runs.FREQUENT.name, epsilons=(1.0, 20.0)),
             less(Median("DPALS", 1.0), Median("Global mean")),
         ),
         source_data=ML10M,

@@ -42,7 +42,7 @@ FREQUENT = Method(
 OWN_MEAN: dict[str, Value] = {"biases": "user", "regularisation": 0.08}
 
 
-def _labelled(method: Method, label: str, **parameters: Value) -> Method:
+def _with_label(method: Method, label: str, **parameters: Value) -> Method:
     return method.model_copy(
         update={"label": label, "parameters": {**method.parameters, **parameters}}
     )
@@ -65,7 +65,7 @@ def top_films(full: bool) -> tuple[Sweep, ...]:
 
 
 def all_films(full: bool) -> tuple[Sweep, ...]:
-    methods = (_labelled(DPALS, "DPALS", biases=False), FREQUENT, ALS, MEAN)
+    methods = (_with_label(DPALS, "DPALS", biases=False), FREQUENT, ALS, MEAN)
     return (
         Sweep(
             data=films(full, None),
@@ -109,7 +109,7 @@ def likes(full: bool) -> DataSpec:
 def recall(full: bool) -> tuple[Sweep, ...]:
     methods = (
         LIKES,
-        _labelled(DPALS, "DPALS", **LISTS),
+        _with_label(DPALS, "DPALS", **LISTS),
         POPULARITY,
     )
     return (
@@ -148,7 +148,7 @@ def own_users(full: bool) -> tuple[Sweep, ...]:
         if full
         else ("lowrank-5k", "lowrank")
     )
-    methods = on_lowrank(_labelled(DPALS, OWN_USERS, disjoint_users=True), DPALS, MEAN)
+    methods = on_lowrank(_with_label(DPALS, OWN_USERS, disjoint_users=True), DPALS, MEAN)
     return tuple(
         Sweep(
             data=DataSpec(id=name),
@@ -170,14 +170,14 @@ def film_share(full: bool) -> tuple[Sweep, ...]:
     }
     open_: dict[str, Value] = {**OWN_MEAN, "rank": rank}
     als = Method(algorithm="als", label="ALS", parameters=open_)
-    sampled = {"ratings_per_user": 50}
+    sample = {"ratings_per_user": 50}
     methods = (
-        _labelled(DPALS, "Uniform sampling", **common, sampling="uniform"),
-        _labelled(DPALS, "Adaptive sampling", **common, sampling="adaptive"),
-        _labelled(DPALS, "Uniform, no PSD projection", **common, sampling="uniform", psd=False),
+        _with_label(DPALS, "Uniform sampling", **common, sampling="uniform"),
+        _with_label(DPALS, "Adaptive sampling", **common, sampling="adaptive"),
+        _with_label(DPALS, "Uniform, no PSD projection", **common, sampling="uniform", psd=False),
         als,
-        _labelled(als, "ALS, uniform sample", **sampled, sampling="uniform"),
-        _labelled(als, "ALS, adaptive sample", **sampled, sampling="adaptive"),
+        _with_label(als, "ALS, uniform sample", **sample, sampling="uniform"),
+        _with_label(als, "ALS, adaptive sample", **sample, sampling="adaptive"),
     )
     shares = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0) if full else (0.1, 0.3, 1.0)
     return (
@@ -195,10 +195,10 @@ def by_step(full: bool) -> tuple[Sweep, ...]:
     walk: dict[str, Value] = {"steps": 20, "nuclear_norm": 0.447}
     methods = (
         *on_lowrank(
-            _labelled(DPALS, "DPALS", steps=10),
-            _labelled(DPFW_SOURCE, "DPFW, source's noise", **walk),
-            _labelled(DPFW, "DPFW", **walk),
-            _labelled(EXACT, "ALS", steps=10),
+            _with_label(DPALS, "DPALS", steps=10),
+            _with_label(DPFW_SOURCE, "DPFW, source's noise", **walk),
+            _with_label(DPFW, "DPFW", **walk),
+            _with_label(EXACT, "ALS", steps=10),
         ),
         Method(algorithm="fw", label="Frank-Wolfe", parameters={**walk, "biases": False}),
     )
@@ -212,9 +212,9 @@ def fewer_users(full: bool) -> tuple[Sweep, ...]:
     """
     small, large = ("lowrank-10k", "lowrank-50k") if full else ("lowrank-5k", "lowrank")
     few, every, exact = on_lowrank(
-        _labelled(DPALS, "DPALS, a quarter of the users"),
-        _labelled(DPFW_SOURCE, "DPFW, all users, source's noise"),
-        _labelled(DPFW, "DPFW, all users"),
+        _with_label(DPALS, "DPALS, a quarter of the users"),
+        _with_label(DPFW_SOURCE, "DPFW, all users, source's noise"),
+        _with_label(DPFW, "DPFW, all users"),
     )
     common: dict[str, Any] = {
         "epsilons": EPSILONS if full else (5.0, 20.0),
@@ -227,7 +227,7 @@ def fewer_users(full: bool) -> tuple[Sweep, ...]:
 
 
 # the ridge of the source, without one that follows the noise
-RIDGED = _labelled(DPALS, "DPALS", noise_ridge=0.0)
+RIDGED = _with_label(DPALS, "DPALS", noise_ridge=0.0)
 
 
 def _one_parameter(
@@ -235,7 +235,7 @@ def _one_parameter(
 ) -> tuple[Sweep, ...]:
     """One line an epsilon, and other methods along the same values."""
     lines = [
-        (_labelled(RIDGED, f"DPALS, ε = {budget_text(epsilon)}"), epsilon) for epsilon in epsilons
+        (_with_label(RIDGED, f"DPALS, ε = {budget_text(epsilon)}"), epsilon) for epsilon in epsilons
     ]
     return tuple(
         Sweep(

@@ -12,8 +12,8 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
 
-Found = Sequence[Summary]
-Quantity = Callable[[Found], float]
+Results = Sequence[Summary]
+Quantity = Callable[[Results], float]
 
 
 class NotMeasured(LookupError):
@@ -40,14 +40,14 @@ class Clause:
 
     words: str
     margin: Quantity
-    figures: Callable[[Found], str]
+    figures: Callable[[Results], str]
 
-    def judged(self, found: Found) -> ClauseVerdict:
+    def verdict(self, results: Results) -> ClauseVerdict:
         """Raises NotMeasured where a result is missing or is not a number."""
-        margin = self.margin(found)
+        margin = self.margin(results)
         if math.isnan(margin):
-            raise NotMeasured(f"a figure is not a number: {self.figures(found)}")
-        return ClauseVerdict(self.words, margin > 0, self.figures(found))
+            raise NotMeasured(f"a figure is not a number: {self.figures(results)}")
+        return ClauseVerdict(self.words, margin > 0, self.figures(results))
 
 
 # ---- quantities ----------------------------------------------------------------------------------
@@ -65,18 +65,18 @@ class Median:
     epsilon: float | None = None
     grid: Mapping[str, Value] | None = None
 
-    def __call__(self, found: Found) -> float:
-        return self.place(found).median
+    def __call__(self, results: Results) -> float:
+        return self.place(results).median
 
-    def place(self, found: Found) -> Summary:
+    def place(self, results: Results) -> Summary:
         """The measured place. Raises NotMeasured, also where several fit."""
-        wanted = dict(self.grid or {})
+        grid = dict(self.grid or {})
         fitting = [
             it
-            for it in found
+            for it in results
             if it.label == self.label
             and (None in (self.epsilon, it.epsilon) or it.epsilon == self.epsilon)
-            and all(it.grid.get(name, value) == value for name, value in wanted.items())
+            and all(it.grid.get(name, value) == value for name, value in grid.items())
         ]
         if len(fitting) != 1:
             raise NotMeasured(f"{self} has {len(fitting)} results")
@@ -92,17 +92,17 @@ class Median:
 class Mean(Median):
     """The mean of a method's draws at one place, where the source shows means."""
 
-    def __call__(self, found: Found) -> float:
-        return statistics.fmean(self.place(found).draws)
+    def __call__(self, results: Results) -> float:
+        return statistics.fmean(self.place(results).draws)
 
 
-def line(found: Found, label: str, name: str, **fixed: Value) -> dict[float, float]:
+def line(results: Results, label: str, name: str, **fixed: Value) -> dict[float, float]:
     """A method's medians along `epsilon` or one grid parameter, in its order.
 
     fixed: what other parameters must be. Raises NotMeasured where there is no such place, or two.
     """
     out: dict[float, float] = {}
-    for it in found:
+    for it in results:
         if it.label != label or any(it.grid.get(key) != value for key, value in fixed.items()):
             continue
         at = it.epsilon if name == "epsilon" else it.grid.get(name)
@@ -116,9 +116,9 @@ def line(found: Found, label: str, name: str, **fixed: Value) -> dict[float, flo
     return dict(sorted(out.items()))
 
 
-def best(found: Found, label: str) -> float:
+def best(results: Results, label: str) -> float:
     """The smallest median of a method over all places."""
-    medians = [it.median for it in found if it.label == label]
+    medians = [it.median for it in results if it.label == label]
     if not medians:
         raise NotMeasured(f"{label} has no result")
     return min(medians)
@@ -134,25 +134,25 @@ def _number(value: float) -> str:
 def less(smaller: Median, larger: Median, words: str = "", by: float = 0.0) -> Clause:
     """That one median is below another, by more than the share `by` of it."""
 
-    def margin(found: Found) -> float:
-        bound = larger(found)
-        return bound - by * abs(bound) - smaller(found)
+    def margin(results: Results) -> float:
+        bound = larger(results)
+        return bound - by * abs(bound) - smaller(results)
 
-    def figures(found: Found) -> str:
-        return f"{smaller} {_number(smaller(found))}, {larger} {_number(larger(found))}"
+    def figures(results: Results) -> str:
+        return f"{smaller} {_number(smaller(results))}, {larger} {_number(larger(results))}"
 
     return Clause(words or f"{smaller} is below {larger}", margin, figures)
 
 
 def larger(greater: Median, than: Median, words: str = "", by: float = 0.0) -> Clause:
     """That one median is above another, by more than the share `by` of it."""
-    turned = less(than, greater, words or f"{greater} is above {than}")
+    opposite = less(than, greater, words or f"{greater} is above {than}")
 
-    def margin(found: Found) -> float:
-        bound = than(found)
-        return greater(found) - bound - by * abs(bound)
+    def margin(results: Results) -> float:
+        bound = than(results)
+        return greater(results) - bound - by * abs(bound)
 
-    return Clause(turned.words, margin, turned.figures)
+    return Clause(opposite.words, margin, opposite.figures)
 
 
 def between(
@@ -160,27 +160,27 @@ def between(
 ) -> Clause:
     """That a quantity lies strictly between two numbers."""
 
-    def margin(found: Found) -> float:
-        value = quantity(found)
+    def margin(results: Results) -> float:
+        value = quantity(results)
         return min(value - low, high - value)
 
-    def figures(found: Found) -> str:
+    def figures(results: Results) -> str:
         limits = [
             *([f"above {_number(low)}"] if low > -math.inf else []),
             *([f"below {_number(high)}"] if high < math.inf else []),
         ]
-        return f"{name} {_number(quantity(found))}, wanted {' and '.join(limits)}"
+        return f"{name} {_number(quantity(results))}, wanted {' and '.join(limits)}"
 
     return Clause(words, margin, figures)
 
 
-def near(words: str, quantity: Quantity, published: float, within: float) -> Clause:
+def near(words: str, quantity: Quantity, source_value: float, within: float) -> Clause:
     """That a quantity is a published number, to within the share `within` of it."""
-    slack = within * abs(published)
-    inner = between(words, quantity, published - slack, published + slack)
+    slack = within * abs(source_value)
+    inner = between(words, quantity, source_value - slack, source_value + slack)
 
-    def figures(found: Found) -> str:
-        return f"measured {_number(quantity(found))}, published {_number(published)}"
+    def figures(results: Results) -> str:
+        return f"measured {_number(quantity(results))}, published {_number(source_value)}"
 
     return Clause(words, inner.margin, figures)
 
@@ -190,55 +190,43 @@ def falls(words: str, label: str, name: str, level: float = 0.0, **fixed: Value)
     more than `level`.
     """
 
-    def margin(found: Found) -> float:
-        values = list(line(found, label, name, **fixed).values())
+    def margin(results: Results) -> float:
+        values = list(line(results, label, name, **fixed).values())
         steps = [before + level - after for before, after in itertools.pairwise(values)]
         return min(values[0] - values[-1], *(step + 1e-12 for step in steps))
 
-    return Clause(words, margin, lambda found: _along(line(found, label, name, **fixed), name))
+    return Clause(words, margin, lambda results: _along(line(results, label, name, **fixed), name))
 
 
 def rises(words: str, label: str, name: str, level: float = 0.0, **fixed: Value) -> Clause:
     """That a method's medians rise along an axis, as `falls`."""
 
-    def margin(found: Found) -> float:
-        values = list(line(found, label, name, **fixed).values())
+    def margin(results: Results) -> float:
+        values = list(line(results, label, name, **fixed).values())
         steps = [after + level - before for before, after in itertools.pairwise(values)]
         return min(values[-1] - values[0], *(step + 1e-12 for step in steps))
 
-    return Clause(words, margin, lambda found: _along(line(found, label, name, **fixed), name))
-
-
-def best_inside(words: str, label: str, name: str, **fixed: Value) -> Clause:
-    """That a method's smallest median lies at neither end of an axis."""
-
-    def margin(found: Found) -> float:
-        values = list(line(found, label, name, **fixed).values())
-        if len(values) < 3:
-            raise NotMeasured(f"{label} has fewer than three results along {name}")
-        return min(values[0], values[-1]) - min(values[1:-1])
-
-    return Clause(words, margin, lambda found: _along(line(found, label, name, **fixed), name))
+    return Clause(words, margin, lambda results: _along(line(results, label, name, **fixed), name))
 
 
 def on_each(name: str, clause: Clause) -> Clause:
     """That a clause holds at every value of a grid parameter, each by itself."""
 
-    def parts(found: Found) -> dict[Value, list[Summary]]:
-        values = dict.fromkeys(it.grid[name] for it in found if name in it.grid)
+    def parts(results: Results) -> dict[Value, list[Summary]]:
+        values = dict.fromkeys(it.grid[name] for it in results if name in it.grid)
         if not values:
             raise NotMeasured(f"there is no result by {name}")
-        return {value: [it for it in found if it.grid.get(name) == value] for value in values}
+        return {value: [it for it in results if it.grid.get(name) == value] for value in values}
 
-    def figures(found: Found) -> str:
-        each = parts(found)
+    def figures(results: Results) -> str:
+        each = parts(results)
         if len(each) == 1:
-            return clause.figures(found)
+            return clause.figures(results)
         return "; ".join(f"{value}: {clause.figures(part)}" for value, part in each.items())
 
     return Clause(
         clause.words,
-        lambda found: min(clause.margin(part) for part in parts(found).values()),
+        lambda results: min(clause.margin(part) for part in parts(results).values()),
         figures,
     )
 

@@ -4,7 +4,7 @@ Features": what its abstract states, as claims.
 Its figures' numbers were not at hand, so none is marked.
 """
 
-from dpmf_core.papers.clauses import Clause, Found, Median, NotMeasured, line
+from dpmf_core.papers.clauses import Clause, Median, NotMeasured, Results, line
 from dpmf_core.papers.figures import Claim, first_present
 from dpmf_core.papers.methods import DPALS, FRESH
 from dpmf_core.privacy.formatting import budget_text
@@ -49,37 +49,39 @@ def _over_weights(full: bool) -> tuple[Sweep, ...]:
     )
 
 
-def _gap(found: Found, private: str, without: str, epsilon: float) -> float:
-    return Median(private, epsilon)(found) - Median(without)(found)
+def _gap(results: Results, private: str, without: str, epsilon: float) -> float:
+    return Median(private, epsilon)(results) - Median(without)(results)
 
 
 def _narrows(epsilon: float) -> Clause:
     return Clause(
         f"public features narrow the gap to the non-private twin at ε = {budget_text(epsilon)}",
-        lambda found: _gap(found, "DPALS", "ALS", epsilon) - _gap(found, "DP-CMF", "CMF", epsilon),
-        lambda found: (
-            f"gap {_gap(found, 'DP-CMF', 'CMF', epsilon):.4f} with features,"
-            f" {_gap(found, 'DPALS', 'ALS', epsilon):.4f} without"
+        lambda results: (
+            _gap(results, "DPALS", "ALS", epsilon) - _gap(results, "DP-CMF", "CMF", epsilon)
+        ),
+        lambda results: (
+            f"gap {_gap(results, 'DP-CMF', 'CMF', epsilon):.4f} with features,"
+            f" {_gap(results, 'DPALS', 'ALS', epsilon):.4f} without"
         ),
     )
 
 
-def _at(found: Found, epsilon: float) -> dict[float, float]:
+def _at(results: Results, epsilon: float) -> dict[float, float]:
     """The medians over the feature weight at one epsilon."""
-    return line([it for it in found if it.epsilon == epsilon], "DP-CMF", "feature_weight")
+    return line([it for it in results if it.epsilon == epsilon], "DP-CMF", "feature_weight")
 
 
-def _help(found: Found, epsilon: float) -> float:
+def _help(results: Results, epsilon: float) -> float:
     """By how much heavy features err less than light ones."""
-    values = _at(found, epsilon)
+    values = _at(results, epsilon)
     if not {LIGHT, HEAVY} <= values.keys():
         raise NotMeasured(f"light or heavy features were not measured at epsilon {epsilon:g}")
     return values[LIGHT] - values[HEAVY]
 
 
-def _lead(found: Found, epsilon: float) -> float:
+def _lead(results: Results, epsilon: float) -> float:
     """By how much the best weight errs less than features alone."""
-    values = _at(found, epsilon)
+    values = _at(results, epsilon)
     if WEIGHTS[-1] not in values:
         raise NotMeasured(f"features alone were not measured at epsilon {epsilon:g}")
     return values[WEIGHTS[-1]] - min(values.values())
@@ -88,10 +90,10 @@ def _lead(found: Found, epsilon: float) -> float:
 def _relies_more(strict: float, loose: float) -> Clause:
     return Clause(
         f"leaning on features helps more at ε = {budget_text(strict)} than at {loose:g}",
-        lambda found: _help(found, strict) - _help(found, loose),
-        lambda found: (
-            f"weight {HEAVY:g} instead of {LIGHT:g} gains {_help(found, strict):.4f} at"
-            f" {strict:g}, {_help(found, loose):.4f} at {loose:g}"
+        lambda results: _help(results, strict) - _help(results, loose),
+        lambda results: (
+            f"weight {HEAVY:g} instead of {LIGHT:g} gains {_help(results, strict):.4f} at"
+            f" {strict:g}, {_help(results, loose):.4f} at {loose:g}"
         ),
     )
 
@@ -99,10 +101,10 @@ def _relies_more(strict: float, loose: float) -> Clause:
 def _moves_away(strict: float, loose: float) -> Clause:
     return Clause(
         f"it is closer to features alone at ε = {budget_text(strict)} than at {loose:g}",
-        lambda found: _lead(found, loose) - _lead(found, strict),
-        lambda found: (
-            f"{_lead(found, strict):.4f} better than they at {strict:g},"
-            f" {_lead(found, loose):.4f} at {loose:g}"
+        lambda results: _lead(results, loose) - _lead(results, strict),
+        lambda results: (
+            f"{_lead(results, strict):.4f} better than they at {strict:g},"
+            f" {_lead(results, loose):.4f} at {loose:g}"
         ),
     )
 

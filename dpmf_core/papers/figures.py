@@ -10,14 +10,14 @@ from enum import StrEnum
 from dpmf_core.data.catalogue import Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.language import phrase
-from dpmf_core.papers.clauses import Clause, ClauseVerdict, Found, NotMeasured
+from dpmf_core.papers.clauses import Clause, ClauseVerdict, NotMeasured, Results
 from dpmf_core.runs.record import Run, value_of
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
 
-Finished = Mapping[str, Run]
+Runs = Mapping[str, Run]
 Sweeps = Callable[[bool], tuple[Sweep, ...]]
-Measure = Callable[[Sequence[Point], Finished, str], list[Summary]]
+Measure = Callable[[Sequence[Point], Runs, str], list[Summary]]
 
 
 @dataclass(frozen=True)
@@ -58,24 +58,24 @@ class Verdict:
     @property
     def words(self) -> str:
         """The verdict as one paragraph."""
-        held = [it for it in self.clauses if it.holds]
-        failed = [it for it in self.clauses if not it.holds]
+        true_clauses = [it for it in self.clauses if it.holds]
+        false_clauses = [it for it in self.clauses if not it.holds]
         parts = [f"{self.outcome}."] if self.outcome is not Outcome.NOTHING_CLAIMED else []
-        parts += [f"It does not hold that {it.words}: {it.figures}." for it in failed]
-        parts += [f"It holds that {it.words}: {it.figures}." for it in held]
+        parts += [f"It does not hold that {it.words}: {it.figures}." for it in false_clauses]
+        parts += [f"It holds that {it.words}: {it.figures}." for it in true_clauses]
         return " ".join(part for part in (*parts, self.remark, self.size) if part)
 
 
-def by_metric(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def by_metric(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """The draws of one held-out metric."""
-    return summaries(points, finished, metric)
+    return summaries(points, runs, metric)
 
 
-def by_step(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """The draws of held-out RMSE after each step, which the grid names `step`."""
     draws: dict[tuple[str, str, float | None, int], list[float]] = {}
     for point in points:
-        for curve in finished[point.key].record.curves:
+        for curve in runs[point.key].record.curves:
             place = (point.label, point.spec.algorithm, point.epsilon, int(curve["step"] or 0))
             draws.setdefault(place, []).append(value_of(curve, f"test_{metric}"))
     return [
@@ -120,7 +120,7 @@ class Figure:
     page: str = "trade-off"
     source_data: str = ""
     source_ids: tuple[str, ...] = ()
-    remark: Callable[[Found], str] | None = None
+    remark: Callable[[Results], str] | None = None
     by_data: bool = False
 
     def __post_init__(self) -> None:
@@ -148,12 +148,10 @@ class Figure:
 
         return [replace(point, grid={**point.grid, name: place(data)}) for point, data in points]
 
-    def measured(
-        self, points: Sequence[Point], finished: Finished, full: bool = False
-    ) -> list[Summary]:
+    def results(self, points: Sequence[Point], runs: Runs, full: bool = False) -> list[Summary]:
         """The results of the figure, from its runs and its computation."""
-        computed = self.compute(full) if self.compute else []
-        return self.measure(points, finished, self.metric) + computed
+        extra_results = self.compute(full) if self.compute else []
+        return self.measure(points, runs, self.metric) + extra_results
 
     def _data(self, full: bool) -> list[DataSpec]:
         computed_on = [self.computed_on(full)] if self.computed_on else []
@@ -162,16 +160,16 @@ class Figure:
     def data(self, full: bool = False) -> str:
         """The data sets that it is made on, by title, with what is kept of them."""
         titles = {entry.id: entry.title for entry in catalogue().catalogue()}
-        used = dict.fromkeys((data.id, data.top_items) for data in self._data(full))
+        selections = dict.fromkeys((data.id, data.top_items) for data in self._data(full))
         return ", ".join(
             titles.get(name, name) + (f" ({top:,} most rated items)" if top else "")
-            for name, top in used
+            for name, top in selections
         )
 
     def stands_in(self, full: bool = False) -> str:
         """A sentence where other data than the source's are used, else nothing."""
-        used = {data.id for data in self._data(full)}
-        if not self.source_data or used <= set(self.source_ids):
+        ids = {data.id for data in self._data(full)}
+        if not self.source_data or ids <= set(self.source_ids):
             return ""
         return f"The source uses {self.source_data}; here it is {self.data(full)}."
 
@@ -181,18 +179,18 @@ class Figure:
         data = self.data(full)
         return f"{name}{', on ' + data if data else ''}. {self.stands_in(full)}".strip()
 
-    def verdict(self, points: Sequence[Point], finished: Finished, full: bool = False) -> Verdict:
+    def verdict(self, points: Sequence[Point], runs: Runs, full: bool = False) -> Verdict:
         """What finished runs say of it; without all of them nothing."""
-        if any(point.key not in finished for point in points):
+        if any(point.key not in runs for point in points):
             return Verdict(
                 Outcome.NOT_MEASURED,
                 remark=phrase("Not all runs have finished, so there is no verdict yet."),
             )
-        return replace(self.judge(self.measured(points, finished, full)), size=self.size(full))
+        return replace(self.judge(self.results(points, runs, full)), size=self.size(full))
 
-    def judge(self, found: Found) -> Verdict:
+    def judge(self, results: Results) -> Verdict:
         """What results say of it."""
-        return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(found) if self.remark else "")
+        return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else "")
 
 
 def _as_published(sweeps: Sweeps, full: bool) -> tuple[Sweep, ...]:
@@ -221,16 +219,16 @@ class Claim(Figure):
             raise ValueError(f"The claim {self.id!r} has no clause, so no result contradicts it.")
         object.__setattr__(self, "sweeps", functools.partial(_as_published, self.sweeps))
 
-    def judge(self, found: Found) -> Verdict:
+    def judge(self, results: Results) -> Verdict:
         try:
-            judged = tuple(clause.judged(found) for clause in self.clauses)
+            verdicts = tuple(clause.verdict(results) for clause in self.clauses)
         except NotMeasured as missing:
             return Verdict(Outcome.NOT_MEASURED, remark=f"{str(missing).capitalize()}.")
-        holds = all(it.holds for it in judged)
+        holds = all(it.holds for it in verdicts)
         return Verdict(
             Outcome.REPRODUCED if holds else Outcome.DIFFERS,
-            judged,
-            remark=self.remark(found) if self.remark else "",
+            verdicts,
+            remark=self.remark(results) if self.remark else "",
         )
 
 
@@ -239,10 +237,12 @@ def first_present(*ids: str) -> str:
     return next((name for name in ids if catalogue().present(name)), ids[-1])
 
 
-def median_at(found: Found, label: str, epsilon: float | None = None) -> float:
+def median_at(results: Results, label: str, epsilon: float | None = None) -> float:
     """The median at an epsilon; where there are several sizes, of the largest, which is the
     last.
     """
     return [
-        point.median for point in found if point.label == label and point.epsilon in (epsilon, None)
+        point.median
+        for point in results
+        if point.label == label and point.epsilon in (epsilon, None)
     ][-1]

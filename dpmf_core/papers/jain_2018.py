@@ -5,7 +5,7 @@ as claims.
 from dataclasses import dataclass
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.clauses import Clause, Found, Mean, NotMeasured, between, less
+from dpmf_core.papers.clauses import Clause, Mean, NotMeasured, Results, between, less
 from dpmf_core.papers.figures import Claim, first_present
 from dpmf_core.papers.methods import DPFW, DPFW_THEIRS, MEAN, SVD
 from dpmf_core.papers.source_noise import jain
@@ -18,7 +18,7 @@ J18 = "Jain et al. 2018"
 DELTA = 1e-6
 RATINGS_PER_USER = 80
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-JUDGED = (1.0, 10.0)
+JUDGED_EPSILONS = (1.0, 10.0)
 DRAWS = 10  # of which the source gives the mean
 STAND_INS = ("ml-1m", "cinema")
 
@@ -36,7 +36,10 @@ TRUE_NORM: dict[str, Value] = {"nuclear_norm": 1 / 3}
 
 
 def _sweep(
-    data: DataSpec, methods: tuple[Method, ...], draws: int, epsilons: tuple[float, ...] = JUDGED
+    data: DataSpec,
+    methods: tuple[Method, ...],
+    draws: int,
+    epsilons: tuple[float, ...] = JUDGED_EPSILONS,
 ) -> tuple[Sweep, ...]:
     return (
         Sweep(
@@ -116,29 +119,29 @@ BEST = tuple(
         ("SVD after cleansing", "SVD after cleansing"),
         ("Private PGD", "private projected gradient"),
     )
-    for epsilon in JUDGED
+    for epsilon in JUDGED_EPSILONS
 )
 
 
-def _least(found: Found, epsilon: float) -> str:
+def _least(results: Results, epsilon: float) -> str:
     """Who errs least among those that are exactly accounted."""
-    labels = {it.label for it in found if it.epsilon == epsilon} - {DPFW_THEIRS.label}
+    labels = {it.label for it in results if it.epsilon == epsilon} - {DPFW_THEIRS.label}
     if not labels:
         raise NotMeasured(f"nothing at {epsilon:g}")
-    best = min(labels, key=lambda label: Mean(label, epsilon)(found))
-    return f"{best} {Mean(best, epsilon)(found):.4f} at ε = {budget_text(epsilon)}"
+    best = min(labels, key=lambda label: Mean(label, epsilon)(results))
+    return f"{best} {Mean(best, epsilon)(results):.4f} at ε = {budget_text(epsilon)}"
 
 
-def by_its_own_rule(found: Found) -> str:
+def by_its_own_rule(results: Results) -> str:
     """Who is best, and what private Frank-Wolfe has with the noise and the slack of its source;
     '' where it was not measured.
     """
     try:
-        least = " and ".join(_least(found, epsilon) for epsilon in JUDGED)
-        errors = [Mean(DPFW_THEIRS.label, epsilon)(found) for epsilon in JUDGED]
+        least = " and ".join(_least(results, epsilon) for epsilon in JUDGED_EPSILONS)
+        errors = [Mean(DPFW_THEIRS.label, epsilon)(results) for epsilon in JUDGED_EPSILONS]
     except NotMeasured:
         return ""
-    costs = [exact_epsilon(jain(epsilon, DELTA).event, DELTA) for epsilon in JUDGED]
+    costs = [exact_epsilon(jain(epsilon, DELTA).event, DELTA) for epsilon in JUDGED_EPSILONS]
     return (
         f"Exactly accounted, the least error in private is {least}. With its source's noise and"
         f" slack private Frank-Wolfe has {errors[0]:.4f} and {errors[1]:.4f}, at an exact ε of"
@@ -146,16 +149,15 @@ def by_its_own_rule(found: Found) -> str:
     )
 
 
-def of_one_draw(found: Found) -> str:
+def of_one_draw(results: Results) -> str:
     """The same, with how many draws these results are of."""
-    return (
-        f"{by_its_own_rule(found)} These are errors of one draw, the source's means of ten.".strip()
-    )
+    words = "These are errors of one draw, the source's means of ten."
+    return f"{by_its_own_rule(results)} {words}".strip()
 
 
 def _no_worse(epsilon: float) -> Clause:
-    def ratio(found: Found) -> float:
-        return Mean("DPFW with Oja", epsilon)(found) / Mean("DPFW", epsilon)(found)
+    def ratio(results: Results) -> float:
+        return Mean("DPFW with Oja", epsilon)(results) / Mean("DPFW", epsilon)(results)
 
     return between(
         f"Oja's products cost private Frank-Wolfe no more than 1% at ε = {budget_text(epsilon)}",
@@ -186,13 +188,13 @@ def _panel(
     )
 
 
-def _real(
+def _real_claim(
     place: str, title: str, source_data: str, ids: tuple[str, ...], top: int, capped: bool = True
 ) -> Claim:
     return _panel(place, title, source_data, RealRatings(ids, top, capped), ids)
 
 
-def _simulated(place: str, title: str, items: int, id: str) -> Claim:  # noqa: A002
+def _simulated_claim(place: str, title: str, items: int, id: str) -> Claim:  # noqa: A002
     source_data = f"a simulated matrix of rank one, 500,000 users and {items} items"
     return _panel(place, title, source_data, RankOne(id), (id,))
 
@@ -202,22 +204,22 @@ def _films(top: int, of: str) -> str:
 
 
 CLAIMS = (
-    _simulated("2a", "Rank one, 400 items", 400, "rankone"),
-    _real("2b", "Jester", "Jester (100 jokes)", ("jester",), 100, capped=False),
-    _real("2c", "MovieLens 10M, 400 films", _films(400, "MovieLens 10M"), ("ml-10m",), 400),
-    _real("2d", "Netflix, 400 films", _films(400, "Netflix"), ("netflix",), 400),
-    _real("2e", "Yahoo! Music, 400 items", _films(400, "Yahoo! Music"), (), 400),
-    _simulated("3a", "Rank one, 900 items", 900, "rankone-900"),
-    _real("3b", "MovieLens 10M, 900 films", _films(900, "MovieLens 10M"), ("ml-10m",), 900),
-    _real("3c", "Netflix, 900 films", _films(900, "Netflix"), ("netflix",), 900),
-    _real("3d", "Yahoo! Music, 900 items", _films(900, "Yahoo! Music"), (), 900),
+    _simulated_claim("2a", "Rank one, 400 items", 400, "rankone"),
+    _real_claim("2b", "Jester", "Jester (100 jokes)", ("jester",), 100, capped=False),
+    _real_claim("2c", "MovieLens 10M, 400 films", _films(400, "MovieLens 10M"), ("ml-10m",), 400),
+    _real_claim("2d", "Netflix, 400 films", _films(400, "Netflix"), ("netflix",), 400),
+    _real_claim("2e", "Yahoo! Music, 400 items", _films(400, "Yahoo! Music"), (), 400),
+    _simulated_claim("3a", "Rank one, 900 items", 900, "rankone-900"),
+    _real_claim("3b", "MovieLens 10M, 900 films", _films(900, "MovieLens 10M"), ("ml-10m",), 900),
+    _real_claim("3c", "Netflix, 900 films", _films(900, "Netflix"), ("netflix",), 900),
+    _real_claim("3d", "Yahoo! Music, 900 items", _films(900, "Yahoo! Music"), (), 900),
     Claim(
         id="jain-oja",
         title="Frank-Wolfe by Oja's products",
         source=f"{J18}, Alg. 2",
         words="Noisy products with one vector in place of a noisy covariance.",
         sweeps=_with_oja,
-        clauses=tuple(_no_worse(epsilon) for epsilon in JUDGED),
+        clauses=tuple(_no_worse(epsilon) for epsilon in JUDGED_EPSILONS),
         source_data=_films(400, "MovieLens 10M"),
         source_ids=("ml-10m",),
     ),

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.chien_2021 import ML10M
 from dpmf_core.papers.chien_sweeps import LIKES, LISTS, POPULARITY, likes
-from dpmf_core.papers.clauses import Clause, Found, Median, larger, less, line
-from dpmf_core.papers.figures import Claim, Finished, Mark
+from dpmf_core.papers.clauses import Clause, Median, Results, larger, less, line
+from dpmf_core.papers.figures import Claim, Mark, Runs
 from dpmf_core.papers.methods import ADA, ALS, DPALS, FRESH, films
 from dpmf_core.runs.record import value_of
 from dpmf_core.runs.specification import Value
@@ -29,14 +29,14 @@ def _with(method: Method, label: str, **parameters: Value) -> Method:
 
 UNIFORM = _with(DPALS, "DPALS, uniform sample", biases=False)
 RAREST = _with(DPALS, "DPALS, rarest items", biases=False, sampling="adaptive")
-WEIGHTED = _with(ADA, "Ada-DPALS", biases=False)
+RARITY_WEIGHTED = _with(ADA, "Ada-DPALS", biases=False)
 
 
 def _ratings(full: bool) -> tuple[Sweep, ...]:
     return (
         Sweep(
             data=films(full, None),
-            methods=(UNIFORM, RAREST, WEIGHTED, ALS),
+            methods=(UNIFORM, RAREST, RARITY_WEIGHTED, ALS),
             epsilons=(0.5, 1.0, 5.0, 10.0, 20.0) if full else EPSILONS,
             seeds=tuple(range(5 if full else 2)),
         ),
@@ -47,7 +47,7 @@ def _quarters(full: bool) -> tuple[Sweep, ...]:
     return (
         Sweep(
             data=films(full, None),
-            methods=(UNIFORM, WEIGHTED),
+            methods=(UNIFORM, RARITY_WEIGHTED),
             epsilons=(20.0,),
             seeds=tuple(range(5 if full else 2)),
         ),
@@ -59,7 +59,7 @@ def _exponents(full: bool) -> tuple[Sweep, ...]:
     return (
         Sweep(
             data=films(full, None),
-            methods=(WEIGHTED,),
+            methods=(RARITY_WEIGHTED,),
             epsilons=(20.0,),
             seeds=tuple(range(5 if full else 2)),
             grid={"rarity_exponent": values},
@@ -70,7 +70,7 @@ def _exponents(full: bool) -> tuple[Sweep, ...]:
 def _lists(full: bool) -> tuple[Sweep, ...]:
     methods = (
         _with(DPALS, UNIFORM.label, **LISTS),
-        _with(ADA, WEIGHTED.label, **LISTS),
+        _with(ADA, RARITY_WEIGHTED.label, **LISTS),
         LIKES,
         POPULARITY,
     )
@@ -85,13 +85,13 @@ def _lists(full: bool) -> tuple[Sweep, ...]:
     )
 
 
-def by_popularity(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def by_popularity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """The draws of a metric by quarter of held-out ratings, from the rarest items (1) to the most
     popular ones (4).
     """
     draws: dict[tuple[str, str, float | None, int], list[float]] = {}
     for point in points:
-        for place, row in enumerate(finished[point.key].record.buckets["popularity"], RARE):
+        for place, row in enumerate(runs[point.key].record.buckets["popularity"], RARE):
             key = point.label, point.spec.algorithm, point.epsilon, place
             draws.setdefault(key, []).append(value_of(row, metric))
     return [
@@ -100,31 +100,33 @@ def by_popularity(points: Sequence[Point], finished: Finished, metric: str) -> l
     ]
 
 
-def gain(found: Found, quarter: int) -> float:
+def gain(results: Results, quarter: int) -> float:
     """By what share of DPALS's RMSE Ada-DPALS is better on a quarter."""
     at = {QUARTER: quarter}
-    return 1 - Median(WEIGHTED.label, grid=at)(found) / Median(UNIFORM.label, grid=at)(found)
+    return 1 - Median(RARITY_WEIGHTED.label, grid=at)(results) / Median(UNIFORM.label, grid=at)(
+        results
+    )
 
 
-def _gains(found: Found) -> str:
+def _gains(results: Results) -> str:
     return (
-        f"{gain(found, RARE):+.1%} on the rarest quarter, {gain(found, POPULAR):+.1%} on the most"
-        " popular"
+        f"{gain(results, RARE):+.1%} on the rarest quarter, {gain(results, POPULAR):+.1%} on the"
+        " most popular"
     )
 
 
 def _inner_beats(end: float) -> Clause:
     """That some exponent strictly between 0 and 1 does better than this end."""
 
-    def both(found: Found) -> tuple[float, float]:
-        values = line(found, WEIGHTED.label, "rarity_exponent")
+    def both(results: Results) -> tuple[float, float]:
+        values = line(results, RARITY_WEIGHTED.label, "rarity_exponent")
         inner = min(value for at, value in values.items() if 0 < at < 1)
         return inner, values[end]
 
     return Clause(
         f"some rarity exponent between 0 and 1 does better than {end:g}",
-        lambda found: both(found)[1] - both(found)[0],
-        lambda found: "{:.4f} against {:.4f}".format(*both(found)),
+        lambda results: both(results)[1] - both(results)[0],
+        lambda results: "{:.4f} against {:.4f}".format(*both(results)),
     )
 
 
@@ -136,9 +138,9 @@ CLAIMS = (
         words="All ratings weighted by the rarity of their item, against k ratings a user.",
         sweeps=_ratings,
         clauses=tuple(
-            less(Median(WEIGHTED.label, epsilon), Median(sampled.label, epsilon))
+            less(Median(RARITY_WEIGHTED.label, epsilon), Median(baseline.label, epsilon))
             for epsilon in EPSILONS
-            for sampled in (UNIFORM, RAREST)
+            for baseline in (UNIFORM, RAREST)
         ),
         source_data=ML10M,
         source_ids=("ml-10m",),
@@ -154,7 +156,7 @@ CLAIMS = (
         words="What people liked, ranked for people whose ratings were not trained on.",
         sweeps=_lists,
         clauses=tuple(
-            larger(Median(WEIGHTED.label, epsilon), Median(UNIFORM.label, epsilon))
+            larger(Median(RARITY_WEIGHTED.label, epsilon), Median(UNIFORM.label, epsilon))
             for epsilon in EPSILONS
         ),
         source_data="MovieLens 20M, ratings above 3.5",
@@ -175,12 +177,12 @@ CLAIMS = (
         clauses=(
             Clause(
                 "rare films gain from weights by rarity",
-                lambda found: gain(found, RARE),
+                lambda results: gain(results, RARE),
                 _gains,
             ),
             Clause(
                 "rare films gain more than popular ones",
-                lambda found: gain(found, RARE) - gain(found, POPULAR),
+                lambda results: gain(results, RARE) - gain(results, POPULAR),
                 _gains,
             ),
         ),

@@ -59,11 +59,6 @@ DPALS_SOURCE = Method(
 )
 
 
-SVD_SOURCE = Method(
-    algorithm="private-svd", label="Private SVD, source's noise", calibration=Calibration.SOURCE
-)
-
-
 DPFW_THEIRS = Method(
     algorithm="dpfw",
     label="DPFW as in the source",

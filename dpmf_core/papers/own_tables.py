@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.balu_2016 import sizes_ranked, sketch_table
 from dpmf_core.papers.chien_sweeps import LIKES, LISTS, POPULARITY, likes
-from dpmf_core.papers.clauses import Found
+from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import Figure, Sweeps, first_present
 from dpmf_core.papers.methods import (
     DPALS,
@@ -77,8 +77,8 @@ def _lowrank_table(full: bool) -> tuple[Sweep, ...]:
         Method(algorithm="private-pgd", label="Private PGD"),
         Method(algorithm="dp-sgd", label="DP-SGD"),
     )
-    sourced = (DPALS, DPFW, SVD, pgd)
-    methods = on_lowrank(SPECTRAL, sgd, *sourced, *by_source(*sourced), EXACT, MEAN)
+    paper_methods = (DPALS, DPFW, SVD, pgd)
+    methods = on_lowrank(SPECTRAL, sgd, *paper_methods, *by_source(*paper_methods), EXACT, MEAN)
     names = ("lowrank", "lowrank-50k") if full else ("lowrank-5k",)
     return tuple(
         Sweep(
@@ -140,13 +140,13 @@ def _lists_table(full: bool) -> tuple[Sweep, ...]:
     public = data.model_copy(update={"item_features": "public"})
     return tuple(
         Sweep(
-            data=shown,
+            data=data_spec,
             split=SplitSpec(kind="users", test_fraction=0.1),
             methods=methods,
             epsilons=(0.5, 1.0, 5.0, 10.0, 20.0) if full else (1.0, 20.0),
             seeds=FRESH if full else FRESH[:2],
         )
-        for shown, methods in (
+        for data_spec, methods in (
             (data, (SPECTRAL, dpals, LIKES, EASE, POPULARITY)),
             (public, (with_features,)),
         )
@@ -178,16 +178,16 @@ MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of 
 def newsgroups(full: bool) -> DataSpec:
     """A tenth of the words of 20 Newsgroups, drawn by a hash; a fiftieth on its page."""
     name = first_present("20newsgroups", "news")
-    drawn = 10_670 if full else 2_134
-    return DataSpec(id=name, drawn_words=drawn if name == "20newsgroups" else None)
+    n_words = 10_670 if full else 2_134
+    return DataSpec(id=name, drawn_words=n_words if name == "20newsgroups" else None)
 
 
 def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
     """Our method beside the source's at equal total epsilon, every rule the same."""
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
-        asked = data(full)
-        K: dict[str, Value] = {"n_components": parts_of(asked.id)}
+        data_spec = data(full)
+        K: dict[str, Value] = {"n_components": parts_of(data_spec.id)}
         methods = (
             Method(algorithm="oneshot-nmf", label="One-shot NMF", parameters=K),
             Method(algorithm="dp-nmf", label="DP-NMF", parameters=K),
@@ -202,7 +202,7 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
                     label="DP-NMF, private start",
                     parameters={**K, "start": "private-svd"},
                 )
-                if asked.id not in MANY_WORDS
+                if data_spec.id not in MANY_WORDS
                 else Method(
                     algorithm="dp-nmf",
                     label="DP-NMF, random start, 10 steps",
@@ -213,7 +213,7 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
         )
         return (
             Sweep(
-                data=asked,
+                data=data_spec,
                 methods=methods,
                 epsilons=(0.5, 1.0, 2.0, 5.0, 10.0) if full else (1.0, 5.0, 10.0),
                 seeds=FRESH[:3] if full else FRESH[:2],
@@ -223,13 +223,13 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
     return sweeps
 
 
-def _ranked(found: Found) -> str:
+def _order_text(results: Results) -> str:
     """The order at the middle epsilon, in figures."""
-    epsilons = sorted({point.epsilon for point in found if point.epsilon})
+    epsilons = sorted({point.epsilon for point in results if point.epsilon})
     if not epsilons:
         return ""
     epsilon = epsilons[len(epsilons) // 2]
-    at = sorted((point.median, point.label) for point in found if point.epsilon == epsilon)
+    at = sorted((point.median, point.label) for point in results if point.epsilon == epsilon)
     figures = ", ".join(f"{label} {value:.3f}" for value, label in at[:8])
     return f"At ε = {budget_text(epsilon)}: {figures}."
 
@@ -241,7 +241,7 @@ TABLES = (
         source="dpmf",
         words="How much of a gap is the rule, how much the method.",
         sweeps=_lowrank_table,
-        remark=_ranked,
+        remark=_order_text,
         axis="users",
     ),
     Figure(
@@ -250,7 +250,7 @@ TABLES = (
         source="dpmf",
         words="All that is private beside all that is not.",
         sweeps=_films_table,
-        remark=_ranked,
+        remark=_order_text,
     ),
     Figure(
         id="all-films-table",
@@ -258,7 +258,7 @@ TABLES = (
         source="dpmf",
         words="Where most items are rated by few, offsets come first.",
         sweeps=_all_films_table,
-        remark=_ranked,
+        remark=_order_text,
     ),
     Figure(
         id="lists-table",
@@ -275,7 +275,7 @@ TABLES = (
         source="dpmf",
         words="At a total epsilon of 5.",
         sweeps=_against_parts,
-        remark=_ranked,
+        remark=_order_text,
         axis="n_components",
         metric="coherence",
     ),
@@ -286,7 +286,7 @@ TABLES = (
         source="dpmf",
         words="One noisy second moment beside noisy steps.",
         sweeps=_table(faces),
-        remark=_ranked,
+        remark=_order_text,
         metric="objective",
     ),
     Figure(
@@ -296,7 +296,7 @@ TABLES = (
         source="dpmf",
         words="One noisy second moment beside noisy steps.",
         sweeps=_table(text),
-        remark=_ranked,
+        remark=_order_text,
         metric="objective",
     ),
     Figure(
@@ -306,7 +306,7 @@ TABLES = (
         source="dpmf",
         words="Posts, whose words repeat less than those of news.",
         sweeps=_table(newsgroups),
-        remark=_ranked,
+        remark=_order_text,
         metric="objective",
     ),
     Figure(

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from dpmf_core import __version__
 from dpmf_core.papers.clauses import ClauseVerdict
 from dpmf_core.papers.figures import Claim, Figure, Outcome, Verdict
-from dpmf_core.paths import data_folder, made, workplace
+from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED_FOLDER = Path(__file__).parent / "recorded_result"
 Size = Literal["page", "full"]
 SIZES: tuple[Size, ...] = ("full", "page")  # the larger says more
 
@@ -27,7 +27,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Measured(_Part):
+class MethodDraws(_Part):
     """The draws of one method at one place."""
 
     label: str
@@ -60,7 +60,7 @@ class ClaimResult(_Part):
     stand_in: bool
     remark: str = ""
     clauses: tuple[JudgedClause, ...]
-    measured: tuple[Measured, ...]
+    measured: tuple[MethodDraws, ...]
     created: str
     version: str
     seconds: float | None = None
@@ -77,10 +77,10 @@ class ClaimResult(_Part):
 
 
 def result(
-    claim: Figure, found: list[Summary], full: bool, seconds: float | None = None
+    claim: Figure, results: list[Summary], full: bool, seconds: float | None = None
 ) -> ClaimResult:
     """What these results say of a claim, ready to be kept."""
-    verdict = claim.judge(found)
+    verdict = claim.judge(results)
     return ClaimResult(
         claim=claim.id,
         size="full" if full else "page",
@@ -93,14 +93,14 @@ def result(
             for it in verdict.clauses
         ),
         measured=tuple(
-            Measured(
+            MethodDraws(
                 label=it.label,
                 algorithm=it.algorithm,
                 epsilon=it.epsilon,
                 grid=dict(it.grid),
                 draws=tuple(float(f"{draw:.7g}") for draw in it.draws),
             )
-            for it in found
+            for it in results
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
@@ -113,13 +113,13 @@ def own_folder() -> Path:
     return data_folder() / "papers"
 
 
-def save(measured: ClaimResult, folder: Path | None = None) -> Path:
+def save(claim_result: ClaimResult, folder: Path | None = None) -> Path:
     """Keep a result, in place of an older one of the same claim and size.
 
     Raises OSError where the folder cannot be written.
     """
-    path = made(folder or own_folder()) / f"{measured.claim}.{measured.size}.json"
-    text = json.dumps(measured.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+    path = create_folder(folder or own_folder()) / f"{claim_result.claim}.{claim_result.size}.json"
+    text = json.dumps(claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
     aside = workplace() / path.name if folder is None else path.with_suffix(".new")
     aside.write_text(text, encoding="utf-8")
     aside.replace(path)
@@ -144,15 +144,15 @@ def _read(path: Path, stamp: int) -> ClaimResult | None:
         return None
 
 
-def recorded(claim_id: str, size: Size) -> ClaimResult | None:
+def recorded_result(claim_id: str, size: Size) -> ClaimResult | None:
     """The result that comes with the package."""
-    return load(claim_id, size, RECORDED)
+    return load(claim_id, size, RECORDED_FOLDER)
 
 
 def last(claim: Claim) -> ClaimResult | None:
     """The result that says most: of full size before page size, of this machine before recorded."""
     for size in SIZES:
-        for folder in (own_folder(), RECORDED):
-            if (found := load(claim.id, size, folder)) is not None:
-                return found
+        for folder in (own_folder(), RECORDED_FOLDER):
+            if (stored_result := load(claim.id, size, folder)) is not None:
+                return stored_result
     return None

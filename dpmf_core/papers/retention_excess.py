@@ -8,7 +8,7 @@ import numpy as np
 
 from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.language import phrase
-from dpmf_core.papers.figures import Finished
+from dpmf_core.papers.figures import Runs
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import Value
@@ -17,62 +17,62 @@ from dpmf_core.runs.sweep import Point, Summary
 BASELINE = "Baseline"
 AXIS_TITLE = phrase("RMSE above keeping everything, %")
 QUARTERS = ("least active quarter", "second quarter", "third quarter", "most active quarter")
-KNOWN = 0.3  # the static share of the figure by activity
+KNOWN_SHARE = 0.3  # the static share of the figure by activity
 Place = dict[str, Value]
 Excess = tuple[str, str, Place, float]  # label, algorithm, place, percent
 
 
-def new_share(known: float) -> float:
-    """The share of the new ratings that have arrived where the start makes up `known` of all."""
-    return round(KNOWN * (1 / known - 1) / (1 - KNOWN), 6)
+def new_share(start_share: float) -> float:
+    """The share of the new ratings that have arrived where the start makes up `start_share`."""
+    return round(KNOWN_SHARE * (1 / start_share - 1) / (1 - KNOWN_SHARE), 6)
 
 
-def by_share(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Over the baseline of the same seed, at each static share."""
-    return _over_baseline(points, finished, metric, lambda point: dict(point.grid))
+    return _over_baseline(points, runs, metric, lambda point: dict(point.grid))
 
 
-def by_stretch(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Over the baseline of the same seed, trained anew before each stretch of time."""
     return _over_baseline(
-        points, finished, metric, lambda point: {"stretch": point.spec.split.window + 1}
+        points, runs, metric, lambda point: {"stretch": point.spec.split.window + 1}
     )
 
 
 def _over_baseline(
-    points: Sequence[Point], finished: Finished, metric: str, place: Callable[[Point], Place]
+    points: Sequence[Point], runs: Runs, metric: str, place: Callable[[Point], Place]
 ) -> list[Summary]:
     def draw(point: Point) -> tuple[int, str]:
         return point.spec.seed, point.spec.split.model_dump_json()
 
-    done = [(it, finished[it.key].record.metric(metric)) for it in points if it.key in finished]
-    base = {draw(it): error for it, error in done if it.label == BASELINE}
+    point_errors = [(it, runs[it.key].record.metric(metric)) for it in points if it.key in runs]
+    base = {draw(it): error for it, error in point_errors if it.label == BASELINE}
     return _summaries(
         (it.label, it.spec.algorithm, place(it), 100 * (error / base[draw(it)] - 1))
-        for it, error in done
+        for it, error in point_errors
         if it.label != BASELINE and draw(it) in base
     )
 
 
-def by_activity(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Over the baseline of the same seed that knows every rating, for each quarter of the users
     and each share of the new ratings.
     """
-    done = [(it, quarter_errors(finished[it.key])) for it in points if it.key in finished]
-    base = {it.spec.seed: errors for it, errors in done if it.label == BASELINE}
-    found: list[Excess] = []
-    for it, errors in done:
+    point_errors = [(it, quarter_errors(runs[it.key])) for it in points if it.key in runs]
+    base = {it.spec.seed: errors for it, errors in point_errors if it.label == BASELINE}
+    excesses: list[Excess] = []
+    for it, errors in point_errors:
         if it.label == BASELINE or it.spec.seed not in base:
             continue
         place: Place = {"new_share": new_share(float(it.spec.parameters["static_share"]))}
         excess = 100 * (errors / base[it.spec.seed] - 1)
         labels = [f"{it.label}, {quarter}" for quarter in QUARTERS]
         algorithm = it.spec.algorithm
-        found += [
+        excesses += [
             (label, algorithm, place, float(value))
             for label, value in zip(labels, excess, strict=True)
         ]
-    return _summaries(found)
+    return _summaries(excesses)
 
 
 def quarter_errors(run: Run) -> np.ndarray:
@@ -84,15 +84,15 @@ def quarter_errors(run: Run) -> np.ndarray:
     edges = np.quantile(activity[activity > 0], (0.25, 0.5, 0.75))
     group = np.searchsorted(edges, activity[parts.test.users])
     personal = model.personal(parts.history)
-    predicted = model.predict(personal, parts.test.users, parts.test.items)
+    predictions = model.predict(personal, parts.test.users, parts.test.items)
     return np.array(
-        [rmse(predicted[group == it], parts.test.values[group == it]) for it in range(4)]
+        [rmse(predictions[group == it], parts.test.values[group == it]) for it in range(4)]
     )
 
 
-def _summaries(found: Iterable[Excess]) -> list[Summary]:
+def _summaries(excesses: Iterable[Excess]) -> list[Summary]:
     groups: dict[tuple[str, str, tuple[tuple[str, Value], ...]], list[float]] = {}
-    for label, algorithm, place, value in found:
+    for label, algorithm, place, value in excesses:
         groups.setdefault((label, algorithm, tuple(place.items())), []).append(value)
     return [
         Summary(label, algorithm, None, dict(place), tuple(draws))

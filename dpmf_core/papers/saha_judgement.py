@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.papers.clauses import Clause, Found, Median, less, line, on_each
-from dpmf_core.papers.figures import Finished
+from dpmf_core.papers.clauses import Clause, Median, Results, less, line, on_each
+from dpmf_core.papers.figures import Runs
 from dpmf_core.papers.saha_methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.record import Run
@@ -19,11 +19,11 @@ ALIKE = 0.9  # mean cosine from which parts are called alike
 # ---- what is measured ----------------------------------------------------------------------------
 
 
-def at_both_ends(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def at_both_ends(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """A curve's value after the first step and after the last: `after` in the grid."""
     out = []
     for point in points:
-        curve = finished[point.key].record.curves if point.key in finished else ()
+        curve = runs[point.key].record.curves if point.key in runs else ()
         values = [value for it in curve if (value := it.get(metric)) is not None]
         for after, place in ((FIRST, 0), (LAST, -1)) if values else ():
             grid = {**point.grid, "after": after}
@@ -34,11 +34,11 @@ def at_both_ends(points: Sequence[Point], finished: Finished, metric: str) -> li
 
 def beside_plain(
     compare: Callable[[Run, Run], float],
-) -> Callable[[Sequence[Point], Finished, str], list[Summary]]:
+) -> Callable[[Sequence[Point], Runs, str], list[Summary]]:
     """A figure of each private run and the run without privacy on the same data."""
 
-    def measure(points: Sequence[Point], finished: Finished, _: str) -> list[Summary]:
-        there = [(point, finished[point.key]) for point in points if point.key in finished]
+    def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
+        there = [(point, runs[point.key]) for point in points if point.key in runs]
         twins = {point.grid["data"]: run for point, run in there if point.label == PLAIN}
         return [
             replace(_summary(point), draws=(compare(run, twins[point.grid["data"]]),))
@@ -59,11 +59,11 @@ def _summary(point: Point) -> Summary:
 def close(theirs: Median, twin: Median, within: float = CLOSE) -> Clause:
     """That a private figure comes close to the one without privacy."""
 
-    def margin(found: Found) -> float:
-        return within * abs(twin(found)) - abs(theirs(found) - twin(found))
+    def margin(results: Results) -> float:
+        return within * abs(twin(results)) - abs(theirs(results) - twin(results))
 
-    def figures(found: Found) -> str:
-        return f"{theirs(found):.4f} in private, {twin(found):.4f} without"
+    def figures(results: Results) -> str:
+        return f"{theirs(results):.4f} in private, {twin(results):.4f} without"
 
     at = "" if theirs.epsilon is None else f" at ε = {budget_text(theirs.epsilon)} a step"
     words = f"the private method comes within {within:.0%} of the one without privacy{at}"
@@ -91,11 +91,11 @@ def judged_by_epsilon(epsilons: Sequence[float]) -> tuple[Clause, ...]:
     return tuple(on_each("data", clause) for clause in clauses)
 
 
-def _said(found: Found, ids: Sequence[str] = ()) -> str:
+def _remark(results: Results, ids: Sequence[str] = ()) -> str:
     """What a start without private data finds, and which of the source's sets are missing."""
-    random = [it for it in found if it.label == RANDOM and it.grid.get("after", LAST) == LAST]
+    random = [it for it in results if it.label == RANDOM and it.grid.get("after", LAST) == LAST]
     titles = {entry.id: entry.title for entry in catalogue().catalogue()}
-    there = {it.grid["data"] for it in found}
+    there = {it.grid["data"] for it in results}
     missing = [titles[name] for name in ids if titles[name] not in there]
     other = missing if len(missing) < len(ids) else []  # of a stand-in the size speaks
     at = ", ".join(f"{it.median:.4f}" for it in random)
@@ -109,30 +109,30 @@ def _said(found: Found, ids: Sequence[str] = ()) -> str:
     return " ".join(part for part in parts if part)
 
 
-def said_of_documents(found: Found) -> str:
-    return _said(found, DOCUMENTS)
+def remark_on_documents(results: Results) -> str:
+    return _remark(results, DOCUMENTS)
 
 
-def said_of_faces(found: Found) -> str:
-    return _said(found, FACES)
+def remark_on_faces(results: Results) -> str:
+    return _remark(results, FACES)
 
 
-def said_of_words(found: Found) -> str:
-    at = ", ".join(f"{it.median:.1f}" for it in found if it.label == RANDOM)
+def remark_on_words(results: Results) -> str:
+    at = ", ".join(f"{it.median:.1f}" for it in results if it.label == RANDOM)
     return f"From a random start {at} of ten words are shared."
 
 
-def coherence_cost(found: Found) -> float:
-    return Median(PRIVATE, 0.5)(found) / Median(PLAIN)(found)
+def coherence_cost(results: Results) -> float:
+    return Median(PRIVATE, 0.5)(results) / Median(PLAIN)(results)
 
 
 def eight_topics() -> Clause:
-    def margin(found: Found) -> float:
-        at = line(found, PLAIN, "n_components")
+    def margin(results: Results) -> float:
+        at = line(results, PLAIN, "n_components")
         return at[8.0] - max(value for K, value in at.items() if K != 8.0)
 
-    def figures(found: Found) -> str:
-        at = line(found, PLAIN, "n_components")
+    def figures(results: Results) -> str:
+        at = line(results, PLAIN, "n_components")
         return ", ".join(f"{value:.4f} at K {K:g}" for K, value in at.items())
 
     return Clause("mean coherence is largest at 8 topics", margin, figures)

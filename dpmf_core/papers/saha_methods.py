@@ -20,7 +20,7 @@ FACES = ("yaleb", "cbcl")
 DOCUMENT_SETS = "Guardian, UCI News, RCV1 (2,999 terms) and TDT2 (3,677 terms)"
 FACE_SETS = "Extended Yale B (K 38) and CBCL (K 50)"
 # as the source prepares them; a tenth of the terms is drawn by our hash, not by its own draw
-PREPARED = {
+PREPARATION = {
     "uci-news": {"most_words": 93},
     "rcv1": {"drawn_words": 2999},
     "tdt2": {"drawn_words": 3677},
@@ -71,7 +71,7 @@ def present(ids: Sequence[str], stand_in: str, **more: float) -> tuple[DataSpec,
     """
     there = [name for name in ids if catalogue().present(name)] or [stand_in]
     return tuple(
-        DataSpec.model_validate({"id": name, **PREPARED.get(name, {}), **more}) for name in there
+        DataSpec.model_validate({"id": name, **PREPARATION.get(name, {}), **more}) for name in there
     )
 
 

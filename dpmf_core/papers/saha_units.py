@@ -16,8 +16,8 @@ from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.language import phrase
-from dpmf_core.papers.clauses import Clause, Found, Median, near
-from dpmf_core.papers.figures import Claim, Finished, first_present
+from dpmf_core.papers.clauses import Clause, Median, Results, near
+from dpmf_core.papers.figures import Claim, Runs, first_present
 from dpmf_core.papers.saha_methods import (
     FRESH,
     PLAIN,
@@ -35,9 +35,9 @@ ROWS, STARS = phrase("rows of norm 1"), phrase("stars")
 UNITS = {ROWS: "unit_row_rmse", STARS: "training_rmse"}
 EPSILONS = (0.3, 0.5, 0.7)
 DPNMF, QUIET = "DPNMF (Laplace)", "DPNMF (Laplace), hardly any noise"
-FITTED, PLAIN_FITTED = f"{PRIVATE}, K 7, 40 steps", f"{PLAIN}, K 7"
+FITTED_LABEL, PLAIN_FITTED_LABEL = f"{PRIVATE}, K 7, 40 steps", f"{PLAIN}, K 7"
 ZERO, OWN_MEAN = phrase("Predict 0"), phrase("Predict everybody's own mean")
-PUBLISHED = dict(zip(EPSILONS, (0.0675, 0.0648, 0.0640), strict=True))
+PUBLISHED_ERRORS = dict(zip(EPSILONS, (0.0675, 0.0648, 0.0640), strict=True))
 PUBLISHED_DPNMF = dict(zip(EPSILONS, (1.1953, 1.0785, 1.0155), strict=True))
 PUBLISHED_PLAIN, PUBLISHED_DPNMF_PLAIN = 0.0624, 0.8568
 # all but a thousandth of the ratings are learned from: the table's errors are of these
@@ -53,8 +53,8 @@ def _sweeps(full: bool) -> tuple[Sweep, ...]:
     methods = (
         as_published(8, 20),
         plain(8),
-        as_published(7, 40, FITTED),
-        plain(7, PLAIN_FITTED),
+        as_published(7, 40, FITTED_LABEL),
+        plain(7, PLAIN_FITTED_LABEL),
         laplace,
         Method(algorithm="user-mean", label=OWN_MEAN),
     )
@@ -69,18 +69,18 @@ def _sweeps(full: bool) -> tuple[Sweep, ...]:
     return sweep, sweep.model_copy(update=quiet)
 
 
-def _in_both_units(points: Sequence[Point], finished: Finished, _: str) -> list[Summary]:
+def _in_both_units(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
     return [
-        replace(found, grid={"unit": unit})
+        replace(summary, grid={"unit": unit})
         for unit, metric in UNITS.items()
-        for found in summaries(points, finished, metric)
+        for summary in summaries(points, runs, metric)
     ]
 
 
 def _zero(_: bool) -> list[Summary]:
     """What predicting 0 for every rating costs."""
-    found = zip(UNITS, _errors_of_zero(_films()), strict=True)
-    return [Summary(ZERO, "global-mean", None, {"unit": unit}, (error,)) for unit, error in found]
+    errors = zip(UNITS, _errors_of_zero(_films()), strict=True)
+    return [Summary(ZERO, "global-mean", None, {"unit": unit}, (error,)) for unit, error in errors]
 
 
 @functools.lru_cache(2)
@@ -96,7 +96,7 @@ def _errors_of_zero(name: str) -> tuple[float, float]:
 # ---- what is judged ------------------------------------------------------------------------------
 
 
-def _published(epsilon: float, value: float) -> Clause:
+def _error_clause(epsilon: float, value: float) -> Clause:
     words = f"at ε = {budget_text(epsilon)} a step its error is {value:.4f}, in rows of norm 1"
     return near(words, Median(PRIVATE, epsilon, {"unit": ROWS}), value, 0.03)
 
@@ -104,22 +104,22 @@ def _published(epsilon: float, value: float) -> Clause:
 def _below_dpnmf() -> Clause:
     """That it errs less than DPNMF at every epsilon, both in the same unit."""
 
-    def pairs(found: Found) -> list[tuple[float, float]]:
+    def pairs(results: Results) -> list[tuple[float, float]]:
         return [
             (
-                Median(PRIVATE, epsilon, {"unit": STARS})(found),
-                Median(DPNMF, epsilon, {"unit": STARS})(found),
+                Median(PRIVATE, epsilon, {"unit": STARS})(results),
+                Median(DPNMF, epsilon, {"unit": STARS})(results),
             )
             for epsilon in EPSILONS
         ]
 
-    def margin(found: Found) -> float:
-        return min(theirs - ours for ours, theirs in pairs(found))
+    def margin(results: Results) -> float:
+        return min(theirs - ours for ours, theirs in pairs(results))
 
-    def figures(found: Found) -> str:
-        at = zip(EPSILONS, pairs(found), strict=True)
-        said = (f"{ours:.2f} and {theirs:.2f} at {epsilon:g}" for epsilon, (ours, theirs) in at)
-        return f"both in stars: {', '.join(said)}"
+    def figures(results: Results) -> str:
+        at = zip(EPSILONS, pairs(results), strict=True)
+        parts = (f"{ours:.2f} and {theirs:.2f} at {epsilon:g}" for epsilon, (ours, theirs) in at)
+        return f"both in stars: {', '.join(parts)}"
 
     return Clause("at every ε it errs less than DPNMF", margin, figures)
 
@@ -127,29 +127,29 @@ def _below_dpnmf() -> Clause:
 def _dpnmf_in_stars() -> Clause:
     """That DPNMF's column is its error in stars."""
 
-    def ratios(found: Found) -> list[float]:
+    def ratios(results: Results) -> list[float]:
         return [
-            Median(DPNMF, epsilon, {"unit": STARS})(found) / PUBLISHED_DPNMF[epsilon]
+            Median(DPNMF, epsilon, {"unit": STARS})(results) / PUBLISHED_DPNMF[epsilon]
             for epsilon in EPSILONS
         ]
 
-    def figures(found: Found) -> str:
-        at = zip(EPSILONS, ratios(found), strict=True)
-        said = (f"{ratio:.2f} times the published number at {epsilon:g}" for epsilon, ratio in at)
-        return f"in stars {', '.join(said)}"
+    def figures(results: Results) -> str:
+        at = zip(EPSILONS, ratios(results), strict=True)
+        parts = (f"{ratio:.2f} times the published number at {epsilon:g}" for epsilon, ratio in at)
+        return f"in stars {', '.join(parts)}"
 
     return Clause(
         "DPNMF errs by 1.1953, 1.0785 and 1.0155 (read as stars, within a fifth)",
-        lambda found: 0.2 - max(abs(ratio - 1) for ratio in ratios(found)),
+        lambda results: 0.2 - max(abs(ratio - 1) for ratio in ratios(results)),
         figures,
     )
 
 
-def _guesses(found: Found) -> str:
+def _guesses(results: Results) -> str:
     """What guessing costs in both units."""
 
     def at(label: str) -> str:
-        rows, stars = (Median(label, grid={"unit": unit})(found) for unit in (ROWS, STARS))
+        rows, stars = (Median(label, grid={"unit": unit})(results) for unit in (ROWS, STARS))
         return f"{rows:.4f} in rows of norm 1 and {stars:.2f} in stars"
 
     return f"Predicting 0 errs by {at(ZERO)}, predicting everybody's own mean by {at(OWN_MEAN)}."
@@ -174,7 +174,7 @@ TABLE_4 = Claim(
             PUBLISHED_PLAIN,
             0.03,
         ),
-        *(_published(epsilon, value) for epsilon, value in PUBLISHED.items()),
+        *(_error_clause(epsilon, value) for epsilon, value in PUBLISHED_ERRORS.items()),
         _dpnmf_in_stars(),
         _below_dpnmf(),
     ),
@@ -182,7 +182,7 @@ TABLE_4 = Claim(
     source_ids=("ml-1m",),
     source_data="MovieLens 1M",
     metric="unit_row_rmse",
-    marks=marks(PRIVATE, "Table 4", *PUBLISHED.items())
+    marks=marks(PRIVATE, "Table 4", *PUBLISHED_ERRORS.items())
     + marks(PLAIN, "Table 4, without privacy", (None, PUBLISHED_PLAIN))
     + marks(DPNMF, "Table 4", *PUBLISHED_DPNMF.items())
     + marks(QUIET, "Table 4, without privacy", (None, PUBLISHED_DPNMF_PLAIN)),

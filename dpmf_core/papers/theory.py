@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpmf_core.papers.bounds import Axis, Bound, crossing
-from dpmf_core.papers.clauses import Found
+from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.exponents import Exponent
 from dpmf_core.papers.theory_claims import PLACES, STALL, SYMBOLS, draws_along, measured_exponent
 
@@ -29,14 +29,14 @@ class Comparison:
     constant: float
 
     @property
-    def predicted(self) -> float:
+    def bound_exponent(self) -> float:
         """The bound's exponent."""
         return self.bound.exponents[self.axis]
 
     @property
     def holds(self) -> bool:
         """Whether the measured exponent, within its interval, is as good as the bound's."""
-        return self.exponent.low < self.predicted
+        return self.exponent.low < self.bound_exponent
 
     @property
     def medians(self) -> dict[float, float]:
@@ -46,15 +46,15 @@ class Comparison:
     def curve(self, values: Sequence[float]) -> list[float]:
         """The bound at these places of the axis, with its constant."""
         at = PLACES[self.axis]
-        return [self.constant * self.bound.error(at.moved(self.axis, x)) for x in values]
+        return [self.constant * self.bound.error(at.with_value(self.axis, x)) for x in values]
 
 
-def compared(bound: Bound, axis: Axis, found: Found) -> Comparison:
+def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
     """A bound beside results of its algorithm along an axis. Raises NotMeasured."""
-    draws = tuple(draws_along(found, axis))
-    slope = measured_exponent(found, axis)
+    draws = tuple(draws_along(results, axis))
+    slope = measured_exponent(results, axis)
     start, error = min(_medians(draws).items())
-    constant = bound.constant(error, PLACES[axis].moved(axis, start))
+    constant = bound.constant(error, PLACES[axis].with_value(axis, start))
     return Comparison(bound, axis, draws, slope, start, constant)
 
 
@@ -75,16 +75,16 @@ def places_between(low: float, high: float, count: int = 60) -> list[float]:
 def verdict(it: Comparison) -> str:
     """What the exponents say, as one sentence."""
     name = SYMBOLS[it.axis]
-    found = it.exponent
-    said = (
-        f"Measured exponent of {name}: {found.value:+.2f} (95%: {found.low:+.2f} to"
-        f" {found.high:+.2f}); of the bound: {it.predicted:+g}."
+    exponent = it.exponent
+    sentence = (
+        f"Measured exponent of {name}: {exponent.value:+.2f} (95%: {exponent.low:+.2f} to"
+        f" {exponent.high:+.2f}); of the bound: {it.bound_exponent:+g}."
     )
     if not it.holds:
-        return f"{said} Over this range the error does worse than the bound says."
-    if it.exponent.high < it.predicted:
-        return f"{said} That is better than promised, as an upper bound allows."
-    return f"{said} The bound lies within the interval."
+        return f"{sentence} Over this range the error does worse than the bound says."
+    if it.exponent.high < it.bound_exponent:
+        return f"{sentence} That is better than promised, as an upper bound allows."
+    return f"{sentence} The bound lies within the interval."
 
 
 def promise(it: Comparison) -> str:
@@ -102,15 +102,15 @@ def price_of_half(it: Comparison) -> str:
     doubling it does.
     """
     name = SYMBOLS[it.axis]
-    if it.predicted > 0:
+    if it.bound_exponent > 0:
         return (
-            f"Twice {name} multiplies the error by {2**it.predicted:.2g} in the bound, and by"
+            f"Twice {name} multiplies the error by {2**it.bound_exponent:.2g} in the bound, and by"
             f" {2**it.exponent.value:.2g} as measured."
         )
-    asked = f"Half the error takes {_times(2 ** (-1 / it.predicted))} {name} by the bound"
+    sentence = f"Half the error takes {_times(2 ** (-1 / it.bound_exponent))} {name} by the bound"
     if it.exponent.high >= 0:
-        return f"{asked}; as measured no amount is sure to do it."
-    return f"{asked}, {_times(2 ** (-1 / it.exponent.value))} as measured."
+        return f"{sentence}; as measured no amount is sure to do it."
+    return f"{sentence}, {_times(2 ** (-1 / it.exponent.value))} as measured."
 
 
 def _times(factor: float) -> str:
@@ -121,8 +121,8 @@ def users_for(it: Comparison, error: float = 0.1) -> str:
     """How many users the fitted bound asks for; nothing along other axes than users."""
     if it.axis != "users" or it.bound.users is None:
         return ""
-    asked = it.bound.users(error / it.constant, PLACES["users"])
-    return f"An error of {error:g} takes {asked:,.0f} users by the fitted bound."
+    n_users = it.bound.users(error / it.constant, PLACES["users"])
+    return f"An error of {error:g} takes {n_users:,.0f} users by the fitted bound."
 
 
 def stall(it: Comparison) -> str:
@@ -137,7 +137,7 @@ def preference(first: Comparison, second: Comparison) -> str:
     name, a, b = SYMBOLS[first.axis], first.bound.title, second.bound.title
     if at is None or not math.isfinite(at):
         return ""
-    beyond, before = (a, b) if first.predicted < second.predicted else (b, a)
+    beyond, before = (a, b) if first.bound_exponent < second.bound_exponent else (b, a)
     return (
         f"With both constants fitted, the bound of {before} is smaller below {name} = {at:,.4g},"
         f" that of {beyond} above it."

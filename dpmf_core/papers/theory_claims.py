@@ -6,9 +6,9 @@ a faster growth.
 from collections.abc import Callable, Sequence
 
 from dpmf_core.papers.bounds import BOUNDS, Axis, Bound, Place, frank_wolfe_floor
-from dpmf_core.papers.clauses import Clause, Found, NotMeasured
+from dpmf_core.papers.clauses import Clause, NotMeasured, Results
 from dpmf_core.papers.exponents import Exponent, exponent
-from dpmf_core.papers.figures import Claim, Finished, Sweeps, by_metric
+from dpmf_core.papers.figures import Claim, Runs, Sweeps, by_metric
 from dpmf_core.papers.methods import DPALS, DPFW, on_lowrank
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep
@@ -88,20 +88,20 @@ def _sweep(
 SWEEPS = {"users": _users, "items": _items, "epsilon": _epsilons}
 
 
-def best_steps(points: Sequence[Point], finished: Finished, metric: str) -> list[Summary]:
+def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """At every place the number of steps with the lowest median."""
     best: dict[tuple[object, ...], Summary] = {}
-    for it in by_metric(points, finished, metric):
+    for it in by_metric(points, runs, metric):
         place = (it.label, it.epsilon, it.grid.get("users"), it.grid.get("items"))
         if place not in best or it.median < best[place].median:
             best[place] = it
     return list(best.values())
 
 
-def draws_along(found: Found, axis: Axis) -> list[tuple[float, float]]:
+def draws_along(results: Results, axis: Axis) -> list[tuple[float, float]]:
     """(place on the axis, error) of every draw. Raises NotMeasured where a result has no place."""
     out = []
-    for it in found:
+    for it in results:
         at = it.epsilon if axis == "epsilon" else it.grid.get(axis)
         if at is None:
             raise NotMeasured(f"{it.label} has a result without {axis}")
@@ -109,24 +109,24 @@ def draws_along(found: Found, axis: Axis) -> list[tuple[float, float]]:
     return out
 
 
-def measured_exponent(found: Found, axis: Axis) -> Exponent:
+def measured_exponent(results: Results, axis: Axis) -> Exponent:
     """The exponent of the error along the axis. Raises NotMeasured."""
-    return exponent(draws_along(found, axis))
+    return exponent(draws_along(results, axis))
 
 
 def no_worse(bound: Bound, axis: Axis) -> Clause:
     """That the error along the axis decays at least as fast, or grows at most as fast, as the
     bound says: the interval of the measured exponent is not wholly above the bound's.
     """
-    predicted = bound.exponents[axis]
-    how = "falls at least" if predicted < 0 else "grows at most"
-    words = f"the error {how} as fast as {SYMBOLS[axis]}^{predicted:g}"
+    bound_exponent = bound.exponents[axis]
+    how = "falls at least" if bound_exponent < 0 else "grows at most"
+    words = f"the error {how} as fast as {SYMBOLS[axis]}^{bound_exponent:g}"
 
-    def margin(found: Found) -> float:
-        return predicted - measured_exponent(found, axis).low
+    def margin(results: Results) -> float:
+        return bound_exponent - measured_exponent(results, axis).low
 
-    def figures(found: Found) -> str:
-        return f"measured exponent {measured_exponent(found, axis)}, bound {predicted:+g}"
+    def figures(results: Results) -> str:
+        return f"measured exponent {measured_exponent(results, axis)}, bound {bound_exponent:+g}"
 
     return Clause(words, margin, figures)
 
@@ -151,22 +151,22 @@ def _claim(bound: Bound, axis: Axis) -> Claim:
     )
 
 
-def _remark(bound: Bound, axis: Axis) -> Callable[[Found], str]:
+def _remark(bound: Bound, axis: Axis) -> Callable[[Results], str]:
     """What the same results say of other bounds of the same algorithm, and why DPFW stalls."""
     others = [it for it in BOUNDS.values() if it.algorithm == bound.algorithm and it is not bound]
 
-    def remark(found: Found) -> str:
-        judged = [(it.title, no_worse(it, axis).judged(found)) for it in others]
-        said = [
+    def remark(results: Results) -> str:
+        verdicts = [(it.title, no_worse(it, axis).verdict(results)) for it in others]
+        sentences = [
             f"{title}: it {'holds' if it.holds else 'does not hold'} that {it.words}."
-            for title, it in judged
+            for title, it in verdicts
         ]
-        return " ".join([*said, *([STALL] if bound.algorithm == "dpfw" else [])])
+        return " ".join([*sentences, *([STALL] if bound.algorithm == "dpfw" else [])])
 
     return remark
 
 
-PRINTED = (BOUNDS["dpals"], BOUNDS["dpfw"])
+MAIN_BOUNDS = (BOUNDS["dpals"], BOUNDS["dpfw"])
 DPALS_CLAIMS, DPFW_CLAIMS = (
-    tuple(_claim(bound, axis) for axis in bound.exponents) for bound in PRINTED
+    tuple(_claim(bound, axis) for axis in bound.exponents) for bound in MAIN_BOUNDS
 )

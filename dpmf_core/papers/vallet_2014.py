@@ -11,9 +11,9 @@ import numpy as np
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers import retention_excess
-from dpmf_core.papers.clauses import Clause, Found, NotMeasured, between, falls, line
+from dpmf_core.papers.clauses import Clause, NotMeasured, Results, between, falls, line
 from dpmf_core.papers.figures import Claim, Mark, first_present
-from dpmf_core.papers.retention_excess import BASELINE, KNOWN, QUARTERS
+from dpmf_core.papers.retention_excess import BASELINE, KNOWN_SHARE, QUARTERS
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
@@ -78,14 +78,18 @@ def _by_activity(full: bool) -> tuple[Sweep, ...]:
     """New ratings that have not arrived yet are left out of training, as validation ratings."""
     names = ("ml-10m", "ml-1m", "cinema") if full else ("ml-100k", "cinema-small")
     data, seeds = DataSpec(id=first_present(*names)), tuple(range(3 if full else 2))
-    arrived = tuple(tenth / 10 for tenth in range(11)) if full else (0.0, 0.25, 0.5, 0.75, 1.0)
-    held = SplitSpec().test_fraction
+    arrival_shares = (
+        tuple(tenth / 10 for tenth in range(11)) if full else (0.0, 0.25, 0.5, 0.75, 1.0)
+    )
+    test_fraction = SplitSpec().test_fraction
     sweeps = [Sweep(data=data, methods=(_method(BASELINE, full),), seeds=seeds)]
-    for share in arrived:
-        left_out = (1 - held) * (1 - KNOWN) * (1 - share)
-        known = KNOWN / (KNOWN + (1 - KNOWN) * share)
-        methods = tuple(_method(label, full, static_share=known) for label in ("New", "Rated"))
-        split = SplitSpec(test_fraction=held, validation_fraction=round(left_out, 9))
+    for share in arrival_shares:
+        left_out = (1 - test_fraction) * (1 - KNOWN_SHARE) * (1 - share)
+        known_share = KNOWN_SHARE / (KNOWN_SHARE + (1 - KNOWN_SHARE) * share)
+        methods = tuple(
+            _method(label, full, static_share=known_share) for label in ("New", "Rated")
+        )
+        split = SplitSpec(test_fraction=test_fraction, validation_fraction=round(left_out, 9))
         sweeps.append(Sweep(data=data, methods=methods, seeds=seeds, split=split))
     return tuple(sweeps)
 
@@ -110,55 +114,55 @@ def _by_month(full: bool) -> tuple[Sweep, ...]:
 # ---- what is judged ------------------------------------------------------------------------------
 
 
-def excess(found: Found, label: str) -> float:
+def excess(results: Results, label: str) -> float:
     """A method's mean excess over shares and draws."""
-    draws = [draw for it in found if it.label == label for draw in it.draws]
+    draws = [draw for it in results if it.label == label for draw in it.draws]
     if not draws:
         raise NotMeasured(f"{label} has no result")
     return statistics.fmean(draws)
 
 
-def _costs_less(better: str, worse: str, published: Mapping[str, float]) -> Clause:
-    def figures(found: Found) -> str:
+def _costs_less(better: str, worse: str, source_values: Mapping[str, float]) -> Clause:
+    def figures(results: Results) -> str:
         return ", ".join(
-            f"{label} {excess(found, label):.2f}% (published {published[label]:.2f}%)"
+            f"{label} {excess(results, label):.2f}% (published {source_values[label]:.2f}%)"
             for label in (better, worse)
         )
 
     return Clause(
         f"{better} costs less than {worse}",
-        lambda found: excess(found, worse) - excess(found, better),
+        lambda results: excess(results, worse) - excess(results, better),
         figures,
     )
 
 
-def _costs_something(label: str, published: Mapping[str, float]) -> Clause:
+def _costs_something(label: str, source_values: Mapping[str, float]) -> Clause:
     return Clause(
         f"even {label}, the closest, is not as good as keeping everything",
-        lambda found: excess(found, label),
-        lambda found: f"{excess(found, label):.2f}% (published {published[label]:.2f}%)",
+        lambda results: excess(results, label),
+        lambda results: f"{excess(results, label):.2f}% (published {source_values[label]:.2f}%)",
     )
 
 
-def _order(published: Mapping[str, float]) -> tuple[Clause, ...]:
+def _order(source_values: Mapping[str, float]) -> tuple[Clause, ...]:
     """A row of the table: the methods from the closest to the worst."""
-    pairs = itertools.pairwise(published)
+    pairs = itertools.pairwise(source_values)
     return (
-        _costs_something(next(iter(published)), published),
-        *(_costs_less(better, worse, published) for better, worse in pairs),
+        _costs_something(next(iter(source_values)), source_values),
+        *(_costs_less(better, worse, source_values) for better, worse in pairs),
     )
 
 
-def by_draw(found: Found, label: str) -> np.ndarray:
+def by_draw(results: Results, label: str) -> np.ndarray:
     """A method's mean excess over shares in each draw (n_draws,). Raises NotMeasured."""
-    lines = [it.draws for it in found if it.label == label]
+    lines = [it.draws for it in results if it.label == label]
     if not lines or len({len(draws) for draws in lines}) != 1:
         raise NotMeasured(f"{label} lacks draws")
     return np.mean(lines, axis=0)  # type: ignore[no-any-return]
 
 
-def _largest_p(found: Found, labels: tuple[str, ...]) -> float:
-    draws = [by_draw(found, label) for label in labels]
+def _largest_p(results: Results, labels: tuple[str, ...]) -> float:
+    draws = [by_draw(results, label) for label in labels]
     if len(draws[0]) < FEWEST_PAIRS:
         raise NotMeasured(f"{len(draws[0])} draws are too few for a signed rank test")
     return max(_signed_rank(tuple(one - other)) for one, other in itertools.pairwise(draws))
@@ -174,30 +178,30 @@ def _signed_rank(differences: tuple[float, ...]) -> float:
     return float(stats.wilcoxon(differences).pvalue) if any(differences) else 1.0
 
 
-def significant(published: Mapping[str, float]) -> Clause:
+def significant(source_values: Mapping[str, float]) -> Clause:
     """That neighbours in the order of a row differ, by a signed rank test over paired draws."""
-    labels = tuple(published)
+    labels = tuple(source_values)
     return Clause(
         "each method differs from the next one in this order by more than chance (Wilcoxon's"
         " signed rank test, p < .01)",
-        lambda found: 0.01 - _largest_p(found, labels),
-        lambda found: (
-            f"the largest p is {_largest_p(found, labels):.3g}, with"
-            f" {len(by_draw(found, labels[0]))} pairs of draws"
+        lambda results: 0.01 - _largest_p(results, labels),
+        lambda results: (
+            f"the largest p is {_largest_p(results, labels):.3g}, with"
+            f" {len(by_draw(results, labels[0]))} pairs of draws"
         ),
     )
 
 
 def _less_at_every_share(label: str) -> Clause:
-    def gaps(found: Found) -> dict[float, float]:
-        own, static = (line(found, it, "static_share") for it in (label, "Static"))
+    def gaps(results: Results) -> dict[float, float]:
+        own, static = (line(results, it, "static_share") for it in (label, "Static"))
         return {share: static[share] - own[share] for share in own}
 
     return Clause(
         f"{label} costs less than static factors, whatever share is known from the start",
-        lambda found: min(gaps(found).values()),
-        lambda found: ", ".join(
-            f"{gap:.2f} points less at {share:g}" for share, gap in gaps(found).items()
+        lambda results: min(gaps(results).values()),
+        lambda results: ", ".join(
+            f"{gap:.2f} points less at {share:g}" for share, gap in gaps(results).items()
         ),
     )
 
@@ -228,18 +232,18 @@ def _at_end(place: int) -> Clause:
     )
     return between(
         words,
-        lambda found: list(line(found, "New", "stretch").values())[place],
+        lambda results: list(line(results, "New", "stretch").values())[place],
         low,
         high,
         "the gap in %",
     )
 
 
-def _marks(published: Mapping[str, float], data: str) -> tuple[Mark, ...]:
+def _marks(source_values: Mapping[str, float], data: str) -> tuple[Mark, ...]:
     """Means over all shares, drawn in the middle of the axis."""
     return tuple(
         Mark(label, 0.45, value, f"{V14}, Table 1: mean over shares, {data}")
-        for label, value in published.items()
+        for label, value in source_values.items()
     )
 
 

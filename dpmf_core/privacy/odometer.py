@@ -238,8 +238,8 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: Budget) -
     )
     raise BadInput(
         f"The budget of these data is epsilon = {epsilon_text(budget.epsilon)} (delta ="
-        f" {delta_text(budget.delta)}, {budget.relation}). Drawn so far: {so_far:.2f}. This would make"
-        f" it {then:.2f}, so nothing was drawn. "
+        f" {delta_text(budget.delta)}, {budget.relation}). Drawn so far: {so_far:.2f}. This would"
+        f" make it {then:.2f}, so nothing was drawn. "
         + (
             f"Ask for an epsilon of at most {remaining_epsilon:.3g} in all."
             if remaining_epsilon > 1e-4

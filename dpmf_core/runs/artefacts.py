@@ -49,7 +49,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredRun:
     """A stored run with its label."""
 
     run: "Run"
@@ -94,6 +94,8 @@ def summarise(record: "RunRecord") -> dict[str, Any]:
     }
 
 
+# of a line, what is computed from raw rows; the key is a hash of them
+RAW_FIGURES = ("key", "rmse", "metrics", "fit_seconds")
 SUMMARY = {
     "key",
     "title",
@@ -128,18 +130,18 @@ def pack(run: "Run", label: Label) -> bytes:
     out = io.BytesIO()
     np.savez(out, **arrays)
     record = run.record.model_copy(update={"cached": False})
-    held = {"record": record.to_dict(), "label": asdict(label)}
+    document = {"record": record.to_dict(), "label": asdict(label)}
     with zipfile.ZipFile(out, "a") as file:
-        file.writestr(zipfile.ZipInfo(RECORD), to_json(held))
+        file.writestr(zipfile.ZipInfo(RECORD), to_json(document))
     return out.getvalue()
 
 
-def unpack(content: bytes) -> Kept:
+def unpack(content: bytes) -> StoredRun:
     """The run of a file, its record marked as cached. Raises Unreadable."""
     from dpmf_core.runs.record import Run
 
     record, label = _record(content)
-    return Kept(Run(record, arrays_of(content)), label)
+    return StoredRun(Run(record, arrays_of(content)), label)
 
 
 def arrays_of(content: bytes) -> "dict[str, npt.NDArray[Any]]":
@@ -147,8 +149,8 @@ def arrays_of(content: bytes) -> "dict[str, npt.NDArray[Any]]":
     import numpy as np
 
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files if name != RECORD}
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files if name != RECORD}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise Unreadable(f"its arrays cannot be read ({error})") from error
 
@@ -172,14 +174,14 @@ def _record(content: bytes | IO[bytes]) -> "tuple[RunRecord, Label]":
         with zipfile.ZipFile(
             io.BytesIO(content) if isinstance(content, bytes) else content
         ) as file:
-            held = json.loads(file.read(RECORD))
-        found, label = held["record"], _label(held["label"])
+            document = json.loads(file.read(RECORD))
+        record, label = document["record"], _label(document["label"])
     except KeyError as error:
         raise Unreadable("it holds no record") from error
     except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         raise Unreadable(f"its record cannot be read ({error})") from error
     try:
-        return RunRecord.model_validate({**found, "cached": True}), label
+        return RunRecord.model_validate({**record, "cached": True}), label
     except TypeError as error:
         raise Unreadable("its record is incomplete") from error
     except ValidationError as error:
@@ -188,14 +190,14 @@ def _record(content: bytes | IO[bytes]) -> "tuple[RunRecord, Label]":
         raise Unreadable(f"its record is incomplete, at {place!a}: {first['msg']}") from error
 
 
-def _label(found: dict[str, Any]) -> Label:
+def _label(record: dict[str, Any]) -> Label:
     """What is known of a label that this or another version wrote."""
     texts = {
-        field.name: str(found.get(field.name, ""))
+        field.name: str(record.get(field.name, ""))
         for field in fields(Label)
         if field.name != "pinned"
     }
-    return Label(**texts, pinned=bool(found.get("pinned", False)))
+    return Label(**texts, pinned=bool(record.get("pinned", False)))
 
 
 def read(path: Path) -> bytes:
@@ -245,5 +247,5 @@ def index_row(content: bytes) -> tuple[str | int, ...]:
     """What the index says of a run's file, in the order of its columns. Raises Unreadable."""
     record, label = _record(content)
     summary = to_json(summarise(record))
-    named = (record.key, label.created, summary, name_of(content))
-    return (*named, label.note, label.tags, label.owner, int(label.pinned))
+    columns = (record.key, label.created, summary, name_of(content))
+    return (*columns, label.note, label.tags, label.owner, int(label.pinned))

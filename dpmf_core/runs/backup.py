@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder, made
+from dpmf_core.paths import create_folder, data_folder
 from dpmf_core.privacy import account_backup, account_files
 from dpmf_core.runs import artefacts
 from dpmf_core.runs.artefacts import ENDING, NAME, Unreadable
-from dpmf_core.runs.store import Damaged, Store
+from dpmf_core.runs.store import DamagedRun, Store
 
 LAYOUT = 1
 HEAD, ACCOUNTS = "backup.json", "accounts.json"
@@ -42,11 +42,11 @@ class Backup:
 
 
 @dataclass(frozen=True)
-class Restored:
-    """What a restore added. known: runs that were here already; sentences: about accounts."""
+class RestoreResult:
+    """What a restore added. present: runs that were here already; sentences: about accounts."""
 
     runs: int
-    known: int
+    present: int
     files: int
     sentences: tuple[str, ...]
 
@@ -64,9 +64,9 @@ def back_up(file: Path) -> Backup:
     store = Store()
     try:
         with _own_file(aside), zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as whole:
-            done = _written(whole, store)
-        with aside.open("rb+") as written:
-            artefacts.flush(written)
+            result = _write(whole, store)
+        with aside.open("rb+") as stream:
+            artefacts.flush(stream)
         aside.replace(file)
         artefacts.flush_folder(file.absolute().parent)
     except OSError as error:
@@ -77,7 +77,7 @@ def back_up(file: Path) -> Backup:
         store.close()
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
-    return done
+    return result
 
 
 @contextlib.contextmanager
@@ -88,16 +88,16 @@ def _own_file(path: Path) -> Iterator[None]:
     yield
 
 
-def _written(whole: zipfile.ZipFile, store: Store) -> Backup:
+def _write(whole: zipfile.ZipFile, store: Store) -> Backup:
     problems, runs, files = [], 0, 0
     for key in store.run_keys():
         try:
-            kept = store.kept(key)
-        except Damaged as error:
+            stored_run = store.stored_run(key)
+        except DamagedRun as error:
             problems.append(str(error))
             continue
-        if kept is not None:  # else it was deleted meanwhile
-            content = artefacts.pack(kept.run, kept.label)
+        if stored_run is not None:  # else it was deleted meanwhile
+            content = artefacts.pack(stored_run.run, stored_run.label)
             whole.writestr(f"{RUNS}{artefacts.name_of(content)}{ENDING}", content)
             runs += 1
     for folder in FOLDERS:
@@ -105,14 +105,14 @@ def _written(whole: zipfile.ZipFile, store: Store) -> Backup:
             if path.is_file() and PLAIN.fullmatch(name := f"{folder}/{path.name}"):
                 whole.writestr(name, path.read_bytes())
                 files += 1
-    copy = account_backup.copied(data_folder() / account_files.FILE)
+    copy = account_backup.account_copies(data_folder() / account_files.FILE)
     whole.writestr(ACCOUNTS, json.dumps(copy))
     head = {"layout": LAYOUT, "made": datetime.now(UTC).isoformat(), "runs": runs, "files": files}
     whole.writestr(HEAD, json.dumps(head))
     return Backup(runs, files, len(copy), tuple(problems))
 
 
-def restore(file: Path) -> Restored:
+def restore(file: Path) -> RestoreResult:
     """Add what a backup holds and this data folder lacks. All of it is checked before anything is
     written.
 
@@ -120,8 +120,8 @@ def restore(file: Path) -> Restored:
     """
     try:
         with zipfile.ZipFile(file) as whole:
-            copy = _checked(whole)
-            return _added(whole, copy)
+            copy = _checked_accounts(whole)
+            return _add(whole, copy)
     except (zipfile.BadZipFile, EOFError, Unreadable, zlib.error) as error:
         raise _no_backup(file, str(error)) from error
     except OSError as error:
@@ -138,7 +138,7 @@ def _no_backup(file: Path, reason: str) -> BadInput:
     )
 
 
-def _checked(whole: zipfile.ZipFile) -> list[Any]:
+def _checked_accounts(whole: zipfile.ZipFile) -> list[Any]:
     """The accounts of a backup, every part of which was read. Raises Unreadable, BadZipFile."""
     head, copy = _json(whole, HEAD), _json(whole, ACCOUNTS)
     if not isinstance(head, dict) or head.get("layout") != LAYOUT:
@@ -155,8 +155,8 @@ def _checked(whole: zipfile.ZipFile) -> list[Any]:
         raise Unreadable(f"it holds {min(strange)!r}, which is no part of a backup")
     for name in names:
         content = whole.read(name)
-        if found := RUN.fullmatch(name):
-            if artefacts.name_of(content) != found[1]:
+        if match := RUN.fullmatch(name):
+            if artefacts.name_of(content) != match[1]:
                 raise Unreadable(f"{name} is not what was written")
             artefacts.unpack(content)
     if sum(bool(RUN.fullmatch(name)) for name in names) != head.get("runs"):
@@ -173,7 +173,7 @@ def _json(whole: zipfile.ZipFile, name: str) -> Any:
         raise Unreadable(f"{name} cannot be read: {error}") from error
 
 
-def _added(whole: zipfile.ZipFile, copy: list[Any]) -> Restored:
+def _add(whole: zipfile.ZipFile, copy: list[Any]) -> RestoreResult:
     """Accounts first: whatever cuts a restore, what was spent is charged."""
     sentences = account_backup.merge(data_folder() / account_files.FILE, copy)
     names = sorted(set(whole.namelist()) - {HEAD, ACCOUNTS})
@@ -188,12 +188,12 @@ def _added(whole: zipfile.ZipFile, copy: list[Any]) -> Restored:
         for name in names
         if PLAIN.fullmatch(name)
     )
-    return Restored(new, len(runs) - new, files, tuple(sentences))
+    return RestoreResult(new, len(runs) - new, files, tuple(sentences))
 
 
 def _file_added(path: Path, content: bytes) -> bool:
     if path.exists():
         return False
-    made(path.parent)
+    create_folder(path.parent)
     artefacts.write(path, content)
     return True

@@ -12,7 +12,7 @@ from typing import Any
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy.budget import Calibration
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Figures, Run, RunRecord
@@ -31,11 +31,11 @@ class Comparison:
     """
 
     runs: dict[str, RunSpec]
-    refused: dict[str, str]
+    refusals: dict[str, str]
     every: bool
 
 
-def named(who: str, draw: int) -> str:
+def run_name(who: str, draw: int) -> str:
     """The name of a method's run in one draw; the first is called as the method."""
     return f"{who} draw {draw}" if draw else who
 
@@ -106,8 +106,8 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
     kind = algorithms.find(spec.algorithm)
     if kind.task == "ratings":
         return {"twin": _other(spec, kind.twin), "trivial": _other(spec, "global-mean")}
-    planted = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
-    return {"twin": _other(spec, "robust-nmf" if planted else kind.twin, _parts(spec))}
+    has_outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
+    return {"twin": _other(spec, "robust-nmf" if has_outliers else kind.twin, _parts(spec))}
 
 
 def _parts(spec: RunSpec) -> dict[str, Any]:
@@ -127,56 +127,56 @@ def _over_draws(methods: Mapping[str, RunSpec], shape: Any, draws: int, every: b
     """Every method once a draw; what is the chosen run under another name is left out, and what
     cannot start on this shape.
     """
-    kept, refused = {}, {}
+    suitable, refusals = {}, {}
     for name, spec in methods.items():
         if name != "main" and spec == methods["main"].canonical():
             continue
         try:
             if name != "main":
                 prepare(spec, shape)
-            kept[name] = spec
+            suitable[name] = spec
         except BadInput as error:
-            refused[algorithms.find(spec.algorithm).title] = error.args[0]
+            refusals[algorithms.find(spec.algorithm).title] = error.args[0]
     runs = {
-        named(name, draw): spec.model_copy(update={"seed": spec.seed + draw})
+        run_name(name, draw): spec.model_copy(update={"seed": spec.seed + draw})
         for draw in range(draws)
-        for name, spec in kept.items()
+        for name, spec in suitable.items()
     }
-    return Comparison(runs, refused, every)
+    return Comparison(runs, refusals, every)
 
 
-def same_draws(done: Mapping[str, Run], *who: str, metric: str = "rmse") -> list[tuple[float, ...]]:
+def same_draws(runs: Mapping[str, Run], *who: str, metric: str = "rmse") -> list[tuple[float, ...]]:
     """A figure of each of these methods, draw by draw, in the draws that all of them have
     finished.
     """
-    numbers = sorted({draw for name in done for one, draw in [split_name(name)] if one == who[0]})
-    whole = [draw for draw in numbers if all(named(one, draw) in done for one in who)]
-    return [tuple(done[named(one, draw)].record.metric(metric) for one in who) for draw in whole]
+    numbers = sorted({draw for name in runs for one, draw in [split_name(name)] if one == who[0]})
+    whole = [draw for draw in numbers if all(run_name(one, draw) in runs for one in who)]
+    return [tuple(runs[run_name(one, draw)].record.metric(metric) for one in who) for draw in whole]
 
 
 def clearly_better(
-    done: Mapping[str, Run], asked: Iterable[str], metric: str = "rmse"
-) -> tuple[str, Paired] | None:
+    runs: Mapping[str, Run], run_names: Iterable[str], metric: str = "rmse"
+) -> tuple[str, PairedDifference] | None:
     """The proven method of the same unit with the smallest median, of those that beat the chosen
     one beyond chance over all draws asked for; None where none does. What has not finished all its
     draws is not judged.
     """
     count: dict[str, int] = {}
-    for name in asked:
+    for name in run_names:
         who = split_name(name)[0]
         count[who] = count.get(who, 0) + 1
-    found = []
+    better = []
     for who in count.keys() - {"main", "twin", "trivial", "user-mean", "content"}:
-        both = same_draws(done, "main", who, metric=metric)
+        both = same_draws(runs, "main", who, metric=metric)
         if (
             both
             and len(both) == count[who] == count["main"]
-            and _comparable(done["main"], done[who])
+            and _comparable(runs["main"], runs[who])
         ):
-            gap = paired([theirs for _, theirs in both], [ours for ours, _ in both])
+            gap = compare_pairs([theirs for _, theirs in both], [ours for ours, _ in both])
             if gap.clear < 0:
-                found.append((statistics.median(theirs for _, theirs in both), who, gap))
-    return min(found, key=lambda it: it[:2])[1:] if found else None
+                better.append((statistics.median(theirs for _, theirs in both), who, gap))
+    return min(better, key=lambda it: it[:2])[1:] if better else None
 
 
 def _comparable(main: Run, other: Run) -> bool:
@@ -223,5 +223,5 @@ def extremes(curves: Sequence[Figures]) -> dict[str, tuple[float, float]]:
 
 def values(curves: Sequence[Figures], name: str) -> list[float]:
     """One figure of each point that has it."""
-    found = (point.get(name) for point in curves)
-    return [value for value in found if value is not None]
+    figures = (point.get(name) for point in curves)
+    return [value for value in figures if value is not None]

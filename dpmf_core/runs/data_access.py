@@ -47,8 +47,8 @@ def lent_for_a_run(data_id: str, data: Data) -> Iterator[None]:
 
 def _stamp(data_id: str) -> Hashable:
     """Another one whenever the data are others."""
-    given = lent_here(data_id)
-    return catalogue().stamp(data_id) if given is None else given.fingerprint
+    lent_data = lent_here(data_id)
+    return catalogue().stamp(data_id) if lent_data is None else lent_data.fingerprint
 
 
 @contextlib.contextmanager
@@ -61,16 +61,16 @@ def folded_by(folding: Folding) -> Iterator[None]:
         yield
     finally:
         _folding.reset(before)
-        _prepared.cache_clear()  # it knows where that was
+        _prepared_data.cache_clear()  # it knows where that was
 
 
 @functools.lru_cache(2)
 def _raw(data_id: str, stamp: Hashable) -> AnyData:
-    if (given := lent_here(data_id)) is not None:
-        return given
-    found = catalogue().load(data_id)
+    if (lent_data := lent_here(data_id)) is not None:
+        return lent_data
+    data = catalogue().load(data_id)
     memory.give_back()  # a table takes several times its ratings while it is read
-    return found
+    return data
 
 
 def open_raw(data_id: str) -> AnyData:
@@ -79,7 +79,7 @@ def open_raw(data_id: str) -> AnyData:
 
 
 @functools.lru_cache(3)
-def _prepared(spec: DataSpec, stamp: Hashable, folding: Any = None) -> AnyData:
+def _prepared_data(spec: DataSpec, stamp: Hashable, folding: Any = None) -> AnyData:
     raw = _raw(spec.id, stamp)
     if isinstance(raw, PartitionedRatings):
         raw = replace(raw, folding=folding)
@@ -90,10 +90,10 @@ def open_anywhere(spec: DataSpec) -> AnyData:
     """The ratings or samples of a data specification, kept in memory while they are in use and
     while their file does not change; or ratings in parts, of which nothing is kept.
     """
-    return _prepared(spec, _stamp(spec.id), _folding.get())
+    return _prepared_data(spec, _stamp(spec.id), _folding.get())
 
 
-def identified(spec: DataSpec) -> AnyData:
+def identified_data(spec: DataSpec) -> AnyData:
     """Data with the fingerprint of a specification, by which runs on them are found. Of ratings in
     parts no filter changes it, and none is applied: to choose items, every part is read.
     """
@@ -107,26 +107,26 @@ def open_watched(spec: DataSpec, before: Watch) -> AnyData:
     raw = open_raw(spec.id) if is_in_parts(spec.id) else None
     if not isinstance(raw, PartitionedRatings):
         return open_anywhere(spec)
-    return filtered_parts(replace(raw, folding=_folding.get()).watched(before), spec)
+    return filtered_parts(replace(raw, folding=_folding.get()).with_watch(before), spec)
 
 
 def open_data(spec: DataSpec) -> Data:
     """The same where they are in memory. Raises BadInput where they are kept in parts."""
-    found = open_anywhere(spec)
-    if isinstance(found, PartitionedRatings):
+    data = open_anywhere(spec)
+    if isinstance(data, PartitionedRatings):
         raise BadInput(
             f"{spec.id} is kept in parts, of which one is in memory at a time, and this looks at"
             " all ratings together. Take a data set in one memory for it."
         )
-    return found
+    return data
 
 
 def forget() -> None:
     """Nothing that was read stays in this process's memory but counts of public items; what is
     still in use is read again.
     """
-    for kept in (_raw, _prepared, _split, _own_rows, _first_users):
-        kept.cache_clear()
+    for cache in (_raw, _prepared_data, _split, _own_rows, _first_users):
+        cache.cache_clear()
     coherence.forget()
     filters.forget()
 
@@ -138,7 +138,7 @@ def open_ratings(spec: DataSpec) -> Ratings:
 
 @functools.lru_cache(2)
 def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: Hashable) -> Split:
-    return split_ratings(as_ratings(_prepared(spec, stamp)), how, seed)
+    return split_ratings(as_ratings(_prepared_data(spec, stamp)), how, seed)
 
 
 def as_ratings(data: AnyData) -> Ratings:
@@ -184,16 +184,16 @@ def ratings_anywhere(run: Run) -> Ratings | PartitionedRatings:
 
 def parts_of(run: Run) -> PartitionedRatings:
     """As `ratings_of`, of a run on ratings in parts."""
-    return _shaped(run.spec.data, run.record.released_shape)
+    return _shaped_ratings(run.spec.data, run.record.released_shape)
 
 
-def _shaped(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
+def _shaped_ratings(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
     """Ratings in parts in the shape that a run released, if it did."""
-    found = open_anywhere(spec)
-    assert isinstance(found, PartitionedRatings)
+    ratings = open_anywhere(spec)
+    assert isinstance(ratings, PartitionedRatings)
     if spec.releases_shape and shape is None:
-        return filtered_parts(found, by_exact_counts(spec, found))
-    return found if shape is None else filtered_parts(found, spec, shape)
+        return filtered_parts(ratings, by_exact_counts(spec, ratings))
+    return ratings if shape is None else filtered_parts(ratings, spec, shape)
 
 
 # a user's own ratings; sessions that look at them have one part between them in memory
@@ -231,18 +231,20 @@ def _own_rows(
     stamp: Hashable,
     user: int,
 ) -> Ratings:
-    data, row = _shaped(spec, shape), _rows_in_parts(spec, shape)[user]
+    data, row = _shaped_ratings(spec, shape), _rows_in_parts(spec, shape)[user]
     part = data.part_with(user)
     history = split_part(part, how, seed).history
     own = history.only(history.users == np.searchsorted(part.ids, row))
-    return replace(own, users=np.zeros_like(own.users), n_users=1, titles=data.titles)
+    return replace(
+        own, users=np.zeros_like(own.users), n_users=1, titles=data.titles, user_keys=None
+    )
 
 
 @functools.lru_cache(8)
 def _first_users(
     spec: DataSpec, shape: PublicShape | None, how: SplitSpec, seed: int, stamp: Hashable
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    data, rows = _shaped(spec, shape), _rows_in_parts(spec, shape)
+    data, rows = _shaped_ratings(spec, shape), _rows_in_parts(spec, shape)
     part = data.part_with(0)
     users = np.flatnonzero(np.isin(rows, part.ids))
     history = split_part(part, how, seed).history

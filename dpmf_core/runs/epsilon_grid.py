@@ -112,15 +112,15 @@ def grid_runs(
     no budget.
     """
     order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
-    wanted: list[tuple[str, float | None, RunSpec]] = [
+    specs: list[tuple[str, float | None, RunSpec]] = [
         (who, None, run) for who, run in references(spec).items()
     ]
     for epsilon in order:
-        wanted.append((PRIVATE, epsilon, at_epsilon(spec, epsilon)))
+        specs.append((PRIVATE, epsilon, at_epsilon(spec, epsilon)))
     return [
         GridRun(who, epsilon, draw, run.model_copy(update={"seed": spec.seed + draw}))
         for draw in range(draws)
-        for who, epsilon, run in wanted
+        for who, epsilon, run in specs
     ]
 
 
@@ -132,15 +132,15 @@ def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
 
 
 def read_grid(
-    runs: Sequence[GridRun], found: Sequence[Mapping[str, Any] | None], metric: str
+    runs: Sequence[GridRun], summaries: Sequence[Mapping[str, Any] | None], metric: str
 ) -> EpsilonGrid:
-    """The grid of these runs. found: the summary of each (`artefacts.summarise`), None of those
+    """The grid of these runs. summaries: the summary of each (`artefacts.summarise`), None of those
     that are not there. metric: a name of `METRICS`; a run without that figure counts for nothing.
     """
     assert metric in METRICS
     there: dict[tuple[str, float | None], list[Mapping[str, Any]]] = {}
     missing = []
-    for run, summary in zip(runs, found, strict=True):
+    for run, summary in zip(runs, summaries, strict=True):
         if summary is None:
             missing.append(run.spec)
         elif _figure(summary, metric) is not None:

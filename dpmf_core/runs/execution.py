@@ -26,7 +26,7 @@ from dpmf_core.evaluation.by_parts import ByParts, require_splittable
 from dpmf_core.evaluation.table_by_parts import TableByParts
 from dpmf_core.paths import workplace
 from dpmf_core.privacy import Event, Noise, PlanViolation, accounts, noise_words, normal_form
-from dpmf_core.privacy.accounts import Paid
+from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
@@ -39,7 +39,7 @@ from dpmf_core.runs.individual_losses import (
 )
 from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.memory import peak_mb
-from dpmf_core.runs.planning import Prepared, charge_before, first_release, prepared_for
+from dpmf_core.runs.planning import PreparedRun, charge_before, first_release, prepared_for
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.record import Run, RunRecord, provenance
@@ -84,23 +84,23 @@ class _Watcher:
         stopped: Callable[[], bool],
     ) -> None:
         self.judge, self.steps, self.report, self.stopped = judge, steps, report, stopped
-        self.judged, self.reported = spread_out(steps, points), spread_out(steps, REPORTS)
+        self.judge_steps, self.report_steps = spread_out(steps, points), spread_out(steps, REPORTS)
         self.curves: list[dict[str, float]] = []
         self.measuring, self.start = 0.0, time.perf_counter()
         self.end = self.start
 
     def last(self, models: Iterator[Any]) -> Any:
         """The last of the models that a fit yields. Raises Cancelled."""
-        step, judged, model = 0, 0, None
+        step, last_judged, model = 0, 0, None
         for step, model in enumerate(models, 1):
             if self.stopped():
                 raise Cancelled
-            if step in self.judged:
+            if step in self.judge_steps:
                 self._judge(step, model)
-                judged = step
-            if step in self.judged | self.reported:
+                last_judged = step
+            if step in self.judge_steps | self.report_steps:
                 self._tell(step)
-        if judged < min(step, self.steps):  # settled before its last step
+        if last_judged < min(step, self.steps):  # settled before its last step
             self._judge(self.steps, model)
             self._tell(self.steps)
         self.end = time.perf_counter()
@@ -159,9 +159,9 @@ def run(
     *,
     report: Report = ignore,
     stopped: Callable[[], bool] = lambda: False,
-    given: AnyData | None = None,
+    input_data: AnyData | None = None,
     ledger: str | Path | None = None,
-    paid: Paid | None = None,
+    paid: NoisePermit | None = None,
     individual: bool = False,
 ) -> Run:
     """Do one run, on the catalogue's data or on the data given. On private data it enters their
@@ -172,11 +172,11 @@ def run(
     when `stopped` turns true.
     """
     began = time.perf_counter()
-    unshaped, report = _asked_data(spec, given, individual, report, stopped)
-    key = run_key(spec, unshaped)
-    with _paying(spec, unshaped, given, ledger, paid) as leave:
-        data, first, released = _in_released_shape(spec, unshaped, leave)
-        judge = _judge(spec, data, given is not None or spec.data.releases_shape)
+    original_data, report = _asked_data(spec, input_data, individual, report, stopped)
+    key = run_key(spec, original_data)
+    with _paying(spec, original_data, input_data, ledger, paid) as leave:
+        data, first, released_shape = _in_released_shape(spec, original_data, leave)
+        judge = _judge(spec, data, input_data is not None or spec.data.releases_shape)
         ready = prepared_for(spec, data)
         streams = seeds(spec.seed)
         noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
@@ -185,12 +185,12 @@ def run(
         with kernels.single_threaded_blas, _curator(ready, judge, noise, individual) as curator:
             rng = Streams(np.random.default_rng(streams.init), streams.sampling)
             model = watcher.last(ready.algorithm.fit(curator, rng))
-            _must_be_as_planned(ready, first, noise.spent)
-            figures, bucketed = judge.figures(model)
+            _must_be_as_planned(ready, first, noise.ledger)
+            figures, buckets = judge.figures(model)
             losses = _losses(curator, judge.train, ready.plan, spec)
-    spent = first + noise.spent
+    releases = first + noise.ledger
     record = RunRecord(
-        **dict(PrivacyRecord.of(spent, ready.plan, spec.canonical().budget, ready.guarantee)),
+        **dict(PrivacyRecord.of(releases, ready.plan, spec.canonical().budget, ready.guarantee)),
         **provenance(),
         spec=spec.canonical(),
         key=key,
@@ -201,21 +201,21 @@ def run(
         shape=_figures_of(judge.train.shape),
         split=judge.words,
         noise_is_reproducible=noise.is_reproducible,
-        noise=noise_words((leaf.mechanism for leaf, _ in spent), noise.is_reproducible),
+        noise=noise_words((leaf.mechanism for leaf, _ in releases), noise.is_reproducible),
         metrics=figures,
-        buckets=bucketed,
+        buckets=buckets,
         curves=tuple(watcher.curves),
         model=model.settings,
         seconds=watcher.seconds(began),
         peak_mb=peak_mb(),
-        released_shape=released,
+        released_shape=released_shape,
     )
-    return Run(record, model.arrays, losses, _names(given, judge.train))
+    return Run(record, model.arrays, losses, _names(input_data, judge.train))
 
 
 def _asked_data(
     spec: RunSpec,
-    given: AnyData | None,
+    input_data: AnyData | None,
     individual: bool,
     report: Report,
     stopped: Callable[[], bool],
@@ -224,11 +224,15 @@ def _asked_data(
     also what is read of them.
     """
     reader = _Reader(report, stopped)
-    if given is None:
+    if input_data is None:
         data = open_watched(spec.data, reader)
     else:
-        watched = given.watched(reader) if isinstance(given, PartitionedRatings) else given
-        data = filtered_anywhere(watched, spec.data)
+        watched_data = (
+            input_data.with_watch(reader)
+            if isinstance(input_data, PartitionedRatings)
+            else input_data
+        )
+        data = filtered_anywhere(watched_data, spec.data)
     if isinstance(data, PartitionedRatings):
         report = reader.report
         _check_parts(data, spec, individual)
@@ -240,21 +244,21 @@ def _asked_data(
 def _paying(
     spec: RunSpec,
     data: AnyData,
-    given: AnyData | None,
+    input_data: AnyData | None,
     ledger: str | Path | None,
-    paid: Paid | None,
+    paid: NoisePermit | None,
 ) -> contextlib.AbstractContextManager[Any]:
     """The charge to the account of the data, settled when it ends; nothing where it is paid."""
     if paid is not None:
         return contextlib.nullcontext(paid)
-    lasting = given is not None or not is_own(spec.data.id)
+    lasting = input_data is not None or not is_own(spec.data.id)
     return accounts.charging(data, charge_before(spec, data), ledger, lasting)
 
 
-def _names(given: AnyData | None, train: Any) -> ItemNames | None:
+def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
     """How the items of ratings are called that nobody can open again."""
-    known = given is not None and isinstance(train, Ratings | PartitionedRatings)
-    return ItemNames.of(train) if known else None
+    has_items = input_data is not None and isinstance(train, Ratings | PartitionedRatings)
+    return ItemNames.of(train) if has_items else None
 
 
 def _check_parts(data: PartitionedRatings, spec: RunSpec, individual: bool) -> None:
@@ -270,7 +274,7 @@ def _check_parts(data: PartitionedRatings, spec: RunSpec, individual: bool) -> N
 
 @contextlib.contextmanager
 def _curator(
-    ready: Prepared, judge: judges.Judge, noise: Noise, individual: bool
+    ready: PreparedRun, judge: judges.Judge, noise: Noise, individual: bool
 ) -> Iterator[Curator]:
     """A curator of the training data for one fit. What it holds of ratings in parts and beside them
     is on disk until then.
@@ -296,7 +300,7 @@ def _losses(curator: Curator, data: Any, plan: Event, spec: RunSpec) -> Individu
     return individual_losses(curator, data, plan, spec)
 
 
-def _must_be_as_planned(ready: Prepared, first: Ledger, rest: Ledger) -> None:
+def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None:
     """Raises PlanViolation where what was spent is not the plan."""
     if rest != normal_form(ready.rest) or first != normal_form(ready.first):
         raise PlanViolation(
@@ -310,7 +314,7 @@ def _figures_of(shape: Any) -> dict[str, Any]:
 
 
 def _in_released_shape(
-    spec: RunSpec, data: AnyData, paid: Paid
+    spec: RunSpec, data: AnyData, paid: NoisePermit
 ) -> tuple[AnyData, Ledger, PublicShape | None]:
     """The data as the algorithm sees them, what was spent on their shape, and that shape; as they
     are where it is given.
@@ -324,7 +328,7 @@ def _in_released_shape(
         return filtered_anywhere(data, by_exact_counts(spec.data, data)), (), None
     streams = seeds(spec.seed)
     noise = paid.noise(first, streams.shape if data.public else None)
-    released = partition_selection.released(
+    shape = partition_selection.release_shape(
         data,
         noise,
         partition_selection.failure_probability(budget),
@@ -333,10 +337,10 @@ def _in_released_shape(
         most=spec.data.most_words if isinstance(data, Samples) else spec.data.top_items,
         slots=streams.sampling if data.public else secrets.randbits(63),
     )
-    return filtered_anywhere(data, spec.data, released), noise.spent, released
+    return filtered_anywhere(data, spec.data, shape), noise.ledger, shape
 
 
-def _judge(spec: RunSpec, data: AnyData, given: bool) -> judges.Judge:
+def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> judges.Judge:
     """What the run is judged by. Split ratings of the catalogue are kept in memory."""
     kind = algorithms.find(spec.algorithm)
     if isinstance(data, PartitionedRatings):
@@ -346,5 +350,5 @@ def _judge(spec: RunSpec, data: AnyData, given: bool) -> judges.Judge:
         judges.suits(kind, data, spec.data.id)
         return judges.BySamples(data)
     seed = seeds(spec.seed).split
-    parts = split_ratings(data, spec.split, seed) if given else open_split(spec)
+    parts = split_ratings(data, spec.split, seed) if split_anew else open_split(spec)
     return judges.ByRatings(parts, seed) if kind.task == "ratings" else judges.ByTable(parts)

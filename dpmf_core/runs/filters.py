@@ -25,7 +25,7 @@ COUNTS_KEPT = 4  # data sets in parts whose items stay counted
 _known_counts: dict[str, tuple[bool, Any]] = {}  # by fingerprint: whether public, and the counts
 
 
-def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) -> Data:
+def filtered(data: Data, spec: DataSpec, shape: PublicShape | None = None) -> Data:
     """What a specification leaves of the data; where it releases their shape, the data as they are
     until that was `released`.
 
@@ -43,28 +43,26 @@ def filtered(data: Data, spec: DataSpec, released: PublicShape | None = None) ->
         )
     account = data.account
     if spec.releases_shape:
-        if released is None:
+        if shape is None:
             return _releasable(data, spec)
-        data = reshaped(data, released)
-        if released.kept is not None:  # what noisy counts have done
+        data = reshaped(data, shape)
+        if shape.kept is not None:  # what noisy counts have done
             spec = by_exact_counts(spec, data).model_copy(
                 update={"top_items": None, "most_words": None}
             )
-    left: Data = _fewer(data, spec) if isinstance(data, Ratings) else prepared(data, spec)
-    return left if data.public else replace(left, origin=account)
+    result: Data = _fewer(data, spec) if isinstance(data, Ratings) else prepared(data, spec)
+    return result if data.public else replace(result, origin=account)
 
 
-def filtered_anywhere(
-    data: AnyData, spec: DataSpec, released: PublicShape | None = None
-) -> AnyData:
+def filtered_anywhere(data: AnyData, spec: DataSpec, shape: PublicShape | None = None) -> AnyData:
     """As `filtered`, of data in memory or in parts."""
     if isinstance(data, PartitionedRatings):
-        return filtered_parts(data, spec, released)
-    return filtered(data, spec, released)
+        return filtered_parts(data, spec, shape)
+    return filtered(data, spec, shape)
 
 
 def filtered_parts(
-    data: PartitionedRatings, spec: DataSpec, released: PublicShape | None = None
+    data: PartitionedRatings, spec: DataSpec, shape: PublicShape | None = None
 ) -> PartitionedRatings:
     """As `filtered`, of ratings in parts: each is filtered as it is read. Raises BadInput."""
     if wrong := spec.set_for("samples"):
@@ -75,13 +73,13 @@ def filtered_parts(
             " Leave it out, or import it with a table (?item_table=FILE)."
         )
     if spec.releases_shape:
-        if released is None:
+        if shape is None:
             return _releasable(data, spec)
-        data = _reshaped_parts(data, released)
-        if released.kept is not None:  # what noisy counts have done
+        data = _reshaped_parts(data, shape)
+        if shape.kept is not None:  # what noisy counts have done
             spec = spec.model_copy(update={"top_items": None, "item_choice": "exact"})
     if spec.item_features == "none":
-        data = data.changed(_without_item_table, item_features=None)
+        data = data.with_change(_without_item_table, item_features=None)
     if spec.top_items or spec.min_item_count:
         data = _of_items(data, spec)
     return _of_fewer_rows(data, spec)
@@ -90,11 +88,11 @@ def filtered_parts(
 def _of_fewer_rows(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
     """What is left of each user's row."""
     if least := spec.min_user_count:
-        data = data.changed(partial(_of_busy_users, least=least))
+        data = data.with_change(partial(_of_busy_users, least=least))
     if most := spec.most_per_user:
-        data = data.changed(partial(_at_most_per_user, most=most))
+        data = data.with_change(partial(_at_most_per_user, most=most))
     if (above := spec.positives_above) is not None:
-        data = data.changed(partial(_positives, above=above), bounds=(0.0, 1.0))
+        data = data.with_change(partial(_positives, above=above), bounds=(0.0, 1.0))
     return data
 
 
@@ -117,21 +115,21 @@ def _positives(part: Part, above: float) -> Part:
     return replace(part, rows=part.rows.positives(above))
 
 
-def _of_kept_items(part: Part, kept: Any) -> Part:
-    return replace(part, rows=part.rows.keeping(kept))
+def _of_kept_items(part: Part, items: Any) -> Part:
+    return replace(part, rows=part.rows.keeping(items))
 
 
 def _counts(data: PartitionedRatings) -> Any:
     """How many ratings each item has (n_items,). To count them every part is read, so it is done
     once: no filter that comes before changes them.
     """
-    found = _known_counts.get(data.fingerprint)
-    if found is None:
-        found = data.public, data.item_counts()
+    entry = _known_counts.get(data.fingerprint)
+    if entry is None:
+        entry = data.public, data.item_counts()
         if len(_known_counts) >= COUNTS_KEPT:
             _known_counts.clear()
-        _known_counts[data.fingerprint] = found
-    return found[1]
+        _known_counts[data.fingerprint] = entry
+    return entry[1]
 
 
 def forget() -> None:
@@ -143,29 +141,29 @@ def forget() -> None:
 
 def _of_items(data: PartitionedRatings, spec: DataSpec) -> PartitionedRatings:
     """Only the items that exact counts over all parts choose."""
-    counts, kept = _counts(data), np.arange(data.n_items)
+    counts, items = _counts(data), np.arange(data.n_items)
     if spec.top_items and spec.top_items < data.n_items:
-        kept = most_rated(counts, spec.top_items)
+        items = most_rated(counts, spec.top_items)
     elif not spec.min_item_count:
         return data  # it has no more items
     if spec.min_item_count:
-        kept = kept[often_rated(counts[kept], spec.min_item_count)]
-    return _keeping(data, kept, assumptions=assuming_the_item_set(data.assumptions))
+        items = items[often_rated(counts[items], spec.min_item_count)]
+    return _keeping(data, items, assumptions=assuming_the_item_set(data.assumptions))
 
 
-def _keeping(data: PartitionedRatings, kept: Any, **facts: Any) -> PartitionedRatings:
+def _keeping(data: PartitionedRatings, items: Any, **facts: Any) -> PartitionedRatings:
     """Only some items, in this order."""
     titles, labels = (
-        None if names is None else tuple(names[j] for j in kept)
+        None if names is None else tuple(names[j] for j in items)
         for names in (data.titles, data.labels)
     )
     features = data.item_features
-    return data.changed(
-        partial(_of_kept_items, kept=kept),
-        n_items=len(kept),
+    return data.with_change(
+        partial(_of_kept_items, items=items),
+        n_items=len(items),
         titles=titles,
         labels=labels,
-        item_features=None if features is None else features.keeping(kept),
+        item_features=None if features is None else features.keeping(items),
         **facts,
     )
 
@@ -173,13 +171,15 @@ def _keeping(data: PartitionedRatings, kept: Any, **facts: Any) -> PartitionedRa
 def _reshaped_parts(data: PartitionedRatings, shape: PublicShape) -> PartitionedRatings:
     """As `reshaped`, of ratings in parts."""
     if shape.units is not None:
-        data = data.changed(partial(part_in_slots, shape=shape, count=data.n_users))
+        data = data.with_change(partial(part_in_slots, shape=shape, count=data.n_users))
         data = replace(data, n_users=shape.units)
     if shape.kept is None:
         return data
-    kept = _keeping(data, np.array(shape.kept))
+    result = _keeping(data, np.array(shape.kept))
     # a title is some user's row, an id is what was counted
-    return kept if kept.public or kept.labels is None else replace(kept, titles=kept.labels)
+    return (
+        result if result.public or result.labels is None else replace(result, titles=result.labels)
+    )
 
 
 def by_exact_counts(spec: DataSpec, data: AnyData) -> DataSpec:

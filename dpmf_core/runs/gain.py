@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.needed_epsilon import Needed, first_reaching
+from dpmf_core.runs.needed_epsilon import NeededEpsilon, first_reaching
 
 Draws = Sequence[tuple[float, ...]]  # (private, twin, trivial) of one draw each, as errors
 DIGITS = 2  # decimals of a share that are printed: 80%
@@ -35,7 +35,7 @@ def share_kept(draws: Draws) -> float | None:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptGain:
     """What a method keeps at a measured epsilon: the share of each draw."""
 
     epsilon: float
@@ -46,21 +46,21 @@ class Kept:
         return statistics.median(self.shares)
 
 
-def kept_at(epsilon: float, draws: Draws) -> Kept | None:
+def kept_at(epsilon: float, draws: Draws) -> KeptGain | None:
     """What these draws keep; None where they say nothing of it."""
     shares = shares_kept(draws)
     if shares is None:
         share = share_kept(draws)
         shares = None if share is None else (share,)
-    return None if shares is None else Kept(epsilon, shares)
+    return None if shares is None else KeptGain(epsilon, shares)
 
 
-def kept_along(grid: EpsilonGrid) -> list[Kept]:
+def kept_along(grid: EpsilonGrid) -> list[KeptGain]:
     """What a method keeps at each measured epsilon of a grid, ascending; without those that
     nothing can be said of.
     """
-    found = (kept_at(point.epsilon, point.beside) for point in grid.points)
-    return [it for it in found if it is not None]
+    gains = (kept_at(point.epsilon, point.beside) for point in grid.points)
+    return [it for it in gains if it is not None]
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,17 @@ class Keeping:
     the worst; None of each that does not reach it anywhere.
     """
 
-    median: Needed | None
-    best: Needed | None
-    worst: Needed | None
+    median: NeededEpsilon | None
+    best: NeededEpsilon | None
+    worst: NeededEpsilon | None
 
 
-def first_keeping(line: Sequence[Kept], share: float) -> Keeping:
+def first_keeping(line: Sequence[KeptGain], share: float) -> Keeping:
     """The smallest epsilon that keeps a share, from what was measured: log-linear between measured
     points, nothing beyond them. A share that is printed as the wanted one is kept.
     """
 
-    def at(of: Callable[[tuple[float, ...]], float]) -> Needed | None:
+    def at(of: Callable[[tuple[float, ...]], float]) -> NeededEpsilon | None:
         points = [(it.epsilon, of(it.shares)) for it in line]
         return first_reaching(points, share, larger_is_better=True, digits=DIGITS)
 

@@ -84,8 +84,8 @@ def _privacy(name: str, record: RunRecord) -> list[str]:
     promise, head = record.guarantee, ["released", "noise", "sensitivity", "noise multiplier"]
     rules = [("ε", "none")]
     if record.epsilon.exact is not None:
-        found = dict(record.epsilon)
-        rules = [(title, _epsilon(found[rule])) for rule, title in RULE_TITLES.items()]
+        epsilons = dict(record.epsilon)
+        rules = [(title, _epsilon(epsilons[rule])) for rule, title in RULE_TITLES.items()]
     ledger = (
         (it.title, it.mechanism, it.sensitivity, it.noise_multiplier, it.count)
         for it in record.ledger
@@ -106,14 +106,15 @@ def _epsilon(epsilon: float | None) -> str:
 def _facts(record: RunRecord) -> list[tuple[str, object]]:
     """All that a reader needs to judge or repeat a run."""
     spec, promise = record.spec, record.guarantee
-    given = {name: value for name, value in spec.data.model_dump().items() if name != "id"}
+    preparation = {name: value for name, value in spec.data.model_dump().items() if name != "id"}
     parameters = record.parameters or spec.parameters
     facts: dict[str, object] = {
         "data": spec.data.id + ("" if record.public else " (private)"),
-        "data, prepared": _listed({name: it for name, it in given.items() if it}) or "as it is",
+        "data, prepared": _listing({name: it for name, it in preparation.items() if it})
+        or "as it is",
         "judged by": record.split,
         "algorithm": f"{record.full_title} ({spec.algorithm}, version {record.version or '?'})",
-        "parameters": _listed(parameters) or "none",
+        "parameters": _listing(parameters) or "none",
         "seed": str(spec.seed) + _of_the_seed(record),
         "budget": _budget(record),
         "δ": "none" if record.delta is None else f"{record.delta:.3g}",
@@ -121,7 +122,7 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
         "neighbouring relation": record.relation,
         "taken as public": ", ".join(promise.taken_as_public) or "nothing",
         "made (UTC)": record.created,
-        "versions": _listed(record.versions) or "not recorded",
+        "versions": _listing(record.versions) or "not recorded",
     }
     if not record.public:
         facts["errors"] = "none: they are computed on private data without noise"
@@ -140,5 +141,5 @@ def _budget(record: RunRecord) -> str:
     return f"ε = {budget_text(budget.epsilon)}, noise by {rule} accounting"
 
 
-def _listed(values: Mapping[str, object]) -> str:
+def _listing(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {plain(value)}" for name, value in values.items())

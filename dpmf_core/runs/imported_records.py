@@ -37,29 +37,29 @@ MOST_ENTRIES = 2000  # of a list; of a dictionary 60
 MOST_NAMES = 60
 Problem = Mapping[str, Any]  # with the keys loc, msg, input
 DATA_ID = ("spec", "data", "id")  # has a check of its own
-KEPT = ("released_shape", "kept")  # the one list that may be longer
+KEPT_ITEMS = ("released_shape", "kept")  # the one list that may be longer
 
 
-def imported(content: bytes) -> list[Run]:
+def imported_runs(content: bytes) -> list[Run]:
     """The runs of a JSON file, one or a list, to look at: they enter no store.
 
     Raises BadInput with what is wrong first.
     """
-    found = _parsed(content)
-    records = found if isinstance(found, list) else [found]
+    document = _parse(content)
+    records = document if isinstance(document, list) else [document]
     if not 1 <= len(records) <= MOST_RUNS:
         raise BadInput(f"The file holds {len(records):,} runs. Give one with 1 to {MOST_RUNS}.")
     name = hashlib.sha256(content).hexdigest()[:8]
     return [_run(record, f"imported-{name}-{place}") for place, record in enumerate(records, 1)]
 
 
-def _parsed(content: bytes) -> Any:
+def _parse(content: bytes) -> Any:
     if len(content) > LARGEST:
         raise BadInput(
             f"The file has {len(content):,} bytes. A file of runs has at most {LARGEST:,}."
         )
     try:
-        found = json.loads(
+        document = json.loads(
             content.decode("utf-8"),
             parse_constant=_no_number,
             parse_int=_whole,
@@ -70,9 +70,9 @@ def _parsed(content: bytes) -> Any:
             f"The file is no JSON: {str(error)[:100]}. Give the JSON that a page or `runs export"
             " KEY --json` made."
         ) from None
-    if _depth(found) > DEEPEST:
+    if _depth(document) > DEEPEST:
         raise BadInput(f"The file is no run: it nests lists or objects more than {DEEPEST} deep.")
-    return found
+    return document
 
 
 def _no_number(text: str) -> float:
@@ -106,14 +106,14 @@ def _depth(value: Any) -> int:
     return deep
 
 
-def _run(found: object, key: str) -> Run:
-    if not isinstance(found, dict):
+def _run(document: object, key: str) -> Run:
+    if not isinstance(document, dict):
         raise BadInput(
-            f"The file is no run: it lacks everything that a run has. Got {type(found).__name__}."
+            f"The file is no run: it lacks everything that a run has. Got {type(document).__name__}."
         )
-    _check_limits(found)
+    _check_limits(document)
     try:
-        record = RunRecord.model_validate_json(json.dumps(found), strict=True)
+        record = RunRecord.model_validate_json(json.dumps(document), strict=True)
     except ValidationError as error:
         raise BadInput(
             _sentence(error.errors(include_url=False, include_context=False)[0])
@@ -151,7 +151,7 @@ def _beyond_limits(value: object, at: tuple[str | int, ...]) -> str:
             wrong = [name for name in value if not re.fullmatch(NAME, name)]
             return f"{ascii(wrong[0])[:60]} is no name" if wrong else ""
         case list():
-            most = 1_000_000 if at == KEPT else MOST_ENTRIES
+            most = 1_000_000 if at == KEPT_ITEMS else MOST_ENTRIES
             return f"it has more than {most:,} entries" if len(value) > most else ""
         case int() | float():
             return f"it is beyond {MOST_NUMBER:g}" if abs(value) > MOST_NUMBER else ""
@@ -165,8 +165,8 @@ def _check_agreement(record: RunRecord) -> None:
         raise BadInput(
             f"The run is of an algorithm that is not known here, {spec.algorithm[:40]!r}."
         )
-    for given in (spec.parameters, record.parameters):
-        algorithms.declared(spec.algorithm, dict(given))
+    for parameters in (spec.parameters, record.parameters):
+        algorithms.build_with_defaults(spec.algorithm, dict(parameters))
     if not re.fullmatch(PLAIN_FILE, spec.data.id):
         raise BadInput(
             "The run's data set must be an id of the catalogue or a plain file name, without"

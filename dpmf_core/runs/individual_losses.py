@@ -23,7 +23,7 @@ from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, mu
 from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.specification import RunSpec
 
-ASKED = 200  # units, drawn at random
+SAMPLE_SIZE = 200  # units, drawn at random
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def individual_losses(
     n_units = data.shape.n_units
     budget = spec.canonical().budget
     assert budget is not None  # it releases something
-    drawn = np.argsort(keyed_uniform(spec.seed, np.arange(n_units)), kind="stable")[:ASKED]
-    blocks = split_units({"train": data}, [np.array([unit]) for unit in drawn])
+    sample = np.argsort(keyed_uniform(spec.seed, np.arange(n_units)), kind="stable")[:SAMPLE_SIZE]
+    blocks = split_units({"train": data}, [np.array([unit]) for unit in sample])
     return IndividualLosses(
-        np.array([curator.asked.moved(block) for block in blocks]), mu(plan), budget.delta
+        np.array([curator.record.total_shift(block) for block in blocks]), mu(plan), budget.delta
     )

@@ -46,12 +46,12 @@ class Typical:
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """One image and what became of it, as pictures; the strongest parts with their coefficients."""
 
-    seen: Array
+    original: Array
     clean: Array | None
-    explained: Array
+    explanation: Array
     outliers: Array | None
     error: float
     strongest: tuple[tuple[int, float], ...]
@@ -75,12 +75,12 @@ def topics(run: Run, count: int = coherence.TOP_WORDS) -> list[list[tuple[str, f
 
 def pairs(run: Run, other: Run) -> list[Pair]:
     """The parts of a run with their partners in another, most alike first."""
-    partner, cosine = part_metrics.matched(basis(run), basis(other))
-    found = [
+    partner, cosine = part_metrics.best_matches(basis(run), basis(other))
+    matched_pairs = [
         Pair(part, int(mate) if mate >= 0 else None, float(value))
         for part, (mate, value) in enumerate(zip(partner, cosine, strict=True))
     ]
-    return sorted(found, key=lambda pair: -pair.cosine)
+    return sorted(matched_pairs, key=lambda pair: -pair.cosine)
 
 
 def likeness(run: Run, other: Run) -> float:
@@ -177,7 +177,7 @@ def picture_of(values: Array, zoom: int = 6, top: float | None = None) -> Array:
     return shades.repeat(zoom, axis=0).repeat(zoom, axis=1)
 
 
-def explained(run: Run, row: int, strongest: int = 8) -> Explained:
+def explanation(run: Run, row: int, strongest: int = 8) -> Explanation:
     """One image as the run's parts explain it; all pictures share the brightness of what was
     seen.
     """
@@ -186,21 +186,21 @@ def explained(run: Run, row: int, strongest: int = 8) -> Explained:
     size = samples.image or (1, samples.shape.n_features)
     own = run.model.personal(one)
     norm = float(one.norms[0])
-    seen = (one.X.toarray() if is_sparse(one.X) else one.X)[0].astype(np.float64)
+    pixels = (one.X.toarray() if is_sparse(one.X) else one.X)[0].astype(np.float64)
     rebuilt = norm * (own.coefficients[0] @ basis(run))
-    aim = seen if one.clean is None else one.clean[0].astype(np.float64)
+    aim = pixels if one.clean is None else one.clean[0].astype(np.float64)
     top = max(float(aim.max()), 1e-300)
     order = np.argsort(-own.coefficients[0], kind="stable")[:strongest]
-    caught = (
+    outliers = (
         None
         if own.outliers is None
         else picture_of(norm * np.abs(own.outliers[0]).reshape(size), top=top)
     )
-    return Explained(
-        seen=picture_of(seen.reshape(size), top=top),
+    return Explanation(
+        original=picture_of(pixels.reshape(size), top=top),
         clean=None if one.clean is None else picture_of(aim.reshape(size), top=top),
-        explained=picture_of(rebuilt.reshape(size), top=top),
-        outliers=caught,
+        reconstruction=picture_of(rebuilt.reshape(size), top=top),
+        outliers=outliers,
         error=float(np.linalg.norm(aim - rebuilt) / max(float(np.linalg.norm(aim)), 1e-300)),
         strongest=tuple((int(part), float(own.coefficients[0][part])) for part in order),
     )

@@ -31,16 +31,16 @@ class Installation:
         """The first thing by which results may differ, in words; '' where there is none."""
         versions, others = {"dpmf": self.dpmf, **dict(self.libraries)}, dict(other.libraries)
         for name, version in versions.items():
-            wanted = others.get(name, "none") if name != "dpmf" else other.dpmf
-            if version != wanted:
-                return f"it has {name} {version}, and {wanted} is wanted"
+            expected = others.get(name, "none") if name != "dpmf" else other.dpmf
+            if version != expected:
+                return f"it has {name} {version}, and {expected} is wanted"
         if self.code != other.code:
             return f"its code of dpmf {self.dpmf} differs from the code that asks"
         return ""
 
 
 @functools.lru_cache(1)
-def installed() -> Installation:
+def current_installation() -> Installation:
     """Of this process."""
     libraries = tuple((name, importlib.metadata.version(name)) for name in LIBRARIES)
     code = _hash_of(sorted(PACKAGE.rglob("*.py")))
@@ -55,7 +55,7 @@ def source_of(algorithm: str) -> str:
 
 
 def _hash_of(files: Iterable[Path]) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in files:
-        found.update(f"{file.name}\0".encode() + file.read_bytes())
-    return found.hexdigest()
+        digest.update(f"{file.name}\0".encode() + file.read_bytes())
+    return digest.hexdigest()

@@ -48,17 +48,17 @@ def line_chart(lines: Mapping[str, Points], across: str, title: str, *, log: boo
         down = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (y - low) / max(high - low, 1e-12)
         return f"{right:.1f}", f"{down:.1f}"
 
-    drawn = []
+    elements = []
     for place, (name, line) in enumerate(lines.items()):
         tint = TINTS[place % len(TINTS)]
         points = [",".join(at(x, y)) for x, y in line]
         if len(points) == 1:
             points *= 2  # a line of no length, whose round ends are a dot
-        drawn.append(
+        elements.append(
             f'<polyline fill="none" stroke="{tint}" stroke-width="2.5" stroke-linecap="round"'
             f' points="{" ".join(points)}"/>'
         )
-        drawn.append(
+        elements.append(
             f'<text x="{EDGE + 8}" y="{18 + 15 * place}" fill="{tint}"'
             f' font-size="13">{text(name)}</text>'
         )
@@ -75,5 +75,5 @@ def line_chart(lines: Mapping[str, Points], across: str, title: str, *, log: boo
     )
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-        f' aria-label="{text(title)}">{axes}{"".join(drawn)}</svg>'
+        f' aria-label="{text(title)}">{axes}{"".join(elements)}</svg>'
     )

@@ -39,7 +39,7 @@ def write_lists(
     run: Run,
     file: Path,
     k: int = 10,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda count, total: None,
 ) -> int:
     """Every user's `k` best items that she has not rated, best first, from all her ratings: a row
     for each, with the predicted rating. Returns how many rows there are.
@@ -49,12 +49,12 @@ def write_lists(
     and to do. Raises BadInput where the run recommends nothing, on a k below 1, and where the
     file cannot be written.
     """
-    if not issubclass(algorithms.find(run.spec.algorithm).fitted, Recommender):
+    if not issubclass(algorithms.find(run.spec.algorithm).model_type, Recommender):
         raise BadInput(f"{run.title} recommends nothing: lists are of runs on ratings.")
     if k < 1:
         raise BadInput(f"A list has at least 1 item. Got {k}.")
     data = ratings_anywhere(run)
-    names, written, count = ItemNames.of(data), 0, 0
+    names, n_rows, count = ItemNames.of(data), 0, 0
     ids = np.array(names.ids, object)
     titles = np.array(names.titles or [None] * len(ids), object)
     aside = file.with_name(f".{file.name}.part")
@@ -63,7 +63,7 @@ def write_lists(
             for users, items, ratings in _lists(run, data, k):
                 table = _table(users, items, ratings, (ids, titles))
                 writer.write_table(table)
-                written += len(table)
+                n_rows += len(table)
                 count += len(users)
                 progress(count, data.n_users)
         aside.replace(file)
@@ -71,7 +71,7 @@ def write_lists(
         raise BadInput(f"{file} cannot be written ({error.strerror}).") from error
     finally:
         aside.unlink(missing_ok=True)
-    return written
+    return n_rows
 
 
 def _lists(
@@ -84,8 +84,8 @@ def _lists(
         for first in range(0, len(ids), each):
             users = rows[first : first + each]
             items = top_items(model, personal, own, users, k).astype(np.int64)
-            known = np.maximum(items, 0)
-            ratings = model.predict(personal, users.repeat(items.shape[1]), known.ravel())
+            valid_items = np.maximum(items, 0)
+            ratings = model.predict(personal, users.repeat(items.shape[1]), valid_items.ravel())
             yield ids[first : first + each], items, ratings.reshape(items.shape)
 
 

@@ -13,8 +13,8 @@ STATUS = Path("/proc/self/status")  # Linux
 def peak_mb() -> float:
     """Highest resident memory of this process so far, MB."""
     # ru_maxrss would count the process that this one was forked from
-    if STATUS.exists() and (found := re.search(r"VmHWM:\s+(\d+)", STATUS.read_text())):
-        return round(int(found.group(1)) / 1024, 1)
+    if STATUS.exists() and (match := re.search(r"VmHWM:\s+(\d+)", STATUS.read_text())):
+        return round(int(match.group(1)) / 1024, 1)
     try:
         import resource
     except ImportError:  # Windows

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Needed:
+class NeededEpsilon:
     """An epsilon that is good enough. low, high: the measured ones that it lies between; where it
     was measured itself, both are that one. is_first: whether nothing smaller was measured.
     """
@@ -27,7 +27,7 @@ def first_reaching(
     *,
     larger_is_better: bool = False,
     digits: int = 12,
-) -> Needed | None:
+) -> NeededEpsilon | None:
     """The smallest epsilon at which a line is as good as the target, log-linear between measured
     points; None where no point is, never extrapolated.
 
@@ -35,14 +35,14 @@ def first_reaching(
     printed; what reads as good is good.
     """
     sign = -1.0 if larger_is_better else 1.0
-    measured = sorted((epsilon, sign * value) for epsilon, value in line)
-    wanted = sign * target
-    for place, (epsilon, at) in enumerate(measured):
-        if round(at, digits) > round(wanted, digits):
+    points = sorted((epsilon, sign * value) for epsilon, value in line)
+    threshold = sign * target
+    for place, (epsilon, at) in enumerate(points):
+        if round(at, digits) > round(threshold, digits):
             continue
-        if place == 0 or at >= wanted:
-            return Needed(epsilon, epsilon, epsilon, is_first=place == 0)
-        before, was = measured[place - 1]
-        share = (was - wanted) / (was - at)
-        return Needed(before * math.exp(share * math.log(epsilon / before)), before, epsilon)
+        if place == 0 or at >= threshold:
+            return NeededEpsilon(epsilon, epsilon, epsilon, is_first=place == 0)
+        before, was = points[place - 1]
+        share = (was - threshold) / (was - at)
+        return NeededEpsilon(before * math.exp(share * math.log(epsilon / before)), before, epsilon)
     return None

@@ -51,14 +51,14 @@ class HeldOutErrors(Statistic):
         return (np.zeros(2),)
 
     def add(self, block: Block, totals: Totals, model: Recommender) -> None:
-        held: Ratings = block.tables["test"]
-        known = model.personal(block.tables["history"])
-        errors = held.values - model.predict(known, held.users, held.items)
-        counts = np.diff(held.by_user)
-        squares = np.bincount(held.users, errors.astype(np.float64) ** 2, held.n_users)
-        means = squares / np.maximum(counts, 1) / held.shape.half_range**2
-        clipped = on_grid(np.fmin(means, 1.0)[counts > 0], 1.0, block.n_units)
-        totals[0][:] += clipped.sum(), len(clipped)
+        ratings: Ratings = block.tables["test"]
+        personal = model.personal(block.tables["history"])
+        errors = ratings.values - model.predict(personal, ratings.users, ratings.items)
+        counts = np.diff(ratings.by_user)
+        squares = np.bincount(ratings.users, errors.astype(np.float64) ** 2, ratings.n_users)
+        means = squares / np.maximum(counts, 1) / ratings.shape.half_range**2
+        clipped_means = on_grid(np.fmin(means, 1.0)[counts > 0], 1.0, block.n_units)
+        totals[0][:] += clipped_means.sum(), len(clipped_means)
 
 
 def score_event(noise_multiplier: float) -> Event:
@@ -161,17 +161,22 @@ def event(run: Run, epsilon: float) -> Event:
 def charge(run: Run, epsilon: float) -> Charge:
     """What the release of its error enters in the account."""
     budget, promise = run.spec.budget, run.record.guarantee
-    made = Charge(
+    entry = Charge(
         f"error of {run.record.title}",
         normal_form(event(run, epsilon)),
         promise.status,
         promise.unit,
     )
     return (
-        made
+        entry
         if budget is None
         else Charge(
-            made.title, made.ledger, made.status, made.unit, budget.delta, Relation(budget.relation)
+            entry.title,
+            entry.ledger,
+            entry.status,
+            entry.unit,
+            budget.delta,
+            Relation(budget.relation),
         )
     )
 

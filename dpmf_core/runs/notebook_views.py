@@ -27,8 +27,8 @@ def summary_of(run: "Run") -> str:
     """One line: what was run on what, what it promises, its error where the data are public."""
     record = run.record.exported()
     error = record.metrics.get("rmse")
-    found = [f"{run.title} on {record.spec.data.id}", loss_of(record)]
-    return ", ".join([*found, f"RMSE {error:.4f}"] if error is not None else found)
+    parts = [f"{run.title} on {record.spec.data.id}", loss_of(record)]
+    return ", ".join([*parts, f"RMSE {error:.4f}"] if error is not None else parts)
 
 
 def loss_of(record: "PrivacyRecord") -> str:
@@ -45,8 +45,8 @@ def loss_of(record: "PrivacyRecord") -> str:
 def html_of_run(run: "Run") -> str:
     """What was run, its loss and promise, its figures, its ledger."""
     record = run.record.exported()
-    named = [(title_of(name), value) for name, value in record.metrics.items() if name in METRICS]
-    figures = table(["figure", ""], named) if named else f"<p>{text(RAW)}</p>"
+    rows = [(title_of(name), value) for name, value in record.metrics.items() if name in METRICS]
+    figures = table(["figure", ""], rows) if rows else f"<p>{text(RAW)}</p>"
     return f"<h4>{text(summary_of(run))}</h4>{figures}{html_of_privacy(record)}"
 
 
@@ -66,8 +66,8 @@ def html_of_privacy(record: "PrivacyRecord") -> str:
         parts.append(table(head, rows))
     if record.ledger and record.epsilon.exact is not None:
         titles = RULE_TITLES | {"exact": record.rule}
-        found = [(title, getattr(record.epsilon, rule)) for rule, title in titles.items()]
-        by_rule = [(title, "" if it is None else epsilon_text(it)) for title, it in found]
+        epsilons = [(title, getattr(record.epsilon, rule)) for rule, title in titles.items()]
+        by_rule = [(title, "" if it is None else epsilon_text(it)) for title, it in epsilons]
         parts.append(table(["ε by rule", ""], by_rule))
     return "".join(parts)
 
@@ -80,64 +80,66 @@ def chart_of_run(run: "Run", metric: str | None = None) -> Chart:
         raise BadInput(
             f"{run.title} has no figures by step to draw. {RAW if not run.record.public else ''}"
         )
-    chosen = metric or next((it for it in BY_STEP if it in names), names[0])
-    if chosen not in names:
-        raise BadInput(f"The figures by step are {', '.join(names)}. Got '{chosen}'.")
+    figure = metric or next((it for it in BY_STEP if it in names), names[0])
+    if figure not in names:
+        raise BadInput(f"The figures by step are {', '.join(names)}. Got '{figure}'.")
     line = [
         (float(point["step"] or 0), float(value))
         for point in curves
-        if (value := point.get(chosen)) is not None
+        if (value := point.get(figure)) is not None
     ]
-    title = f"{title_of(chosen)} by step"
-    return Chart(line_chart({f"{run.title}, {title_of(chosen)}": line}, "step", title), title)
+    title = f"{title_of(figure)} by step"
+    return Chart(line_chart({f"{run.title}, {title_of(figure)}": line}, "step", title), title)
 
 
 def chart_of_sweep(
-    frame: "pd.DataFrame", metric: str | None = None, varied: Collection[str] = ()
+    frame: "pd.DataFrame", metric: str | None = None, parameters: Collection[str] = ()
 ) -> Chart:
     """Medians of a figure against epsilon, a line for each method and point of the grid; what
     releases nothing is level, and what has no proof is left out. frame: a row for every run.
-    varied: the grid's parameters.
+    parameters: the grid's parameters.
 
     Raises BadInput where there is none to show.
     """
-    known = [name for name in frame.columns if name in METRICS or name in BY_EPSILON]
-    chosen = metric or next((name for name in BY_EPSILON if name in known), "")
-    if chosen not in known:
+    available = [name for name in frame.columns if name in METRICS or name in BY_EPSILON]
+    figure = metric or next((name for name in BY_EPSILON if name in available), "")
+    if figure not in available:
         raise BadInput(
-            f"The figures of this sweep are {', '.join(known) or 'none'}. Got '{chosen}'."
+            f"The figures of this sweep are {', '.join(available) or 'none'}. Got '{figure}'."
             " Of private data they can be released with noise: sweep(..., noisy_errors=0.5)."
         )
-    proved = frame[frame["epsilon"].isna() | frame["exact_epsilon"].notna()]
-    epsilons = proved["epsilon"].dropna()
+    proven_rows = frame[frame["epsilon"].isna() | frame["exact_epsilon"].notna()]
+    epsilons = proven_rows["epsilon"].dropna()
     if not len(epsilons):
         raise BadInput(
             "No run of this sweep has a proven epsilon, so there is nothing to draw against."
         )
     ends = (float(epsilons.min()), float(epsilons.max()))
     lines: dict[str, Points] = {}
-    keys = ["label", *(f"param.{name}" for name in varied if f"param.{name}" in frame)]
-    for key, rows in proved.groupby(keys, sort=False, dropna=False):
+    keys = ["label", *(f"param.{name}" for name in parameters if f"param.{name}" in frame)]
+    for key, rows in proven_rows.groupby(keys, sort=False, dropna=False):
         values = [f"{a.removeprefix('param.')} = {b}" for a, b in zip(keys, key, strict=True)][1:]
-        if points := _medians(rows, chosen, ends):
+        if points := _medians(rows, figure, ends):
             lines[", ".join([str(key[0]), *values])] = points
     if not lines:
-        raise BadInput(f"No run of this sweep has the figure '{chosen}'.")
-    title = f"{METRICS[chosen].title if chosen in METRICS else chosen} against ε"
+        raise BadInput(f"No run of this sweep has the figure '{figure}'.")
+    title = f"{METRICS[figure].title if figure in METRICS else figure} against ε"
     return Chart(line_chart(lines, "ε", title, log=True), title)
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
     """A row for every run; epsilon where it is proved. frame: as `chart_of_sweep`."""
-    shown = frame.assign(epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna()))
-    return f"<p>{text(title)}</p>{shown.to_html(index=False, na_rep='')}"
+    visible = frame.assign(epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna()))
+    return f"<p>{text(title)}</p>{visible.to_html(index=False, na_rep='')}"
 
 
 def _medians(rows: "pd.DataFrame", metric: str, ends: tuple[float, float]) -> Points:
     """Medians by epsilon, lowest first; at both ends where nothing is released."""
-    found = rows.dropna(subset=[metric])
-    level = found[found["epsilon"].isna()][metric]
+    valid_rows = rows.dropna(subset=[metric])
+    level = valid_rows[valid_rows["epsilon"].isna()][metric]
     if len(level):
         return [(end, float(level.median())) for end in dict.fromkeys(ends)]
-    at = sorted(set(found["epsilon"].tolist()))
-    return [(float(it), float(found[found["epsilon"] == it][metric].median())) for it in at]
+    at = sorted(set(valid_rows["epsilon"].tolist()))
+    return [
+        (float(it), float(valid_rows[valid_rows["epsilon"] == it][metric].median())) for it in at
+    ]

@@ -62,10 +62,10 @@ def code(text: str) -> Cell:
 
 def as_json(cells: Sequence[Cell]) -> str:
     """A notebook of these cells."""
-    numbered = [{**cell, "id": f"cell-{place}"} for place, cell in enumerate(cells)]
+    numbered_cells = [{**cell, "id": f"cell-{place}"} for place, cell in enumerate(cells)]
     return json.dumps(
         {
-            "cells": numbered,
+            "cells": numbered_cells,
             "metadata": {
                 "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
                 "language_info": {"name": "python"},

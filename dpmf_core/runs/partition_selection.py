@@ -156,16 +156,16 @@ def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
             f"An epsilon of {budget.epsilon:g} leaves nothing for releasing the shape at this"
             " delta. Raise epsilon or lower delta."
         )
-    left = budget.model_copy(
+    remaining_budget = budget.model_copy(
         update={
             "epsilon": budget.epsilon + math.log1p(-kinds * failure),
             "delta": budget.delta - kinds * failure,
         }
     )
-    replaced = budget.relation is Relation.REPLACE_ONE
+    is_replace_one = budget.relation is Relation.REPLACE_ONE
 
     def multiplier(share: float, factor: float) -> float:
-        return (factor if replaced else 1.0) / (left.mu * math.sqrt(share))
+        return (factor if is_replace_one else 1.0) / (remaining_budget.mu * math.sqrt(share))
 
     first = [UnitCount(failure).event(multiplier(UNITS_SHARE, 1.0))] if units else []
     second = [NameCounts(failure).event(multiplier(ITEMS_SHARE, math.sqrt(2)))] if items else []
@@ -177,7 +177,7 @@ def failure_probability(budget: Budget) -> float:
     return FAILURE_SHARE * budget.delta
 
 
-def released(
+def release_shape(
     data: AnyData,
     noise: Noise,
     failure_probability: float,
@@ -200,25 +200,25 @@ def released(
         else in_memory(data),
         noise,
     )
-    padded = _padded(curator, UnitCount(failure_probability), data.name) if units else None
+    n_units = _padded_count(curator, UnitCount(failure_probability), data.name) if units else None
     if not items:
-        return PublicShape(padded, slots)
-    kept = _passing(curator, NameCounts(failure_probability), data)
-    return PublicShape(padded, slots, tuple(int(j) for j in kept[:most]))
+        return PublicShape(n_units, slots)
+    kept_names = _passing(curator, NameCounts(failure_probability), data)
+    return PublicShape(n_units, slots, tuple(int(j) for j in kept_names[:most]))
 
 
 def _passing(curator: NoisyCurator, counts: NameCounts, data: AnyData) -> Ints:
-    kept, _ = curator.thresholded(counts, order_of_names(data))
-    if len(kept) < 2:
+    kept_names, _ = curator.names_over_threshold(counts, order_of_names(data))
+    if len(kept_names) < 2:
         what = "word" if isinstance(data, Samples) else "item"
         raise BadInput(
             f"Fewer than two {what}s of {data.name} are counted often enough to be named at this"
             f" epsilon and delta. Raise epsilon, or take the {what}s as public: item_choice=exact."
         )
-    return np.asarray(kept, np.int64)
+    return np.asarray(kept_names, np.int64)
 
 
-def _padded(curator: NoisyCurator, count: UnitCount, name: str) -> int:
+def _padded_count(curator: NoisyCurator, count: UnitCount, name: str) -> int:
     units = curator.padded_count(count)
     if units is None:
         raise BadInput(

@@ -31,7 +31,7 @@ COLUMNS_NAMED = 8  # of a table of items, on the card
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedRun:
     """What can be said of a run before it is made: its algorithm, its level, its plan, what it will
     cost.
 
@@ -48,21 +48,21 @@ class Prepared:
 
 def prepare(
     spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample"
-) -> Prepared:
+) -> PreparedRun:
     """The plan of a run from public facts alone; unit: what a sample is.
 
     Raises BadInput on parameters or a budget that do not fit, and on an algorithm that its ratings
     in parts do not suit.
     """
-    made = prepare_for_shape(spec, shape, assumptions, unit)
+    ready = prepare_for_shape(spec, shape, assumptions, unit)
     if isinstance(shape, Shape) and is_in_parts(spec.data.id):
-        algorithms.require_sums_alone(made.algorithm, spec.data.id, shape.bounds)
-    return made
+        algorithms.require_sums_alone(ready.algorithm, spec.data.id, shape.bounds)
+    return ready
 
 
 def prepare_for_shape(
     spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample"
-) -> Prepared:
+) -> PreparedRun:
     """As `prepare`, whatever the data are or whether there are any."""
     canonical = spec.canonical()
     if isinstance(shape, Shape) and algorithms.find(spec.algorithm).task == "samples":
@@ -74,29 +74,31 @@ def prepare_for_shape(
     if spec.data.row_count == "private" and getattr(shape, "n_people", None) is not None:
         raise BadInput(partition_selection.ROWS_OF_PEOPLE)
     level = 1.0
-    planned = algorithms.planned(
+    plan_at = algorithms.plan_by_level(
         algorithm, shape, canonical.budget.noise if canonical.budget else NoiseKind.CONTINUOUS
     )
     if canonical.budget is not None:
         exact = canonical.budget.calibration is Calibration.EXACT
         level = (
-            calibrate(lambda at: sequence(first, planned(at)), canonical.budget)
+            calibrate(lambda at: sequence(first, plan_at(at)), canonical.budget)
             if exact
             else algorithm.source_level(shape, canonical.budget)
         )
-    rest = planned(level)
+    rest = plan_at(level)
     if canonical.budget is None and normal_form(rest):
         raise BadInput(
             f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta."
         )
-    known = _released_facts(spec.data) if normal_form(first) else set()
-    guarantee = algorithm.guarantee_of_run(shape, level).given(
-        *(it for it in assumptions if it not in known), *spec.split.assumptions
+    released_facts = _released_facts(spec.data) if normal_form(first) else set()
+    guarantee = algorithm.guarantee_of_run(shape, level).assuming(
+        *(it for it in assumptions if it not in released_facts), *spec.split.assumptions
     )
     facts = (*guarantee.taken_as_public, *_item_facts(spec.data, shape))
-    guarantee = replace(guarantee, taken_as_public=tuple(it for it in facts if it not in known))
+    guarantee = replace(
+        guarantee, taken_as_public=tuple(it for it in facts if it not in released_facts)
+    )
     guarantee = guarantee.of(unit) if guarantee.unit == "sample" else guarantee
-    return Prepared(algorithm, level, sequence(first, rest), guarantee, first, rest)
+    return PreparedRun(algorithm, level, sequence(first, rest), guarantee, first, rest)
 
 
 def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
@@ -106,8 +108,8 @@ def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
     features = getattr(shape, "item_features", None)
     columns = () if features is None else features.columns
     more = f" and {len(columns) - COLUMNS_NAMED} more" if len(columns) > COLUMNS_NAMED else ""
-    said = f" ({', '.join(columns[:COLUMNS_NAMED])}{more})" if columns else ""
-    return (f"the items' {offered_item_features(spec.id) or f'features{said}'}",)
+    names = f" ({', '.join(columns[:COLUMNS_NAMED])}{more})" if columns else ""
+    return (f"the items' {offered_item_features(spec.id) or f'features{names}'}",)
 
 
 def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
@@ -162,7 +164,7 @@ def first_release(spec: RunSpec) -> Event:
     return _first(
         spec,
         canonical.budget,
-        algorithms.declared(canonical.algorithm, dict(canonical.parameters)).guarantee(),
+        algorithms.build_with_defaults(canonical.algorithm, dict(canonical.parameters)).guarantee(),
     )
 
 
@@ -181,15 +183,15 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
         kind.title,
         ledger,
         Status.PROVEN,
-        data.protected if isinstance(data, Samples) else "user",
+        data.privacy_unit if isinstance(data, Samples) else "user",
         budget.delta,
         budget.relation,
     )
 
 
-def charge_of(spec: RunSpec, ready: Prepared) -> Charge:
+def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
     """What a run enters in the account of private data, before it is made."""
-    made, budget = (
+    charge, budget = (
         Charge(
             ready.algorithm.title,
             normal_form(ready.plan),
@@ -198,13 +200,15 @@ def charge_of(spec: RunSpec, ready: Prepared) -> Charge:
         ),
         spec.canonical().budget,
     )
-    return made if budget is None else replace(made, delta=budget.delta, relation=budget.relation)
+    return (
+        charge if budget is None else replace(charge, delta=budget.delta, relation=budget.relation)
+    )
 
 
-def prepared_for(spec: RunSpec, data: AnyData) -> Prepared:
+def prepared_for(spec: RunSpec, data: AnyData) -> PreparedRun:
     """As `prepare`, for data that are open."""
-    unit = data.protected if isinstance(data, Samples) else "user"
-    made = prepare_for_shape(spec, data.shape, data.assumptions, unit)
+    unit = data.privacy_unit if isinstance(data, Samples) else "user"
+    ready = prepare_for_shape(spec, data.shape, data.assumptions, unit)
     if isinstance(data, PartitionedRatings):
-        algorithms.require_sums_alone(made.algorithm, data.name, data.bounds)
-    return made
+        algorithms.require_sums_alone(ready.algorithm, data.name, data.bounds)
+    return ready

@@ -60,7 +60,7 @@ class GuaranteeRecord(Part):
         """
         if self.status is Status.CONDITIONAL and not self.assumptions:
             return self.words
-        said = Guarantee(
+        words = Guarantee(
             self.status,
             self.unit,
             self.assumptions,
@@ -68,7 +68,7 @@ class GuaranteeRecord(Part):
             self.claim,
             self.reason,
         ).words
-        return said if said == self.words else self.words
+        return words if words == self.words else self.words
 
     @property
     def has_epsilon(self) -> bool:
@@ -115,20 +115,22 @@ class PrivacyRecord(Part):
     ledger: tuple[ReleaseRecord, ...] = ()
 
     @classmethod
-    def of(cls, spent: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> Self:
-        """spent: what was released; event: the plan, whose epsilons are computed."""
+    def of(cls, ledger: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> Self:
+        """ledger: what was released; event: the plan, whose epsilons are computed."""
         relation = budget.relation if budget else Relation.ADD_REMOVE
         delta = budget.delta if budget else None
         rows = every_epsilon(event, delta or 1e-9, relation)
-        shown = guarantee.has_epsilon
+        has_epsilon = guarantee.has_epsilon
         return cls(
-            epsilon=EpsilonRecord(**{row.rule: row.epsilon if shown else None for row in rows}),
+            epsilon=EpsilonRecord(
+                **{row.rule: row.epsilon if has_epsilon else None for row in rows}
+            ),
             rule=rule_of(event),
             delta=delta,
             relation="another-value" if guarantee.unit == VALUE else relation,
             calibration=budget.calibration if budget else None,
             guarantee=GuaranteeRecord.of(guarantee),
-            ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(spent)),
+            ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(ledger)),
         )
 
     def __repr__(self) -> str:

@@ -46,9 +46,13 @@ def reshaped(data: Data, shape: PublicShape) -> Data:
         return data
     if isinstance(data, Samples):
         return data.features(np.array(shape.kept))
-    kept = data.keeping(np.array(shape.kept))
+    ratings = data.keeping(np.array(shape.kept))
     # a title is some user's row, an id is what was counted
-    return kept if kept.public or kept.labels is None else replace(kept, titles=kept.labels)
+    return (
+        ratings
+        if ratings.public or ratings.labels is None
+        else replace(ratings, titles=ratings.labels)
+    )
 
 
 def slots(shape: PublicShape, count: int) -> Ints:
@@ -70,6 +74,7 @@ def _ratings_in_slots(ratings: Ratings, shape: PublicShape) -> Ratings:
         values=ratings.values[order],
         order=None if ratings.order is None else ratings.order[order],
         n_users=shape.units or ratings.n_users,
+        user_keys=None,  # draws are keyed by the drawn rows
     )
 
 
@@ -77,10 +82,10 @@ def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:
     """As `reshaped` does with all users, of those of one part; each row that nobody fills goes
     with some user of the `count`, so that one part has it.
     """
-    taken, free = _rows_for(shape, count)
+    user_rows, free = _rows_for(shape, count)
     shares = np.arange(-(-len(free) // count)) * count
     spare = (part.ids[:, None] + shares).ravel()
-    rows = np.concatenate([taken[part.ids], free[spare[spare < len(free)]]])
+    rows = np.concatenate([user_rows[part.ids], free[spare[spare < len(free)]]])
     by_row = np.argsort(rows)
     place = np.empty(len(rows), np.int32)
     place[by_row] = np.arange(len(rows))
@@ -94,6 +99,7 @@ def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:
         values=part.rows.values[order],
         order=None if times is None else times[order],
         n_users=len(rows),
+        user_keys=None,
     )
     return Part(rows[by_row], ratings)
 
@@ -101,10 +107,10 @@ def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:
 @functools.lru_cache(1)
 def _rows_for(shape: PublicShape, count: int) -> tuple[Ints, Ints]:
     """The row of each of `count` users, and the rows that nobody fills."""
-    taken = slots(shape, count)
+    user_rows = slots(shape, count)
     is_free = np.ones(shape.units or count, bool)
-    is_free[taken] = False
-    return taken, np.flatnonzero(is_free)
+    is_free[user_rows] = False
+    return user_rows, np.flatnonzero(is_free)
 
 
 def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
@@ -125,7 +131,7 @@ def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
         )
 
     texts, titles = samples.texts, samples.titles
-    padded = replace(
+    padded_samples = replace(
         samples,
         X=longer(samples.X),
         clean=None if samples.clean is None else longer(samples.clean),
@@ -138,4 +144,4 @@ def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
             )
         ),
     )
-    return padded.rows(row)
+    return padded_samples.rows(row)

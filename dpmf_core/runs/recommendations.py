@@ -63,7 +63,7 @@ def _require_user(user: int, n_users: int) -> None:
         raise BadInput(f"There is no user {user}. Users are numbered from 0 to {n_users - 1:,}.")
 
 
-def liked(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
+def top_rated(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     """What a user rated highest among the ratings that train.
 
     Hers to see, private to everyone else.
@@ -71,10 +71,14 @@ def liked(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     Raises BadInput on an unknown user.
     """
     own = _own(run, user)
-    rated = own.ratings
-    best = np.argsort(-rated.values, kind="stable")[:k]
+    own_ratings = own.ratings
+    best = np.argsort(-own_ratings.values, kind="stable")[:k]
     return tuple(
-        Suggestion(int(rated.items[at]), own.title(int(rated.items[at])), float(rated.values[at]))
+        Suggestion(
+            int(own_ratings.items[at]),
+            own.title(int(own_ratings.items[at])),
+            float(own_ratings.values[at]),
+        )
         for at in best
     )
 
@@ -85,13 +89,17 @@ def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     Raises BadInput on an unknown user.
     """
     own, model = _own(run, user), run.model
-    rated = own.ratings
-    personal = model.personal(rated)
+    own_ratings = own.ratings
+    personal = model.personal(own_ratings)
     items = (
-        top_items(model, personal, rated, np.array([own.row]), min(k, rated.n_items - len(rated)))[
-            0
-        ]
-        if len(rated) < rated.n_items
+        top_items(
+            model,
+            personal,
+            own_ratings,
+            np.array([own.row]),
+            min(k, own_ratings.n_items - len(own_ratings)),
+        )[0]
+        if len(own_ratings) < own_ratings.n_items
         else np.array([], int)
     )
     ratings = model.predict(personal, np.full(len(items), own.row), items)

@@ -73,12 +73,12 @@ class RunRecord(PrivacyRecord):
 
     @model_serializer(mode="wrap")
     def _without_absent_parts(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        dumped: dict[str, Any] = dump(self)
+        fields: dict[str, Any] = dump(self)
         if self.released_shape is None:
-            dumped.pop("released_shape", None)
+            fields.pop("released_shape", None)
         if not self.from_file:
-            dumped.pop("from_file", None)
-        return dumped
+            fields.pop("from_file", None)
+        return fields
 
     @property
     def full_title(self) -> str:
@@ -101,13 +101,15 @@ class RunRecord(PrivacyRecord):
         """
         if self.public:
             return self
-        held = {name: type(self).model_fields[name].get_default() for name in self._unexported}
+        defaults = {
+            name: type(self).model_fields[name].get_default() for name in self._private_fields
+        }
         data = self.spec.data.model_copy(update={"id": file_of(self.spec.data.id)})
         spec = self.spec.model_copy(update={"data": data})
-        return self.model_copy(update={**held, "spec": spec})
+        return self.model_copy(update={**defaults, "spec": spec})
 
     @property
-    def _unexported(self) -> tuple[str, ...]:
+    def _private_fields(self) -> tuple[str, ...]:
         """model: where nothing is proven, a mean without noise, say."""
         if self.public:
             return ()
@@ -115,8 +117,8 @@ class RunRecord(PrivacyRecord):
 
     def export(self) -> dict[str, Any]:
         """`exported` as JSON has it."""
-        dumped = self.exported().to_dict()
-        return {name: value for name, value in dumped.items() if name not in self._unexported}
+        fields = self.exported().to_dict()
+        return {name: value for name, value in fields.items() if name not in self._private_fields}
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ class Run:
     def model(self) -> Any:
         """The fitted shared side (`Recommender` or `Parts`), from which a unit finds its own."""
         kind = algorithms.find(self.spec.algorithm)
-        return kind.fitted(**self.record.model, **self.arrays)
+        return kind.model_type(**self.record.model, **self.arrays)
 
     @property
     def name(self) -> str:
@@ -202,8 +204,8 @@ class Provenance(TypedDict):
 
 def provenance() -> Provenance:
     """Of what is made now. No key of a cache depends on it."""
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"created": created, "versions": dict(_versions())}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"created": now, "versions": dict(_versions())}
 
 
 @functools.lru_cache(1)

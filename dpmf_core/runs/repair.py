@@ -7,22 +7,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder, made
+from dpmf_core.paths import create_folder, data_folder
 from dpmf_core.runs.run_folder import INDEX
 from dpmf_core.runs.store import Store
 
 
-def repaired(folder: Path | None = None) -> list[str]:
+def repair_store(folder: Path | None = None) -> list[str]:
     """What was done, in sentences; nothing where the store was whole.
 
     No other process may have the store open: one that does would go on with the old index.
     Raises BadInput where the folder cannot be read or written.
     """
     folder = folder if folder is not None else data_folder() / "runs"
-    done = [] if _sound(folder / INDEX) else [_index_aside(folder)]
+    sentences = [] if _sound(folder / INDEX) else [_index_aside(folder)]
     store = Store(folder)
     try:
-        return done + store.repair()
+        return sentences + store.repair()
     finally:
         store.close()
 
@@ -48,7 +48,7 @@ def _index_aside(folder: Path) -> str:
     now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = folder / "aside"
     try:
-        made(aside)
+        create_folder(aside)
         for ending in ("-wal", "-shm", ""):  # the index last: a cut repair begins again
             path = folder / f"{INDEX}{ending}"
             if path.exists():

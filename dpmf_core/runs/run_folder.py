@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import made
+from dpmf_core.paths import create_folder
 from dpmf_core.runs import artefacts
 from dpmf_core.runs.artefacts import ENDING, NAME, Label, Unreadable
 
@@ -52,19 +52,19 @@ class RunFolder:
         self._artefacts, self._aside = folder / "artefacts", folder / "aside"
         self._lock = threading.RLock()
         try:
-            made(self._artefacts)
-            self._db = _connected(folder / INDEX)
+            create_folder(self._artefacts)
+            self._db = _connect(folder / INDEX)
         except (OSError, sqlite3.Error) as error:
-            raise self._closed(error) from error
+            raise self._cannot_open(error) from error
         try:
             self._prepare()
         except BaseException as error:
             self._db.close()
             if isinstance(error, OSError | sqlite3.Error):
-                raise self._closed(error) from error
+                raise self._cannot_open(error) from error
             raise
 
-    def _closed(self, error: Exception) -> BadInput:
+    def _cannot_open(self, error: Exception) -> BadInput:
         return BadInput(
             f"The run store in {self.folder} cannot be opened ({error}). "
             f"Where its index is damaged, {REPAIR} builds it again from the runs' files. "
@@ -79,22 +79,22 @@ class RunFolder:
 
     def _prepare(self) -> None:
         with self._writing() as db:
-            found = db.execute("PRAGMA user_version").fetchone()[0]
-            if found > SCHEMA:
+            layout = db.execute("PRAGMA user_version").fetchone()[0]
+            if layout > SCHEMA:
                 raise BadInput(
                     f"The run store in {self.folder} was written by a newer version "
-                    f"(layout {found}; this one knows {SCHEMA}). "
+                    f"(layout {layout}; this one knows {SCHEMA}). "
                     "Update dpmf, or set DPMF_DATA to another folder."
                 )
             for table in TABLES:
                 db.execute(table)
-            if not found:
+            if not layout:
                 db.execute(f"PRAGMA user_version = {SCHEMA}")
             for path in self._artefacts.glob("*.part"):
                 with contextlib.suppress(OSError):  # it harms nobody, and goes the next time
                     path.unlink()  # whoever writes one holds the write lock: it is nobody's
-        if 0 < found < SCHEMA:
-            while self._moved_one(found):
+        if 0 < layout < SCHEMA:
+            while self._moved_one(layout):
                 pass
         self._purge()
         self._adopt()
@@ -144,7 +144,7 @@ class RunFolder:
             artefacts.index_row(content)  # raises where the record is not whole
         except (FileNotFoundError, ValueError, TypeError) as error:
             name = artefacts.name_of(key.encode())[:16]
-            artefacts.write(made(self._aside) / f"{name}.record.json", record.encode())
+            artefacts.write(create_folder(self._aside) / f"{name}.record.json", record.encode())
             with contextlib.suppress(Unreadable):
                 self._set_aside(self._path(artefact))
             log.warning(
@@ -172,34 +172,32 @@ class RunFolder:
 
         The index was lost, or a process was killed between a file and its row.
         """
-        taken = sum(self._adopted(path) for path in self._strangers())
-        if taken:
+        count = sum(self._adopt_file(path) for path in self._strangers())
+        if count:
             log.warning(
                 "Stored runs that the index of %s had lost: %d. It has them again.",
                 self.folder,
-                taken,
+                count,
             )
 
     def _strangers(self) -> list[Path]:
         with self._lock:
-            found = self._db.execute(
-                "SELECT artefact FROM stored UNION SELECT artefact FROM doomed"
-            )
-            known = {f"{artefact}{ENDING}" for (artefact,) in found}
+            rows = self._db.execute("SELECT artefact FROM stored UNION SELECT artefact FROM doomed")
+            known_names = {f"{artefact}{ENDING}" for (artefact,) in rows}
         paths = sorted(self._artefacts.iterdir())
-        return [path for path in paths if path.name not in known and path.suffix != ".part"]
+        return [path for path in paths if path.name not in known_names and path.suffix != ".part"]
 
-    def _adopted(self, path: Path) -> bool:
+    def _adopt_file(self, path: Path) -> bool:
         """Whether a file that the index did not know is a run that it lacked.
 
         What is no run is moved aside. Raises OSError where it cannot be read for now.
         """
         with self._writing() as db:
-            known = (
+            query = (
                 "SELECT 1 FROM stored WHERE artefact = ?1 UNION SELECT 1 FROM doomed WHERE artefact"
                 " = ?1"
             )
-            if db.execute(known, (path.stem,)).fetchone() or not path.exists():
+            if db.execute(query, (path.stem,)).fetchone() or not path.exists():
                 return False  # another process was faster
             try:
                 content = artefacts.read(path)
@@ -217,14 +215,14 @@ class RunFolder:
         """Whether the index lacked this run; of two files with one key the one that was written
         later stays.
         """
-        found = db.execute("SELECT artefact FROM stored WHERE key = ?", row[:1]).fetchone()
-        if found is not None and self._changed(found[0]) >= self._changed(row[3]):
+        stored_row = db.execute("SELECT artefact FROM stored WHERE key = ?", row[:1]).fetchone()
+        if stored_row is not None and self._change_time(stored_row[0]) >= self._change_time(row[3]):
             db.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (row[3],))
             return False
         self._enter(db, row)
-        return found is None
+        return stored_row is None
 
-    def _changed(self, artefact: str) -> str:
+    def _change_time(self, artefact: str) -> str:
         """When a file was written, as its label says; '' of one that cannot be read."""
         try:
             return artefacts.unpack(artefacts.read(self._path(artefact))).label.changed
@@ -234,7 +232,7 @@ class RunFolder:
     def _set_aside(self, path: Path) -> None:
         """Move a file to where nothing reads or deletes it."""
         if path.exists():
-            path.replace(made(self._aside) / path.name)
+            path.replace(create_folder(self._aside) / path.name)
             artefacts.flush_folder(self._aside)
 
     def aside(self) -> list[Path]:
@@ -303,7 +301,7 @@ class RunFolder:
         )
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
     # a text that is none must not hide the others
     db.text_factory = lambda text: text.decode("utf-8", "replace")

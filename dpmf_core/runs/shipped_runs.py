@@ -21,15 +21,15 @@ from dpmf_core.runs.specification import RunSpec
 
 FILE = Path(__file__).parent / "shipped_runs.json.gz"
 Summary = dict[str, Any]  # of a run, as `artefacts.summarise` has it
-Shown = dict[str, Any]  # what a first view shows of a run's arrays
+ViewData = dict[str, Any]  # what a first view shows of a run's arrays
 
 
 @dataclass(frozen=True)
-class Shipped:
-    """A run that comes with the package. shown: by what it is; empty where no view needs it."""
+class ShippedRun:
+    """A run that comes with the package. view_data: by what it is; empty where no view needs it."""
 
     record: RunRecord
-    shown: Shown
+    view_data: ViewData
 
 
 def identity(spec: RunSpec) -> str:
@@ -46,42 +46,42 @@ def record(spec: RunSpec) -> RunRecord | None:
 
 def summaries(specs: Sequence[RunSpec]) -> list[Summary | None]:
     """The summary of each of these runs, None where it does not come with the package."""
-    found = (record(spec) for spec in specs)
-    return [None if it is None else summarise(it) for it in found]
+    records = (record(spec) for spec in specs)
+    return [None if it is None else summarise(it) for it in records]
 
 
-def shown(spec: RunSpec, what: str) -> Any:
+def view_data(spec: RunSpec, what: str) -> Any:
     """What a first view shows of a run's arrays; None where that does not come with the package."""
-    held = _read().get(identity(spec))
-    return None if held is None else held.get("shown", {}).get(what)
+    entry = _read().get(identity(spec))
+    return None if entry is None else entry.get("shown", {}).get(what)
 
 
-def everything() -> dict[str, Shipped]:
+def everything() -> dict[str, ShippedRun]:
     """All that comes with the package, by the identity of its runs."""
     return {
-        name: Shipped(RunRecord.model_validate(held["record"]), held.get("shown", {}))
-        for name, held in _read().items()
+        name: ShippedRun(RunRecord.model_validate(entry["record"]), entry.get("shown", {}))
+        for name, entry in _read().items()
     }
 
 
-def write(found: Mapping[str, Shipped]) -> None:
+def write(runs: Mapping[str, ShippedRun]) -> None:
     """Replace what comes with the package: by identity, the same bytes for the same runs."""
-    held = {
-        name: {"record": it.record.to_dict()} | ({"shown": it.shown} if it.shown else {})
-        for name, it in sorted(found.items())
+    entries = {
+        name: {"record": it.record.to_dict()} | ({"shown": it.view_data} if it.view_data else {})
+        for name, it in sorted(runs.items())
     }
-    FILE.write_bytes(gzip.compress(to_json(held).encode(), mtime=0))
+    FILE.write_bytes(gzip.compress(to_json(entries).encode(), mtime=0))
     _read.cache_clear()
     _record.cache_clear()
 
 
 @functools.lru_cache(1000)
 def _record(name: str) -> RunRecord | None:
-    held = _read().get(name)
-    return None if held is None else RunRecord.model_validate({**held["record"], "cached": True})
+    entry = _read().get(name)
+    return None if entry is None else RunRecord.model_validate({**entry["record"], "cached": True})
 
 
 @functools.cache
 def _read() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads(gzip.decompress(FILE.read_bytes()))
-    return found
+    entries: dict[str, dict[str, Any]] = json.loads(gzip.decompress(FILE.read_bytes()))
+    return entries

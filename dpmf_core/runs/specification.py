@@ -53,18 +53,18 @@ class DataSpec(Preparation):
     )
 
     @model_serializer(mode="wrap")
-    def _said(self, whole: Any) -> dict[str, Any]:
+    def _serialise(self, whole: Any) -> dict[str, Any]:
         """What was left as it is of samples' preparation and of releases is not said: a ratings
         run is the same run whatever samples know.
         """
-        said: dict[str, Any] = whole(self)
+        fields: dict[str, Any] = whole(self)
         unsaid = {
             name: type(self).model_fields[name].default
             for name in (*Preparation.model_fields, "item_features", "item_choice", "row_count")
         }
         return {
             name: value
-            for name, value in said.items()
+            for name, value in fields.items()
             if name not in unsaid or value != unsaid[name]
         }
 
@@ -83,9 +83,13 @@ class DataSpec(Preparation):
 
     def set_for(self, kind: str) -> list[str]:
         """The fields that were changed and are for `kind` ("ratings" or "samples") alone."""
-        chosen = self.model_dump(exclude_defaults=True, exclude={"id", "item_choice", "row_count"})
+        changed_fields = self.model_dump(
+            exclude_defaults=True, exclude={"id", "item_choice", "row_count"}
+        )
         return [
-            name for name in chosen if (name in Preparation.model_fields) == (kind == "samples")
+            name
+            for name in changed_fields
+            if (name in Preparation.model_fields) == (kind == "samples")
         ]
 
 
@@ -107,12 +111,12 @@ class RunSpec(BaseModel):
     )
 
     @model_serializer(mode="wrap")
-    def _said(self, whole: Any) -> dict[str, Any]:
+    def _serialise(self, whole: Any) -> dict[str, Any]:
         """The usual number of points is not said: it was not always the same."""
-        said: dict[str, Any] = whole(self)
+        fields: dict[str, Any] = whole(self)
         if self.curve_points == type(self).model_fields["curve_points"].default:
-            said.pop("curve_points", None)  # defaults may have been left out already
-        return said
+            fields.pop("curve_points", None)  # defaults may have been left out already
+        return fields
 
     @classmethod
     def parse(cls, **parts: Any) -> "RunSpec":
@@ -121,10 +125,10 @@ class RunSpec(BaseModel):
         Raises BadInput with the first thing that is wrong.
         """
         try:
-            made = cls(**parts)
+            spec = cls(**parts)
         except ValidationError as error:
-            raise _explained(error, parts) from None
-        return made.model_copy(update={"data": made.data.suited_to(made.algorithm)})
+            raise bad_input(error, parts) from None
+        return spec.model_copy(update={"data": spec.data.suited_to(spec.algorithm)})
 
     def on(self, algorithm: str, **changed: Any) -> "RunSpec":
         """The same run by another algorithm, which may know the same item features."""
@@ -138,7 +142,7 @@ class RunSpec(BaseModel):
         return self if private else self.model_copy(update={"budget": None})
 
 
-def _explained(error: ValidationError, parts: dict[str, Any]) -> BadInput:
+def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:
     where = error.errors()[0]["loc"]
     models: dict[str, type[BaseModel]] = {"data": DataSpec, "budget": Budget, "split": SplitSpec}
     model = models.get(str(where[0]), RunSpec)
@@ -153,14 +157,14 @@ def _explained(error: ValidationError, parts: dict[str, Any]) -> BadInput:
     )
 
 
-class Fingerprinted(Protocol):
+class HasFingerprint(Protocol):
     """Data, or what is known of them."""
 
     @property
     def fingerprint(self) -> str: ...
 
 
-def run_key(spec: RunSpec, data: Fingerprinted) -> str:
+def run_key(spec: RunSpec, data: HasFingerprint) -> str:
     """The one key of every cache: canonical specification, data fingerprint, algorithm version."""
     canonical = spec.canonical()
     parts = [

@@ -3,7 +3,7 @@ asked for.
 """
 
 from collections.abc import Iterable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.privacy import accounts
@@ -11,17 +11,6 @@ from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import data_access, planning
 from dpmf_core.runs.specification import DataSpec, RunSpec
-
-
-@runtime_checkable
-class Charging(Protocol):
-    """Work on private data that is no single run, and says itself what it enters."""
-
-    @property
-    def data(self) -> DataSpec: ...
-
-    @property
-    def charge(self) -> Charge: ...
 
 
 def account_of(data_id: str) -> Account | None:
@@ -34,20 +23,20 @@ def account_of(data_id: str) -> Account | None:
     )
 
 
-def charge_of(asked: Any) -> Charge:
+def charge_of(work: Any) -> Charge:
     """What a run (`RunSpec`) or other work on private data would enter, whole. Raises BadInput."""
-    if isinstance(asked, RunSpec):
+    if isinstance(work, RunSpec):
         return planning.charge_of(
-            asked, planning.prepared_for(asked, data_access.open_anywhere(asked.data))
+            work, planning.prepared_for(work, data_access.open_anywhere(work.data))
         )
-    found: Charge = asked.charge
-    return found
+    charge: Charge = work.charge
+    return charge
 
 
-def charges_of(asked: Iterable[Any]) -> list[Charge]:
+def charges_of(works: Iterable[Any]) -> list[Charge]:
     """As `charge_of`, each piece of work once."""
     distinct = {
         it.canonical().model_dump_json() if isinstance(it, RunSpec) else it.model_dump_json(): it
-        for it in asked
+        for it in works
     }
     return [charge_of(it) for it in distinct.values()]

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import data_folder, usable
 from dpmf_core.runs import artefacts
-from dpmf_core.runs.artefacts import SUMMARY, Kept, Label, Unreadable, summarise, to_json
+from dpmf_core.runs.artefacts import SUMMARY, Label, StoredRun, Unreadable, summarise, to_json
 from dpmf_core.runs.run_folder import REPAIR, SCHEMA, RunFolder
 
 if TYPE_CHECKING:
     from dpmf_core.runs.record import Run, RunRecord
 
-__all__ = ["SCHEMA", "Damaged", "Store", "summarise", "to_json"]
+__all__ = ["SCHEMA", "DamagedRun", "Store", "summarise", "to_json"]
 
 NOTE, TAGS = 2000, 200  # characters
 
 
-class Damaged(BadInput):
+class DamagedRun(BadInput):
     """A stored run is not what was written, for a reason."""
 
     def __init__(self, key: str, reason: str) -> None:
@@ -53,25 +53,25 @@ class Store(RunFolder):
 
         Raises Damaged when its bytes have changed.
         """
-        kept = self.kept(key)
-        return kept.run if kept else None
+        stored_run = self.stored_run(key)
+        return stored_run.run if stored_run else None
 
-    def kept(self, key: str) -> Kept | None:
+    def stored_run(self, key: str) -> StoredRun | None:
         """As `get`, with the run's label."""
         for last in (False, False, True):  # one that is replaced while it is read is read again
-            found = self._all("SELECT artefact FROM stored WHERE key = ?", key)
-            if not found:
+            rows = self._all("SELECT artefact FROM stored WHERE key = ?", key)
+            if not rows:
                 return None
             try:
-                kept = artefacts.unpack(artefacts.read(self._path(found[0][0])))
+                stored_run = artefacts.unpack(artefacts.read(self._path(rows[0][0])))
             except (OSError, Unreadable) as error:
                 if isinstance(error, FileNotFoundError) and not last:
                     continue
                 missing = isinstance(error, FileNotFoundError)
-                raise Damaged(key, "its file is missing" if missing else str(error)) from error
-            if kept.run.key != key:
-                raise Damaged(key, f"its file is that of another run, {kept.run.key}")
-            return kept
+                raise DamagedRun(key, "its file is missing" if missing else str(error)) from error
+            if stored_run.run.key != key:
+                raise DamagedRun(key, f"its file is that of another run, {stored_run.run.key}")
+            return stored_run
         raise AssertionError("the last attempt returns or raises")
 
     def has(self, key: str) -> bool:
@@ -86,14 +86,16 @@ class Store(RunFolder):
 
         Raises Damaged.
         """
-        found = self._all("SELECT artefact FROM stored WHERE key = ?", key)
-        if not found:
+        rows = self._all("SELECT artefact FROM stored WHERE key = ?", key)
+        if not rows:
             return None
         try:
-            return artefacts.record_of(self._path(found[0][0]))
+            return artefacts.record_of(self._path(rows[0][0]))
         except (OSError, Unreadable):
-            kept = self.kept(key)  # says what is wrong, or finds what has just been replaced
-            return kept.run.record if kept else None
+            stored_run = self.stored_run(
+                key
+            )  # says what is wrong, or finds what has just been replaced
+            return stored_run.run.record if stored_run else None
 
     def rows(self) -> list[dict[str, Any]]:
         """A line for every run, newest first: its summary, when it was made, note, tags, owner,
@@ -101,13 +103,13 @@ class Store(RunFolder):
 
         A run that cannot be described is left out; `check` names it.
         """
-        found = self._all(
+        index_rows = self._all(
             "SELECT key, summary, created, note, tags, owner, pinned FROM stored ORDER BY created"
             " DESC, rowid DESC"
         )
         lines = [
             (self._summary(key, text), created, note, tags, owner, pinned)
-            for key, text, created, note, tags, owner, pinned in found
+            for key, text, created, note, tags, owner, pinned in index_rows
         ]
         return [
             {
@@ -126,23 +128,24 @@ class Store(RunFolder):
         """The summary of each of these runs that is stored and can be described, by key; read
         from the index alone, at once.
         """
-        wanted = json.dumps(list(keys))
-        found = self._all(
-            "SELECT key, summary FROM stored WHERE key IN (SELECT value FROM json_each(?))", wanted
+        keys_json = json.dumps(list(keys))
+        rows = self._all(
+            "SELECT key, summary FROM stored WHERE key IN (SELECT value FROM json_each(?))",
+            keys_json,
         )
-        described = {key: self._summary(key, text) for key, text in found}
-        return {key: summary for key, summary in described.items() if summary is not None}
+        by_key = {key: self._summary(key, text) for key, text in rows}
+        return {key: summary for key, summary in by_key.items() if summary is not None}
 
     def epsilons(self, dataset: str, algorithm: str) -> list[float]:
         """The nominal epsilons, ascending, of the runs of an algorithm on a data set."""
-        found = self._all(
+        rows = self._all(
             "SELECT DISTINCT json_extract(summary, '$.nominal_epsilon') FROM stored WHERE"
             " json_valid(summary) AND json_extract(summary, '$.dataset') = ? AND"
             " json_extract(summary, '$.algorithm') = ?",
             dataset,
             algorithm,
         )
-        return sorted(float(epsilon) for (epsilon,) in found if epsilon is not None)
+        return sorted(float(epsilon) for (epsilon,) in rows if epsilon is not None)
 
     def count(self) -> int:
         """Of all runs, those too that cannot be read."""
@@ -153,10 +156,10 @@ class Store(RunFolder):
 
         Raises BadInput when there is none of that key.
         """
-        found = self._all("SELECT owner FROM stored WHERE key = ?", key)
-        if not found:
+        rows = self._all("SELECT owner FROM stored WHERE key = ?", key)
+        if not rows:
             raise _unknown(key)
-        return str(found[0][0])
+        return str(rows[0][0])
 
     def _summary(self, key: str, text: Any) -> dict[str, Any] | None:
         """As the index has it, else from the run's file; None where neither can be read."""
@@ -164,9 +167,9 @@ class Store(RunFolder):
             summary = json.loads(text)
             if isinstance(summary, dict) and summary.keys() >= SUMMARY and summary["key"] == key:
                 return summary
-        with contextlib.suppress(Damaged):
-            kept = self.kept(key)
-            return summarise(kept.run.record) if kept else None
+        with contextlib.suppress(DamagedRun):
+            stored_run = self.stored_run(key)
+            return summarise(stored_run.run.record) if stored_run else None
         return None
 
     def sizes(self) -> dict[str, int]:
@@ -188,23 +191,23 @@ class Store(RunFolder):
         now = _now()
         with self._writing() as db:
             select = "SELECT note, tags, owner, pinned FROM stored WHERE key = ?"
-            found = db.execute(select, (run.key,)).fetchone()
-            note, tags, owner, pinned = found or ("", "", owner, 0)
+            row = db.execute(select, (run.key,)).fetchone()
+            note, tags, owner, pinned = row or ("", "", owner, 0)
             label = Label(now, note, tags, owner, bool(pinned), changed=now)
             self._insert(db, artefacts.pack(run, label))
-        if found:
+        if row:
             self._tidy()
 
-    def take(self, kept: Kept) -> bool:
+    def take(self, stored_run: StoredRun) -> bool:
         """Keep a run with its label unless it is here, whole; whether it was not.
 
         Raises OSError, sqlite3.Error.
         """
         with self._writing() as db:
-            with contextlib.suppress(Damaged):  # which is replaced
-                if self.kept(kept.run.key) is not None:
+            with contextlib.suppress(DamagedRun):  # which is replaced
+                if self.stored_run(stored_run.run.key) is not None:
                     return False
-            self._insert(db, artefacts.pack(kept.run, kept.label))
+            self._insert(db, artefacts.pack(stored_run.run, stored_run.label))
         return True
 
     def annotate(self, key: str, note: str, tags: str) -> None:
@@ -226,11 +229,11 @@ class Store(RunFolder):
 
     def _relabel(self, key: str, **changes: Any) -> None:
         with self._changing() as db:
-            kept = self.kept(key)
-            if kept is None:
+            stored_run = self.stored_run(key)
+            if stored_run is None:
                 raise _unknown(key)
-            label = replace(kept.label, changed=_now(), **changes)
-            self._insert(db, artefacts.pack(kept.run, label))
+            label = replace(stored_run.label, changed=_now(), **changes)
+            self._insert(db, artefacts.pack(stored_run.run, label))
         self._tidy()
 
     def delete(self, key: str) -> None:
@@ -279,11 +282,11 @@ class Store(RunFolder):
         problems = [f"The index is damaged: {line}." for (line,) in lines if line != "ok"]
         for key, summary in self._all("SELECT key, summary FROM stored"):
             try:
-                kept = self.kept(key)
-            except Damaged as error:
+                stored_run = self.stored_run(key)
+            except DamagedRun as error:
                 problems.append(str(error))
             else:
-                if kept is not None and summary != _described(kept):
+                if stored_run is not None and summary != _description(stored_run):
                     problems.append(
                         f"The index describes the stored run {key} wrongly. {REPAIR} describes it"
                         " again."
@@ -295,25 +298,25 @@ class Store(RunFolder):
 
         Returns what was done, in sentences. Raises BadInput where the disk refuses.
         """
-        done = []
+        sentences = []
         for key in self.run_keys():
             with self._changing() as db:
-                done += self._repaired(db, key)
-        return done
+                sentences += self._repair_run(db, key)
+        return sentences
 
-    def _repaired(self, db: sqlite3.Connection, key: str) -> list[str]:
+    def _repair_run(self, db: sqlite3.Connection, key: str) -> list[str]:
         select = "SELECT artefact, summary FROM stored WHERE key = ?"
-        found = db.execute(select, (key,)).fetchone()
+        row = db.execute(select, (key,)).fetchone()
         try:
-            kept = self.kept(key)
-        except Damaged as error:
-            return [self._given_up(db, key, found[0], error)]
-        if kept is None or found[1] == _described(kept):
+            stored_run = self.stored_run(key)
+        except DamagedRun as error:
+            return [self._given_up(db, key, row[0], error)]
+        if stored_run is None or row[1] == _description(stored_run):
             return []
-        db.execute("UPDATE stored SET summary = ? WHERE key = ?", (_described(kept), key))
+        db.execute("UPDATE stored SET summary = ? WHERE key = ?", (_description(stored_run), key))
         return [f"The stored run {key} is described again, from its file."]
 
-    def _given_up(self, db: sqlite3.Connection, key: str, artefact: Any, error: Damaged) -> str:
+    def _given_up(self, db: sqlite3.Connection, key: str, artefact: Any, error: DamagedRun) -> str:
         cause = error.__cause__
         if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
             return f"The stored run {key} cannot be read for now ({cause}); it was left as it is."
@@ -330,8 +333,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat()
 
 
-def _described(kept: Kept) -> str:
-    return to_json(summarise(kept.run.record))
+def _description(stored_run: StoredRun) -> str:
+    return to_json(summarise(stored_run.run.record))
 
 
 def _unknown(key: str) -> BadInput:

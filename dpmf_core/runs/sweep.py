@@ -23,7 +23,7 @@ from dpmf_core.runs.needed_epsilon import first_reaching
 from dpmf_core.runs.noisy_errors import NONE
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, file_of
 
 MOST_RUNS = 5_000
 
@@ -47,9 +47,9 @@ class Method(BaseModel):
     @property
     def name(self) -> str:
         """The label, or the title and how the parameters differ."""
-        given = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        parameters = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
         rule = "the source's noise" if self.calibration is Calibration.SOURCE else ""
-        return self.label or ", ".join(part for part in (self.kind.title, given, rule) if part)
+        return self.label or ", ".join(part for part in (self.kind.title, parameters, rule) if part)
 
     @property
     def is_private(self) -> bool:
@@ -92,21 +92,29 @@ class Sweep(BaseModel):
     noise: NoiseKind = NoiseKind.CONTINUOUS
     grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
 
+    @classmethod
+    def parse(cls, **parts: Any) -> "Sweep":
+        """A checked sweep. Raises BadInput with the first thing that is wrong."""
+        try:
+            return cls(**parts)
+        except ValidationError as error:
+            raise bad_input(error, parts) from None
+
     def points(self) -> list[Point]:
         """Every distinct run once, seeds slowest so that workers keep their split.
 
         What releases nothing is run once a seed. Raises BadInput.
         """
-        self._sized()
-        found: dict[tuple[str, str], Point] = {}
+        self._check_size()
+        distinct: dict[tuple[str, str], Point] = {}
         for seed in self.seeds:
             for method in self.methods:
                 for place in self._places(method):
                     for point in self._over(method, place, seed):
-                        found.setdefault((point.label, point.key), point)
-        return list(found.values())
+                        distinct.setdefault((point.label, point.key), point)
+        return list(distinct.values())
 
-    def _sized(self) -> None:
+    def _check_size(self) -> None:
         """Raises BadInput on too many runs, or on a grid that none of the methods has."""
         count = len(self.seeds) * sum(self._runs_of(method) for method in self.methods)
         if count > MOST_RUNS:
@@ -117,12 +125,14 @@ class Sweep(BaseModel):
         from dpmf_core.serving import limits  # a single run has none
 
         limits.at_most("largest_sweep", count, "runs of a sweep")
-        known = sorted({name for method in self.methods for name in method.kind.model_fields})
-        if unknown := [name for name in self.grid if name not in known]:
+        parameter_names = sorted(
+            {name for method in self.methods for name in method.kind.model_fields}
+        )
+        if unknown := [name for name in self.grid if name not in parameter_names]:
             raise BadInput(
                 "None of these algorithms has a parameter"
-                f" '{unknown[0]}'.{closest(unknown[0], known)} They have:"
-                f" {', '.join(known) or 'none'}."
+                f" '{unknown[0]}'.{closest(unknown[0], parameter_names)} They have:"
+                f" {', '.join(parameter_names) or 'none'}."
             )
 
     def _runs_of(self, method: Method) -> int:
@@ -186,16 +196,16 @@ class Sweep(BaseModel):
         return points
 
 
-def typed(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[str, Any]:
+def typed_parameters(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters in their own types, so that `rank=4` here and 4 elsewhere are the same run.
 
     Raises BadInput on one that does not fit.
     """
     try:
-        checked = kind(**texts)
+        algorithm = kind(**texts)
     except ValidationError as error:
         raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
-    return {name: getattr(checked, name) for name in texts}
+    return {name: getattr(algorithm, name) for name in texts}
 
 
 def typed_grid(
@@ -209,7 +219,9 @@ def typed_grid(
     for name, values in texts.items():
         owners = [method.kind for method in methods if name in method.kind.model_fields]
         out[name] = (
-            tuple(dict.fromkeys(typed(owners[0], {name: value})[name] for value in values))
+            tuple(
+                dict.fromkeys(typed_parameters(owners[0], {name: value})[name] for value in values)
+            )
             if owners
             else tuple(values)
         )
@@ -253,7 +265,7 @@ def row(
 
 def rows(
     points: Iterable[Point],
-    finished: Mapping[str, Run],
+    finished_runs: Mapping[str, Run],
     noisy: Mapping[str, float] | None = None,
     noisy_epsilon: float | None = None,
 ) -> list[dict[str, Any]]:
@@ -263,12 +275,12 @@ def rows(
     return [
         row(
             point,
-            made.record,
-            noisy_errors.words(made, noisy_epsilon, point.key in (noisy or {})),
+            run.record,
+            noisy_errors.words(run, noisy_epsilon, point.key in (noisy or {})),
             (noisy or {}).get(point.key),
         )
         for point in points
-        if (made := finished.get(point.key))
+        if (run := finished_runs.get(point.key))
     ]
 
 
@@ -295,7 +307,9 @@ class Summary:
         return max(self.draws)
 
 
-def summaries(points: Iterable[Point], finished: Mapping[str, Run], metric: str) -> list[Summary]:
+def summaries(
+    points: Iterable[Point], finished_runs: Mapping[str, Run], metric: str
+) -> list[Summary]:
     """Draws of a metric by label, epsilon and grid point, in the sweep's order; runs that lack
     the metric are left out.
     """
@@ -303,14 +317,18 @@ def summaries(points: Iterable[Point], finished: Mapping[str, Run], metric: str)
         tuple[str, float | None, tuple[tuple[str, Value], ...]], list[tuple[str, float]]
     ] = {}
     for point in points:
-        value = finished[point.key].record.metrics.get(metric) if point.key in finished else None
+        value = (
+            finished_runs[point.key].record.metrics.get(metric)
+            if point.key in finished_runs
+            else None
+        )
         if value is not None:
             groups.setdefault((point.label, point.epsilon, tuple(point.grid.items())), []).append(
                 (point.spec.algorithm, float(value))
             )
     return [
-        Summary(label, found[0][0], epsilon, dict(place), tuple(value for _, value in found))
-        for (label, epsilon, place), found in groups.items()
+        Summary(label, draws[0][0], epsilon, dict(place), tuple(value for _, value in draws))
+        for (label, epsilon, place), draws in groups.items()
     ]
 
 
@@ -322,6 +340,6 @@ def reaches(
 
     digits: decimals at which medians and the value are printed; what reads as good is good.
     """
-    measured = [(point.epsilon, point.median) for point in line if point.epsilon is not None]
-    found = first_reaching(measured, value, larger_is_better=larger_is_better, digits=digits)
-    return None if found is None else found.epsilon
+    points = [(point.epsilon, point.median) for point in line if point.epsilon is not None]
+    result = first_reaching(points, value, larger_is_better=larger_is_better, digits=digits)
+    return None if result is None else result.epsilon

@@ -5,6 +5,7 @@ A session has a place of its own, drawn by the server, and one small file, repla
 several servers may share the folder.
 """
 
+import contextlib
 import json
 import re
 import secrets
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from dpmf_core.errors import BadInput
 from dpmf_core.language import phrase
-from dpmf_core.paths import data_folder, made, workplace
+from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.serving.settings import settings
 
 SEAT = re.compile(r"[A-Za-z0-9_-]{16}")
@@ -42,7 +43,7 @@ def record(class_id: str, seat: str, answers: Mapping[str, str]) -> None:
     """Keep what one session has reached and answered. Raises BadInput where the class is full."""
     file = _file(class_id, seat)
     if not file.exists():
-        made(_folder())
+        create_folder(_folder())
         _make_room(class_id)
     short = {step[:40]: text[:LONGEST] for step, text in list(answers.items())[:MOST_ANSWERS]}
     aside = workplace() / f"{class_id}.{seat}"
@@ -58,7 +59,7 @@ def answers_of(class_id: str, seat: str) -> Answers | None:
     return _read(file) if file.is_file() else None
 
 
-def gathered(class_id: str) -> list[Answers]:
+def class_answers(class_id: str) -> list[Answers]:
     """One for each session of a class, in an order that says nothing of who came when."""
     if not CLASS.fullmatch(class_id):
         return []
@@ -72,10 +73,14 @@ def count() -> int:
 
 def _read(file: Path) -> Answers:
     try:
-        found = json.loads(file.read_text("utf-8"))
+        answers = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(step): str(text) for step, text in found.items()} if isinstance(found, dict) else {}
+    return (
+        {str(step): str(text) for step, text in answers.items()}
+        if isinstance(answers, dict)
+        else {}
+    )
 
 
 def _make_room(class_id: str) -> None:
@@ -84,8 +89,9 @@ def _make_room(class_id: str) -> None:
     seats = 0
     for file in _folder().glob("*.json"):
         name = file.name.split(".")[0]
-        seats += name == class_id
-        newest[name] = max(newest.get(name, 0.0), file.stat().st_mtime)
+        with contextlib.suppress(FileNotFoundError):  # another server has just removed it
+            newest[name] = max(newest.get(name, 0.0), file.stat().st_mtime)
+            seats += name == class_id
     if seats >= MOST_SEATS:
         raise BadInput(
             phrase(

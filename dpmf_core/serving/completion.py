@@ -23,15 +23,15 @@ PURPOSE = "completion"
 
 @dataclass(frozen=True)
 class Completion:
-    """what: which lesson or sequence, by its mark. right, asked: predictions. drawn: of this code
+    """what: which lesson or sequence, by its mark. right, asked: predictions. nonce: of this code
     alone.
     """
 
     what: bytes
     day: date
     right: int
-    asked: int
-    drawn: bytes
+    n_questions: int
+    nonce: bytes
 
 
 def mark(what: str) -> bytes:
@@ -39,10 +39,10 @@ def mark(what: str) -> bytes:
     return hashlib.sha256(what.encode()).digest()[:4]
 
 
-def code(what: str, right: int, asked: int) -> str:
+def code(what: str, right: int, n_questions: int) -> str:
     """The code of whoever has finished this now, in groups of letters."""
     day = (datetime.now(UTC).date() - FIRST_DAY).days
-    message = LAYOUT.pack(VERSION, mark(what), day, right, asked, secrets.token_bytes(3))
+    message = LAYOUT.pack(VERSION, mark(what), day, right, n_questions, secrets.token_bytes(3))
     whole = message + signing.signature(PURPOSE, message, SIGNATURE)
     letters = base64.b32encode(whole).decode().rstrip("=")
     return "-".join(letters[at : at + GROUP] for at in range(0, len(letters), GROUP))
@@ -56,11 +56,11 @@ def read(text: str) -> Completion:
     try:
         whole = base64.b32decode(letters + "=" * (-len(letters) % 8))
     except (binascii.Error, ValueError):
-        raise signing.Forged from None
+        raise signing.ForgedToken from None
     message, signature = whole[:-SIGNATURE], whole[-SIGNATURE:]
     if len(message) != LAYOUT.size or not hmac.compare_digest(
         signature, signing.signature(PURPOSE, message, SIGNATURE)
     ):
-        raise signing.Forged
-    _, what, day, right, asked, drawn = LAYOUT.unpack(message)
-    return Completion(what, FIRST_DAY + timedelta(day), right, asked, drawn)
+        raise signing.ForgedToken
+    _, what, day, right, n_questions, nonce = LAYOUT.unpack(message)
+    return Completion(what, FIRST_DAY + timedelta(day), right, n_questions, nonce)

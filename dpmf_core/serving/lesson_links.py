@@ -85,7 +85,7 @@ class LessonLink(BaseModel):
     @classmethod
     def parse(cls, **parts: object) -> "LessonLink":
         """Raises BadInput with the first thing that is wrong."""
-        return _parsed(cls, parts)
+        return _parse(cls, parts)
 
 
 class LessonSequence(BaseModel):
@@ -106,10 +106,10 @@ class LessonSequence(BaseModel):
     @classmethod
     def parse(cls, **parts: object) -> "LessonSequence":
         """Raises BadInput with the first thing that is wrong."""
-        return _parsed(cls, parts)
+        return _parse(cls, parts)
 
 
-def _parsed(kind: type[Kind], parts: Mapping[str, object]) -> Kind:
+def _parse(kind: type[Kind], parts: Mapping[str, object]) -> Kind:
     try:
         return kind.model_validate(parts)
     except ValidationError as error:
@@ -119,27 +119,27 @@ def _parsed(kind: type[Kind], parts: Mapping[str, object]) -> Kind:
         ) from None
 
 
-def signed(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
+def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
     """The link of a sequence, for its class or (purpose TEACHER) for whoever teaches it.
 
     Raises BadInput where it would be too long for an address.
     """
     parts: dict[str, Any] = sequence.model_dump(mode="json", exclude_defaults=True)
-    token = signing.signed(purpose, parts | {"id": sequence.id})
+    token = signing.sign(purpose, parts | {"id": sequence.id})
     if len(token) > signing.LONGEST // 4:
         raise BadInput(phrase("The lesson link would be too long for a browser. Take fewer pages."))
     return token
 
 
-def opened(token: str, purpose: str = PURPOSE) -> LessonSequence:
+def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
     """The sequence of a link. Raises BadInput where this server did not make it, or not for this
     purpose.
     """
     if "." not in token and purpose == PURPOSE:
-        return _stored(token)
+        return _stored_sequence(token)
     try:
         return LessonSequence.model_validate(signing.content(purpose, token))
-    except signing.Forged:
+    except signing.ForgedToken:
         raise BadInput(UNKNOWN) from None
     except ValidationError:
         raise _of_another_version() from None
@@ -149,7 +149,7 @@ def _folder() -> Path:
     return data_folder() / "lessons"
 
 
-def _stored(ident: str) -> LessonSequence:
+def _stored_sequence(ident: str) -> LessonSequence:
     """A link that an earlier version kept under this name."""
     file = _folder() / f"{ident}.json"
     if not IDENT.fullmatch(ident) or not file.is_file():

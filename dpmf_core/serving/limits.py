@@ -12,11 +12,11 @@ from dpmf_core.serving.settings import WHOSE, settings
 
 
 @runtime_checkable
-class Sized(Protocol):
+class HasSize(Protocol):
     """Work of a size that a setting bounds."""
 
     limit: ClassVar[str]  # the setting's name
-    counted: ClassVar[str]  # what is counted, in the plural
+    size_words: ClassVar[str]  # what is counted, in the plural
 
     @property
     def size(self) -> float: ...
@@ -30,28 +30,28 @@ def check(work: Any, own: bool) -> None:
     data = getattr(work, "data", None)
     if data is not None and not own:
         data_set(data.id)
-    if isinstance(work, Sized):
-        at_most(work.limit, work.size, work.counted)
+    if isinstance(work, HasSize):
+        at_most(work.limit, work.size, work.size_words)
 
 
 def data_set(data_id: str) -> None:
     """Raises BadInput where nothing may be computed on a data set of the catalogue."""
-    allowed = settings().data_sets
-    known = data_id.partition("?")[0]  # of a simulated set in a declared shape
-    if allowed is not None and not {data_id, known} & set(allowed) and not asker().operator:
+    data_sets = settings().data_sets
+    base_id = data_id.partition("?")[0]  # of a simulated set in a declared shape
+    if data_sets is not None and not {data_id, base_id} & set(data_sets) and not asker().operator:
         raise BadInput(
             f"Nothing is computed on '{data_id}' on this server. {WHOSE} Choose one of"
-            f" {', '.join(allowed)}, or bring a file of your own."
+            f" {', '.join(data_sets)}, or bring a file of your own."
         )
 
 
 def allowed_here(data_id: str) -> bool:
     """Whether the list of data sets on a page may hold one of the catalogue."""
-    allowed = settings().data_sets
-    return allowed is None or data_id in allowed or asker().operator
+    data_sets = settings().data_sets
+    return data_sets is None or data_id in data_sets or asker().operator
 
 
-def at_most(name: str, size: float, counted: str) -> None:
+def at_most(name: str, size: float, unit: str) -> None:
     """Raises BadInput where a size exceeds the setting of this name."""
     most: int | None = getattr(settings(), name)
     if most is not None and size > most and not asker().operator:
@@ -60,7 +60,7 @@ def at_most(name: str, size: float, counted: str) -> None:
                 "At most {most:,} {counted} at a time on this server; got {size:,.6g}. Whoever runs"
                 " this server set that. Ask for fewer, or ask the operator.",
                 most=most,
-                counted=counted,
+                counted=unit,
                 size=size,
             )
         )

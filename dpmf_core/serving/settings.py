@@ -45,6 +45,7 @@ def _names(value: Any) -> Any:
 
 
 Limit = Annotated[int | None, BeforeValidator(_limit)]
+Megabytes = Annotated[int, Field(ge=100)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
 NamesOrAll = Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_names)]
 
@@ -135,12 +136,11 @@ class Settings(BaseSettings):
     seconds_per_run: Limit = Field(
         1_800, ge=1, description="seconds after which one run that a page asked for is stopped"
     )
-    memory_per_run: Limit = Field(
-        None,
-        ge=100,
+    memory_per_run: Annotated[Megabytes | Literal["half"] | None, BeforeValidator(_limit)] = Field(
+        "half",
         description=(
-            "megabytes of one worker, above which its run is stopped; half of the memory where none"
-            " is set"
+            "megabytes of one worker, above which its run is stopped; half: of the memory that this"
+            " server may use"
         ),
     )
     confirm_seconds: int = Field(
@@ -163,8 +163,8 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _from_profile(cls, values: dict[str, Any]) -> dict[str, Any]:
-        chosen = values.get("profile", "local")
-        return PROFILES.get(str(chosen), {}) | values
+        profile = values.get("profile", "local")
+        return PROFILES.get(str(profile), {}) | values
 
     @classmethod
     def settings_customise_sources(
@@ -181,8 +181,8 @@ class Settings(BaseSettings):
 
 def file() -> Path:
     """The settings file, whether there is one or not."""
-    named = os.environ.get(NAMES_FILE)
-    return Path(named).expanduser() if named else data_folder() / FILE
+    name = os.environ.get(NAMES_FILE)
+    return Path(name).expanduser() if name else data_folder() / FILE
 
 
 def read() -> Settings:
@@ -210,7 +210,7 @@ def _in_file(path: Path) -> dict[str, Any]:
                 f" {NAMES_FILE}."
             )
         return {}
-    _guarded(path)
+    _require_own_file(path)
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -220,15 +220,15 @@ def _in_file(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def _guarded(path: Path) -> None:
+def _require_own_file(path: Path) -> None:
     """Raises BadInput where another account of this machine could have written the file.
 
     Systems without POSIX accounts are not asked.
     """
     if not hasattr(os, "geteuid"):
         return
-    found = path.stat()
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & stat.S_IWOTH:
+    status = path.stat()
+    if status.st_uid not in (0, os.geteuid()) or status.st_mode & stat.S_IWOTH:
         raise BadInput(
             f"The settings file {path} can be changed by others on this machine. Make it yours,"
             " with chmod o-w, and start again."
@@ -238,9 +238,9 @@ def _guarded(path: Path) -> None:
 def _sentence(problem: ErrorDetails) -> str:
     name = str(problem["loc"][0]) if problem["loc"] else "value"
     if problem["type"] == "extra_forbidden":
-        known = tuple(Settings.model_fields)
+        names = tuple(Settings.model_fields)
         return (
-            f"{file()}: there is no setting '{name}'.{closest(name, known)} `python -m dpmf_core"
+            f"{file()}: there is no setting '{name}'.{closest(name, names)} `python -m dpmf_core"
             " settings` lists all."
         )
     source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(file())
@@ -255,7 +255,7 @@ def _printed(value: Any) -> Any:
     return "set" if isinstance(value, SecretStr) else value
 
 
-def listed() -> list[dict[str, Any]]:
+def setting_rows() -> list[dict[str, Any]]:
     """Every setting: name, value, where the value comes from, what it means."""
     now, path = read(), file()
     in_file, rows = _in_file(path), []

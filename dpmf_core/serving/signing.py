@@ -16,7 +16,7 @@ from typing import Any
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
 from dpmf_core.language import phrase
-from dpmf_core.paths import data_folder, made, workplace
+from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.serving.settings import settings
 
 FILE = "lesson_key"
@@ -27,7 +27,7 @@ WARNING = phrase(
 )
 
 
-class Forged(ValueError):
+class ForgedToken(ValueError):
     """A token or a code that this server did not sign, or not for this purpose."""
 
 
@@ -37,14 +37,14 @@ def key_is_lasting() -> bool:
 
 
 def _key() -> str:
-    chosen = settings().lesson_key
-    return chosen.get_secret_value() if chosen is not None else _key_in(data_folder())
+    key = settings().lesson_key
+    return key.get_secret_value() if key is not None else _key_in(data_folder())
 
 
 @functools.lru_cache(8)
 def _key_in(folder: Path) -> str:
     """The key of a data folder, drawn by whichever process comes first."""
-    file = made(folder) / FILE
+    file = create_folder(folder) / FILE
     if not file.is_file():
         logging.getLogger(__name__).warning(WARNING)
         aside = workplace() / secrets.token_urlsafe(9)
@@ -66,7 +66,7 @@ def _serializer(purpose: str) -> URLSafeSerializer:
     return URLSafeSerializer(_key(), f"dpmf.{purpose}", signer_kwargs=_options())
 
 
-def signed(purpose: str, content: Any) -> str:
+def sign(purpose: str, content: Any) -> str:
     """JSON content as a token for an address, with its signature for this purpose."""
     token = _serializer(purpose).dumps(content)
     return token if isinstance(token, str) else token.decode()
@@ -75,11 +75,11 @@ def signed(purpose: str, content: Any) -> str:
 def content(purpose: str, token: str) -> Any:
     """What a token says. Raises Forged where this server did not sign it for this purpose."""
     if len(token) > LONGEST or not token.isascii():
-        raise Forged
+        raise ForgedToken
     try:
         return _serializer(purpose).loads(token)
     except BadData:
-        raise Forged from None
+        raise ForgedToken from None
 
 
 def signature(purpose: str, message: bytes, size: int) -> bytes:

@@ -47,7 +47,7 @@ def two_answers(epsilon: float, delta: float = 1e-5, your_rating: float = HIGH) 
 
 
 @dataclass(frozen=True)
-class Clipped:
+class ClippingError:
     """Error of a noisy sum of rows clipped at `norm`, a root mean square over items: of cutting
     off, of noise, of both.
     """
@@ -59,19 +59,21 @@ class Clipped:
     people_cut: float
 
 
-def clipped(
+def clipping_errors(
     ratings: Ratings, norms: tuple[float, ...], epsilon: float, delta: float = 1e-5
-) -> list[Clipped]:
+) -> list[ClippingError]:
     """The sum over users of their ratings less mid-range, one number an item, released once."""
     x = ratings.values.astype(np.float64) - ratings.shape.mid_range
     lengths = np.sqrt(np.bincount(ratings.users, x**2, ratings.n_users))
     multiplier = 1 / gaussian_mu(epsilon, delta)
     out = []
     for C in norms:
-        kept = np.minimum(1.0, C / np.maximum(lengths, 1e-12))
-        lost = np.bincount(ratings.items, (1 - kept[ratings.users]) * x, ratings.n_items)
-        cut, noise = float(np.sqrt(np.mean(lost**2))), multiplier * C
-        out.append(Clipped(C, cut, noise, math.hypot(cut, noise), float((lengths > C).mean())))
+        factors = np.minimum(1.0, C / np.maximum(lengths, 1e-12))
+        cut_part = np.bincount(ratings.items, (1 - factors[ratings.users]) * x, ratings.n_items)
+        cut, noise = float(np.sqrt(np.mean(cut_part**2))), multiplier * C
+        out.append(
+            ClippingError(C, cut, noise, math.hypot(cut, noise), float((lengths > C).mean()))
+        )
     return out
 
 
@@ -104,11 +106,13 @@ def beliefs(epsilon: float) -> list[tuple[float, float]]:
 def best_attacks(epsilon: float, delta: float = 1e-5) -> list[tuple[float, float]]:
     """(false positives, lowest false negatives) of any attack on one Gaussian release."""
     alarms = [step / 50 for step in range(51)]
-    missed = false_negatives(Gaussian(1 / gaussian_mu(epsilon, delta)), alarms)
-    return list(zip(alarms, map(float, missed), strict=True))
+    misses = false_negatives(Gaussian(1 / gaussian_mu(epsilon, delta)), alarms)
+    return list(zip(alarms, map(float, misses), strict=True))
 
 
-def grouped(each: float, sizes: Sequence[int], delta: float = 1e-5) -> list[tuple[int, float]]:
+def group_epsilons(
+    each: float, sizes: Sequence[int], delta: float = 1e-5
+) -> list[tuple[int, float]]:
     """(rows, epsilon) of a person with so many rows in data whose release has epsilon `each`
     for one row.
     """

@@ -274,7 +274,7 @@ _TERMS = (
 TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 
 
-def found(text: str, say: Callable[[str], str] = str) -> tuple[Term, ...]:
+def matching_terms(text: str, say: Callable[[str], str] = str) -> tuple[Term, ...]:
     """The terms whose name or words hold the text, the nearest first; all where it is empty.
 
     say: what names and words are in the language that is looked in; English names are found too.
@@ -295,30 +295,30 @@ def nearness(text: str, names: Sequence[str], words: str) -> int | None:
     """How near something is to what is looked for: 0 by its name, 1 by a word of that, 2 by one
     of its words, 3 by a part of one; None not at all.
     """
-    wanted = text.strip().lower()
-    whole = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
-    called, said = " ".join(names).lower(), words.lower()
-    if not wanted or wanted in (name.lower() for name in names):
+    query = text.strip().lower()
+    whole = re.compile(rf"(?<!\w){re.escape(query)}(?!\w)")
+    name_text, word_text = " ".join(names).lower(), words.lower()
+    if not query or query in (name.lower() for name in names):
         return 0
     return (
         1
-        if whole.search(called)
+        if whole.search(name_text)
         else 2
-        if whole.search(said)
+        if whole.search(word_text)
         else 3
-        if wanted in f"{called} {said}"
+        if query in f"{name_text} {word_text}"
         else None
     )
 
 
-_SAID = {
-    said.lower(): term.name
+_NAMES = {
+    word.lower(): term.name
     for term in _TERMS
-    for said in (term.name, *term.also)
+    for word in (term.name, *term.also)
     if term.name not in ("epsilon", "RMSE", "rank", "twin", "canary")
 }
-_WORD = "|".join(re.escape(said) for said in sorted(_SAID, key=len, reverse=True))
-_LINKED = re.compile(
+_WORD = "|".join(re.escape(word) for word in sorted(_NAMES, key=len, reverse=True))
+_MENTION = re.compile(
     rf"(\[[^\]]*\]\([^)]*\)|`[^`]*`|\$[^$]*\$)|(?<![\w-])({_WORD})(?![\w-])", re.IGNORECASE
 )
 
@@ -328,13 +328,13 @@ def linked(text: str) -> str:
 
     Links, code and formulas stay as they are.
     """
-    seen: set[str] = set()
+    linked_names: set[str] = set()
 
-    def one(found: re.Match[str]) -> str:
-        name = _SAID.get((found[2] or "").lower())
-        if name is None or name in seen:
-            return found[0]
-        seen.add(name)
-        return f"[{found[2]}](glossary?term={quote(name)})"
+    def one(match: re.Match[str]) -> str:
+        name = _NAMES.get((match[2] or "").lower())
+        if name is None or name in linked_names:
+            return match[0]
+        linked_names.add(name)
+        return f"[{match[2]}](glossary?term={quote(name)})"
 
-    return _LINKED.sub(one, text)
+    return _MENTION.sub(one, text)

@@ -24,7 +24,7 @@ TITLE = phrase("What privacy costs: a course")
 LINES = 5  # to write on
 
 
-def written(lessons: Sequence[Lesson], language: str, solved: bool = False) -> str:
+def handout_page(lessons: Sequence[Lesson], language: str, solved: bool = False) -> str:
     """The handout in a language; solved: with the answers."""
 
     def say(text: str, **values: Any) -> str:

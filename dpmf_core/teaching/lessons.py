@@ -7,7 +7,7 @@ from dpmf_core.teaching.course import Lesson
 
 LESSONS: dict[str, Lesson] = by_id(
     (
-        people.FOUND,
+        people.LINKAGE,
         people.NEIGHBOURS,
         noise.RESPONSE,
         noise.LOCAL,

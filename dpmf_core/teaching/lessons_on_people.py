@@ -4,7 +4,7 @@ once.
 
 from dpmf_core.teaching.course import Lesson, Part
 
-FOUND = Lesson(
+LINKAGE = Lesson(
     "found",
     "You are found",
     "A table without names is not a table without people. Whoever knows a little about you can find"

@@ -11,28 +11,28 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-VIEWERS, FILMS, DAYS, SEEN = 2_000, 300, 730, 40
+VIEWERS, FILMS, DAYS, FILMS_SEEN = 2_000, 300, 730, 40
 TARGETS = 400  # viewers who write on the other site
 NEVER = -10_000  # the day of a film that was not seen
 NAMES = ("Ada", "Bela", "Cem", "Dana", "Emil", "Finn", "Gita", "Hugo", "Ines", "Jan")
 
 
 @dataclass(frozen=True)
-class Found:
+class LinkedRow:
     """One person of the other site and the row that she was found in.
 
-    known: (film, day) that she wrote about. row: its number. rest: how many films of hers became
-    known with it.
+    known_films: (film, day) that she wrote about. row: its number. rest: how many films of hers
+    became known with it.
     """
 
     name: str
-    known: tuple[tuple[int, int], ...]
+    known_films: tuple[tuple[int, int], ...]
     row: int
     rest: int
 
 
 @functools.cache
-def published(seed: int = 0) -> npt.NDArray[np.int32]:
+def published_days(seed: int = 0) -> npt.NDArray[np.int32]:
     """(VIEWERS, FILMS): the day on which a viewer saw a film; far below 0 where she never did.
 
     Films differ in popularity as 1 / (rank + 10).
@@ -41,24 +41,24 @@ def published(seed: int = 0) -> npt.NDArray[np.int32]:
     popularity = 1 / (np.arange(FILMS) + 10.0)
     days = np.full((VIEWERS, FILMS), NEVER, np.int32)
     for row in days:
-        seen = rng.choice(FILMS, SEEN, replace=False, p=popularity / popularity.sum())
-        row[seen] = rng.integers(0, DAYS, SEEN)
+        films = rng.choice(FILMS, FILMS_SEEN, replace=False, p=popularity / popularity.sum())
+        row[films] = rng.integers(0, DAYS, FILMS_SEEN)
     return days
 
 
 @functools.cache
-def written(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int32]:
+def reviews_of_targets(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int32]:
     """(TARGETS, most, 2): films that the first viewers wrote about, and the day as they say it, at
     most `off` days off.
     """
     rng = np.random.default_rng(seed)
-    days = published()
-    said = np.empty((TARGETS, most, 2), np.int32)
+    days = published_days()
+    reviews = np.empty((TARGETS, most, 2), np.int32)
     for target in range(TARGETS):
         films = rng.choice(np.flatnonzero(days[target] != NEVER), most, replace=False)
-        said[target, :, 0] = films
-        said[target, :, 1] = days[target, films] + rng.integers(-off, off + 1, most)
-    return said
+        reviews[target, :, 0] = films
+        reviews[target, :, 1] = days[target, films] + rng.integers(-off, off + 1, most)
+    return reviews
 
 
 @functools.cache
@@ -66,13 +66,13 @@ def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
     """(TARGETS, most): how many published rows agree with the first 1, 2, ... things that a person
     wrote; off: days by which a date may be wrong, None where only the films are known.
     """
-    days, said = published(), written(most, off or 0)
+    days, reviews = published_days(), reviews_of_targets(most, off or 0)
     counts = np.empty((TARGETS, most), np.int64)
     for target in range(TARGETS):
         agree = np.ones(VIEWERS, bool)
-        for place, (film, day) in enumerate(said[target]):
-            seen = days[:, film] != NEVER
-            agree &= seen if off is None else seen & (np.abs(days[:, film] - day) <= off)
+        for place, (film, day) in enumerate(reviews[target]):
+            has_seen = days[:, film] != NEVER
+            agree &= has_seen if off is None else has_seen & (np.abs(days[:, film] - day) <= off)
             counts[target, place] = agree.sum()
     return counts
 
@@ -82,12 +82,12 @@ def share_named(most: int, off: int | None) -> list[float]:
     return [float(share) for share in (candidates(most, off) == 1).mean(axis=0)]
 
 
-def found(person: int, known: int, off: int) -> Found | None:
+def find_row(person: int, n_known: int, off: int) -> LinkedRow | None:
     """One person by so many films and dates; None where several rows agree.
 
     The rows of those who wrote are the first ones.
     """
-    if candidates(known, off)[person, known - 1] != 1:
+    if candidates(n_known, off)[person, n_known - 1] != 1:
         return None
-    said = tuple((int(film), int(day)) for film, day in written(known, off)[person])
-    return Found(NAMES[person % len(NAMES)], said, person, SEEN - known)
+    reviews = tuple((int(film), int(day)) for film, day in reviews_of_targets(n_known, off)[person])
+    return LinkedRow(NAMES[person % len(NAMES)], reviews, person, FILMS_SEEN - n_known)

@@ -18,28 +18,28 @@ Sums = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Club:
-    """others: how many of the other members saw each film, (FILMS,). published: the sums with you,
-    or with noise. seen: which films you saw.
+    """others: how many of the other members saw each film, (FILMS,). published_sums: the sums with
+    you, or with noise. has_seen: which films you saw.
     """
 
     others: Sums
-    published: Sums
-    seen: npt.NDArray[np.bool_]
+    published_sums: Sums
+    has_seen: npt.NDArray[np.bool_]
 
     @property
     def difference(self) -> Sums:
         """What an attacker has who knows all the others."""
-        return self.published - self.others
+        return self.published_sums - self.others
 
 
 def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
     """The club with you in it, who saw these films; noise: standard deviation on every sum."""
     others = np.random.default_rng(0).binomial(MEMBERS, np.linspace(0.8, 0.2, FILMS)).astype(float)
-    seen = np.isin(np.arange(FILMS), films)
-    drawn = np.zeros(FILMS)
+    has_seen = np.isin(np.arange(FILMS), films)
+    noise_sample = np.zeros(FILMS)
     if noise:
-        Gaussian.draw(np.random.default_rng((1, draw)), drawn, noise, 0.0)
-    return Club(others, others + seen + drawn, seen)
+        Gaussian.draw(np.random.default_rng((1, draw)), noise_sample, noise, 0.0)
+    return Club(others, others + has_seen + noise_sample, has_seen)
 
 
 def noise_of(epsilon: float, delta: float = 1e-5) -> float:

@@ -25,7 +25,7 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SketchLayout:
     """rows: k lists of w lists, the components that lie in each cell. shared: share of the
     components that do not lie alone.
     """
@@ -59,25 +59,28 @@ def vectors() -> tuple[str, ...]:
     )
 
 
-def drawn(d: int, k: int, gamma: float, seed: int = 0) -> Drawn:
+def sketch_layout(d: int, k: int, gamma: float, seed: int = 0) -> SketchLayout:
     """A sketch of d-dimensional vectors of a few people and items, k rows, gamma times smaller
     than they are.
     """
     rng = np.random.default_rng(seed)
     width = max(1, math.ceil((USERS + ITEMS) * d / (gamma * k)))
     keys = (hash_keys(rng, k), hash_keys(rng, k))
-    found: list[Component] = []
+    components: list[Component] = []
     for name in vectors():
         ident = int(name.split()[1]) - 1
         cells, signs = places(keys[name.startswith("item")], ident, d, width, together=False)
-        found += [
+        components += [
             Component(name, f + 1, j + 1, int(cells[j, f]), int(signs[j, f]))
             for j in range(k)
             for f in range(d)
         ]
     load = np.zeros((k, width), int)
-    np.add.at(load, ([it.row - 1 for it in found], [it.cell for it in found]), 1)
-    crowded = sum(load[it.row - 1, it.cell] > 1 for it in found)
-    return Drawn(
-        width, tuple(found), tuple(tuple(map(int, row)) for row in load), crowded / len(found)
+    np.add.at(load, ([it.row - 1 for it in components], [it.cell for it in components]), 1)
+    n_shared = sum(load[it.row - 1, it.cell] > 1 for it in components)
+    return SketchLayout(
+        width,
+        tuple(components),
+        tuple(tuple(map(int, row)) for row in load),
+        n_shared / len(components),
     )

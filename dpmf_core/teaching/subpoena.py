@@ -13,7 +13,7 @@ USERS, ITEMS, DIMENSIONS, MOMENTS = 4, 6, 3, 8
 
 
 @dataclass(frozen=True)
-class Kept:
+class MemoryItem:
     """One thing at rest: what, where, for how long."""
 
     what: str
@@ -21,31 +21,35 @@ class Kept:
     how_long: str
 
 
-STATIC_FACTORS = Kept(
+STATIC_FACTORS = MemoryItem(
     phrase("user factors"), phrase("server"), phrase("always, frozen since the start")
 )
-ITEM_FACTORS = Kept(phrase("item factors"), phrase("server"), phrase("always"))
-HER_RATINGS = Kept(phrase("her ratings"), phrase("her own device"), phrase("as long as she likes"))
-MEMORY: dict[str, tuple[Kept, ...]] = {
+ITEM_FACTORS = MemoryItem(phrase("item factors"), phrase("server"), phrase("always"))
+HER_RATINGS = MemoryItem(
+    phrase("her ratings"), phrase("her own device"), phrase("as long as she likes")
+)
+MEMORY: dict[str, tuple[MemoryItem, ...]] = {
     "baseline": (
-        Kept(phrase("all ratings"), phrase("server"), phrase("always")),
-        Kept(phrase("user factors"), phrase("server"), phrase("always")),
+        MemoryItem(phrase("all ratings"), phrase("server"), phrase("always")),
+        MemoryItem(phrase("user factors"), phrase("server"), phrase("always")),
         ITEM_FACTORS,
     ),
     "static": (
         STATIC_FACTORS,
-        Kept(phrase("item factors"), phrase("server"), phrase("always, frozen since the start")),
+        MemoryItem(
+            phrase("item factors"), phrase("server"), phrase("always, frozen since the start")
+        ),
         HER_RATINGS,
     ),
     "online": (
-        Kept(phrase("all ratings"), phrase("server"), phrase("always")),
-        Kept(phrase("user factors"), phrase("server"), phrase("always")),
+        MemoryItem(phrase("all ratings"), phrase("server"), phrase("always")),
+        MemoryItem(phrase("user factors"), phrase("server"), phrase("always")),
         ITEM_FACTORS,
     ),
     "new": (
         ITEM_FACTORS,
         HER_RATINGS,
-        Kept(
+        MemoryItem(
             phrase("her vector and the ratings she brought"),
             phrase("server"),
             phrase("during her interaction"),
@@ -54,7 +58,7 @@ MEMORY: dict[str, tuple[Kept, ...]] = {
     "rated": (
         ITEM_FACTORS,
         HER_RATINGS,
-        Kept(
+        MemoryItem(
             phrase("her vector and the ratings she brought"),
             phrase("server"),
             phrase("during her interaction"),
@@ -72,8 +76,8 @@ IN_TRANSIT: dict[str, str] = {
 
 def at_rest(variant: str) -> list[str]:
     """What stays on the server of a variant between two interactions."""
-    kept = [it for it in MEMORY[variant] if it.where == "server" and "always" in it.how_long]
-    return [it.what for it in kept]
+    items = [it for it in MEMORY[variant] if it.where == "server" and "always" in it.how_long]
+    return [it.what for it in items]
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Holding:
     user_numbers: int
     item_numbers: int
     for_a_moment: str
-    sent: int
+    ratings_sent: int
 
 
 @dataclass(frozen=True)
@@ -102,38 +106,44 @@ class Moment:
     item: int
     rating: float
     holdings: tuple[Holding, ...]
-    moved: float
+    item_move: float
 
 
 def stream(seed: int = 0) -> list[Moment]:
-    """A few ratings one after the other; `moved` is how far the item factors of variant `rated`
+    """A few ratings one after the other; `item_move` is how far the item factors of variant `rated`
     went.
     """
     rng = np.random.default_rng(seed)
-    server = Server(rng.uniform(-0.9, 0.9, (ITEMS, DIMENSIONS)), rated=True, item_rate=0.05)
+    server = Server(rng.uniform(-0.9, 0.9, (ITEMS, DIMENSIONS)), all_rated=True, item_rate=0.05)
     hers: dict[int, list[tuple[int, float]]] = {user: [] for user in range(USERS)}
-    found = []
+    moments = []
     for number in range(MOMENTS):
         user = int(rng.integers(USERS))
-        free = [item for item in range(ITEMS) if item not in {rated for rated, _ in hers[user]}]
+        free = [
+            item
+            for item in range(ITEMS)
+            if item not in {rated_item for rated_item, _ in hers[user]}
+        ]
         item, value = int(rng.choice(free)), float(rng.integers(1, 6))
         hers[user].append((item, value))
         before = server.item_factors.copy()
         server.update(*(np.array(column) for column in zip(*hers[user], strict=True)))
-        stored, users, items = number + 1, USERS * DIMENSIONS, int(server.item_factors.size)
-        brought = phrase("the one rating she brought")
+        n_stored, users, items = number + 1, USERS * DIMENSIONS, int(server.item_factors.size)
+        ratings_words = phrase("the one rating she brought")
         if len(hers[user]) > 1:
-            brought = phrase("the {count} ratings she brought", count=len(hers[user]))
+            ratings_words = phrase("the {count} ratings she brought", count=len(hers[user]))
         passing = phrase(
-            "her vector ({numbers} numbers) and {brought}", numbers=DIMENSIONS, brought=brought
+            "her vector ({numbers} numbers) and {brought}",
+            numbers=DIMENSIONS,
+            brought=ratings_words,
         )
         holdings = (
-            Holding("baseline", stored, users, items, phrase("nothing"), 1),
+            Holding("baseline", n_stored, users, items, phrase("nothing"), 1),
             Holding("static", 0, users, items, phrase("nothing"), 0),
-            Holding("online", stored, users, items, phrase("nothing"), 1),
+            Holding("online", n_stored, users, items, phrase("nothing"), 1),
             Holding("new", 0, 0, items, passing, len(hers[user])),
             Holding("rated", 0, 0, items, passing, len(hers[user])),
         )
-        moved = float(np.linalg.norm(server.item_factors - before))
-        found.append(Moment(number + 1, user + 1, item + 1, value, holdings, moved))
-    return found
+        item_move = float(np.linalg.norm(server.item_factors - before))
+        moments.append(Moment(number + 1, user + 1, item + 1, value, holdings, item_move))
+    return moments

@@ -50,9 +50,9 @@ def noisy_counts(epsilon: float, delta: float = 1e-5) -> Array:
     """(DRAWS, 5): the counts of stars with noise, drawn again and again. One person more or less
     changes one count by 1.
     """
-    drawn = np.empty(DRAWS * len(STARS))
-    Gaussian.draw(np.random.default_rng(0), drawn, 1 / gaussian_mu(epsilon, delta), 0.0)
-    return np.asarray(STARS, float) + drawn.reshape(DRAWS, len(STARS))
+    noise = np.empty(DRAWS * len(STARS))
+    Gaussian.draw(np.random.default_rng(0), noise, 1 / gaussian_mu(epsilon, delta), 0.0)
+    return np.asarray(STARS, float) + noise.reshape(DRAWS, len(STARS))
 
 
 def processed(counts: Array, steps: frozenset[str]) -> Array:

@@ -45,11 +45,13 @@ def cases_of(algorithm: type[Algorithm] | str) -> list[Case]:
 def proven(case: Case) -> list[PrivateAlgorithm]:
     """The algorithm in the corners in which it claims a proof."""
     kind, home = case
-    made = [kind(**parameters) for parameters in corners(kind, home.world().shape)]
-    found = [
-        one for one in made if isinstance(one, PrivateAlgorithm) and one.guarantee().has_epsilon
+    algorithms = [kind(**parameters) for parameters in corners(kind, home.world().shape)]
+    proven_algorithms = [
+        one
+        for one in algorithms
+        if isinstance(one, PrivateAlgorithm) and one.guarantee().has_epsilon
     ]
-    return found[:: max(1, len(found) // CORNERS)]
+    return proven_algorithms[:: max(1, len(proven_algorithms) // CORNERS)]
 
 
 class Contract:
@@ -64,44 +66,47 @@ class Contract:
     @pytest.fixture(scope="class")
     def room(self) -> Iterator[Room]:
         """A process that holds no rows."""
-        made = Room()
-        yield made
-        made.close()
+        process = Room()
+        yield process
+        process.close()
 
     def test_a_proof_is_claimed(self, case: Case) -> None:
         assert proven(case), "with no parameters is the guarantee PROVEN or CONDITIONAL"
 
     def test_plan_is_the_declared_statistics(self, case: Case) -> None:
         shape = case[1].world().shape
-        _each(case, lambda made: curator_laws.check_plan(made, shape))
+        _each(case, lambda algorithm: curator_laws.check_plan(algorithm, shape))
 
     def test_sensitivity_of_every_answer(self, case: Case) -> None:
         """No unit moves a statistic by more than it declares, among them the worst ones."""
-        _each(case, lambda made: curator_laws.check_units(made, home=case[1]))
+        _each(case, lambda algorithm: curator_laws.check_units(algorithm, home=case[1]))
 
     def test_sensitivity_by_replay(self, case: Case) -> None:
         """The same from end to end: whole runs on neighbouring data, all releases held fixed."""
-        _each(case, lambda made: privacy_laws.check_sensitivity(made, stride=3, home=case[1]))
+        _each(
+            case,
+            lambda algorithm: privacy_laws.check_sensitivity(algorithm, stride=3, home=case[1]),
+        )
 
     def test_additivity(self, case: Case) -> None:
-        _each(case, lambda made: curator_laws.check_sums(made, 0, case[1]))
+        _each(case, lambda algorithm: curator_laws.check_sums(algorithm, 0, case[1]))
 
     def test_blindfold(self, case: Case) -> None:
-        _each(case, lambda made: privacy_laws.check_blindfold(made, case[1]))
+        _each(case, lambda algorithm: privacy_laws.check_blindfold(algorithm, case[1]))
 
     def test_locality(self, case: Case) -> None:
-        _each(case, lambda made: privacy_laws.check_locality(made, 0, case[1]))
+        _each(case, lambda algorithm: privacy_laws.check_locality(algorithm, 0, case[1]))
 
     def test_fresh_noise(self, case: Case) -> None:
         """Every release of a run has a noise of its own, and so have runs with other seeds."""
-        _each(case, lambda made: check_fresh(made, case[1]))
+        _each(case, lambda algorithm: check_fresh(algorithm, case[1]))
 
     def test_exact_spending(self, case: Case) -> None:
         """A run spends its plan, and a calibrated plan costs the budget, no more and no less."""
-        _each(case, lambda made: check_spending(made, case[1]))
+        _each(case, lambda algorithm: check_spending(algorithm, case[1]))
 
     def test_it_fits_where_no_rows_are(self, case: Case, room: Room) -> None:
-        _each(case, lambda made: check_room(made, case[1], room))
+        _each(case, lambda algorithm: check_room(algorithm, case[1], room))
 
 
 class TestAlgorithms(Contract):
@@ -128,8 +133,8 @@ def check_fresh(algorithm: Algorithm, home: Home) -> None:
 def check_spending(algorithm: Algorithm, home: Home) -> None:
     """What a run spends is its plan; calibrated to a budget, that costs the budget."""
     world = home.world()
-    spent = record(algorithm, world, level=0.7).spent
-    assert spent == normal_form(algorithm.plan(world.shape, 0.7))
+    ledger = record(algorithm, world, level=0.7).spent
+    assert ledger == normal_form(algorithm.plan(world.shape, 0.7))
     for relation in Relation:
         budget = Budget(epsilon=1.0, delta=DELTA, relation=relation)
         level = calibrate(lambda at: algorithm.plan(world.shape, at), budget)
@@ -151,10 +156,10 @@ def check_room(algorithm: Algorithm, home: Home, room: Room) -> None:
 
 def _each(case: Case, check: Callable[[Any], object]) -> None:
     """Check every corner; what fails says with which parameters."""
-    made = proven(case)
-    if not made:
+    algorithms = proven(case)
+    if not algorithms:
         pytest.skip("no proof is claimed")
-    for algorithm in made:
+    for algorithm in algorithms:
         try:
             check(algorithm)
         except Exception as error:

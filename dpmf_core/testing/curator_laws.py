@@ -27,7 +27,7 @@ from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Event, Noise, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.testing.homes import RATINGS, Data, Home
-from dpmf_core.testing.questions import Asked, Question, ask, single_units
+from dpmf_core.testing.questions import Question, QuestionRecord, ask, single_units
 
 SLACK = 1 + 1e-9  # of a norm computed in float64
 
@@ -38,15 +38,15 @@ def size(statistic: Statistic, values: Any) -> float:
 
 def check_plan(algorithm: PrivateAlgorithm, shape: Any) -> None:
     """The plan holds the declared statistics, with their sensitivities and factors, and no more."""
-    planned = {
+    plan_statistics = {
         (leaf.statistic, leaf.sensitivity, leaf.replace_one_factor)
         for leaf, _ in normal_form(algorithm.plan(shape, 1.0))
     }
-    declared = {
+    declared_statistics = {
         (statistic.name, statistic.sensitivity, statistic.replace_one_factor)
         for statistic in algorithm.statistics(shape)
     }
-    assert planned == declared
+    assert plan_statistics == declared_statistics
 
 
 def check_units(
@@ -69,17 +69,17 @@ def check_units(
     units' distance.
     """
     data = home.world() if data is None else data
-    asked = ask(algorithm, data, level=level)
+    questions = ask(algorithm, data, level=level)
     n_units = data.shape.n_units
     worst = [replace(unit, ids=unit.ids * 0) for unit in single_units(home.adversaries(), n_units)]
     everybody = [*worst, *single_units(data, n_units)]  # who replaces somebody has her number
     units = everybody[first::stride]
     largest: dict[str, float] = {}
     squares = np.zeros(len(units))  # of all moves of each unit, in scales of the noise
-    for question in asked.questions:
-        answers = [asked.answer(question, unit) for unit in units]
-        moved = _moved(question.statistic, answers)
-        largest[question.statistic.name] = max(moved, largest.get(question.statistic.name, 0.0))
+    for question in questions.questions:
+        answers = [questions.answer(question, unit) for unit in units]
+        move = _relative_move(question.statistic, answers)
+        largest[question.statistic.name] = max(move, largest.get(question.statistic.name, 0.0))
         squares += [float((answer**2).sum()) / question.scale**2 for answer in answers]
     _check_total(algorithm.plan(data.shape, level), squares)
     return largest
@@ -89,23 +89,23 @@ def _check_total(plan: Event, squares: Any) -> None:
     """Where it is Gaussian noise alone, so that moves compose by their squares."""
     if not all_gaussian(plan):
         return
-    moved, bound = float(np.sqrt(squares.max(initial=0.0))), mu(plan)
-    assert moved <= bound * SLACK, (
-        f"one unit moved all releases together by {moved:.9g}, accounted {bound:.9g}"
+    move, bound = float(np.sqrt(squares.max(initial=0.0))), mu(plan)
+    assert move <= bound * SLACK, (
+        f"one unit moved all releases together by {move:.9g}, accounted {bound:.9g}"
     )
 
 
-def _moved(statistic: Statistic, answers: list[Any]) -> float:
+def _relative_move(statistic: Statistic, answers: list[Any]) -> float:
     name, bound = statistic.name, statistic.sensitivity
     sizes = [size(statistic, answer) for answer in answers]
     assert max(sizes) <= bound * SLACK, f"moved {name!r} by {max(sizes):.9g}, declared {bound:.9g}"
     apart = max(size(statistic, one - other) for one, other in itertools.combinations(answers, 2))
-    replaced = bound * statistic.replace_one_factor
-    assert apart <= replaced * SLACK, (
-        f"replace moved {name!r} by {apart:.9g}, declared {replaced:.9g}"
+    replace_bound = bound * statistic.replace_one_factor
+    assert apart <= replace_bound * SLACK, (
+        f"replace moved {name!r} by {apart:.9g}, declared {replace_bound:.9g}"
     )
-    reached = max(sizes)
-    return (reached if statistic.replace_one_factor > 1 else max(reached, apart)) / bound
+    largest = max(sizes)
+    return (largest if statistic.replace_one_factor > 1 else max(largest, apart)) / bound
 
 
 def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
@@ -113,25 +113,27 @@ def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> Non
     and what is released is linear in it.
     """
     data = home.world(seed)
-    asked = ask(algorithm, data)
+    questions = ask(algorithm, data)
     everybody = np.arange(data.shape.n_units)
     parts = [everybody, everybody[::2], everybody[1::2]]
     whole, half, rest = (split_units({"train": data}, [units])[0] for units in parts)
     nobody = Block(whole.ids, {"train": home.nobody()}, whole.n_units)
-    for question in asked.questions:
+    for question in questions.questions:
         name = question.statistic.name
-        for total, one, other, none in _totals(asked, question, whole, half, rest, nobody):
+        for total, one, other, none in _totals(questions, question, whole, half, rest, nobody):
             assert np.array_equal(total, one + other), f"{name!r} is no sum over units"
             assert not none.any(), f"{name!r} is not zero without units"
-        answers = [asked.answer(question, block) for block in (whole, half, rest)]
+        answers = [questions.answer(question, block) for block in (whole, half, rest)]
         off = size(question.statistic, answers[0] - answers[1] - answers[2])
         scale = question.statistic.sensitivity + size(question.statistic, answers[0])
         assert off <= 1e-9 * scale, f"{name!r} is not linear in its sums"
 
 
-def _totals(asked: Asked, question: Question, *blocks: Block) -> Iterator[tuple[Any, ...]]:
+def _totals(
+    questions: QuestionRecord, question: Question, *blocks: Block
+) -> Iterator[tuple[Any, ...]]:
     """Each array of the totals, for every block."""
-    parts = [itertools.chain(*asked.totals(question, block)) for block in blocks]
+    parts = [itertools.chain(*questions.totals(question, block)) for block in blocks]
     yield from zip(*parts, strict=True)
 
 
@@ -154,11 +156,11 @@ PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
     ),
 }
 OF_RATINGS: dict[str, Callable[[Ratings, Path], People]] = {
-    "7 parts": lambda data, folder: in_parts(_parted(data, 7), folder),
+    "7 parts": lambda data, folder: in_parts(_in_hashed_parts(data, 7), folder),
 }
 
 
-def _parted(ratings: Ratings, n_parts: int) -> PartitionedRatings:
+def _in_hashed_parts(ratings: Ratings, n_parts: int) -> PartitionedRatings:
     """The same ratings, in parts by the hash of their users."""
     members = Members(ratings.n_users, n_parts)
     units = [members.of_part(place) for place in range(n_parts)]
@@ -177,8 +179,8 @@ def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
         places |= OF_RATINGS if isinstance(data, Ratings) else {}
         for place, (how, people) in enumerate(places.items()):
             (folder / str(place)).mkdir()
-            found = _bits_of_a_fit(algorithm, people(data, folder / str(place)), 2)
-            assert found == expected, f"another model from {how}"
+            bits = _bits_of_a_fit(algorithm, people(data, folder / str(place)), 2)
+            assert bits == expected, f"another model from {how}"
 
 
 def _bits_of_a_fit(algorithm: Algorithm, people: People, threads: int) -> dict[str, Any]:

@@ -161,9 +161,9 @@ class OfRatings:
         assert personal.offsets.shape == (data.n_users,)
         assert personal.factors.shape == (data.n_users, model.item_sides.shape[1])
         users, items = np.divmod(np.arange(data.n_users * data.n_items), data.n_items)
-        predicted = model.predict(personal, users, items)
-        assert predicted.shape == users.shape
-        assert ((predicted >= data.bounds[0]) & (predicted <= data.bounds[1])).all()
+        predictions = model.predict(personal, users, items)
+        assert predictions.shape == users.shape
+        assert ((predictions >= data.bounds[0]) & (predictions <= data.bounds[1])).all()
         assert np.isfinite(model.scores(personal, np.arange(data.n_users))).all()
 
 
@@ -196,9 +196,9 @@ class OfSamples:
         return sample_worlds.of(np.array([[1.0, 0.0, 5.0]]), self.images)
 
     def half(self, data: Samples, parity: int) -> Samples:
-        held = self._table(data)
-        held[np.arange(len(held)) % 2 != parity] = 0
-        return sample_worlds.of(held, self.images)
+        rows = self._table(data)
+        rows[np.arange(len(rows)) % 2 != parity] = 0
+        return sample_worlds.of(rows, self.images)
 
     def _table(self, data: Samples) -> Any:
         return data.X.copy() if self.images else data.X.toarray()
@@ -215,12 +215,12 @@ class OfSamples:
         yield sample_worlds.of(1e9 * sample_worlds.table(7)[:, ::-1], self.images)
 
     def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
-        with_row, held = sample_worlds.with_row, self._table(data)
-        for place in (self.heavy, 0, len(held) - 2, len(held) // 2):
+        with_row, table = sample_worlds.with_row, self._table(data)
+        for place in (self.heavy, 0, len(table) - 2, len(table) // 2):
             yield "remove", data, with_row(data, place, {})
         for row in self.worst.values():
             yield "add", data, with_row(data, self.empty[0], row)
-        yield "add", data, with_row(data, self.empty[1], dict(enumerate(held[self.heavy])))
+        yield "add", data, with_row(data, self.empty[1], dict(enumerate(table[self.heavy])))
         rows = list(self.worst.values())
         for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
             yield (
@@ -237,15 +237,15 @@ class OfSamples:
         return sample_worlds.of(table, self.images)
 
     def crowd(self) -> Samples:
-        held = np.zeros((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES))
-        held[:, ::2] = 1.0
-        held[list(self.empty)] = 0
-        return sample_worlds.of(held, self.images)
+        rows = np.zeros((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES))
+        rows[:, ::2] = 1.0
+        rows[list(self.empty)] = 0
+        return sample_worlds.of(rows, self.images)
 
     def others(self, unit: int) -> Samples:
-        held = sample_worlds.table(99, skew=0.0)
-        held[unit] = sample_worlds.table()[unit]
-        return sample_worlds.of(held, self.images)
+        rows = sample_worlds.table(99, skew=0.0)
+        rows[unit] = sample_worlds.table()[unit]
+        return sample_worlds.of(rows, self.images)
 
     def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
         return tuple(np.asarray(side[unit]) for side in self.own_rows(model, data))
@@ -278,14 +278,14 @@ class OfPeople(OfSamples):
         super().__init__(images)
         self.name += " of people"
 
-    def _of(self, held: tuple[Any, Any]) -> Samples:
-        return sample_worlds.of_people(*held, self.images)
+    def _of(self, rows_and_people: tuple[Any, Any]) -> Samples:
+        return sample_worlds.of_people(*rows_and_people, self.images)
 
     def world(self, seed: int = 0, skew: float = 1.0) -> Samples:
-        return self._of(sample_worlds.peopled(seed, skew))
+        return self._of(sample_worlds.rows_and_people(seed, skew))
 
     def nobody(self) -> Samples:
-        rows, people = sample_worlds.peopled()
+        rows, people = sample_worlds.rows_and_people()
         return self._of((0 * rows, people))
 
     def lone(self) -> Samples:
@@ -294,9 +294,9 @@ class OfPeople(OfSamples):
         ).of_people(np.array([0, 0]), 1)
 
     def half(self, data: Samples, parity: int) -> Samples:
-        held, people = self._table(data), self._whose(data)
-        held[people % 2 != parity] = 0
-        return self._of((held, people))
+        rows, people = self._table(data), self._whose(data)
+        rows[people % 2 != parity] = 0
+        return self._of((rows, people))
 
     @staticmethod
     def _whose(data: Samples) -> Any:
@@ -308,7 +308,7 @@ class OfPeople(OfSamples):
         yield self.world(11, skew=0.0)
         yield self.world(12, skew=3.0)
         yield self.nobody()
-        rows, people = sample_worlds.peopled(7)
+        rows, people = sample_worlds.rows_and_people(7)
         yield self._of((rows, 0 * people + 3))
         yield self._of((np.ones_like(rows), np.arange(len(rows)) % sample_worlds.N_PEOPLE))
         yield self._of((1e9 * rows[:, ::-1], people))
@@ -328,17 +328,17 @@ class OfPeople(OfSamples):
         yield np.vstack([table[[1]], 0 * table[[1]], table[[1]]])
 
     def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
-        held = (self._table(data), self._whose(data).copy())
+        world = (self._table(data), self._whose(data).copy())
         nothing, first = np.zeros((0, sample_worlds.N_FEATURES)), self.empty[0]
 
-        def but(person: int, hers: Any, start: tuple[Any, Any] = held) -> Any:
+        def but(person: int, hers: Any, start: tuple[Any, Any] = world) -> Any:
             return sample_worlds.with_person(start[0], start[1], person, hers)
 
         for person in range(sample_worlds.N_PEOPLE):
             yield "remove", data, self._of(but(person, nothing))
         for hers in self._hers():
             yield "add", data, self._of(but(first, hers))
-        yield "add", data, self._of(but(self.empty[1], held[0][held[1] == self.heavy][:6]))
+        yield "add", data, self._of(but(self.empty[1], world[0][world[1] == self.heavy][:6]))
         all_hers = list(self._hers())
         for one, other in zip(all_hers, all_hers[1:] + all_hers[:1], strict=True):
             before = but(first, one)
@@ -351,14 +351,14 @@ class OfPeople(OfSamples):
         return sample_worlds.of(np.vstack(rows), self.images).of_people(people, len(rows))
 
     def crowd(self) -> Samples:
-        rows, people = sample_worlds.peopled()
+        rows, people = sample_worlds.rows_and_people()
         rows = np.zeros_like(rows)
         rows[:, ::2] = 1.0
         rows[np.isin(people, self.empty)] = 0
         return self._of((rows, people))
 
     def others(self, unit: int) -> Samples:
-        rows, people = sample_worlds.peopled()
+        rows, people = sample_worlds.rows_and_people()
         other = np.where(
             np.isin(people, (self.empty[1], 2))[:, None], 0.0, sample_worlds.table(99, skew=0.0)
         )
@@ -391,6 +391,6 @@ CASES: list[tuple[type[Algorithm], Home]] = [
 ]
 
 
-def named(case: Any) -> str:
+def case_name(case: Any) -> str:
     kind, home = case
     return str(kind.id if home is RATINGS else f"{kind.id}, {home.name}")

@@ -28,9 +28,9 @@ def density(kind: type[AdditiveNoise], points: Floats) -> Floats:
     nearly all of it.
     """
     log = np.array([kind.log_density(np.array([point])) for point in points])
-    found: Floats = np.exp(log - log.max())
-    found /= found.sum() * (points[1] - points[0])
-    return found
+    values: Floats = np.exp(log - log.max())
+    values /= values.sum() * (points[1] - points[0])
+    return values
 
 
 def check_draw(mechanism: AdditiveNoise, seed: int = 0) -> None:
@@ -42,9 +42,9 @@ def check_draw(mechanism: AdditiveNoise, seed: int = 0) -> None:
     mechanism.draw(np.random.default_rng(seed), noise, scale, step)
     noise /= mechanism.noise_multiplier * mechanism.sensitivity
     points = np.arange(-REACH, REACH, STEP)
-    declared = np.cumsum(density(type(mechanism), points)) * STEP
-    drawn = np.searchsorted(np.sort(noise), points + STEP / 2) / DRAWS
-    apart = float(np.abs(drawn - declared).max())
+    declared_share = np.cumsum(density(type(mechanism), points)) * STEP
+    drawn_share = np.searchsorted(np.sort(noise), points + STEP / 2) / DRAWS
+    apart = float(np.abs(drawn_share - declared_share).max())
     assert apart <= FURTHEST, (
         f"{type(mechanism).__name__} draws other noise than it declares: the distribution functions"
         f" differ by {apart:.4f}"
@@ -69,16 +69,16 @@ def check_account(kind: type[AdditiveNoise]) -> None:
         z = 1 / shift
         _check_pure(kind, z, one, other)
         for alpha in ORDERS:
-            told = _renyi(alpha, one, other, step)
-            _at_least(kind, f"Renyi divergence of order {alpha:g}", kind.renyi(alpha, z), told)
+            exact = _renyi(alpha, one, other, step)
+            _at_least(kind, f"Renyi divergence of order {alpha:g}", kind.renyi(alpha, z), exact)
         loss = kind.privacy_loss(z, INTERVAL) if kind.has_loss_distribution else None
         for epsilon in EPSILONS:
-            told = float(np.maximum(one - math.exp(epsilon) * other, 0).sum()) * step
+            exact = float(np.maximum(one - math.exp(epsilon) * other, 0).sum()) * step
             if loss is not None:
                 delta = float(loss.get_delta_for_epsilon(epsilon))
-                _at_least(kind, f"delta at epsilon {epsilon:g} by its losses", delta, told)
+                _at_least(kind, f"delta at epsilon {epsilon:g} by its losses", delta, exact)
             if (alone := kind.delta_alone(z, epsilon)) is not None:
-                _at_least(kind, f"delta at epsilon {epsilon:g} in closed form", alone, told)
+                _at_least(kind, f"delta at epsilon {epsilon:g} in closed form", alone, exact)
 
 
 def _renyi(alpha: float, one: Floats, other: Floats, step: float) -> float:
@@ -89,14 +89,14 @@ def _renyi(alpha: float, one: Floats, other: Floats, step: float) -> float:
 
 
 def _check_pure(kind: type[AdditiveNoise], z: float, one: Floats, other: Floats) -> None:
-    declared = kind.pure_epsilon(z)
-    if math.isfinite(declared):
-        seen = (one > TINY) & (other > TINY)
-        told = float(np.abs(np.log(one[seen] / other[seen])).max())
-        _at_least(kind, "pure epsilon", declared, told)
+    account = kind.pure_epsilon(z)
+    if math.isfinite(account):
+        support = (one > TINY) & (other > TINY)
+        exact = float(np.abs(np.log(one[support] / other[support])).max())
+        _at_least(kind, "pure epsilon", account, exact)
 
 
-def _at_least(kind: type[AdditiveNoise], what: str, declared: float, told: float) -> None:
-    assert declared >= told * (1 - RELATIVE) - SLACK, (
-        f"The {what} of {kind.__name__} is {declared:.6g}, and its noise tells {told:.6g}"
+def _at_least(kind: type[AdditiveNoise], what: str, account: float, exact: float) -> None:
+    assert account >= exact * (1 - RELATIVE) - SLACK, (
+        f"The {what} of {kind.__name__} is {account:.6g}, and its noise tells {exact:.6g}"
     )

@@ -2,7 +2,7 @@
 that schema.
 
 `corners` walks through every combination of its choices (booleans, literals, and numbers whose
-lowest value 0 or highest value 1 switches something off); `drawn` lets hypothesis pick everything.
+lowest value 0 or highest value 1 switches something off); `parameter_strategy` lets hypothesis pick everything.
 """
 
 import functools
@@ -59,20 +59,22 @@ def _draw(name: str, field: Field, shape: Any, rng: np.random.Generator) -> Any:
 def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, Any]]:
     """Every combination of choices; every switch off and on; other numbers drawn anew for each."""
     rng = np.random.default_rng(seed)
-    chosen = {name: choices for name, field in fields(kind).items() if (choices := _choices(field))}
+    choices_by_name = {
+        name: choices for name, field in fields(kind).items() if (choices := _choices(field))
+    }
     switches = [
         name
         for name, field in fields(kind).items()
-        if name not in chosen and _switch(field) is not None
+        if name not in choices_by_name and _switch(field) is not None
     ]
     out = []
-    for combination in itertools.product(*chosen.values()):
-        picked = dict(zip(chosen, combination, strict=True))
+    for combination in itertools.product(*choices_by_name.values()):
+        corner = dict(zip(choices_by_name, combination, strict=True))
         for name, field in fields(kind).items():
-            if name not in chosen:
+            if name not in choices_by_name:
                 on = name not in switches or bool(rng.integers(2))
-                picked[name] = _draw(name, field, shape, rng) if on else _switch(field)
-        out.append(picked)
+                corner[name] = _draw(name, field, shape, rng) if on else _switch(field)
+        out.append(corner)
     return out
 
 
@@ -80,23 +82,23 @@ def covering(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str,
     """Of the corners, so many that any three choices are met together: a fifth of 144."""
     names = [name for name, field in fields(kind).items() if _choices(field)]
     together = list(itertools.combinations(names, min(3, len(names))))
-    left = corners(kind, shape, seed)
+    remaining = corners(kind, shape, seed)
 
     def met(corner: dict[str, Any]) -> set[tuple[Any, ...]]:
         return {(group, *(corner[name] for name in group)) for group in together}
 
     out: list[dict[str, Any]] = []
-    seen: set[tuple[Any, ...]] = set()
-    every = seen.union(*map(met, left))
-    while not out or seen < every:
-        best = max(left, key=lambda corner: len(met(corner) - seen))
-        left.remove(best)
+    groups: set[tuple[Any, ...]] = set()
+    every = groups.union(*map(met, remaining))
+    while not out or groups < every:
+        best = max(remaining, key=lambda corner: len(met(corner) - groups))
+        remaining.remove(best)
         out.append(best)
-        seen |= met(best)
+        groups |= met(best)
     return out
 
 
-def drawn(kind: type[Algorithm], shape: Any) -> st.SearchStrategy[dict[str, Any]]:
+def parameter_strategy(kind: type[Algorithm], shape: Any) -> st.SearchStrategy[dict[str, Any]]:
     def one(name: str, field: Field) -> st.SearchStrategy[Any]:
         if choices := _choices(field):
             return st.sampled_from(choices)

@@ -24,14 +24,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     from dpmf_core.errors import BadInput
     from dpmf_core.testing.contract import Contract, cases_of
-    from dpmf_core.testing.homes import named
+    from dpmf_core.testing.homes import case_name
 
     if not issubclass(metafunc.cls, Contract):
         return
     named_here = metafunc.cls.algorithm
-    asked = metafunc.config.getoption(OPTION) if named_here is None else [named_here]
+    algorithms = metafunc.config.getoption(OPTION) if named_here is None else [named_here]
     try:
-        cases = [case for algorithm in asked for case in cases_of(algorithm)]
+        cases = [case for algorithm in algorithms for case in cases_of(algorithm)]
     except BadInput as error:
         raise pytest.UsageError(str(error)) from None
-    metafunc.parametrize("case", cases, ids=named)
+    metafunc.parametrize("case", cases, ids=case_name)

@@ -83,18 +83,20 @@ def check_sensitivity(
         before = plain if one is data else record(algorithm, one, level=level)
         after = replay(algorithm, other, before, level=level)
         same(before, after)
-        for held, met in pairs(before, after):
-            moved = float(np.linalg.norm(held.statistic - met.statistic))
-            declared = Relation.REPLACE_ONE if relation == "replace" else Relation.ADD_REMOVE
+        for release, counterpart in pairs(before, after):
+            move = float(np.linalg.norm(release.statistic - counterpart.statistic))
+            relation_type = Relation.REPLACE_ONE if relation == "replace" else Relation.ADD_REMOVE
             bound = (
-                held.leaf.noise_multiplier * held.leaf.sensitivity / held.leaf.multiplier(declared)
+                release.leaf.noise_multiplier
+                * release.leaf.sensitivity
+                / release.leaf.multiplier(relation_type)
             )
-            name = held.leaf.statistic
-            assert moved <= bound * SLACK, (
-                f"{relation} moved {name!r} by {moved:.9g}, declared {bound:.9g}"
+            name = release.leaf.statistic
+            assert move <= bound * SLACK, (
+                f"{relation} moved {name!r} by {move:.9g}, declared {bound:.9g}"
             )
             if relation != "replace":
-                largest[name] = max(largest.get(name, 0.0), moved / bound)
+                largest[name] = max(largest.get(name, 0.0), move / bound)
     return largest
 
 

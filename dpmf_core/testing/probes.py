@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass
-class Released:
+class ReleaseRecord:
     """One release: its leaf, coordinates and noise scale; the exact parts that came in, the
     noisy parts that went out.
     """
@@ -47,10 +47,10 @@ class Released:
 
 
 class _Pen(Release):
-    """Keeps a `Released` up to date and hands out what its owner says."""
+    """Keeps a `ReleaseRecord` up to date and hands out what its owner says."""
 
     owner: "Recorder"
-    entry: Released
+    entry: ReleaseRecord
 
     def symmetric(self, part: Array) -> Array:
         tilt = np.abs(part - np.swapaxes(part, -1, -2)).max(initial=0.0)
@@ -60,10 +60,10 @@ class _Pen(Release):
         return super().symmetric(part)
 
     def _publish(self, part: Array, noise: Array) -> Array:
-        handed = self.owner.hand_out(self.entry, part, noise)
+        noisy_part = self.owner.hand_out(self.entry, part, noise)
         self.entry.exact.append(np.array(part))
-        self.entry.noisy.append(np.array(handed))
-        return handed
+        self.entry.noisy.append(np.array(noisy_part))
+        return noisy_part
 
 
 class Recorder(Noise):
@@ -71,29 +71,29 @@ class Recorder(Noise):
         self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
     ) -> None:
         super().__init__(plan, seed, threads)
-        self.log: list[Released] = []
+        self.log: list[ReleaseRecord] = []
 
     def _open(self, leaf: AdditiveNoise, size: int) -> Release:
         pen = _Pen(leaf, size, self._stream.spawn(1)[0], self._threads)
-        pen.owner, pen.entry = self, Released(leaf, size, pen.scale, len(self.log))
+        pen.owner, pen.entry = self, ReleaseRecord(leaf, size, pen.scale, len(self.log))
         self.log.append(pen.entry)
         return pen
 
-    def hand_out(self, entry: Released, part: Array, noise: Array) -> Array:
+    def hand_out(self, entry: ReleaseRecord, part: Array, noise: Array) -> Array:
         return part + noise
 
 
 class Blindfold(Recorder):
-    def hand_out(self, entry: Released, part: Array, noise: Array) -> Array:
+    def hand_out(self, entry: ReleaseRecord, part: Array, noise: Array) -> Array:
         return part * 0 + noise
 
 
 class Replay(Recorder):
-    def __init__(self, plan: Event, before: list[Released]) -> None:
+    def __init__(self, plan: Event, before: list[ReleaseRecord]) -> None:
         super().__init__(plan, np.random.SeedSequence(0))
         self._before = before
 
-    def hand_out(self, entry: Released, part: Array, noise: Array) -> Array:
+    def hand_out(self, entry: ReleaseRecord, part: Array, noise: Array) -> Array:
         return self._before[entry.place].noisy[len(entry.exact)].copy()
 
 
@@ -101,7 +101,7 @@ class Replay(Recorder):
 class Outcome:
     model: Any
     spent: Ledger
-    log: list[Released]
+    log: list[ReleaseRecord]
     init_state: Any  # of the stream of starting values, after the fit
 
     @property
@@ -112,7 +112,7 @@ class Outcome:
 def fit(algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0) -> Outcome:
     init = np.random.default_rng([seed, 1])
     model = train(algorithm, data, noise, Streams(init, seed + 2))
-    return Outcome(model, noise.spent, noise.log, init.bit_generator.state)
+    return Outcome(model, noise.ledger, noise.log, init.bit_generator.state)
 
 
 def as_planned(event: Event) -> Event:
@@ -146,7 +146,7 @@ def replay(
     )
 
 
-def pairs(first: Outcome, second: Outcome) -> Iterator[tuple[Released, Released]]:
+def pairs(first: Outcome, second: Outcome) -> Iterator[tuple[ReleaseRecord, ReleaseRecord]]:
     """The releases of two runs side by side; order, shapes, scales and declared sensitivities
     must agree.
     """

@@ -7,20 +7,20 @@ import numpy as np
 from dpmf_core.algorithms import Algorithm, Streams
 from dpmf_core.curator import Block
 from dpmf_core.curator.people import split_units
-from dpmf_core.curator.questions import Asked, ListeningCurator, Question
+from dpmf_core.curator.questions import ListeningCurator, Question, QuestionRecord
 from dpmf_core.privacy import Noise
 
-__all__ = ["Asked", "Question", "ask", "single_units"]
+__all__ = ["Question", "QuestionRecord", "ask", "single_units"]
 
 
-def ask(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Asked:
+def ask(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> QuestionRecord:
     """What the algorithm asks of these data."""
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
     curator = ListeningCurator(data, noise, algorithm.guarantee().assumptions)
     rng = Streams(np.random.default_rng([seed, 1]), seed + 2)
     for model in algorithm.fit(curator, rng):
-        curator.asked.model = model
-    return curator.asked
+        curator.record.model = model
+    return curator.record
 
 
 def single_units(data: Any, n_units: int) -> list[Block]:

@@ -51,9 +51,9 @@ class Remote:
         return cells
 
     def hold(self, step: Step, *shared: Any) -> Held:
-        held = self._ask("hold", step, shared)
-        assert isinstance(held, Held)
-        return held
+        local_state = self._ask("hold", step, shared)
+        assert isinstance(local_state, Held)
+        return local_state
 
 
 def _live(pipe: Connection) -> None:
@@ -81,8 +81,8 @@ class Room:
     """The process, and how to speak with it. Closed by `close`."""
 
     rows_seen: int = 0
-    _opened: list[Any] = field(default_factory=list)
-    _held: list[Held] = field(default_factory=list)
+    _open_releases: list[Any] = field(default_factory=list)
+    _local_states: list[Held] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -101,7 +101,7 @@ class Room:
             kind, *rest = self._pipe.recv()
             if kind == "done":
                 self.rows_seen = rest[0]
-                self._held.clear()
+                self._local_states.clear()
                 return models
             if kind == "error":
                 raise RuntimeError(rest[0])
@@ -112,7 +112,7 @@ class Room:
 
     def _answer(self, curator: Curator, kind: str, rest: list[Any]) -> Any:
         if kind == "next":
-            return next(self._opened[rest[0]])
+            return next(self._open_releases[rest[0]])
         if kind == "scale":
             return curator.scale(rest[0])
         if kind == "cells":
@@ -120,10 +120,10 @@ class Room:
         if kind == "release":
             return curator.release(rest[0], *rest[1])
         if kind == "open":
-            self._opened.append(curator.release_parts(rest[0], rest[1], *rest[2]))
-            return len(self._opened) - 1
-        self._held.append(curator.hold(rest[0], *rest[1]))
-        return self._held[-1]
+            self._open_releases.append(curator.release_parts(rest[0], rest[1], *rest[2]))
+            return len(self._open_releases) - 1
+        self._local_states.append(curator.hold(rest[0], *rest[1]))
+        return self._local_states[-1]
 
     def close(self) -> None:
         self._pipe.send(None)

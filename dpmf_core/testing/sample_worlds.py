@@ -51,11 +51,11 @@ def table(seed: int = 0, skew: float = 1.0) -> Array:
 
 def with_row(samples: Samples, place: int, row: Mapping[int, float]) -> Samples:
     """The neighbour in which this row is another (empty: it is removed)."""
-    held = samples.X.toarray() if samples.image is None else samples.X.copy()
-    held[place] = 0
+    rows = samples.X.toarray() if samples.image is None else samples.X.copy()
+    rows[place] = 0
     for column, value in row.items():
-        held[place, column] = value
-    return of(held, samples.image is not None)
+        rows[place, column] = value
+    return of(rows, samples.image is not None)
 
 
 # ---- rows of people ------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def of_people(rows: Array, people: Array, images: bool) -> Samples:
     return of(rows, images).of_people(people, N_PEOPLE)
 
 
-def peopled(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
+def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
     """Rows (23, 18), and whose they are (23,)."""
     people = whose(seed)
     rows = np.where(np.isin(people, NOBODYS)[:, None], 0.0, table(seed, skew))

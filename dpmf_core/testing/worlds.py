@@ -94,10 +94,10 @@ def world(
 
 
 def only_users(
-    ratings: Ratings, wanted: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]]
+    ratings: Ratings, condition: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]]
 ) -> Ratings:
     """The same public shape with the rows of the wanted users only."""
-    return ratings.only(wanted(ratings.users))
+    return ratings.only(condition(ratings.users))
 
 
 def with_row(ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]) -> Ratings:

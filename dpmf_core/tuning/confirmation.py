@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.runs.record import Run
 
 FRESH = 5  # draws
@@ -23,9 +23,9 @@ class Outcome:
     default: tuple[float, ...]
 
     @property
-    def gap(self) -> Paired:
+    def gap(self) -> PairedDifference:
         """The winner's figure less the other's."""
-        return paired(self.winner, self.default)
+        return compare_pairs(self.winner, self.default)
 
     @property
     def verdict(self) -> Literal["better", "no different", "worse"]:
@@ -66,14 +66,14 @@ class Outcome:
         }
 
 
-def outcome(done: Mapping[str, Run], metric: str) -> Outcome | None:
+def outcome(runs: Mapping[str, Run], metric: str) -> Outcome | None:
     """From the finished runs of `TuneSpec.fresh`, by what was made small; None before all of
     them have finished.
     """
-    if any(f"{who} {draw}" not in done for who in ("winner", "default") for draw in range(FRESH)):
+    if any(f"{who} {draw}" not in runs for who in ("winner", "default") for draw in range(FRESH)):
         return None
     winner, default = (
-        tuple(done[f"{who} {draw}"].record.metric(metric) for draw in range(FRESH))
+        tuple(runs[f"{who} {draw}"].record.metric(metric) for draw in range(FRESH))
         for who in ("winner", "default")
     )
     return Outcome(winner, default)

@@ -32,18 +32,18 @@ def stage(
     ranges: Mapping[str, Range],
     number: int,
     start: Place,
-    tried: Sequence[tuple[Place, float]],
+    scored_places: Sequence[tuple[Place, float]],
 ) -> list[dict[str, float]]:
     """The places of a stage, counted from 0; none after the last.
 
     start: where the first line passes through; parameters that it lacks start in the middle of
-    their range. tried: places with their scores, smaller is better.
+    their range. scored_places: places with their scores, smaller is better.
     """
     names = list(ranges)
     if number >= 2 * len(names):
         return []
     middle = {name: math.sqrt(it.low * it.high) for name, it in ranges.items()}
-    best = min(tried, key=lambda it: it[1])[0] if tried else {**middle, **start}
+    best = min(scored_places, key=lambda it: it[1])[0] if scored_places else {**middle, **start}
     name = names[number // 2]
     around = _coarse(ranges[name]) if number % 2 == 0 else _fine(ranges[name], best[name])
     return [{**best, name: value} for value in around]

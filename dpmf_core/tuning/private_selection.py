@@ -30,7 +30,8 @@ from dpmf_core.privacy import (
     Relation,
     sequence,
 )
-from dpmf_core.privacy.accounts import Paid, charging
+from dpmf_core.privacy.accounts import NoisePermit, charging
+from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
@@ -59,7 +60,7 @@ class PrivateSelection(BaseModel, ABC):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     limit: ClassVar[str] = "largest_search"
-    counted: ClassVar[str] = "trials of a search"
+    size_words: ClassVar[str] = "trials of a search"
 
     distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = "logarithmic"
     trials: float = Field(10.0, gt=1, le=MOST, allow_inf_nan=False)
@@ -69,13 +70,13 @@ class PrivateSelection(BaseModel, ABC):
     def parse(cls, **parts: Any) -> Self:
         """A checked specification. Raises BadInput with the first thing that is wrong."""
         try:
-            made = cls(**parts)
+            selection = cls(**parts)
         except ValidationError as error:
             raise explain(
                 error, "the private selection", cls.model_json_schema().get("properties", {})
             ) from None
-        made.check()
-        return made
+        selection.check()
+        return selection
 
     @property
     @abstractmethod
@@ -106,11 +107,11 @@ class PrivateSelection(BaseModel, ABC):
         """A trial's run, drawn at random. seed: of its split and noise."""
 
     @abstractmethod
-    def _told(self, made: Run) -> dict[str, Value]:
+    def _choice(self, winner: Run) -> dict[str, Value]:
         """What of the winner's choice is told."""
 
     @abstractmethod
-    def exported(self, public: bool) -> dict[str, Any]:
+    def export(self, public: bool) -> dict[str, Any]:
         """The specification as JSON has it, as it may leave the machine."""
 
     def check(self) -> None:
@@ -170,7 +171,9 @@ class PrivateSelection(BaseModel, ABC):
         training at most twice as much; a budget for replacing one holds for both.
         """
         both = self.budget.relation is Relation.REPLACE_ONE
-        replaced = self.epsilon if both else self._price(self._trial(2.0), Relation.REPLACE_ONE)
+        replace_epsilon = (
+            self.epsilon if both else self._price(self._trial(2.0), Relation.REPLACE_ONE)
+        )
         promise = self.kinds[0]().guarantee()
         title = f"private selection, {self.kinds[0].title}"
         if len(self.kinds) > 1:
@@ -182,12 +185,12 @@ class PrivateSelection(BaseModel, ABC):
             promise.unit,
             self.budget.delta,
             self.budget.relation,
-            (self.epsilon, replaced),
+            (self.epsilon, replace_epsilon),
         )
 
     def measure(
         self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
-    ) -> "Selected":
+    ) -> "SelectionResult":
         """Draw, train, score, keep the best.
 
         Raises BadInput, and Cancelled when `stopped` turns true.
@@ -195,7 +198,7 @@ class PrivateSelection(BaseModel, ABC):
         self.check()
         data = open_anywhere(self.data)
         paying = (
-            contextlib.nullcontext(Paid(private=False))
+            contextlib.nullcontext(NoisePermit(private=False))
             if data.public
             else charging(data, self.charge, lasting=not is_own(self.data.id))
         )
@@ -203,14 +206,14 @@ class PrivateSelection(BaseModel, ABC):
             best = self._best(data, paid, report, stopped)
         unit = self.kinds[0]().guarantee().unit
         if best is None:
-            return Selected(self, None, {}, None, self.epsilon, data.public, "", unit)
-        score, made = best
-        promise = made.record.guarantee
-        return Selected(
+            return SelectionResult(self, None, {}, None, self.epsilon, data.public, "", unit)
+        score, winner = best
+        promise = winner.record.guarantee
+        return SelectionResult(
             self,
             score.value,
-            self._told(made),
-            _test_rmse(made),
+            self._choice(winner),
+            _test_rmse(winner) if data.public else None,
             self.epsilon,
             data.public,
             f"{promise.status}: {promise.words}",
@@ -219,7 +222,7 @@ class PrivateSelection(BaseModel, ABC):
         )
 
     def _best(
-        self, data: AnyData, paid: Paid, report: Report, stopped: Callable[[], bool]
+        self, data: AnyData, paid: NoisePermit, report: Report, stopped: Callable[[], bool]
     ) -> tuple[NoisyError, Run] | None:
         """The trial with the lowest score."""
         drawing, scoring = np.random.SeedSequence([self._seed(), 0x5E1EC7]).spawn(2)
@@ -229,15 +232,15 @@ class PrivateSelection(BaseModel, ABC):
         for _ in range(number_of_trials(self.distribution, self.trials, rng)):
             if stopped():
                 raise Cancelled
-            made = run(self._place(rng, data.shape), stopped=stopped, paid=paid)
-            _covered(made)
+            trial = run(self._place(rng, data.shape), stopped=stopped, paid=paid)
+            _require_gaussian(trial)
             score = noisy_error(
-                made, paid.noise(score_event(self.score_noise), scoring.spawn(1)[0])
+                trial, paid.noise(score_event(self.score_noise), scoring.spawn(1)[0])
             )
             if best is None or score.value < best[0].value:
-                best = (score, made)
-            # how many there are is not told
-            report(Progress(0, 0, time.perf_counter() - began, ()))
+                best = (score, trial)
+            if data.public:  # else a message a trial would tell how many there are
+                report(Progress(0, 0, time.perf_counter() - began, ()))
         return best
 
     def _place(self, rng: np.random.Generator, shape: Any) -> RunSpec:
@@ -296,13 +299,13 @@ class SelectionSpec(PrivateSelection):
         return self.search.seed
 
     def _trial_run(self, rng: np.random.Generator, seed: int) -> RunSpec:
-        moved = {name: _drawn(values, rng) for name, values in self.search.search.items()}
-        return self.search.model_copy(update={"seed": seed}).trial(moved)
+        place = {name: _draw(values, rng) for name, values in self.search.search.items()}
+        return self.search.model_copy(update={"seed": seed}).trial(place)
 
-    def _told(self, made: Run) -> dict[str, Value]:
-        return {name: made.record.parameters[name] for name in self.search.search}
+    def _choice(self, winner: Run) -> dict[str, Value]:
+        return {name: winner.record.parameters[name] for name in self.search.search}
 
-    def exported(self, public: bool) -> dict[str, Any]:
+    def export(self, public: bool) -> dict[str, Any]:
         spec = self.model_dump(mode="json")
         if not public:
             spec["search"]["data"]["id"] = file_of(spec["search"]["data"]["id"])
@@ -310,11 +313,12 @@ class SelectionSpec(PrivateSelection):
 
 
 @dataclass(frozen=True)
-class Selected:
+class SelectionResult:
     """What leaves a private selection. score: the winner's noisy validation RMSE, None where no
     trial was drawn; epsilon: of the whole; interval: of the score, by its noise alone
     (`NoisyError`).
-    test_rmse: of the winner, computed on raw data, not released."""
+    test_rmse: of the winner, on public data alone: it is computed on raw ratings.
+    """
 
     spec: PrivateSelection
     score: float | None
@@ -330,13 +334,13 @@ class Selected:
     def terms(self) -> str:
         """What its epsilon rests on: delta, unit, relation and rule."""
         budget = self.spec.budget
-        return f"delta = {budget.delta:.1e}, per {self.unit}, {budget.relation}; {RULE}"
+        return f"delta = {delta_text(budget.delta)}, per {self.unit}, {budget.relation}; {RULE}"
 
     def export(self) -> dict[str, Any]:
         """As JSON; on private data without what was computed from raw ratings."""
         budget = self.spec.budget
         out = {
-            "spec": self.spec.exported(self.public),
+            "spec": self.spec.export(self.public),
             "winner": self.winner,
             "score": self.score,
             "interval": self.interval,
@@ -351,23 +355,23 @@ class Selected:
         return out | ({"test_rmse": self.test_rmse} if self.public else {})
 
 
-def _covered(made: Run) -> None:
+def _require_gaussian(trial: Run) -> None:
     """The theorem's curve is that of Gaussian releases of at most the budget; whatever else was
     released would be outside it.
     """
-    if any(row.mechanism != Gaussian.mechanism for row in made.record.ledger):
+    if any(row.mechanism != Gaussian.mechanism for row in trial.record.ledger):
         raise BadInput(
-            f"{made.record.title} releases more than Gaussian noise, and not every choice of its"
+            f"{trial.record.title} releases more than Gaussian noise, and not every choice of its"
             " parameters has the same curve."
         )
-    if not made.record.guarantee.has_epsilon:
+    if not trial.record.guarantee.has_epsilon:
         raise BadInput(
-            f"Nothing is proved for {made.record.title} with these parameters, so choosing among"
+            f"Nothing is proved for {trial.record.title} with these parameters, so choosing among"
             " its runs has no price that holds."
         )
 
 
-def _drawn(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
+def _draw(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
     if isinstance(values, tuple):
         return values[int(rng.integers(len(values)))]
     low, high = float(values.low), float(values.high)
@@ -382,14 +386,14 @@ def _drawn(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Va
     return int(min(max(round(at), low), high)) if whole else at
 
 
-def _test_rmse(made: Run) -> float:
+def _test_rmse(winner: Run) -> float:
     """The very model on the test ratings; training it again would be another release."""
-    how = made.spec.split.model_copy(update={"judged": "test"})
-    if is_in_parts(made.spec.data.id):
-        judge = ByParts(parts_of(made), how, seeds(made.spec.seed).split)
-        return judge.point(made.model)["test_rmse"]
-    parts = open_split(made.spec.model_copy(update={"split": how}))
-    told = made.model.predict(
-        made.model.personal(parts.history), parts.test.users, parts.test.items
+    how = winner.spec.split.model_copy(update={"judged": "test"})
+    if is_in_parts(winner.spec.data.id):
+        judge = ByParts(parts_of(winner), how, seeds(winner.spec.seed).split)
+        return judge.point(winner.model)["test_rmse"]
+    parts = open_split(winner.spec.model_copy(update={"split": how}))
+    predictions = winner.model.predict(
+        winner.model.personal(parts.history), parts.test.users, parts.test.items
     )
-    return float(np.sqrt(np.mean((told - parts.test.values) ** 2, dtype=np.float64)))
+    return float(np.sqrt(np.mean((predictions - parts.test.values) ** 2, dtype=np.float64)))

@@ -18,8 +18,8 @@ from typing import Any, Literal, Protocol
 
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation.paired_difference import Paired
-from dpmf_core.paths import data_folder, made
+from dpmf_core.evaluation.paired_difference import PairedDifference
+from dpmf_core.paths import create_folder, data_folder
 from dpmf_core.privacy import Budget, Event, Repeat, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
 from dpmf_core.runs.data_access import open_anywhere
@@ -39,7 +39,7 @@ class Trial:
     """
 
     number: int
-    moved: dict[str, Value]
+    place: dict[str, Value]
     state: Literal["running", "done", "stopped", "failed"]
     score: float | None
     step: int = 0
@@ -50,7 +50,7 @@ class Trial:
         """Student's 95% interval of the score over draws; None of one draw, or where there is
         no score.
         """
-        return Paired(self.draws).interval if len(self.draws) > 1 else None
+        return PairedDifference(self.draws).interval if len(self.draws) > 1 else None
 
 
 class Jobs(Protocol):
@@ -87,8 +87,10 @@ class Search:
         self._study = _study(spec, folder or data_folder() / "tune")
         # number: (optuna's trial, a job for each draw)
         self._running: dict[int, tuple[Any, list[Any]]] = {}
-        self._told: dict[int, int] = {}  # number: points of its curve that the pruner has seen
-        limits.at_most("largest_search", self.asked, "trials of a search")
+        self._reported_points: dict[
+            int, int
+        ] = {}  # number: points of its curve that the pruner has seen
+        limits.at_most("largest_search", self.n_trials, "trials of a search")
         self._left_over()
         self.failure: str | None = None
         self.cancelled = False  # called off, and nobody has gone on since
@@ -103,7 +105,7 @@ class Search:
             self._put_back(old)
         if self._study.trials or self.spec.sampler == "line":
             return
-        places = _grid(self.spec) if self.spec.sampler == "grid" else [_recommended(self.spec)]
+        places = _grid(self.spec) if self.spec.sampler == "grid" else [_recommendation(self.spec)]
         for place in filter(None, places):
             self._study.enqueue_trial(place)
 
@@ -132,12 +134,12 @@ class Search:
         while (
             self.failure is None
             and len(self._running) < self._width
-            and self.settled + len(self._running) < self.asked
+            and self.n_settled + len(self._running) < self.n_trials
             and self._has_next()
         ):
             trial = self._study.ask()
-            moved = _suggested(trial, self.spec)
-            specs = [self.spec.trial(moved, draw) for draw in range(self.spec.draws)]
+            place = _suggestion(trial, self.spec)
+            specs = [self.spec.trial(place, draw) for draw in range(self.spec.draws)]
             self._running[trial.number] = (
                 trial,
                 [self._engine.submit(spec, priority=-5, **self._asking) for spec in specs],
@@ -156,9 +158,9 @@ class Search:
         if self._running:
             return False
         number = self._study.user_attrs.get("stages", 0)
-        tried = [(trial.moved, trial.score) for trial in self._finished()]
-        start = {} if tried else _recommended(self.spec)
-        places = line_search.stage(self.spec.lines, number, start, tried)  # type: ignore[arg-type]
+        scored_places = [(trial.place, trial.score) for trial in self._finished_trials()]
+        start = {} if scored_places else _recommendation(self.spec)
+        places = line_search.stage(self.spec.lines, number, start, scored_places)  # type: ignore[arg-type]
         for place in places:
             self._study.enqueue_trial(place)
         self._study.set_user_attr("stages", number + 1)
@@ -172,8 +174,8 @@ class Search:
         # curves that share a budget among other steps do not compare
         if not self.spec.prune or job.progress is None or "steps" in self.spec.search:
             return
-        new = job.progress.curves[self._told.get(trial.number, 0) :]
-        self._told[trial.number] = len(job.progress.curves)
+        new = job.progress.curves[self._reported_points.get(trial.number, 0) :]
+        self._reported_points[trial.number] = len(job.progress.curves)
         for point in new:
             value = point.get("test_rmse", point.get("objective"))
             if value is not None and math.isfinite(value):
@@ -184,17 +186,17 @@ class Search:
     def _take(self, trial: Any, jobs: Sequence[Any]) -> None:
         from optuna.trial import TrialState
 
-        failed = next((job for job in jobs if job.state == "failed"), None)
-        if failed is not None:
+        failed_job = next((job for job in jobs if job.state == "failed"), None)
+        if failed_job is not None:
             self._study.tell(trial, state=TrialState.FAIL)
-            if not failed.bad_input or not self._finished():
-                self.failure = failed.error
+            if not failed_job.bad_input or not self._finished_trials():
+                self.failure = failed_job.error
         elif any(job.state == "cancelled" for job in jobs):
             self._study.tell(trial, state=TrialState.PRUNED)
         else:
-            made: list[Run] = [job.result(0) for job in jobs]
-            scores = [run.record.metric(self.spec.metric) for run in made]
-            trial.set_user_attr("run", made[0].key)
+            finished_runs: list[Run] = [job.result(0) for job in jobs]
+            scores = [run.record.metric(self.spec.metric) for run in finished_runs]
+            trial.set_user_attr("run", finished_runs[0].key)
             trial.set_user_attr("draws", scores)
             self._study.tell(trial, statistics.fmean(scores))
 
@@ -204,7 +206,7 @@ class Search:
         return bool(self._running)
 
     @property
-    def asked(self) -> int:
+    def n_trials(self) -> int:
         """How many trials there are to be."""
         if self.spec.sampler == "line":
             return line_search.trials(self.spec.lines)
@@ -215,7 +217,7 @@ class Search:
         )
 
     @property
-    def settled(self) -> int:
+    def n_settled(self) -> int:
         """How many trials have a score or were stopped as poor."""
         from optuna.trial import TrialState
 
@@ -223,7 +225,7 @@ class Search:
             self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
         )
 
-    def _finished(self) -> list[Trial]:
+    def _finished_trials(self) -> list[Trial]:
         return [trial for trial in self.trials if trial.state == "done"]
 
     @property
@@ -254,13 +256,18 @@ class Search:
     @property
     def best(self) -> Trial | None:
         """The finished trial with the smallest score."""
-        return min(self._finished(), key=lambda trial: (trial.score, trial.number), default=None)
+        return min(
+            self._finished_trials(), key=lambda trial: (trial.score, trial.number), default=None
+        )
 
     def importance(self) -> dict[str, float]:
         """Share of the scores' variance that each parameter explains (Hutter, Hoos &
         Leyton-Brown 2014); empty before there are enough trials.
         """
-        if len(self._finished()) < 4 or len({trial.score for trial in self._finished()}) < 2:
+        if (
+            len(self._finished_trials()) < 4
+            or len({trial.score for trial in self._finished_trials()}) < 2
+        ):
             return {}
         from optuna.importance import get_param_importances
 
@@ -303,7 +310,7 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         sampler = samplers[spec.sampler]()
     storage: Any = None  # a file that somebody brought leaves no trace: its search lives in memory
     if not is_own(spec.data.id):
-        made(folder)
+        create_folder(folder)
         journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
         storage = JournalStorage(journal)
     pruner = optuna.pruners.MedianPruner(n_startup_trials=5)
@@ -316,7 +323,7 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
     )
 
 
-def _suggested(trial: Any, spec: TuneSpec) -> dict[str, Value]:
+def _suggestion(trial: Any, spec: TuneSpec) -> dict[str, Value]:
     """The sampler's next place."""
     out: dict[str, Value] = {}
     for name, values in spec.search.items():
@@ -334,7 +341,7 @@ def _grid(spec: TuneSpec) -> list[dict[str, Value]]:
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
 
 
-def _recommended(spec: TuneSpec) -> dict[str, Value]:
+def _recommendation(spec: TuneSpec) -> dict[str, Value]:
     """The algorithm's own recommendation, where it lies inside the search."""
     run = RunSpec.parse(
         data=spec.data,
@@ -343,8 +350,8 @@ def _recommended(spec: TuneSpec) -> dict[str, Value]:
         budget=spec.budget,
         seed=spec.seed,
     )
-    made = prepare(run, open_anywhere(spec.data).shape).algorithm
-    place = {name: getattr(made, name) for name in spec.search}
+    algorithm = prepare(run, open_anywhere(spec.data).shape).algorithm
+    place = {name: getattr(algorithm, name) for name in spec.search}
     inside = all(
         value in values if isinstance(values, tuple) else values.low <= value <= values.high
         for (name, values), value in _pairs(spec, place)
@@ -378,7 +385,7 @@ def table(trials: Sequence[Trial]) -> list[dict[str, Any]]:
             "score": trial.score,
             "interval": trial.interval,
             "draws": trial.draws,
-            **trial.moved,
+            **trial.place,
         }
         for trial in trials
     ]

@@ -33,7 +33,7 @@ class Interval(BaseModel):
     log: bool = False
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if not self.low < self.high:
             raise ValueError("a range must be two numbers, the lower first")
         if self.log and self.low <= 0:
@@ -75,13 +75,13 @@ class TuneSpec(BaseModel):
     def parse(cls, **parts: Any) -> "TuneSpec":
         """A checked specification. Raises BadInput with the first thing that is wrong."""
         try:
-            made = cls(**parts)
+            spec = cls(**parts)
         except ValidationError as error:
             raise explain(
                 error, "the search", cls.model_json_schema().get("properties", {})
             ) from None
-        made.check()
-        return made
+        spec.check()
+        return spec
 
     @property
     def kind(self) -> type[Algorithm]:
@@ -90,8 +90,8 @@ class TuneSpec(BaseModel):
     @property
     def key(self) -> str:
         # journals of searches with one draw name none
-        said = self.model_dump(mode="json", exclude={"draws"} if self.draws == 1 else None)
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:24]
+        fields = self.model_dump(mode="json", exclude={"draws"} if self.draws == 1 else None)
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:24]
 
     @property
     def metric(self) -> str:
@@ -113,20 +113,20 @@ class TuneSpec(BaseModel):
         """
         if not self.search:
             raise BadInput("No parameter may move: name at least one to search over.")
-        known = self.kind.model_fields
+        fields = self.kind.model_fields
         for name in (*self.search, *self.fixed):
-            if name not in known:
+            if name not in fields:
                 raise BadInput(
-                    f"{self.kind.title} has no parameter '{name}'.{closest(name, known)} It has:"
-                    f" {', '.join(known)}."
+                    f"{self.kind.title} has no parameter '{name}'.{closest(name, fields)} It has:"
+                    f" {', '.join(fields)}."
                 )
         if self.sampler == "grid":
-            if ranged := [
+            if with_range := [
                 name for name, values in self.search.items() if isinstance(values, Interval)
             ]:
                 raise BadInput(
-                    f"A grid needs a list of values for '{ranged[0]}', e.g. {ranged[0]}=1,2,4."
-                    " Ranges are for the samplers."
+                    f"A grid needs a list of values for '{with_range[0]}', e.g."
+                    f" {with_range[0]}=1,2,4. Ranges are for the samplers."
                 )
             if (
                 count := math.prod(
@@ -149,32 +149,32 @@ class TuneSpec(BaseModel):
                 "A search is judged by validation ratings: give a validation fraction above 0."
             )
 
-    def trial(self, moved: Mapping[str, Value], draw: int = 0) -> RunSpec:
+    def trial(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:
         """The run of one draw of a trial, which sees no test rating of its split."""
-        judged = "validation" if self.kind.task == "ratings" else "test"
-        return self._run(moved, self.split.model_copy(update={"judged": judged}), self.seed + draw)
+        part = "validation" if self.kind.task == "ratings" else "test"
+        return self._run(place, self.split.model_copy(update={"judged": part}), self.seed + draw)
 
-    def final(self, moved: Mapping[str, Value], draw: int = 0) -> RunSpec:
+    def final(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:
         """A fresh draw, of no trial's seed: trained on what would be validation too, judged by
         the test ratings.
         """
         return self._run(
-            moved,
+            place,
             self.split.model_copy(update={"validation_fraction": 0.0}),
             self.seed + self.draws + draw,
         )
 
-    def fresh(self, moved: Mapping[str, Value]) -> dict[str, RunSpec]:
+    def fresh(self, winner: Mapping[str, Value]) -> dict[str, RunSpec]:
         """The winner and the recommended parameters over the same fresh draws: winner 0,
         default 0, winner 1, ...
         """
-        both: tuple[tuple[str, Mapping[str, Value]], ...] = (("winner", moved), ("default", {}))
+        both: tuple[tuple[str, Mapping[str, Value]], ...] = (("winner", winner), ("default", {}))
         return {
             f"{who} {draw}": self.final(place, draw) for draw in range(FRESH) for who, place in both
         }
 
-    def _run(self, moved: Mapping[str, Value], split: SplitSpec, seed: int) -> RunSpec:
-        parameters = {**self.fixed, **moved}
+    def _run(self, place: Mapping[str, Value], split: SplitSpec, seed: int) -> RunSpec:
+        parameters = {**self.fixed, **place}
         return RunSpec.parse(
             data=self.data,
             algorithm=self.algorithm,
@@ -185,9 +185,7 @@ class TuneSpec(BaseModel):
         ).canonical()
 
 
-def default_range(
-    kind: type[Algorithm], name: str, recommended: Value
-) -> Interval | tuple[Value, ...]:
+def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval | tuple[Value, ...]:
     """From a quarter of the recommended value to four times that, within what the parameter
     allows; every choice where it is one of several.
     """
@@ -197,7 +195,7 @@ def default_range(
     if "enum" in field:
         return tuple(field["enum"])
     whole = field.get("type") == "integer"
-    value = float(recommended)
+    value = float(default)
     inside = {
         end: bound + 0.02 * (value - bound)
         for end in ("exclusiveMinimum", "exclusiveMaximum")

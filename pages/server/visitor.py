@@ -8,8 +8,6 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
-from typing import Any
 
 import streamlit as st
 
@@ -30,7 +28,7 @@ def login_needed() -> bool:
 
     The server's doors read them once too; Streamlit would read the file on every call.
     """
-    return bool(st.secrets.load_if_toml_exists() and "auth" in st.secrets)
+    return doors.login_described()
 
 
 def logged_in() -> bool:
@@ -74,15 +72,8 @@ def _alone() -> bool:
         settings().profile == "local"
         and not settings().operators
         and not login_needed()
-        and _loopback(doors.address())
+        and doors.is_loopback(doors.address() or "")
     )
-
-
-def _loopback(address: Any) -> bool:
-    try:
-        return address == "localhost" or ip_address(str(address)).is_loopback
-    except ValueError:
-        return False
 
 
 @contextmanager

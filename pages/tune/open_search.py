@@ -3,7 +3,8 @@ and its price.
 """
 
 import threading
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -24,37 +25,63 @@ from dpmf_core.tuning.search import Search, Trial, price
 from dpmf_core.tuning.search_space import Interval, TuneSpec
 from pages.kit import charts, colours, links, safe_text, time_estimate
 from pages.kit.choice import Choice
-from pages.kit.frames import ANY, framed
+from pages.kit.frames import ANY, to_frame
 from pages.kit.sweep_frames import parameter
 from pages.server import sessions, visitor
 
-KEPT = 50  # searches
+MOST = 50  # searches that are remembered, and those that go on
 SCORE_NOISE = 5.0
 
 
+@dataclass
+class OpenSearch:
+    """A search, once somebody has begun it; its lock is held by the one session that begins it or
+    moves it on.
+    """
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    search: Search | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.lock.locked() and (self.search is None or not self.search.busy)
+
+
 @st.cache_resource
-def _searches() -> tuple[dict[str, Search], threading.Lock]:
-    return {}, threading.Lock()
+def _open_searches() -> tuple[OrderedDict[str, OpenSearch], threading.Lock]:
+    return OrderedDict(), threading.Lock()
+
+
+def _open(key: str) -> OpenSearch:
+    """The search of this key. Of many the idle ones that were looked at least lately are
+    forgotten: two searches that go on must not write the same journal.
+    """
+    searches, lock = _open_searches()
+    with lock:
+        search = searches.setdefault(key, OpenSearch())
+        searches.move_to_end(key)
+        idle = [name for name, other in searches.items() if other.is_idle and name != key]
+        for name in idle[: max(0, len(searches) - MOST)]:
+            del searches[name]
+        return search
 
 
 def search_of(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
     """The search of this specification; whoever asks for more trials than before makes it go
     on. begin: whether one may be begun, else None.
     """
-    held, lock = _searches()
-    with lock:
-        search = held.get(spec.key)
+    open_search = _open(spec.key)
+    with open_search.lock:
+        search = open_search.search
         if begin and (search is None or (search.trials_asked < trials and not search.busy)):
             with visitor.here() as who:
-                search = held[spec.key] = Search(
+                search = open_search.search = Search(
                     spec,
                     trials,
-                    visitor.Asked(who),
+                    visitor.VisitorEngine(who),
                     asker=sessions.this(),
                     cost=time_estimate.cost(spec.trial({})),
                 )
-        while len(held) > KEPT:
-            held.pop(next(iter(held)))
         return search
 
 
@@ -72,13 +99,13 @@ class Searching:
         return advance(self.search)
 
     def cancel(self) -> None:
-        with _searches()[1]:
+        with _open(self.search.spec.key).lock:
             self.search.cancel()
 
 
 def advance(search: Search) -> bool:
     """Whether there is more to come; one session at a time moves it."""
-    with _searches()[1]:
+    with _open(search.spec.key).lock:
         return search.advance()
 
 
@@ -86,20 +113,27 @@ def frame(trials: list[Trial]) -> pd.DataFrame:
     """Finished trials in the order of asking: trial, score, its 95% interval (empty of one
     draw), best so far, parameters.
     """
-    found = [trial for trial in trials if trial.score is not None]
+    finished_trials = [trial for trial in trials if trial.score is not None]
     rows = [
         {
             "trial": it.number + 1,
             "score": it.score,
             **dict(zip(("low", "high"), it.interval or (), strict=False)),
-            **it.moved,
+            **it.place,
         }
-        for it in found
+        for it in finished_trials
     ]
-    moved = {name: ANY for trial in found for name in trial.moved}
-    out = framed(
+    parameters = {name: ANY for trial in finished_trials for name in trial.place}
+    out = to_frame(
         rows,
-        {"trial": int, "score": float, "low": float, "high": float, "best so far": float, **moved},
+        {
+            "trial": int,
+            "score": float,
+            "low": float,
+            "high": float,
+            "best so far": float,
+            **parameters,
+        },
     )
     out["best so far"] = out["score"].cummin()
     return out
@@ -267,13 +301,15 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
             " trial nor a choice has an ε."
         )
         return
-    scored = st.toggle(
+    private_scores = st.toggle(
         f"Scores are computed from private ratings (noise multiplier {SCORE_NOISE:g} each)",
         True,
         key="tune.scored",
     )
     draws = search.spec.draws
-    cost = price(ready.plan, SCORE_NOISE if scored else None, len(search.trials), budget, draws)
+    cost = price(
+        ready.plan, SCORE_NOISE if private_scores else None, len(search.trials), budget, draws
+    )
     _draw_prices(cost)
     trainings = f"of {draws} trainings each" if draws > 1 else "of one training each"
     st.caption(
@@ -313,7 +349,7 @@ def _draw_prices(cost: Price) -> None:
         (f"all {cost.mean:g} trials looked at, as here", cost.all_shown),
     ]
     safe_text.table(
-        framed(
+        to_frame(
             ({"what is shown": what, "total ε": epsilon_text(value)} for what, value in rows),
             {"what is shown": str, "total ε": str},
         )

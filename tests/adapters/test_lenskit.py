@@ -94,7 +94,7 @@ def test_training_enters_the_account(lk: Any, tmp_path: Path) -> None:
     trained(public=False, epsilon=1.0, ledger=str(ledger))
     assert Account(ledger).total.epsilon == pytest.approx(1.0, rel=1e-6)
     trained(public=False, method="als", ledger=str(ledger))
-    assert Account(ledger).total.uncovered == 1
+    assert Account(ledger).total.n_uncovered == 1
 
 
 def test_without_lenskit_the_module_says_what_it_needs() -> None:

@@ -114,7 +114,7 @@ def test_sweeps_and_searches_beyond_the_setting_are_refused(engine: Engine, put:
         sweep().points()
     with pytest.raises(BadInput, match="At most 5 trials of a search"):
         search(6, engine)
-    assert search(5, engine).asked == 5
+    assert search(5, engine).n_trials == 5
     selection = SelectionSpec(search=search(5, engine).spec, trials=6)
     assert "At most 5 trials" in str(engine.measure(selection).error)
 

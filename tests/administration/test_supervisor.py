@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from dpmf_core.administration import supervisor
-from dpmf_core.administration.supervisor import Ended, Kept, free_port, healthy
+from dpmf_core.administration.supervisor import ProcessEnded, KeptProcess, free_port, healthy
 
 SERVER = """
 import http.server, subprocess, sys
@@ -26,10 +26,10 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
 """
 
 
-def serving(tmp_path: Path) -> tuple[Kept, Path]:
+def serving(tmp_path: Path) -> tuple[KeptProcess, Path]:
     """A small server with a child of its own, and where it writes which."""
     port, started = free_port(), tmp_path / "started"
-    return Kept("7", [sys.executable, "-c", SERVER, str(port), str(started)], port), started
+    return KeptProcess("7", [sys.executable, "-c", SERVER, str(port), str(started)], port), started
 
 
 def test_one_that_ends_is_started_again_and_all_end_together(
@@ -74,8 +74,8 @@ def _runs(pid: int) -> bool:
 
 
 def test_one_that_never_answers_is_not_started_again() -> None:
-    kept = Kept("1", [sys.executable, "-c", "raise SystemExit(2)"], free_port())
-    with pytest.raises(Ended, match=r"1 has ended \(code 2\)") as error:
+    kept = KeptProcess("1", [sys.executable, "-c", "raise SystemExit(2)"], free_port())
+    with pytest.raises(ProcessEnded, match=r"1 has ended \(code 2\)") as error:
         asyncio.run(asyncio.wait_for(kept.keep(), 60))
     assert error.value.code == 2
 

@@ -34,7 +34,7 @@ def systems(seed: int = 1) -> Systems:
 def solved(weight: float, features: ItemFeatures | None, given: Systems) -> np.ndarray:
     shape = Shape(100, M, (1.0, 5.0), features)
     made = DPCMF(rank=R, feature_weight=weight)
-    return made._solved([given], np.full(M, 0.5), None, shape, np.arange(M))
+    return made._solve_items([given], np.full(M, 0.5), None, shape, np.arange(M))
 
 
 def test_heavy_features_are_fitted_as_well_as_factors_can() -> None:

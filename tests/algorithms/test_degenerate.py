@@ -88,7 +88,7 @@ def outcome(name: str, data: Ratings | Samples, epsilon: float, **parameters: An
                 RunSpec.parse(
                     data={"id": "made"}, algorithm=name, parameters=parameters, budget=budget
                 ),
-                given=data,
+                input_data=data,
             )
     except BadInput as error:
         assert str(error).endswith((".", "?")) and len(str(error)) > 20

@@ -83,9 +83,9 @@ def entered_by(algorithm: DPALS, data: Ratings, level: float) -> tuple[Entries, 
     """The entries of the item step, the kept items, and the noisy counts that chose both."""
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
     rng = Streams(np.random.default_rng(0), 5)
-    model, counts = algorithm._centred(curator_for(algorithm, data, noise), rng)
-    released = None if counts is None else counts.released
-    kept = algorithm._kept(data.shape, released)
+    model, counts = algorithm._start_model(curator_for(algorithm, data, noise), rng)
+    released = None if counts is None else counts.values
+    kept = algorithm._kept_items(data.shape, released)
     (block,) = in_memory(data).blocks
     return item_entries(block, algorithm, model, counts, kept, rng.sampling), kept, released
 

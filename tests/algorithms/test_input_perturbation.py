@@ -9,7 +9,7 @@ from dpmf_core.algorithms.input_perturbation import (
     RATINGS,
     DPNMFLaplace,
     InputPerturbation,
-    perturbed,
+    noisy_ratings,
 )
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import (
@@ -35,12 +35,12 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
     level = calibrate(lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9))
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
     moved = np.abs(
-        perturbed(curator_for(algorithm, data, noise), clamp=False).values.astype(float) - 3.0
+        noisy_ratings(curator_for(algorithm, data, noise), clamp=False).values.astype(float) - 3.0
     )
     scale = 4 / 2.0  # range over epsilon
     assert moved.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
     assert moved.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
-    assert noise.spent[0][0].statistic == RATINGS
+    assert noise.ledger[0][0].statistic == RATINGS
 
 
 def test_the_unit_is_the_value_of_one_rating_and_what_is_public_is_said() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from dpmf_core.algorithms import Streams, build
 from dpmf_core.algorithms.item_lists import (
-    Liked,
+    ItemLikes,
     content_share,
     item_regression,
     items_carried,
@@ -53,7 +53,7 @@ def test_rows_are_what_popularity_leaves_scaled_to_norm_one() -> None:
     rng = np.random.default_rng(2)
     X = (rng.random((1100, 9)) < 0.4).astype(float)  # more than are held dense at once
     kept, counts = np.array([1, 2, 5, 8]), np.array([4.0, 9.0, 1.0, 16.0])
-    liked = Liked.of(kept, counts, -0.5)
+    liked = ItemLikes.of(kept, counts, -0.5)
     X[0], X[1] = 0.0, 1.0  # the second lies along popularity: weight times count is sqrt(count)
     along = liked.along
     np.testing.assert_allclose(liked.weights, [0.5, 1 / 3, 1, 0.25])
@@ -70,7 +70,7 @@ def test_rows_are_what_popularity_leaves_scaled_to_norm_one() -> None:
 
 
 def test_a_row_that_lies_along_popularity_adds_nothing() -> None:
-    liked = Liked.of(np.arange(5), np.full(5, 3.0), -0.2)
+    liked = ItemLikes.of(np.arange(5), np.full(5, 3.0), -0.2)
     curator = OpenCurator(in_memory(likes(np.ones((6, 5))), 2), Noise(NOTHING), {})
     held = curator.hold(liked_rows, liked.items, liked.weights, liked.along)
     assert not curator.total(SecondMoment(), held, 5).any()

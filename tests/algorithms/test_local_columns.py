@@ -146,7 +146,7 @@ def test_features_reach_every_user_and_no_ledger(name: str) -> None:
         noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
         curator = curator_for(algorithm, data, noise)
         *_, model = algorithm.fit(curator, Streams(np.random.default_rng(0), 0))
-        spent.append(noise.spent)
+        spent.append(noise.ledger)
         columns.append(model.item_sides.shape[1] - model.item_factors.shape[1])
     assert spent[0] == spent[1]
     assert columns[0] == columns[1] + world.item_features.values.shape[1]

@@ -102,7 +102,7 @@ def test_noise_is_what_the_ledger_says(data: Ratings, name: str, noise_schedule:
     for seed in range(100 if name == "dpfw" else 160):
         noise = HeardNoise(plan, np.random.SeedSequence(seed))
         fit(algorithm, nobody, noise, Streams(np.random.default_rng(0), 0))
-        assert not any(part.any() for _, part, _ in noise.heard)
+        assert not any(part.any() for _, part, _ in noise.releases)
         for leaf, found in noise.squares():
             squares.setdefault(leaf.noise_multiplier, []).append(found)
     assert squares.keys() == {leaf.noise_multiplier for leaf, _ in normal_form(plan)}

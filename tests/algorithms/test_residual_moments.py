@@ -13,7 +13,7 @@ from dpmf_core.algorithms.residual_moments import (
     estimate_residuals,
     patterns_under,
     residual_reach,
-    unexplained,
+    unexplained_energy,
 )
 from dpmf_core.algorithms.sample_statistics import SampleMoment, residual_samples
 from dpmf_core.curator import Block
@@ -111,8 +111,8 @@ def test_the_unexplained_part_is_that_of_non_negative_least_squares() -> None:
     rng = np.random.default_rng(5)
     points, W = 2 * rng.random((30, 15)), rng.random((4, 15))
     exact = [nnls(W.T, row)[1] ** 2 / 2 for row in points]
-    assert unexplained(points, W) == pytest.approx(np.mean(exact), rel=1e-5)
-    assert unexplained(points, np.zeros((4, 15))) == pytest.approx((points**2).sum() / 60)
+    assert unexplained_energy(points, W) == pytest.approx(np.mean(exact), rel=1e-5)
+    assert unexplained_energy(points, np.zeros((4, 15))) == pytest.approx((points**2).sum() / 60)
 
 
 def test_the_excess_is_by_how_much_draws_vary_more_than_rows_along_what_was_found() -> None:

@@ -30,7 +30,7 @@ def test_an_update_is_algorithm_2(rated: bool, item_rate: float) -> None:
     rng = np.random.default_rng(0)
     Q = rng.standard_normal((9, 4))
     items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
-    server = Server(Q, rated=rated, item_rate=item_rate)
+    server = Server(Q, all_rated=rated, item_rate=item_rate)
     server.update(items, values)
     p, expected = solved(Q, items, values), Q.copy()
     for item, value in list(zip(items, values - values.mean(), strict=True))[0 if rated else -1 :]:
@@ -44,7 +44,7 @@ def test_a_shared_step_is_divided_among_her_items() -> None:
     rng = np.random.default_rng(2)
     Q = rng.standard_normal((9, 4))
     items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
-    server = Server(Q, rated=True, shared=True, item_rate=0.05)
+    server = Server(Q, all_rated=True, shared=True, item_rate=0.05)
     server.update(items, values)
     p, expected = solved(Q, items, values), Q.copy()
     for item, value in zip(items, values - values.mean(), strict=True):
@@ -58,7 +58,7 @@ def test_recommendations_are_algorithm_1() -> None:
     rng = np.random.default_rng(1)
     Q = rng.standard_normal((30, 4))
     items, values = np.array([3, 4, 8]), np.array([5.0, 1.0, 4.0])
-    best = Server(Q, rated=True).recommend(items, values, 5)
+    best = Server(Q, all_rated=True).recommend(items, values, 5)
     scores = Q @ solved(Q, items, values)
     scores[items] = -np.inf
     np.testing.assert_array_equal(best, np.argsort(-scores)[:5])
@@ -69,7 +69,7 @@ def test_neither_ratings_nor_user_factors_survive_an_interaction(rated: bool) ->
     """The server's whole state is its item factors: no other array is reachable from it, and it
     has no room for one.
     """
-    server = Server(np.ones((6, 3)), rated=rated)
+    server = Server(np.ones((6, 3)), all_rated=rated)
     items, values = np.array([0, 4]), np.array([2.0, 5.0])
     server.update(items, values)
     server.recommend(items, values, 2)
@@ -203,7 +203,7 @@ def test_arrivals_one_by_one_are_the_stream() -> None:
         None,
     )
     start = train(static, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
-    server = Server(start.item_factors, rated=True)
+    server = Server(start.item_factors, all_rated=True)
     arrived = model._arrivals(data, rng)  # type: ignore[attr-defined]
     for place in np.argsort(arrived, kind="stable"):
         if arrived[place] < 0.5:

@@ -12,7 +12,7 @@ from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.sgd import SGDMF
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.kernels.shuffle import shuffled
+from dpmf_core.kernels.shuffle import shuffled_range
 from dpmf_core.privacy import (
     NOTHING,
     Noise,
@@ -75,7 +75,7 @@ def test_the_centred_model_is_plain_descent_on_what_the_means_leave() -> None:
     left = x - centre - b[data.items]
     a = np.array([left[data.users == u].mean() for u in range(data.n_users)])
     for step, rate in enumerate((0.05, 0.05 / 1.5)):
-        for t in shuffled(len(data), 1 + step):
+        for t in shuffled_range(len(data), 1 + step):
             u, i = data.users[t], data.items[t]
             e = (left[t] - a[u]) / unit - P[u] @ Q[i]
             P[u], Q[i] = P[u] + rate * e * Q[i], Q[i] + rate * e * P[u]

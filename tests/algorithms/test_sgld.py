@@ -46,7 +46,7 @@ def test_a_posterior_sample_costs_what_randomised_response_does() -> None:
 def test_the_sample_is_in_the_ledger_and_cannot_be_drawn_twice() -> None:
     noise = Noise(PosteriorSample(2.0, "theta"), np.random.SeedSequence(0))
     noise.sampler("theta")
-    assert noise.spent == ((PosteriorSample(2.0, "theta"), 1),)
+    assert noise.ledger == ((PosteriorSample(2.0, "theta"), 1),)
     with pytest.raises(PlanViolation):
         noise.sampler("theta")
     with pytest.raises(PlanViolation, match="no noise is added"):
@@ -181,7 +181,7 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
             total -= (((v - F @ u) ** 2).sum() + 3 * (u**2).sum()) / 2
         return total
 
-    (_, gradient, drawn), scale = noise.heard[0], normal_form(algorithm.plan(data.shape, 1.0))[0][0]
+    (_, gradient, drawn), scale = noise.releases[0], normal_form(algorithm.plan(data.shape, 1.0))[0][0]
     beta = 2 / (scale.noise_multiplier * 1e3 * np.sqrt(eta))
     for place in [(0, 0), (3, 1), (7, 0)]:
         step = np.zeros_like(V)

@@ -9,7 +9,7 @@ from dpmf_core.algorithms.count_sketch import Sketch, SketchModel, hash_keys
 from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
 from dpmf_core.privacy import NOTHING, Noise, Status
-from dpmf_core.teaching.sketch_collisions import ITEMS, USERS, drawn, vectors
+from dpmf_core.teaching.sketch_collisions import ITEMS, USERS, sketch_layout, vectors
 from dpmf_core.testing.worlds import low_rank
 
 
@@ -162,7 +162,7 @@ def test_the_drawn_sketch_shares_cells_as_often_as_hashing_does(gamma: float, de
     """A component is alone with probability about (1 - 1/w)^(others): mean over draws; the load
     counts every component once a row.
     """
-    draws = [drawn(4, depth, gamma, seed) for seed in range(40)]
+    draws = [sketch_layout(4, depth, gamma, seed) for seed in range(40)]
     components = (USERS + ITEMS) * 4
     w = draws[0].width
     assert w == -(-components // (gamma * depth))
@@ -175,6 +175,6 @@ def test_the_drawn_sketch_shares_cells_as_often_as_hashing_does(gamma: float, de
 
 
 def test_who_shares_a_cell_is_told_by_both() -> None:
-    one = drawn(3, 2, 2.0)
+    one = sketch_layout(3, 2, 2.0)
     for name in vectors():
         assert all(name in one.beside(other) for other in one.beside(name))

@@ -41,13 +41,13 @@ def test_the_tests_that_are_run_share_the_five_percent(
     )
     scores = dict.fromkeys(attacks, (np.zeros(40), np.ones(40)))
     assert {
-        (it.attack, it.rule): it.error for it in bounds.judged(scores, 1e-5, through_mu)
+        (it.attack, it.rule): it.error for it in bounds.bounds_of(scores, 1e-5, through_mu)
     } == errors
 
 
 def test_error_rates_run_from_all_alarms_to_none() -> None:
     rng = np.random.default_rng(2)
-    found = bounds.judged(
+    found = bounds.bounds_of(
         {"what is shared": (rng.standard_normal(200), 1 + rng.standard_normal(200))}, 1e-5, False
     )[0]
     assert len(found.false_alarms) == len(found.misses) == bounds.CUTS

@@ -11,7 +11,7 @@ import pytest
 from dpmf_core.algorithms import PrivateAlgorithm, Recommender, Streams, find
 from dpmf_core.audit import canary_data
 from dpmf_core.audit.audit_table import every_proven
-from dpmf_core.audit.canaries import Attacked, prepared
+from dpmf_core.audit.canaries import AttackTarget, attack_target
 from dpmf_core.audit.canary_data import Pair, Unit
 from dpmf_core.audit.membership_inference import audit
 from dpmf_core.curator import Block, Curator, Statistic, Totals
@@ -22,12 +22,12 @@ from dpmf_core.privacy.gaussian import mu as mu_of
 
 def attack(
     name: str, epsilon: float, unit: Unit = "user", **parameters: Any
-) -> tuple[Attacked, Pair]:
-    attacked = prepared(name, canary_data.shape(find(name)), epsilon, 1e-5, parameters, "none")
+) -> tuple[AttackTarget, Pair]:
+    attacked = attack_target(name, canary_data.shape(find(name)), epsilon, 1e-5, parameters, "none")
     return attacked, attacked.choose(unit)
 
 
-def ratios(attacked: Attacked, pair: Pair, draws: int) -> tuple[np.ndarray, np.ndarray]:
+def ratios(attacked: AttackTarget, pair: Pair, draws: int) -> tuple[np.ndarray, np.ndarray]:
     found = [
         [
             attacked.training(pair, bool(kind), np.random.SeedSequence([9, kind, draw])).ratio
@@ -50,7 +50,7 @@ def test_the_ratio_of_released_sums_is_that_of_two_gaussians(
     absent, present = ratios(attacked, pair, 400)
     moved = np.mean(
         [
-            attacked.training(pair, bool(kind), np.random.SeedSequence([9, kind, 0])).moved
+            attacked.training(pair, bool(kind), np.random.SeedSequence([9, kind, 0])).squared_mu
             for kind in (0, 1)
         ]
     )
@@ -107,10 +107,10 @@ class Overwriting(PrivateAlgorithm):
 
 def test_what_an_algorithm_does_to_its_arrays_does_not_reach_the_log() -> None:
     made = Overwriting()
-    attacked = Attacked(made, made, made.plan(canary_data.shape(Overwriting), 2.0), "none")
+    attacked = AttackTarget(made, made, made.plan(canary_data.shape(Overwriting), 2.0), "none")
     pair = canary_data.pairs(made, "user", np.random.SeedSequence(0))[0]
     absent, present = ratios(attacked, pair, 300)
-    moved = attacked.training(pair, True, np.random.SeedSequence(0)).moved
+    moved = attacked.training(pair, True, np.random.SeedSequence(0)).squared_mu
     assert moved == pytest.approx(
         ((np.bincount(np.arange(40), np.full(40, 2.0)) / 40 / 2.0) ** 2).sum()
     )
@@ -135,7 +135,7 @@ def test_densities_integrate_to_one() -> None:
 GAUSSIAN = tuple(
     name
     for name in every_proven()
-    if prepared(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, "none").through_mu
+    if attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, "none").through_mu
 )
 
 
@@ -146,7 +146,7 @@ def test_canaries_move_what_sensitivities_allow(name: str) -> None:
     """
     attacked, pair = attack(name, 3.0, **({"iterations": 10} if name == "oneshot-nmf" else {}))
     moved = [
-        attacked.training(pair, bool(draw % 2), np.random.SeedSequence([4, draw])).moved
+        attacked.training(pair, bool(draw % 2), np.random.SeedSequence([4, draw])).squared_mu
         for draw in range(4)
     ]
     planned = mu_of(attacked.plan)
@@ -156,7 +156,7 @@ def test_canaries_move_what_sensitivities_allow(name: str) -> None:
 def test_less_noise_shows_in_what_the_canary_lost() -> None:
     """The noise that was drawn counts, and not what the ledger says."""
     found = [
-        audit("private-bias", epsilon=1.0, runs=40, fault=fault).realised
+        audit("private-bias", epsilon=1.0, runs=40, fault=fault).realised_mu
         for fault in ("none", "small-noise")
     ]
     assert found[0] is not None and found[1] == pytest.approx(10 * found[0])
@@ -168,4 +168,4 @@ def test_all_trainings_of_a_proof_start_alike_and_draw_other_noise() -> None:
         attacked.training(pair, True, np.random.SeedSequence([1, draw])) for draw in (0, 1)
     )
     assert first.ratio != second.ratio
-    assert first.moved == pytest.approx(second.moved, rel=0.02)
+    assert first.squared_mu == pytest.approx(second.squared_mu, rel=0.02)

@@ -15,7 +15,7 @@ from scipy.stats import beta, norm
 from dpmf_core.algorithms import find
 from dpmf_core.audit import canary_data
 from dpmf_core.audit.audit_table import as_record, every_proven, table_specs
-from dpmf_core.audit.canaries import FAULTS, faults_of, prepared
+from dpmf_core.audit.canaries import FAULTS, faults_of, attack_target
 from dpmf_core.audit.canary_data import COLUMNS, Unit
 from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.cli import main
@@ -84,7 +84,7 @@ def test_an_attack_comes_near_a_proof() -> None:
     found = audit("private-svd", epsilon=3.0, runs=2000, seed=1)
     assert (found.by, found.best.rule) == ("what is released", "pair test")
     assert 2.0 < found.lower < 3.0
-    assert found.lost == pytest.approx(3.0, rel=1e-3)
+    assert found.lost_epsilon == pytest.approx(3.0, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None
     odds = max((1 - 1e-5 - alarms) / misses, (1 - 1e-5 - misses) / alarms)
     assert found.lower == pytest.approx(math.log(odds), abs=1e-9)
     assert {test.rule for test in found.tests} == {"error rates"}
-    assert found.realised is None and found.planned is None
+    assert found.realised_mu is None and found.planned_mu is None
     assert "no Gaussian mechanism" in found.rule
 
 
@@ -135,7 +135,7 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None
     ],
 )
 def test_mu_is_for_gaussian_mechanisms(name: str, fault: str, through_mu: bool) -> None:
-    attacked = prepared(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
+    attacked = attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
     assert attacked.through_mu is through_mu
     assert attacked.rule.startswith("Every release has Gaussian noise") is through_mu
     assert attacked.rule.startswith("By error rates alone") is not through_mu
@@ -146,7 +146,7 @@ def test_mu_is_for_gaussian_mechanisms(name: str, fault: str, through_mu: bool) 
     [("dp-nmf", {"start": "nndsvd"}), ("sgld", {"reading": "posterior-sample"})],
 )
 def test_what_a_parameter_makes_unproven_has_no_mu(name: str, parameters: dict[str, str]) -> None:
-    assert not prepared(
+    assert not attack_target(
         name, canary_data.shape(find(name)), 3.0, 1e-5, parameters, "none"
     ).through_mu
 
@@ -155,7 +155,7 @@ def test_a_sketch_gives_its_users_away() -> None:
     found = audit(
         "sketch", runs=400, parameters={"rank": 4, "steps": 5, "threshold": 2.0}, unit="user"
     )
-    assert found.proven is None and found.allowed == ()
+    assert found.proven is None and found.allowed_misses == ()
     assert found.lower > 2.5 > 2.0
     assert "nothing is proved" in found.words
 
@@ -174,7 +174,7 @@ def test_the_allowed_curve_is_the_ledgers() -> None:
     )
     inner = slice(1, -1)
     expected = norm.cdf(norm.ppf(1 - np.array(rates())[inner]) - mu)
-    np.testing.assert_allclose(found.allowed[inner], expected, atol=2e-3)
+    np.testing.assert_allclose(found.allowed_misses[inner], expected, atol=2e-3)
 
 
 def test_the_same_seed_finds_the_same() -> None:

@@ -38,9 +38,9 @@ def test_what_a_person_lost_is_what_her_row_moved(mine: Ratings) -> None:
     for user, expected in ((0, 1.0), (5, math.sqrt(1 / 3))):
         found = audit_on(one, "private-bias", epsilon=2.0, user=user, runs=FEW)
         row = one.values[one.users == user].astype(float)
-        assert found.realised is not None
-        assert found.planned is not None
-        assert found.realised / found.planned == pytest.approx(expected, rel=1e-3)
+        assert found.realised_mu is not None
+        assert found.planned_mu is not None
+        assert found.realised_mu / found.planned_mu == pytest.approx(expected, rel=1e-3)
         assert f"user {user} of mine, taken out with {len(row)} rating" in found.canary
         assert not found.broken
 
@@ -50,7 +50,7 @@ def test_one_more_person_loses_nearly_all_that_is_proved(mine: Ratings) -> None:
     data.
     """
     found = audit_on(mine, "private-bias", epsilon=2.0, runs=FEW)
-    assert found.lost == pytest.approx(2.0, rel=1e-2)
+    assert found.lost_epsilon == pytest.approx(2.0, rel=1e-2)
     assert found.proven == pytest.approx(2.0)
     assert "one more user in mine" in found.canary
 
@@ -73,9 +73,9 @@ def test_what_is_shared_without_privacy_tells(mine: Ratings) -> None:
 def test_samples_are_attacked_too(user: int | None) -> None:
     data: Samples = blocks(n_samples=60)
     found = audit_on(data, "oneshot-nmf", epsilon=2.0, user=user, runs=FEW)
-    assert found.lost is not None
+    assert found.lost_epsilon is not None
     assert found.proven is not None
-    assert 0 < found.lost <= found.proven * (1 + 1e-6)
+    assert 0 < found.lost_epsilon <= found.proven * (1 + 1e-6)
 
 
 def test_nothing_is_entered_or_kept(

@@ -45,12 +45,12 @@ def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs: int, mu: float) 
 def test_all_pairs_told_apart_bound_mu_as_the_binomial_does() -> None:
     """n right of n, whatever their weights: Phi(mu / sqrt(2))^n = error."""
     exact = math.sqrt(2) * norm.ppf(0.02 ** (1 / 200))
-    found = pair_test.mu_at_least(pair_test.weighted(np.zeros(200), np.ones(200)), 200, 0.02)
+    found = pair_test.mu_at_least(pair_test.weighted_sum(np.zeros(200), np.ones(200)), 200, 0.02)
     assert exact - 0.05 < found <= exact + pair_test.STEP
 
 
 def test_ties_are_wrong_answers() -> None:
-    assert pair_test.weighted(np.zeros(50), np.zeros(50)) == 0
+    assert pair_test.weighted_sum(np.zeros(50), np.zeros(50)) == 0
     assert pair_test.mu_at_least(0, 50, 0.02) == 0.0
 
 
@@ -89,7 +89,7 @@ def ruled_out(scores: np.ndarray, error: float) -> np.ndarray:
         ),
         6 * pairs,
     )
-    return np.asarray(pair_test.weighted(scores[:, 0], scores[:, 1]) >= critical)
+    return np.asarray(pair_test.weighted_sum(scores[:, 0], scores[:, 1]) >= critical)
 
 
 def above_the_truth(
@@ -141,7 +141,7 @@ def test_the_bound_is_sharp_and_ends_where_the_claim_does() -> None:
     19 of 20; the bound passes a claim where that is ruled out.
     """
     ratio, _ = simulated(TRUTH * pair_test.STEP, 400, 2)
-    totals = pair_test.weighted(ratio[:, 0], ratio[:, 1])
+    totals = pair_test.weighted_sum(ratio[:, 0], ratio[:, 1])
     # the bound grows with the total
     quantiles = [
         pair_test.mu_at_least(int(np.quantile(totals, q)), RUNS // 2, 0.02) for q in (0.05, 0.5)
@@ -164,6 +164,6 @@ def test_a_learned_score_pays_for_learning() -> None:
     for _ in range(200):
         absent, present = rng.standard_normal((2, 60, 300))
         towards = bounds.direction((absent[:30], present[:30]))
-        tests = bounds.judged({"what is shared": (absent @ towards, present @ towards)}, 1e-5, True)
+        tests = bounds.bounds_of({"what is shared": (absent @ towards, present @ towards)}, 1e-5, True)
         found += any(test.epsilon > 0 for test in tests)
     assert found <= binom.ppf(1 - 1e-4, 200, 0.05)

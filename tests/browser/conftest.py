@@ -32,10 +32,10 @@ QUIET = (
 
 def go(page: Any, name: str) -> None:
     """To another page through the navigation: its section in the header, then its row."""
-    asked = next(it for it in PAGES if it.title == name)
-    together = [it.title for it in PAGES if it.section == asked.section]
+    target = next(it for it in PAGES if it.title == name)
+    together = [it.title for it in PAGES if it.section == target.section]
     if page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True).count() == 0:
-        page.get_by_test_id("stTopNavLink").get_by_text(asked.section, exact=True).click()
+        page.get_by_test_id("stTopNavLink").get_by_text(target.section, exact=True).click()
         if name == together[0]:
             return
     page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True).first.click()
@@ -89,9 +89,9 @@ class Server:
             "--server.headless",
             "true",
         ]
-        known = {**os.environ, "DPMF_DATA": str(self.data), "DPMF_WARM": "false", **self.settings}
+        environment = {**os.environ, "DPMF_DATA": str(self.data), "DPMF_WARM": "false", **self.settings}
         return subprocess.Popen(
-            command, cwd=ROOT, stdout=log, stderr=log, env=known, start_new_session=True
+            command, cwd=ROOT, stdout=log, stderr=log, env=environment, start_new_session=True
         )
 
     def start(self) -> None:
@@ -140,7 +140,7 @@ def visit(chromium: Any, server: Server, tmp_path: Path) -> Iterator[Callable[..
     """
     contexts = []
 
-    def opened(path: str = "/", script: str = "", **context: Any) -> Any:
+    def open_page(path: str = "/", script: str = "", **context: Any) -> Any:
         profile = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | context))
         contexts.append(profile)
         page = profile.new_page()
@@ -162,7 +162,7 @@ def visit(chromium: Any, server: Server, tmp_path: Path) -> Iterator[Callable[..
         page.goto(server.url + path)
         return page
 
-    yield opened
+    yield open_page
     for place, profile in enumerate(contexts):
         for page in profile.pages:  # the last look, for when a test has failed
             page.screenshot(path=tmp_path / f"{place}.png")

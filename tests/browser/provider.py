@@ -32,7 +32,7 @@ class Provider(ThreadingHTTPServer):
         self.codes: dict[str, dict[str, str]] = {}
         self.tokens = 0
 
-    def described(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, Any]:
         return {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/authorize",
@@ -43,10 +43,10 @@ class Provider(ThreadingHTTPServer):
             "id_token_signing_alg_values_supported": ["RS256"],
         }
 
-    def token(self, asked: dict[str, str], user: str) -> dict[str, Any]:
+    def token(self, request: dict[str, str], user: str) -> dict[str, Any]:
         """For a code, once, and for the client alone. Raises KeyError."""
-        given = self.codes.pop(asked["code"])
-        if user != f"{CLIENT}:{SECRET}" or asked["redirect_uri"] != given["redirect_uri"]:
+        authorization = self.codes.pop(request["code"])
+        if user != f"{CLIENT}:{SECRET}" or request["redirect_uri"] != authorization["redirect_uri"]:
             raise KeyError("client")
         self.tokens += 1
         now = int(time.time())
@@ -55,7 +55,7 @@ class Provider(ThreadingHTTPServer):
             "aud": CLIENT,
             "iat": now,
             "exp": now + 600,
-            "nonce": given["nonce"],
+            "nonce": authorization["nonce"],
             **self.person,
         }
         return {
@@ -70,35 +70,35 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         where = urllib.parse.urlsplit(self.path)
-        asked = dict(urllib.parse.parse_qsl(where.query))
+        query = dict(urllib.parse.parse_qsl(where.query))
         if where.path == "/.well-known/openid-configuration":
-            self._say(self.server.described())
+            self._say(self.server.configuration())
         elif where.path == "/keys":
             self._say({"keys": [self.server.key.as_dict(private=False)]})
-        elif where.path == "/authorize" and asked.get("client_id") == CLIENT:
+        elif where.path == "/authorize" and query.get("client_id") == CLIENT:
             code = secrets.token_hex()
-            self.server.codes[code] = asked
+            self.server.codes[code] = query
             self.send_response(302)
             self.send_header(
                 "Location",
-                f"{asked['redirect_uri']}?{urllib.parse.urlencode({'code': code, 'state': asked['state']})}",  # noqa: E501
+                f"{query['redirect_uri']}?{urllib.parse.urlencode({'code': code, 'state': query['state']})}",  # noqa: E501
             )
             self.end_headers()
         else:
             self.send_error(404)
 
     def do_POST(self) -> None:
-        asked = dict(
+        form = dict(
             urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode())
         )
-        scheme, _, packed = self.headers.get("Authorization", "").partition(" ")
+        scheme, _, credentials = self.headers.get("Authorization", "").partition(" ")
         user = (
-            urllib.parse.unquote_plus(base64.b64decode(packed).decode())
+            urllib.parse.unquote_plus(base64.b64decode(credentials).decode())
             if scheme == "Basic"
             else ""
         )
         try:
-            self._say(self.server.token(asked, user))
+            self._say(self.server.token(form, user))
         except KeyError:
             self.send_error(401)
 

@@ -37,8 +37,8 @@ def test_a_messy_table_ends_in_a_report_without_a_word_of_its_rows(
     page.get_by_role("button", name=re.compile("^Choose on my data")).click()  # a private selection
     cost = "a private selection cost ε = "
     page.get_by_text(cost).wait_for(timeout=WORK)
-    confirmed, _ = without_rows(page, table)
-    assert cost in confirmed and cost not in report
+    full_report, _ = without_rows(page, table)
+    assert cost in full_report and cost not in report
     assert not page.outside
 
 

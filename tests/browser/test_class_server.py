@@ -25,8 +25,8 @@ NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 def block(kind: str) -> str:
     """The one block of a kind of code in docs/SERVING.md."""
     text = (ROOT / "docs" / "SERVING.md").read_text("utf-8")
-    (found,) = re.findall(rf"```{kind}\n(.*?)```", text, re.S)
-    return str(found)
+    (code,) = re.findall(rf"```{kind}\n(.*?)```", text, re.S)
+    return str(code)
 
 
 def put(text: str, *pairs: tuple[str, str]) -> str:

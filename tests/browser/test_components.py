@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import ROOT, Server
-from tests.browser.test_doors import NOTED
+from tests.browser.test_doors import NOTE_VIOLATIONS
 
 pytestmark = pytest.mark.browser
 SCRIPT = """
@@ -72,15 +72,15 @@ def test_a_component_draws_and_answers_within_the_policy(chromium: Any, tmp_path
     server.start()
     page = chromium.new_page()
     try:
-        page.add_init_script(NOTED)
-        served = []
-        page.on("response", lambda it: served.append(it.url) if it.url.endswith(".js") else None)
+        page.add_init_script(NOTE_VIOLATIONS)
+        scripts = []
+        page.on("response", lambda it: scripts.append(it.url) if it.url.endswith(".js") else None)
         page.goto(server.url)
         button = page.get_by_role("button", name="<b>&1")
         expect(button).to_have_css("color", "rgb(1, 2, 3)")
         button.click()
         expect(page.get_by_text("heard 5")).to_be_visible()
-        assert f"{server.url}/_stcore/bidi-components/dpmf.probe/probe.js" in served
+        assert f"{server.url}/_stcore/bidi-components/dpmf.probe/probe.js" in scripts
         assert page.evaluate("violations") == []
     finally:
         page.close()

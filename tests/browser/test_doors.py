@@ -17,18 +17,18 @@ from tests.browser.conftest import CHROMIUM, QUIET, Server
 
 pytestmark = pytest.mark.browser
 PATIENCE = 240_000  # milliseconds, on a machine that has much else to do
-PLANTED = (
+INLINE_SCRIPT = (
     "document.head.append(Object.assign(document.createElement('script'), {textContent:"
     " 'window.planted = 1'}))"
 )
 UNFOLD = "document.querySelectorAll('details:not([open]) > summary').forEach(it => it.click())"
-NOTED = (
+NOTE_VIOLATIONS = (
     "window.violations = []; document.addEventListener('securitypolicyviolation', it =>"
     " violations.push(it.violatedDirective + ' ' + it.blockedURI));"
 )
 
 
-def settled(page: Any) -> None:
+def wait_until_settled(page: Any) -> None:
     """The script has run to its end and nothing is being computed any more, or a while has
     passed with work under way.
     """
@@ -43,16 +43,16 @@ def settled(page: Any) -> None:
 def watched(chromium: Any, server: Server) -> Iterator[Callable[[str], Any]]:
     """watched(path): a page whose violations of the policy are noted from its first byte."""
     profile = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    profile.add_init_script(NOTED)
+    profile.add_init_script(NOTE_VIOLATIONS)
 
-    def opened(path: str) -> Any:
+    def open_page(path: str) -> Any:
         page = profile.new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(server.url + path)
-        settled(page)
+        wait_until_settled(page)
         return page
 
-    yield opened
+    yield open_page
     profile.close()
 
 
@@ -77,9 +77,9 @@ def test_charts_tables_and_downloads_work_under_the_policy(
 def test_a_page_stays_within_the_policy(watched: Callable[[str], Any], name: str) -> None:
     page = watched(f"/{name}")
     page.evaluate(UNFOLD)
-    settled(page)
+    wait_until_settled(page)
     assert page.evaluate("violations") == []
-    page.evaluate(PLANTED)
+    page.evaluate(INLINE_SCRIPT)
     page.wait_for_function("() => violations.length === 1")
     assert (
         page.evaluate("violations[0] + ' ' + window.planted") == "script-src-elem inline undefined"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_doors import NOTED
+from tests.browser.test_doors import NOTE_VIOLATIONS
 
 pytestmark = pytest.mark.browser
-HEARD = (
+NOTE_EPSILONS = (
     "window.heard = []; window.addEventListener('dpmf:epsilon', it =>"
     " heard.push([it.detail.epsilon, it.detail.held]));"
 )
@@ -20,7 +20,7 @@ PAGE = "/accountant?data=cinema-small&algo=private-bias&eps=2"
 def opened(visit: Callable[..., Any]) -> Callable[..., Any]:
     def look(**context: Any) -> Any:
         page = visit("/glossary", **context)
-        page.add_init_script(NOTED + HEARD)
+        page.add_init_script(NOTE_VIOLATIONS + NOTE_EPSILONS)
         page.goto(page.url.replace("/glossary", PAGE))
         expect(page.get_by_test_id("stApp")).to_have_attribute(
             "data-test-script-state", "notRunning"
@@ -49,14 +49,14 @@ def test_a_held_handle_tells_the_page_and_a_released_one_the_session(
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 0.3 * line["width"], y, steps=10)
-    held = page.evaluate("heard")
-    assert len(held) >= 8 and all(is_held for _, is_held in held)
-    assert [epsilon for epsilon, _ in held] == sorted((it for it, _ in held), reverse=True)
+    events = page.evaluate("heard")
+    assert len(events) >= 8 and all(is_held for _, is_held in events)
+    assert [epsilon for epsilon, _ in events] == sorted((it for it, _ in events), reverse=True)
     expect(box(page)).to_have_value("2")
     page.mouse.up()
-    assert page.evaluate("heard.at(-1)") == [held[-1][0], False]
-    expect(box(page)).to_have_value(f"{held[-1][0]:g}")
-    assert f"eps={held[-1][0]:g}&" in page.url
+    assert page.evaluate("heard.at(-1)") == [events[-1][0], False]
+    expect(box(page)).to_have_value(f"{events[-1][0]:g}")
+    assert f"eps={events[-1][0]:g}&" in page.url
     assert page.evaluate("violations") == []
 
 

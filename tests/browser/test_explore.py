@@ -61,7 +61,7 @@ class Handle:
         expect(self.rail).to_have_attribute("aria-valuenow", str(epsilon))
 
 
-def told(page: Any) -> list[str]:
+def first_view_texts(page: Any) -> list[str]:
     """What the first view says."""
     return [page.locator(it).inner_text() for it in FOLLOWERS]
 
@@ -75,15 +75,15 @@ def test_figure_sentence_list_and_meaning_follow_a_held_handle_and_stay_when_it_
     measured: Any,
 ) -> None:
     page, handle = measured, Handle(measured)
-    before, stood = told(page), marker(page)
+    before, stood = first_view_texts(page), marker(page)
     assert before[0].startswith("At ε = 5,") and "at ε = 5" in before[2]
     handle.to(5)
     page.mouse.down()
     handle.to(0.5)
-    held = told(page)
-    assert all(now != was for now, was in zip(held, before, strict=True))
-    assert held[0].startswith("At ε = 0.5, DPALS") and "about" not in held[0]
-    assert "at ε = 0.5" in held[2] and held[3].startswith("What ε = 0.5 means")
+    after = first_view_texts(page)
+    assert all(now != was for now, was in zip(after, before, strict=True))
+    assert after[0].startswith("At ε = 0.5, DPALS") and "about" not in after[0]
+    assert "at ε = 0.5" in after[2] and after[3].startswith("What ε = 0.5 means")
     assert marker(page) < stood
     box = page.get_by_test_id("stSidebar").get_by_role("spinbutton", name="ε, exactly")
     expect(box).to_have_value("5")  # the session knows nothing of it yet
@@ -93,7 +93,7 @@ def test_figure_sentence_list_and_meaning_follow_a_held_handle_and_stay_when_it_
     expect(page.get_by_test_id("stMain").get_by_text("ε = 0.50 in total")).to_be_visible()
     page.wait_for_url(re.compile(r"[?&]eps=0\.5(&|$)"))
     page.wait_for_selector("[data-test-script-state=notRunning]")
-    assert told(page) == held
+    assert first_view_texts(page) == after
 
 
 def test_the_first_view_of_a_session_stands_before_what_is_below_it(
@@ -111,11 +111,11 @@ def test_between_two_measured_points_the_view_says_so(measured: Any) -> None:
     handle.to(5)
     page.mouse.down()
     handle.to(2.5)
-    said = told(page)
-    assert said[0].startswith("At ε = 2.5, DPALS keeps about ")
+    texts = first_view_texts(page)
+    assert texts[0].startswith("At ε = 2.5, DPALS keeps about ")
     status = page.locator(".hero .status")
     expect(status).to_contain_text("≈ Drawn between two measured points, ε = 2 and 3.2.")
-    assert "nearest point" in said[2] and "about" in said[3]
+    assert "nearest point" in texts[2] and "about" in texts[3]
     handle.to(5)
     page.mouse.up()
 
@@ -128,10 +128,10 @@ def test_the_epsilon_that_keeps_a_share_is_asked_and_shown(measured: Any) -> Non
     field.press("Enter")
     expect(row).not_to_have_text(before, use_inner_text=True)
     expect(row).to_contain_text(re.compile(r"of the gain with DPALS: ε [=≈] "))
-    found = re.search(r"DPALS: ε [=≈] ([\d.]+)", row.inner_text())
-    assert found is not None
+    match = re.search(r"DPALS: ε [=≈] ([\d.]+)", row.inner_text())
+    assert match is not None
     row.get_by_role("button", name="Show").click()
-    expect(page.locator(".hero h1")).to_have_text(re.compile(rf"^At ε = {found[1]}, DPALS keeps"))
+    expect(page.locator(".hero h1")).to_have_text(re.compile(rf"^At ε = {match[1]}, DPALS keeps"))
     field.fill("100")
     field.press("Enter")
     expect(row).to_contain_text("the most is")

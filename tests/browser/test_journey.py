@@ -16,13 +16,13 @@ from tests.browser.conftest import Server, go, unfold_more
 
 pytestmark = pytest.mark.browser
 SMALL = "/explore?data=cinema-small"
-FINISHED = "h1:has-text('of the gain over guessing')"
+FINISHED_HEADLINE = "h1:has-text('of the gain over guessing')"
 Visit = Callable[..., Any]
 
 
 def all_finished(page: Any) -> None:
     """The headline with its range: every draw is there."""
-    page.wait_for_selector(FINISHED)
+    page.wait_for_selector(FINISHED_HEADLINE)
     page.wait_for_selector("h1:not(:has-text('first draw'))")
     page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
     page.wait_for_selector("[data-test-script-state=notRunning]")
@@ -61,7 +61,7 @@ def test_the_first_request_of_a_cold_server_is_a_deep_link(visit: Visit) -> None
 
 def test_explore_ends_with_a_finding_and_shows_the_card(visit: Visit) -> None:
     page = visit(SMALL + "&eps=5")
-    page.wait_for_selector(FINISHED)
+    page.wait_for_selector(FINISHED_HEADLINE)
     page.wait_for_selector("text=ε = 5.00 in total")
     page.get_by_role("button", name="Privacy card").click()
     page.wait_for_selector("text=ε = 5.00 (δ = 5e-5, per user, add/remove, exact)")
@@ -72,7 +72,7 @@ def test_explore_ends_with_a_finding_and_shows_the_card(visit: Visit) -> None:
 
 def test_moving_epsilon_moves_card_sentence_link_and_slider(visit: Visit) -> None:
     page = visit(SMALL + "&eps=5")
-    page.wait_for_selector(FINISHED)
+    page.wait_for_selector(FINISHED_HEADLINE)
     type_epsilon(page, "1")
     page.wait_for_selector("text=ε = 1.00 in total")
     page.wait_for_selector("h1:has-text('At ε = 1,')")
@@ -87,7 +87,7 @@ def test_moving_epsilon_moves_card_sentence_link_and_slider(visit: Visit) -> Non
 
 def test_pages_share_the_sidebar_and_a_reload_keeps_it(visit: Visit) -> None:
     page = visit(SMALL + "&eps=2&seed=7")
-    page.wait_for_selector(FINISHED)
+    page.wait_for_selector(FINISHED_HEADLINE)
     go(page, "Accountant")
     page.wait_for_selector("h1:has-text('releases cost')")
     holds(page, 2)
@@ -105,7 +105,7 @@ def test_a_share_link_shows_the_same_in_a_fresh_profile(visit: Visit) -> None:
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
     assert "p.rank=3" in link
     other = visit("/?" + link.split("?", 1)[1])
-    other.wait_for_selector(FINISHED)
+    other.wait_for_selector(FINISHED_HEADLINE)
     expect(other.locator("h1")).to_have_text(first)
 
 
@@ -153,7 +153,7 @@ def test_a_slow_browser_keeps_every_value_of_a_link(visit: Visit, seed: int) -> 
 
 def test_an_emptied_box_takes_its_value_back(visit: Visit) -> None:
     page = visit(SMALL + "&eps=5")
-    page.wait_for_selector(FINISHED)
+    page.wait_for_selector(FINISHED_HEADLINE)
     type_epsilon(page, "2")
     page.wait_for_selector("h1:has-text('At ε = 2,')")
     type_epsilon(page, "")
@@ -227,14 +227,14 @@ def _brightness(page: Any, selector: str, what: str) -> float:
 
 def test_dark_mode_is_dark_and_legible(visit: Visit) -> None:
     page = visit(SMALL, color_scheme="dark")
-    page.wait_for_selector(FINISHED)
+    page.wait_for_selector(FINISHED_HEADLINE)
     assert _brightness(page, "[data-testid=stApp]", "backgroundColor") < 0.2
     assert _brightness(page, "h1", "color") > 0.8
 
 
 def test_a_phone_needs_no_sideways_scrolling(visit: Visit) -> None:
     page = visit(SMALL, viewport={"width": 390, "height": 844})
-    page.wait_for_selector(FINISHED)
+    page.wait_for_selector(FINISHED_HEADLINE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
     assert page.locator("h1").bounding_box()["width"] <= 390
 
@@ -251,10 +251,10 @@ def test_a_killed_server_keeps_what_was_finished_and_loses_what_was_not(
     server.kill()
     store = Store(server.data / "runs")
     assert store.check() == []
-    kept = [run.record for row in store.rows() if (run := store.get(row["key"]))]
+    records = [run.record for row in store.rows() if (run := store.get(row["key"]))]
     store.close()
-    assert kept
-    assert not any(record.parameters.get("steps") == 50 for record in kept)
+    assert records
+    assert not any(record.parameters.get("steps") == 50 for record in records)
     server.start()
     page = visit(SMALL + "&eps=6")
     all_finished(page)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpmf_core.administration import control_socket
-from pages.server.sessions import GONE, UNASKED
+from pages.server.sessions import GONE, PAGE_WORK
 from tests.browser.conftest import Server
 
 pytestmark = pytest.mark.browser
@@ -39,32 +39,32 @@ def until(what: Callable[[dict[str, Any]], bool], seconds: float = 120.0) -> dic
     """What the operator sees as soon as `what` holds of it."""
     end = time.monotonic() + seconds
     while True:
-        (seen,) = control_socket.ask({"do": "show"})
-        if what(seen):
-            return seen
-        assert time.monotonic() < end, f"waited in vain; at last {seen}"
+        (overview,) = control_socket.ask({"do": "show"})
+        if what(overview):
+            return overview
+        assert time.monotonic() < end, f"waited in vain; at last {overview}"
         time.sleep(0.2)
 
 
-def away(seen: dict[str, Any], page: str) -> float:
+def away(overview: dict[str, Any], page: str) -> float:
     """Seconds for which the session that looked at a page has been gone."""
-    (found,) = (it["away"] or 0.0 for it in seen["sessions"] if it["page"] == page)
-    return float(found)
+    (seconds,) = (it["away"] or 0.0 for it in overview["sessions"] if it["page"] == page)
+    return float(seconds)
 
 
 def test_what_a_page_began_by_itself_is_called_off(visit: Visit) -> None:
     page = visit(AUDIT)
-    until(lambda seen: any(it["state"] == "running" for it in seen["queue"]))
+    until(lambda overview: any(it["state"] == "running" for it in overview["queue"]))
     page.close()
-    until(lambda seen: away(seen, "audit") > 1)
-    seen = until(lambda seen: seen["queue"] == [])
-    assert UNASKED - 2 <= away(seen, "audit") < GONE / 2
+    until(lambda overview: away(overview, "audit") > 1)
+    overview = until(lambda overview: overview["queue"] == [])
+    assert PAGE_WORK - 2 <= away(overview, "audit") < GONE / 2
 
 
 def test_what_a_button_began_goes_on(visit: Visit) -> None:
     page = visit(SWEEP)
     page.get_by_role("button", name="Run", exact=True).click()
-    until(lambda seen: len(seen["queue"]) > 20)
+    until(lambda overview: len(overview["queue"]) > 20)
     page.close()
-    seen = until(lambda seen: away(seen, "trade-off") > 2 * UNASKED)
-    assert seen["queue"]
+    overview = until(lambda overview: away(overview, "trade-off") > 2 * PAGE_WORK)
+    assert overview["queue"]

@@ -61,7 +61,7 @@ def test_the_course_is_walked_through_by_its_text_alone(visit: Visit, language: 
         assert page.get_by_test_id("stException").count() == 0
         code = completion.read(page.get_by_test_id("stCode").inner_text())
         assert code.what == completion.mark(taught.id)
-        assert code.right == code.asked == len(taught.parts)
+        assert code.right == code.n_questions == len(taught.parts)
         assert page.evaluate("document.documentElement.scrollWidth") <= 391
         if place + 1 < len(lessons):
             page.get_by_role("button", name=say(lessons[place + 1].title)).click()
@@ -160,8 +160,8 @@ def test_a_sequence_is_made_walked_and_watched(visit: Visit, pytestconfig: pytes
     size = pytestconfig.getoption("students")
     students = [visit(link) for _ in range(size)]
     for place, student in enumerate(students):
-        found = to_the_end(student, f"A little, say {place}.")
-        assert (found.right, found.asked) == (1, 1)
+        score = to_the_end(student, f"A little, say {place}.")
+        assert (score.right, score.n_questions) == (1, 1)
     students[0].reload()  # the server remembers
     students[0].get_by_text("Your answer: A little").wait_for()
     at_rest(students[0])
@@ -172,5 +172,5 @@ def test_a_sequence_is_made_walked_and_watched(visit: Visit, pytestconfig: pytes
         watching.get_by_text(f"A little, say {place}.").wait_for()
     expect(watching.get_by_test_id("stMetricValue").first).to_have_text(str(size))
     expect(watching.get_by_test_id("stMetricValue").last).to_have_text(str(size))
-    forged = visit(view.replace("teach=", "teach=x"))
-    forged.get_by_text("There is no lesson of this link on this server").wait_for()
+    forged_page = visit(view.replace("teach=", "teach=x"))
+    forged_page.get_by_text("There is no lesson of this link on this server").wait_for()

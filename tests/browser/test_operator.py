@@ -37,7 +37,7 @@ LIARS = (
     {"sub": "teacher@example.org", "name": "A Teacher", "email": "teacher@example.org"},
     {"sub": "s-3", "email": "teacher@example.org", "email_verified": False},
 )
-WANTED = "dpals on cinema, epsilon 1, seed 0, rank 64, steps 50"
+LONG_RUN = "dpals on cinema, epsilon 1, seed 0, rank 64, steps 50"
 LONG = "explore?data=cinema&algo=dpals&eps=1&p.rank=64&p.steps=50"
 
 
@@ -54,9 +54,9 @@ def more() -> dict[str, str]:
 def browser(port: int) -> Iterator[Any]:
     with sync_playwright() as playwright:
         at = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{port}"
-        opened = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*QUIET, at])
-        yield opened
-        opened.close()
+        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*QUIET, at])
+        yield chromium
+        chromium.close()
 
 
 def logged_in(browser: Any, issuer: Provider, person: dict[str, Any], path: str) -> Any:
@@ -73,17 +73,17 @@ def logged_in(browser: Any, issuer: Provider, person: dict[str, Any], path: str)
 
 
 def admin(data: Path, *words: str) -> str:
-    known = {**os.environ, "DPMF_DATA": str(data)}
-    done = subprocess.run(
+    environment = {**os.environ, "DPMF_DATA": str(data)}
+    process = subprocess.run(
         [sys.executable, "-m", "dpmf_core", "admin", *words],
         cwd=ROOT,
-        env=known,
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def operators_entry(page: Any) -> Any:
@@ -104,15 +104,15 @@ def test_an_operator_sees_and_stops_what_a_student_asked_for(
     teacher = logged_in(browser, issuer, TEACHER, "operator")
     teacher.wait_for_selector("h1:has-text('What goes on here')")
     expect(operators_entry(teacher)).to_be_visible()
-    expect(teacher.get_by_text(WANTED, exact=True)).to_be_visible()
-    seen = json.loads(admin(tmp_path, "--json"))[0]
-    assert {visit["label"] for visit in seen["sessions"]} == {
+    expect(teacher.get_by_text(LONG_RUN, exact=True)).to_be_visible()
+    overview = json.loads(admin(tmp_path, "--json"))[0]
+    assert {visit["label"] for visit in overview["sessions"]} == {
         "student@example.org",
         "teacher@example.org",
     }
-    queued = next(it for it in seen["queue"] if it["words"] == WANTED)
-    assert queued["owner"] == next(
-        visit["owner"] for visit in seen["sessions"] if visit["label"] == "student@example.org"
+    queue_entry = next(it for it in overview["queue"] if it["words"] == LONG_RUN)
+    assert queue_entry["owner"] == next(
+        visit["owner"] for visit in overview["sessions"] if visit["label"] == "student@example.org"
     )
     text = admin(tmp_path)
     assert (
@@ -123,21 +123,21 @@ def test_an_operator_sees_and_stops_what_a_student_asked_for(
     expect(teacher.get_by_text("student@example.org").first).to_be_visible()
     expect(teacher.get_by_test_id("stDataFrame")).to_be_visible()
 
-    teacher.locator(f".st-key-operator-stop-{queued['ticket']} button").click()
-    teacher.get_by_text(f"Stopped {WANTED}.").wait_for()
+    teacher.locator(f".st-key-operator-stop-{queue_entry['ticket']} button").click()
+    teacher.get_by_text(f"Stopped {LONG_RUN}.").wait_for()
     student.get_by_text("Cancelled. What had finished is shown").wait_for()
 
     student.goto(f"https://{NAME}/{LONG}&seed=1")
-    again = WANTED.replace("seed 0", "seed 1")
+    again = LONG_RUN.replace("seed 0", "seed 1")
     give_up = time.monotonic() + 60
     while not (
-        found := [
+        queue_entries := [
             it for it in json.loads(admin(tmp_path, "--json"))[0]["queue"] if it["words"] == again
         ]
     ):
         assert time.monotonic() < give_up, "the long run is not in the queue"
-    assert admin(tmp_path, "stop", found[0]["ticket"]) == f"Stopped {again}.\n"
-    assert found[0]["ticket"] not in admin(tmp_path, "--json")
+    assert admin(tmp_path, "stop", queue_entries[0]["ticket"]) == f"Stopped {again}.\n"
+    assert queue_entries[0]["ticket"] not in admin(tmp_path, "--json")
 
 
 @pytest.mark.parametrize("person", LIARS, ids=["by-name", "unverified", "denied"])

@@ -36,17 +36,17 @@ def clinic(server: Server, tmp_path: Path) -> str:
 
 def command(*words: str, on: Server) -> str:
     """A command beside the server, in the same data folder."""
-    known = {**os.environ, "DPMF_DATA": str(on.data)}
-    known.pop(LEDGER, None)  # the account lies in the data folder, as for the server
-    done = subprocess.run(
+    environment = {**os.environ, "DPMF_DATA": str(on.data)}
+    environment.pop(LEDGER, None)  # the account lies in the data folder, as for the server
+    process = subprocess.run(
         [sys.executable, "-m", "dpmf_core", *words],
         cwd=Path(ROOT),
-        env=known,
+        env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout
+    return process.stdout
 
 
 def test_a_private_set_is_trained_on_by_its_button_and_charged_once(
@@ -59,8 +59,8 @@ def test_a_private_set_is_trained_on_by_its_button_and_charged_once(
     page.reload()
     expect(page.get_by_role("heading", name="Error by step")).to_be_visible()
     expect(page.get_by_text("Drawn from these data so far: ε = 2.00")).to_be_visible()
-    spent = json.loads(command("spent", clinic, "--json", on=server))
-    assert spent["epsilon"] == pytest.approx(2.0, rel=1e-3)
+    total = json.loads(command("spent", clinic, "--json", on=server))
+    assert total["epsilon"] == pytest.approx(2.0, rel=1e-3)
     go(page, "Sketch")
     expect(page.get_by_text(f"'{clinic}' is kept in parts")).to_be_visible()
     go(page, "Explore")

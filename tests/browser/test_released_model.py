@@ -26,7 +26,7 @@ def page(chromium: Any) -> Iterator[Any]:
     profile.close()
 
 
-def shown(page: Any) -> tuple[list[str], list[float]]:
+def recommendations(page: Any) -> tuple[list[str], list[float]]:
     lines = page.locator("#list li")
     return (
         lines.locator("span").all_text_contents(),
@@ -55,7 +55,7 @@ def test_the_page_recommends_what_python_recommends(
     for mine in ({}, mine_of(model.item_ids)):
         enter(page, mine)
         expected = recommend(model, mine)
-        names, ratings = shown(page)
+        names, ratings = recommendations(page)
         assert names == [item for item, _ in expected]
         assert ratings == pytest.approx([it for _, it in expected], abs=1e-5)
     assert page.errors == []

@@ -47,7 +47,7 @@ def free_port() -> int:
 def site(tmp_path: Path) -> Iterator[Site]:
     if not (NGINX and OPENSSL and CHROMIUM):
         pytest.skip("nginx, openssl or Chromium is not on this machine")
-    with contextlib.ExitStack() as ended:
+    with contextlib.ExitStack() as cleanup:
         servers = {}
         for name in ("one", "two"):
             (tmp_path / name).mkdir()
@@ -57,12 +57,12 @@ def site(tmp_path: Path) -> Iterator[Site]:
                 DPMF_ENGINE="threads",
                 DPMF_HOSTS=NAME,
             )
-            ended.callback(server.kill)
+            cleanup.callback(server.kill)
             server.start()
-        yield _before(tmp_path, servers, ended)
+        yield _before(tmp_path, servers, cleanup)
 
 
-def _before(folder: Path, servers: dict[str, Server], ended: contextlib.ExitStack) -> Site:
+def _before(folder: Path, servers: dict[str, Server], cleanup: contextlib.ExitStack) -> Site:
     """nginx with the sample as it is, but for addresses and the certificate."""
     assert NGINX and OPENSSL
     certificate = (
@@ -87,7 +87,7 @@ def _before(folder: Path, servers: dict[str, Server], ended: contextlib.ExitStac
         ("/etc/ssl/dpmf.pem", str(folder / "pem")), ("/etc/ssl/dpmf.key", str(folder / "key")),
     )  # fmt: skip
     ports = {"8501": servers["one"].port, "8502": servers["two"].port}
-    text = re.sub(r"127\.0\.0\.1:(8501|8502)", lambda found: f"127.0.0.1:{ports[found[1]]}", text)
+    text = re.sub(r"127\.0\.0\.1:(8501|8502)", lambda match: f"127.0.0.1:{ports[match[1]]}", text)
     own = "".join(
         f"{kind}_temp_path {folder}/{kind};\n"
         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -103,8 +103,8 @@ def _before(folder: Path, servers: dict[str, Server], ended: contextlib.ExitStac
         [NGINX, "-c", folder / "nginx.conf", "-g", "daemon off;"],
         stderr=(folder / "nginx.log").open("wb"),
     )
-    ended.callback(process.wait)
-    ended.callback(process.terminate)
+    cleanup.callback(process.wait)
+    cleanup.callback(process.terminate)
     return Site(outer, servers, folder / "access.log")
 
 
@@ -136,8 +136,8 @@ def test_a_session_stays_on_one_of_two_replicas_that_share_their_runs(
         first.goto(PAGE)
         first.wait_for_selector("h1:has-text('At ε = 2, Private biases')")
         store = Store(tmp_path / "data" / "runs")
-        made = {row["key"]: row["created"] for row in store.rows()}
-        assert made
+        first_rows = {row["key"]: row["created"] for row in store.rows()}
+        assert first_rows
         second.goto(PAGE)
         second.wait_for_selector("h1:has-text('At ε = 2, Private biases')")
         for page in (first, second):
@@ -147,7 +147,7 @@ def test_a_session_stays_on_one_of_two_replicas_that_share_their_runs(
         for page in (first, second):
             page.wait_for_selector("h1:has-text('At ε = 3')")
         rows = {row["key"]: row["created"] for row in store.rows()}
-        assert {key: rows[key] for key in made} == made  # not written again: found by the other
+        assert {key: rows[key] for key in first_rows} == first_rows  # not written again: found by the other
         assert (
             len(
                 [
@@ -168,9 +168,9 @@ def test_a_session_stays_on_one_of_two_replicas_that_share_their_runs(
         store.close()
         browser.close()
     ports = {name: str(server.port) for name, server in site.servers.items()}
-    passed = [(port, cookie.lstrip("-"), path) for port, cookie, path in site.requests()]
-    assert all(port == ports[cookie] for port, cookie, _ in passed if cookie)
-    assert {cookie for _, cookie, path in passed if path.endswith("/_stcore/stream")} == {
+    requests = [(port, cookie.lstrip("-"), path) for port, cookie, path in site.requests()]
+    assert all(port == ports[cookie] for port, cookie, _ in requests if cookie)
+    assert {cookie for _, cookie, path in requests if path.endswith("/_stcore/stream")} == {
         "one",
         "two",
     }

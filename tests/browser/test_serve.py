@@ -38,19 +38,19 @@ class Site:
         """The processes that serve pages, by the name that cookies have for them."""
         below = psutil.Process(self.process.pid).children()
         apps = [it for it in below if any(part.endswith("app.py") for part in it.cmdline())]
-        named = re.findall(r"127\.0\.0\.1:(\d+) fail", self.front())
-        found = {}
+        upstream_ports = re.findall(r"127\.0\.0\.1:(\d+) fail", self.front())
+        by_name = {}
         for app in apps:
             port = app.cmdline()[app.cmdline().index("--server.port") + 1]
-            found[str(named.index(port) + 1)] = app
-        return found
+            by_name[str(upstream_ports.index(port) + 1)] = app
+        return by_name
 
     def front(self) -> str:
         """nginx's configuration: the first upstream has all servers, in order."""
         (path,) = self.data.glob("working/*/front/nginx.conf")
         return path.read_text("utf-8")
 
-    def told(self, words: str, seconds: float = 120) -> None:
+    def wait_for_log(self, words: str, seconds: float = 120) -> None:
         """Wait until the log says it."""
         until = time.monotonic() + seconds
         while words not in self.log.read_text("utf-8"):
@@ -63,10 +63,10 @@ def site(tmp_path: Path) -> Iterator[Site]:
     if not (NGINX and CHROMIUM):
         pytest.skip("nginx or Chromium is not on this machine")
     port, data, path = free_port(), tmp_path / "data", tmp_path / "serve.log"
-    asked = ("serve", "--processes", "2", "--port", str(port))
+    arguments = ("serve", "--processes", "2", "--port", str(port))
     with path.open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "dpmf_core", *asked],
+            [sys.executable, "-m", "dpmf_core", *arguments],
             cwd=ROOT,
             env={**os.environ, "DPMF_DATA": str(data)},
             stdout=log,
@@ -74,32 +74,32 @@ def site(tmp_path: Path) -> Iterator[Site]:
         )
     site = Site(process, f"http://127.0.0.1:{port}", path, data)
     try:
-        site.told("2 processes at")
+        site.wait_for_log("2 processes at")
         yield site
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)
 
 
-def held_by(profile: Any) -> str:
+def process_of(profile: Any) -> str:
     """The process that a browser's cookie names."""
-    (found,) = [it for it in profile.cookies() if it["name"] == COOKIE]
-    assert found["httpOnly"] and found["path"] == "/"
-    return str(found["value"])
+    (cookie,) = [it for it in profile.cookies() if it["name"] == COOKIE]
+    assert cookie["httpOnly"] and cookie["path"] == "/"
+    return str(cookie["value"])
 
 
 def two_visitors(browser: Any, site: Site) -> dict[str, Any]:
     """A page in a browser of its own for each process."""
-    found: dict[str, Any] = {}
+    by_process: dict[str, Any] = {}
     for _ in range(8):
         profile = browser.new_context()
         page = profile.new_page()
         page.set_default_timeout(60_000)
         page.goto(f"{site.url}/_stcore/health")
-        if found.setdefault(held_by(profile), page) is not page:
+        if by_process.setdefault(process_of(profile), page) is not page:
             profile.close()
-        if len(found) == 2:
-            return found
+        if len(by_process) == 2:
+            return by_process
     raise AssertionError("newcomers do not take turns")
 
 
@@ -132,8 +132,8 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
         pages["1"].goto(f"{site.url}/{QUERY}")
         pages["1"].wait_for_selector(FIRST)
         store = Store(site.data / "runs")
-        made = {row["key"]: row["created"] for row in store.rows()}
-        assert made
+        first_rows = {row["key"]: row["created"] for row in store.rows()}
+        assert first_rows
         pages["2"].goto(f"{site.url}/{QUERY}")
         pages["2"].wait_for_selector(FIRST)
         for page in pages.values():
@@ -141,9 +141,9 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
             page.wait_for_selector(FIRST)
             set_epsilon(page, "3")
         rows = {row["key"]: row["created"] for row in store.rows()}
-        assert {key: rows[key] for key in made} == made  # not computed again: found by the other
+        assert {key: rows[key] for key in first_rows} == first_rows  # not computed again: found by the other
         store.close()
-        assert {name: held_by(page.context) for name, page in pages.items()} == {"1": "1", "2": "2"}
+        assert {name: process_of(page.context) for name, page in pages.items()} == {"1": "1", "2": "2"}
 
         # websockets break and come back to their sessions, which know what was brought
         bring_a_file(pages["2"], site, tmp_path)
@@ -152,19 +152,19 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
         ]
         proxy.kill()
         proxy.wait(10)
-        site.told("[nginx] has ended (signal 9) and is started again")
+        site.wait_for_log("[nginx] has ended (signal 9) and is started again")
         knows_its_file(pages["2"])
-        assert held_by(pages["2"].context) == "2"
+        assert process_of(pages["2"].context) == "2"
 
         # of a process that dies the other's visitors see nothing
         site.servers()["1"].kill()
-        site.told("[1] has ended (signal 9) and is started again")
+        site.wait_for_log("[1] has ended (signal 9) and is started again")
         knows_its_file(pages["2"])
         pages["1"].goto(f"{site.url}/{QUERY}")
         pages["1"].wait_for_selector(FIRST)
-        assert held_by(pages["1"].context) in ("1", "2")
+        assert process_of(pages["1"].context) in ("1", "2")
         set_epsilon(pages["1"], "4")
-        assert held_by(pages["2"].context) == "2"
+        assert process_of(pages["2"].context) == "2"
         browser.close()
     below = psutil.Process(site.process.pid).children(recursive=True)
     site.process.send_signal(signal.SIGINT)

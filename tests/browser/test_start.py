@@ -59,11 +59,11 @@ def test_the_figure_answers_while_the_button_is_held_and_explore_opens_there(vis
     expect(epsilon).not_to_have_text("ε = 2")
     link = page.get_by_role("link", name="in full")
     expect(link).to_contain_text("ε = 2 in full")  # the server has not been asked
-    said = epsilon.inner_text()
+    text = epsilon.inner_text()
     page.mouse.up()
-    expect(link).to_contain_text(f"{said} in full")
+    expect(link).to_contain_text(f"{text} in full")
     link.click()
-    page.wait_for_url(f"**/explore?*eps={said.removeprefix('ε = ')}*")
+    page.wait_for_url(f"**/explore?*eps={text.removeprefix('ε = ')}*")
 
 
 def test_keys_move_the_handle_and_a_screen_reader_hears_what_holds_there(visit: Visit) -> None:

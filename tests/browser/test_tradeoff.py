@@ -23,7 +23,7 @@ LONG = (
 Visit = Callable[..., Any]
 
 
-def stored(server: Server) -> set[str]:
+def stored_keys(server: Server) -> set[str]:
     store = Store(server.data / "runs")
     keys = {row["key"] for row in store.rows()}
     store.close()
@@ -45,11 +45,11 @@ def at_rest(page: Any) -> None:
 
 def begun(page: Any, server: Server, more: int) -> set[str]:
     """A long question, its button pressed; what is stored once so many of its runs are new."""
-    before = stored(server)
+    before = stored_keys(server)
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_role("button", name="Cancel").wait_for()
     for _ in range(600):
-        if len(now := stored(server)) >= len(before) + more:
+        if len(now := stored_keys(server)) >= len(before) + more:
             return now
         page.wait_for_timeout(200)
     raise AssertionError(f"{len(now) - len(before)} runs in two minutes")
@@ -96,11 +96,11 @@ def test_a_long_question_streams_answers_meanwhile_and_is_cancelled(
     monkeypatch.setenv("DPMF_DATA", str(server.data))
     # nothing goes on behind one's back; a run whose last step was under way may still end
     wait_for(lambda: not any(answer["queue"] for answer in control_socket.ask({"do": "show"})), 180)
-    assert 10 <= len(stored(server)) < 400
+    assert 10 <= len(stored_keys(server)) < 400
 
 
 def test_a_killed_server_goes_on_where_it_was(visit: Visit, server: Server) -> None:
-    before = stored(server)
+    before = stored_keys(server)
     server.kill()
     server.start()
     page = visit(LONG)

@@ -63,10 +63,10 @@ def test_a_term_leads_to_its_place_in_the_glossary(visit: Visit) -> None:
     page = visit(f"/explore?{SMALL}&algo=private-bias")
     at_rest(page)
     page.get_by_role("button", name="Privacy card").click()
-    with page.context.expect_page() as opened:
+    with page.context.expect_page() as new_page:
         page.get_by_role("link", name="sensitivity", exact=True).first.click()
-    opened.value.wait_for_selector("h1:has-text('What the words mean')")
-    expect(opened.value.get_by_label("Look for")).to_have_value("sensitivity")
+    new_page.value.wait_for_selector("h1:has-text('What the words mean')")
+    expect(new_page.value.get_by_label("Look for")).to_have_value("sensitivity")
     assert "algo=private-bias" in page.url  # the page that was read stays
 
 

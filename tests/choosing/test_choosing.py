@@ -63,8 +63,8 @@ def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
     runs = Runs(question(every=True), SHAPE)
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
     assert not {"sketch", "input-perturbation", "dpnmf-laplace", "dp-cmf"} & set(runs.methods)
-    assert "conditional" in runs.refused["Input perturbation"]
-    assert "trusts no curator" in runs.refused["Local biases"]
+    assert "conditional" in runs.refusals["Input perturbation"]
+    assert "trusts no curator" in runs.refusals["Local biases"]
     for point in runs.points:
         ready = prepare(point.spec, SHAPE)
         assert (point.epsilon is None) == (not ready.guarantee.has_epsilon)
@@ -227,10 +227,10 @@ def test_a_point_is_shown_once_all_its_draws_have_finished() -> None:
                     if it.label == method and runs.epsilon(it) == epsilon
                 ]
                 assert len(draws) == 3 and value == statistics.median(draws)
-        done = sum(done for done, _ in shown.trained.values())
+        done = sum(done for done, _ in shown.progress.values())
         assert done == sum(it.label in runs.methods for it in runs.points[: place + 1])
     assert all(len(points) == len(runs.question.epsilons) for points in shown.lines.values())
-    assert shown.plain is not None and shown.guessed is not None
+    assert shown.plain is not None and shown.guess is not None
 
 
 # ---- report and notebook -------------------------------------------------------------------------

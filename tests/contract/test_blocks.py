@@ -10,7 +10,7 @@ import pytest
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing import worlds
-from dpmf_core.testing.homes import CASES, RATINGS, Home, named
+from dpmf_core.testing.homes import CASES, RATINGS, Home, case_name
 from dpmf_core.testing.parameters import corners
 
 Case = tuple[type[Algorithm], Home]
@@ -32,7 +32,7 @@ def data_of(home: Home) -> Any:
     return worlds.low_rank(n_users=90, n_items=17) if home is RATINGS else home.world()
 
 
-@pytest.mark.parametrize("case", CURATED, ids=named)
+@pytest.mark.parametrize("case", CURATED, ids=case_name)
 def test_blocks_change_no_bit(case: Case, tmp_path: Path) -> None:
     data = data_of(case[1])
     for place, algorithm in enumerate(proven(case)):

@@ -9,7 +9,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.privacy import DiscreteGaussian, Gaussian, normal_form
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.testing import probes
-from dpmf_core.testing.homes import CASES, Home, named
+from dpmf_core.testing.homes import CASES, Home, case_name
 from dpmf_core.testing.parameters import corners
 from dpmf_core.testing.privacy_laws import check_blindfold, check_locality, check_sensitivity
 from dpmf_core.testing.probes import record
@@ -25,7 +25,7 @@ def takes_discrete(case: Case) -> bool:
 discrete = pytest.mark.parametrize(
     "case",
     [case for case in CASES if takes_discrete(case) and case[0]().guarantee().has_epsilon],
-    ids=named,
+    ids=case_name,
 )
 
 

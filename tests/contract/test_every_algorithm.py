@@ -17,17 +17,17 @@ from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.noise import Noise
 from dpmf_core.runs import planning
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing.homes import CASES, Home, named
-from dpmf_core.testing.parameters import corners, drawn
+from dpmf_core.testing.homes import CASES, Home, case_name
+from dpmf_core.testing.parameters import corners, parameter_strategy
 from dpmf_core.testing.probes import Outcome, record
 
 Case = tuple[type[Algorithm], Home]
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
-every = pytest.mark.parametrize("case", CASES, ids=named)
+every = pytest.mark.parametrize("case", CASES, ids=case_name)
 private = pytest.mark.parametrize(
     "case",
     [case for case in CASES if normal_form(case[0]().plan(case[1].world().shape, 1.0))],
-    ids=named,
+    ids=case_name,
 )
 DRAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -175,7 +175,7 @@ def test_spends_exactly_its_plan_for_any_drawn_parameters(case: Case) -> None:
     shape = world.shape
 
     @DRAWS
-    @given(parameters=drawn(kind, shape), level=st.floats(0.01, 50), seed=st.integers(0, 99))
+    @given(parameters=parameter_strategy(kind, shape), level=st.floats(0.01, 50), seed=st.integers(0, 99))
     def law(parameters: dict[str, Any], level: float, seed: int) -> None:
         algorithm, data = kind(**parameters), home.world(seed)
         assert_sound(record(algorithm, data, level=level, seed=seed), algorithm, data, level, home)

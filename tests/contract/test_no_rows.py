@@ -19,7 +19,7 @@ from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Noise
 from dpmf_core.testing.curator_laws import as_bits
-from dpmf_core.testing.homes import RATINGS, named
+from dpmf_core.testing.homes import RATINGS, case_name
 from dpmf_core.testing.room import Room
 from tests.contract.test_blocks import CURATED, Case, proven
 
@@ -33,7 +33,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     made.close()
 
 
-@pytest.mark.parametrize("case", CURATED, ids=named)
+@pytest.mark.parametrize("case", CURATED, ids=case_name)
 def test_fits_where_no_rows_are(case: Case, room: Room) -> None:
     people = in_memory(case[1].world(), 2)
     for algorithm in proven(case):
@@ -54,7 +54,7 @@ def test_fits_where_no_rows_are(case: Case, room: Room) -> None:
         assert cells_are_public or not room.rows_seen
 
 
-@pytest.mark.parametrize("case", CURATED, ids=named)
+@pytest.mark.parametrize("case", CURATED, ids=case_name)
 def test_the_curator_of_a_proof_hands_out_no_rows(case: Case) -> None:
     data = case[1].world()
     for algorithm in proven(case):

@@ -12,7 +12,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Budget, Status, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing import worlds
-from dpmf_core.testing.homes import CASES, RATINGS, Home, named
+from dpmf_core.testing.homes import CASES, RATINGS, Home, case_name
 from dpmf_core.testing.parameters import corners, covering
 from dpmf_core.testing.probes import blind, pairs, record, replay
 from dpmf_core.testing.worlds import with_row
@@ -33,7 +33,7 @@ def proven(case: Case, whole: bool = False) -> list[Algorithm]:
 
 
 def _over(cases: list[Case]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("case", cases, ids=named)
+    return pytest.mark.parametrize("case", cases, ids=case_name)
 
 
 in_corners = pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.privacy import Status, normal_form
 from dpmf_core.testing import curator_laws as laws
-from dpmf_core.testing.homes import CASES, Home, named
-from dpmf_core.testing.parameters import corners, covering, drawn
+from dpmf_core.testing.homes import CASES, Home, case_name
+from dpmf_core.testing.parameters import corners, covering, parameter_strategy
 
 Case = tuple[type[Algorithm], Home]
 
@@ -30,7 +30,7 @@ def proven(case: Case, whole: bool = False) -> list[PrivateAlgorithm]:
 in_corners = pytest.mark.parametrize(
     "whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["three choices", "all"]
 )
-every = pytest.mark.parametrize("case", [case for case in CASES if proven(case)], ids=named)
+every = pytest.mark.parametrize("case", [case for case in CASES if proven(case)], ids=case_name)
 
 
 @every
@@ -82,7 +82,7 @@ def test_no_unit_answers_more_than_declared_for_any_drawn_parameters(case: Case)
     kind, home = case
 
     @settings(max_examples=8, deadline=None, derandomize=True)
-    @given(parameters=drawn(kind, home.world().shape), seed=st.integers(0, 999))
+    @given(parameters=parameter_strategy(kind, home.world().shape), seed=st.integers(0, 999))
     def law(parameters: dict[str, Any], seed: int) -> None:
         algorithm = kind(**parameters)
         if algorithm.guarantee().status is Status.PROVEN:

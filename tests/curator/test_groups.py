@@ -175,7 +175,7 @@ def test_the_ledger_holds_one_release_for_all_groups_however_many_answer() -> No
     for number in range(GROUPS):
         group = DisjointGroup(number, GROUPS)
         noise.release("sums", sensitivity=1.0, size=2, group=group).vector(np.zeros(2))
-        assert noise.spent == ((Gaussian(1.0, "sums", groups=GROUPS), 1),)
+        assert noise.ledger == ((Gaussian(1.0, "sums", groups=GROUPS), 1),)
 
 
 def test_twice_on_one_group_is_two_releases() -> None:
@@ -184,7 +184,7 @@ def test_twice_on_one_group_is_two_releases() -> None:
     for number in (1, 0, 1):
         group = DisjointGroup(number, GROUPS)
         noise.release("sums", sensitivity=1.0, size=1, group=group)
-    assert noise.spent == normal_form(plan)
+    assert noise.ledger == normal_form(plan)
     with pytest.raises(PlanViolation, match="on group 1 of 3"):
         noise.release("sums", sensitivity=1.0, size=1, group=DisjointGroup(1, GROUPS))
 

@@ -74,10 +74,10 @@ def test_what_nobody_names_any_more_is_let_go(place: str, tmp_path: Path) -> Non
     first = curator.hold(numbers)
     copied = pickle.loads(pickle.dumps(first))
     second = curator.hold(numbers, first)
-    assert len(people.held) == 10
+    assert len(people.states) == 10
     del first
     gc.collect()
-    assert {key for key, _ in people.held} == {second.key}
+    assert {key for key, _ in people.states} == {second.key}
     assert copied.key != second.key
 
 
@@ -103,7 +103,7 @@ def test_blocks_hold_their_units_rows_and_no_others() -> None:
 
 @pytest.mark.parametrize("images", [True, False])
 def test_a_person_brings_all_her_rows_in_their_order(images: bool) -> None:
-    rows, people = sample_worlds.peopled()
+    rows, people = sample_worlds.rows_and_people()
     data = sample_worlds.of_people(rows, people, images)
     blocks = split_units({"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])])
     first = blocks[0].rows

@@ -46,7 +46,7 @@ def test_kept_parts_are_read_once_and_watched_each_time(
     ratings: PartitionedRatings, tmp_path: Path
 ) -> None:
     visits: list[tuple[int, int]] = []
-    changed = ratings.changed(halves).watched(lambda *at: visits.append(at)).changed(others)
+    changed = ratings.with_change(halves).with_watch(lambda *at: visits.append(at)).with_change(others)
     wanted = changed.together()
     assert isinstance(ratings.parts, Counted)
     ratings.parts.read.clear()
@@ -65,7 +65,7 @@ def test_a_watch_that_raises_stops_kept_parts(ratings: PartitionedRatings, tmp_p
         if place == 2:
             raise InterruptedError
 
-    kept = ratings.watched(stop).kept_in(tmp_path)
+    kept = ratings.with_watch(stop).kept_in(tmp_path)
     for _ in range(2):
         with pytest.raises(InterruptedError):
             kept.together()

@@ -12,7 +12,7 @@ import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets import read_table, session_files
-from dpmf_datasets.readers.report import CLAMPED, Report
+from dpmf_datasets.readers.report import CLAMPED_VALUE, Report
 
 PAIRS = [(user, item, 1 + (user * item) % 5) for user in range(1, 9) for item in range(10, 15)]
 EPOCH = 978_300_000
@@ -146,7 +146,7 @@ def test_more_than_a_tenth_clamped_is_refused_and_a_tenth_is_told() -> None:
     good = [f"{user},{item},{rating}" for user, item, rating in PAIRS[:36]]
     bad = [f"9,{item},{8 + item}" for item in range(5)]
     _, report = found("\n".join(["user,item,rating", *good, *bad[:4], ""]).encode())
-    assert {problem.kind: problem.count for problem in report.problems} == {CLAMPED: 4}
+    assert {problem.kind: problem.count for problem in report.problems} == {CLAMPED_VALUE: 4}
     with pytest.raises(
         BadInput,
         match=(

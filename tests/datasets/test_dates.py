@@ -17,9 +17,9 @@ from dpmf_datasets.readers.dates import (
     FORMAT_IS_PUBLIC,
     UNREAD,
     Column,
-    Found,
+    ColumnTimes,
     looks_like_times,
-    written,
+    parse_date,
 )
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import NO_TIME
@@ -28,7 +28,7 @@ START = datetime(2019, 11, 27, 13, 5, 9, tzinfo=UTC)
 MOMENTS = [START + timedelta(days=step * 17, hours=step % 5) for step in range(40)]
 
 
-def found(texts: Sequence[str], *more: Sequence[str], declared: object = None) -> Found:
+def found(texts: Sequence[str], *more: Sequence[str], declared: object = None) -> ColumnTimes:
     column = Column(declared)  # type: ignore[arg-type]
     for batch in (texts, *more):
         column.take(pa.array(batch))
@@ -134,7 +134,7 @@ def test_what_no_date_tells_is_assumed_and_can_be_declared() -> None:
     ["yesterday", "5", "1/2", "13/13/2020", "31/04/2021", "3 Foo 2021", "Mar", "2021", "10:30", ""],
 )
 def test_what_is_no_date_is_none(text: str) -> None:
-    assert written(text)[:2] == (UNREAD, UNREAD)
+    assert parse_date(text)[:2] == (UNREAD, UNREAD)
 
 
 def test_ratings_are_not_times() -> None:

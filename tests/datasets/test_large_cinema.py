@@ -87,7 +87,7 @@ def test_another_seed_is_another_cinema() -> None:
 
 @pytest.mark.parametrize("name", LARGE)
 def test_large_cinemas_are_listed_and_present(name: str) -> None:
-    entry: Any = datasets.described(name)
+    entry: Any = datasets.entry_of(name)
     assert entry in datasets.in_parts() and entry not in datasets.catalogue()
     assert datasets.present(name) and datasets.stamp(name) == 0
     data = datasets.load(name)
@@ -109,4 +109,4 @@ def test_a_private_run_on_one_beats_the_mean() -> None:
         budget={"epsilon": 4.0, "delta": 1e-6},
     )
     mean = spec.on("user-mean", budget=None)
-    assert run(spec, given=data).record.metric("rmse") < run(mean, given=data).record.metric("rmse")
+    assert run(spec, input_data=data).record.metric("rmse") < run(mean, input_data=data).record.metric("rmse")

@@ -5,7 +5,14 @@ import pytest
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets import read_table, session_files
-from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, Scale, named
+from dpmf_datasets.readers.rating_scales import (
+    HALF_STARS,
+    PERCENT,
+    STARS,
+    TEN,
+    Scale,
+    scale_in_name,
+)
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 
 RATED = [(f"k-{u}", f"Film {i}", 0.5 + ((u * i) % 10) / 2) for u in range(40) for i in range(10)]
@@ -65,7 +72,7 @@ def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
     try:
         assert isinstance(brought.data, Ratings)
         assert triples(brought.data, 40) == sorted((item, value) for _, item, value in LEFT)
-        assert (brought.report.read, brought.report.lost) == (400, 4)
+        assert (brought.report.read, brought.report.rows_left_out) == (400, 4)
         assert {problem.kind for problem in brought.report.problems} == {"missing", "not a number"}
         assert brought.report.columns and all(brought.report.values)
     finally:
@@ -76,7 +83,7 @@ def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
 def test_what_stands_above_the_table_is_left_out_and_told(above: str) -> None:
     content = (above + PLAIN).encode()
     ratings, report = read_table(content, name="a.csv", bounds=(0.5, 5.0))
-    assert len(ratings) == len(LEFT) and report.lost == 4
+    assert len(ratings) == len(LEFT) and report.rows_left_out == 4
     (bad,) = (problem for problem in report.problems if problem.kind == "missing")
     assert bad.lines == (157 + 2 + above.count("\n"),)
     first = 1 + above.count("\n")
@@ -148,4 +155,4 @@ def test_dates_that_do_not_tell_are_asked_about(sign: str) -> None:
     ],
 )
 def test_a_columns_name_may_say_its_scale(column: str, scale: Scale | None) -> None:
-    assert named(column) == scale
+    assert scale_in_name(column) == scale

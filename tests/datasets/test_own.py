@@ -75,7 +75,7 @@ def test_ratings_outside_the_scale_can_be_left_out_here_and_by_a_path(tmp_path: 
         TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0), outside="leave-out"
     )
     assert isinstance(brought.data, Ratings) and len(brought.data) == 11
-    assert brought.report.lost == 2  # "good", and 7
+    assert brought.report.rows_left_out == 2  # "good", and 7
     (tmp_path / "shop.csv").write_text(TABLE)
     asked = f"{tmp_path}/{session_files.command_path(brought.entry.id)}"
     loaded = datasets.load(asked)
@@ -152,7 +152,7 @@ def test_what_is_removed_or_old_is_gone() -> None:
     session_files.sweep()
     assert isinstance(datasets.load(second.entry.id), Ratings)
     session_files.sweep(
-        now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime + session_files.KEPT + 1
+        now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime + session_files.LIFETIME + 1
     )
     assert brought_here() == []
 

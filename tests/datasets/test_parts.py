@@ -198,7 +198,7 @@ def test_the_catalogue_lists_them(tmp_path: Path) -> None:
     (entry,) = (it for it in datasets.in_parts() if it.id == "some")
     assert (entry.id, entry.kind, entry.public) == ("some", "file", False)
     assert datasets.present("some") and datasets.stamp("some") > 0
-    assert datasets.described("some") == entry
+    assert datasets.entry_of("some") == entry
     assert entry not in datasets.catalogue()  # which pages show to everybody
     manifest = json.loads((parts_folder.folder_of("some") / "manifest.json").read_text())
     assert manifest["n_ratings"] == len(made.together())

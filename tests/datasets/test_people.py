@@ -60,7 +60,7 @@ def test_a_column_says_whose_a_document_is(tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text(NOTES)
     found = loaded(f"{tmp_path / 'notes.csv'}?text=text&group=who")
     assert whose(found) == [0, 1, 0, 2, 0] and found.n_people == 3
-    assert (found.unit, found.protected) == ("document", "person")
+    assert (found.unit, found.privacy_unit) == ("document", "person")
     assert people.PEOPLE_ARE_COUNTED in found.assumptions
     declared = loaded(f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10")
     assert (

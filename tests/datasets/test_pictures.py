@@ -103,7 +103,7 @@ def test_numbers_of_32_bits_need_their_white_and_nan_is_no_pixel(tmp_path: Path)
     (path / "a.tif").write_bytes(
         encoded(np.where(RAMP > 0.9, np.nan, RAMP).astype(np.float32), "tiff")
     )
-    assert read(path, white=1.0)[1] == {picture_files.DAMAGED: 1}
+    assert read(path, white=1.0)[1] == {picture_files.DAMAGED_PICTURE: 1}
 
 
 def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> None:
@@ -115,16 +115,16 @@ def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> Non
     held, counted = read(path)
     assert {picture.shape for picture in held.values()} == {(6, 8)}
     assert held["a.png"].max() == 0 and held["b.png"].min() == 1
-    assert counted == {images.RESIZED: 1, images.STRETCHED: 1}
+    assert counted == {images.RESIZED_PICTURE: 1, images.STRETCHED_PICTURE: 1}
     samples, report = images.pictures(path, name="x")
     assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)
     assert (
-        f"1 x {images.RESIZED} (file 1)" in report.words
-        and f"1 x {images.STRETCHED} (file 2)" in report.words
+        f"1 x {images.RESIZED_PICTURE} (file 1)" in report.words
+        and f"1 x {images.STRETCHED_PICTURE} (file 2)" in report.words
     )
     declared, counted = read(path, image=(3, 4))
     assert {picture.shape for picture in declared.values()} == {(3, 4)} and counted == {
-        images.STRETCHED: 1
+        images.STRETCHED_PICTURE: 1
     }
     assert images.pictures(path, name="x", image=(3, 4))[0].assumptions == ()
 
@@ -162,7 +162,7 @@ def test_pictures_are_turned_upright(
         (path / f"{name}.{form}").write_bytes(content)
     held, counted = read(path)
     np.testing.assert_allclose(held[f"a.{form}"], turn(RAMP), atol=0.02)
-    assert counted == {picture_files.TURNED: 1}
+    assert counted == {picture_files.TURNED_PICTURE: 1}
 
 
 @pytest.mark.parametrize("form", ["gif", "png", "tiff", "webp"])
@@ -209,7 +209,7 @@ def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path: Path, 
         else:
             refused += 1
             assert sum(counted.values()) == 1 and set(counted) <= {
-                picture_files.DAMAGED,
+                picture_files.DAMAGED_PICTURE,
                 images.UNREADABLE,
             }
     assert refused > 20
@@ -225,7 +225,7 @@ def test_a_cut_or_altered_png_is_refused_even_where_all_pixels_seem_there(tmp_pa
     path = folder(tmp_path / "x", a_png=whole[:-12], b_png=whole[:-14], c_png=bytes(altered))
     assert Image.open(path / "a.png").convert("L").size == (8, 6)
     held, counted = read(path)
-    assert set(held) == {"z0.png", "z1.png", "z2.png"} and counted == {picture_files.DAMAGED: 3}
+    assert set(held) == {"z0.png", "z1.png", "z2.png"} and counted == {picture_files.DAMAGED_PICTURE: 3}
     (path / "d.png").write_bytes(whole[:-12])
     with pytest.raises(BadInput, match=r"4 of the 7 pictures .* are cut short or damaged"):
         read(path)
@@ -242,13 +242,13 @@ def test_a_damaged_picture_is_refused_in_words_or_read(form: str) -> None:
                 reading(damaged)
                 read_ += 1
             except picture_files.Unusable as why:
-                assert str(why) in {picture_files.DAMAGED, picture_files.TOO_LARGE}
+                assert str(why) in {picture_files.DAMAGED_PICTURE, picture_files.TOO_LARGE}
     assert read_ < 600
 
 
 def test_what_is_no_picture_is_told_apart(tmp_path: Path) -> None:
     path = folder(tmp_path / "x", notes_txt=b"nothing", a_png=b"nothing")
-    assert read(path)[1] == {images.UNREADABLE: 1, picture_files.DAMAGED: 1}
+    assert read(path)[1] == {images.UNREADABLE: 1, picture_files.DAMAGED_PICTURE: 1}
 
 
 def test_plain_pictures_are_read_as_they_are(tmp_path: Path) -> None:

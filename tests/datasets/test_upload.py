@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpmf_core.errors import BadInput
 from dpmf_datasets import load, read_table
 from dpmf_datasets.readers.report import (
-    CLAMPED,
+    CLAMPED_VALUE,
     DUPLICATE,
     EMPTY_USER,
     INFINITE,
@@ -22,7 +22,7 @@ from dpmf_datasets.readers.report import (
     NO_TIME,
     NOT_A_NUMBER,
     OUTSIDE,
-    RAGGED,
+    RAGGED_LINE,
 )
 
 GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
@@ -65,8 +65,8 @@ def test_a_clean_table():
         ("9,10,NA", MISSING),
         (",10,3", MISSING),
         ("9,,3", MISSING),
-        ("9,10", RAGGED),
-        ("9,10,3,4", RAGGED),
+        ("9,10", RAGGED_LINE),
+        ("9,10,3,4", RAGGED_LINE),
     ],
 )
 def test_a_bad_row_is_left_out_and_told(row, kind):
@@ -84,15 +84,15 @@ def test_only_the_first_five_lines_are_named():
 
 def test_out_of_bounds_is_clamped_and_told():
     ratings, problems, _ = found(table(*GOOD, "6,10,11", "6,11,-3"))
-    assert problems == {CLAMPED: (2, (22, 23))}
+    assert problems == {CLAMPED_VALUE: (2, (22, 23))}
     assert ratings.values[-2:].tolist() == [5, 1]
 
 
 def test_out_of_bounds_is_left_out_where_that_is_asked_for():
     ratings, problems, report = found(table(*GOOD, "1,10,11", "9,11,-3"), outside="leave-out")
     assert problems == {OUTSIDE: (2, (22, 23)), EMPTY_USER: (1, ())}
-    assert (len(ratings), report.read, report.lost) == (20, 22, 2)
-    assert report.outside is not None and report.outside.named == "11 (1 x), -3 (1 x)"
+    assert (len(ratings), report.read, report.rows_left_out) == (20, 22, 2)
+    assert report.outside is not None and report.outside.examples == "11 (1 x), -3 (1 x)"
     assert ratings.n_users == 6  # who has no other rating stays, as an empty row
 
 
@@ -139,7 +139,7 @@ def test_blank_lines_keep_the_line_numbers_right():
         problems
         == {
             NOT_A_NUMBER: (2, (7, 10)),
-            RAGGED: (1, (9,)),
+            RAGGED_LINE: (1, (9,)),
         }
         and report.read == 6
     )
@@ -280,7 +280,7 @@ def test_an_unreadable_time_ends_the_order_not_the_rating(time):
 
 def test_a_last_row_that_is_no_utf_8_is_read_and_told(capfd):
     ratings, problems, _ = found(table(*GOOD) + b"5,10\xff")
-    assert len(ratings) == 20 and problems[RAGGED] == (1, (22,))
+    assert len(ratings) == 20 and problems[RAGGED_LINE] == (1, (22,))
     assert capfd.readouterr().err == ""
 
 
@@ -308,7 +308,7 @@ def test_many_batches_agree_with_one(monkeypatch):
         again
         == problems
         == {
-            RAGGED: (1, (5002,)),
+            RAGGED_LINE: (1, (5002,)),
             NOT_A_NUMBER: (9, tuple(range(5003, 5008))),
             EMPTY_USER: (9, ()),
         }

@@ -73,7 +73,7 @@ def test_it_costs_what_is_asked_and_predicts(tmp_path: Path) -> None:
     noise = Noise(plan, np.random.SeedSequence(1))
     own_mean = algorithms.find("user-mean")()
     assert error(algorithm, noise) < error(own_mean, Noise(NOTHING))
-    assert noise.spent == tuple(normal_form(plan))
+    assert noise.ledger == tuple(normal_form(plan))
 
 
 FAULTS: dict[str, tuple[tuple[str, str], Callable[[Algorithm], object]]] = {

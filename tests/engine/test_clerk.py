@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.engine import askers_account, run_queue
-from dpmf_core.engine.askers_account import AskersAccount, answered
+from dpmf_core.engine.askers_account import AskersAccount, deliver_answer
 from dpmf_core.engine.clerk import Clerk
 from dpmf_core.engine.cluster import Cluster
 from dpmf_core.engine.executor import Engine
@@ -61,11 +61,11 @@ class Both:
         self.ticket, self.name = self.task.ticket, data_access.open_raw("own").account
 
     def _answer(self, worker: str, entry: str, answer: Any) -> None:
-        answered(entry, answer)
+        deliver_answer(entry, answer)
 
     def _tell(self, words: dict[str, Any]) -> None:
         if self.listens:
-            self.clerk.heard({"ticket": self.ticket, "worker": "tcp://w", **words})
+            self.clerk.receive({"ticket": self.ticket, "worker": "tcp://w", **words})
 
     @property
     def worker(self) -> AskersAccount:
@@ -147,7 +147,7 @@ def test_who_is_not_answered_draws_nothing(both: Both, monkeypatch: pytest.Monke
     with pytest.raises(Cancelled):
         deaf.worker.enter(CHARGE)
     deaf.clerk.close()
-    assert account().entries == () and not askers_account._asked
+    assert account().entries == () and not askers_account._pending_answers
 
 
 def test_who_was_called_off_or_reads_other_data_or_has_no_budget_draws_nothing(both: Both) -> None:

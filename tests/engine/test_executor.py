@@ -18,7 +18,7 @@ from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
-from tests.support.engines import CATALOGUE, LONG, QUICK, spec, started, wait_for
+from tests.support.engines import CATALOGUE, LONG, QUICK, spec, wait_for_start, wait_for
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("two_sets")
@@ -118,7 +118,7 @@ def test_progress_comes_step_by_step(engine: Engine) -> None:
 
 def test_cancel_is_seen_within_a_second_and_frees_the_worker(engine: Engine) -> None:
     engine.submit(spec(QUICK, seed=10)).result(30)
-    job = started(engine.submit(spec(LONG, seed=8)))
+    job = wait_for_start(engine.submit(spec(LONG, seed=8)))
     assert job.state == "running"
     began = time.monotonic()
     job.cancel()
@@ -132,13 +132,13 @@ def test_cancel_is_seen_within_a_second_and_frees_the_worker(engine: Engine) -> 
 
 def test_a_cancelled_run_can_be_asked_for_again(engine: Engine) -> None:
     parts = spec(LONG, parameters={"rank": 32, "steps": 30}, seed=9)
-    started(engine.submit(parts)).cancel()
+    wait_for_start(engine.submit(parts)).cancel()
     again = engine.submit(parts)
     assert again.result(60).record.curves[-1]["step"] == 30
 
 
 def test_a_waiting_run_says_how_many_are_ahead_and_is_cancelled_at_once(engine: Engine) -> None:
-    running = started(engine.submit(spec(LONG, seed=20)))
+    running = wait_for_start(engine.submit(spec(LONG, seed=20)))
     second, third = engine.submit(spec(LONG, seed=21)), engine.submit(spec(LONG, seed=22))
     assert (second.state, third.state) == ("waiting", "waiting")
     assert (running.ahead, second.ahead, third.ahead) == (0, 0, 1)
@@ -152,7 +152,7 @@ def test_a_waiting_run_says_how_many_are_ahead_and_is_cancelled_at_once(engine: 
 
 def test_a_run_that_two_wait_for_goes_on_when_one_leaves(engine: Engine) -> None:
     parts = spec(LONG, parameters={"rank": 32, "steps": 20}, seed=30)
-    one, other = started(engine.submit(parts)), engine.submit(parts)
+    one, other = wait_for_start(engine.submit(parts)), engine.submit(parts)
     one.cancel()
     assert one.state == "cancelled" and other.state == "running"
     assert other.result(30).record.curves[-1]["step"] == 20
@@ -160,7 +160,7 @@ def test_a_run_that_two_wait_for_goes_on_when_one_leaves(engine: Engine) -> None
 
 def test_a_dropped_handle_neither_cancels_nor_holds(engine: Engine) -> None:
     parts = spec(LONG, seed=31)
-    started(engine.submit(parts))  # dropped here: a page that was rerun
+    wait_for_start(engine.submit(parts))  # dropped here: a page that was rerun
     last = engine.submit(parts)
     assert last.state == "running"
     last.cancel()
@@ -168,13 +168,13 @@ def test_a_dropped_handle_neither_cancels_nor_holds(engine: Engine) -> None:
 
 
 def test_single_runs_go_before_a_sweep(engine: Engine) -> None:
-    running = started(engine.submit(spec(LONG, seed=32)))
+    running = wait_for_start(engine.submit(spec(LONG, seed=32)))
     low, high = (
         engine.submit(spec(LONG, seed=33), priority=-10),
         engine.submit(spec(QUICK, seed=34)),
     )
     assert (low.ahead, high.ahead) == (1, 0)
-    wait_for(lambda: low._task.lined and high._task.lined)
+    wait_for(lambda: low._task.in_line and high._task.in_line)
     seen: list[tuple[str, int]] = []
     high.listen(lambda _: seen.append((low.state, low.progress.step if low.progress else 0)))
     running.cancel()
@@ -222,7 +222,7 @@ def worker_pids(engine: Engine) -> list[int]:
 
 
 def test_a_run_survives_the_death_of_its_worker(engine: Engine) -> None:
-    job = started(engine.submit(spec(LONG, parameters={"rank": 32, "steps": 40}, seed=40)))
+    job = wait_for_start(engine.submit(spec(LONG, parameters={"rank": 32, "steps": 40}, seed=40)))
     os.kill(worker_pids(engine)[0], signal.SIGKILL)
     run = job.result(60)
     steps = [point["step"] for point in run.record.curves]
@@ -232,7 +232,7 @@ def test_a_run_survives_the_death_of_its_worker(engine: Engine) -> None:
 
 @pytest.mark.slow
 def test_a_run_whose_worker_dies_twice_fails_in_words(engine: Engine) -> None:
-    job = started(engine.submit(spec(LONG, seed=41)))
+    job = wait_for_start(engine.submit(spec(LONG, seed=41)))
     first = worker_pids(engine)
     os.kill(first[0], signal.SIGKILL)
     second = wait_for(
@@ -265,7 +265,7 @@ def test_a_scheduler_elsewhere_serves_two_engines_and_is_missed_in_words(tmp_pat
         one, other = (Engine(Store(tmp_path / name), scheduler) for name in ("one", "other"))
         pids = [worker_pids(made) for made in (one, other) if made.submit(spec(QUICK)).result(30)]
         assert pids[0] == pids[1] and pids[0] != [os.getpid()]
-        job = started(one.submit(spec(LONG)))
+        job = wait_for_start(one.submit(spec(LONG)))
     with pytest.raises(RuntimeError, match="went away"):
         job.result(60)
     assert not job.bad_input
@@ -284,7 +284,7 @@ def test_workers_load_what_runs_need_while_they_start() -> None:
 @pytest.mark.slow
 def test_local_workers_that_are_gone_are_started_again(tmp_path: Path) -> None:
     made = Engine(Store(tmp_path), workers=1)
-    job = started(made.submit(spec(LONG)))
+    job = wait_for_start(made.submit(spec(LONG)))
     # the process above the workers leads its group
     os.kill(os.getpgid(worker_pids(made)[0]), signal.SIGKILL)
     with pytest.raises(RuntimeError, match="went away"):

@@ -17,7 +17,7 @@ from dpmf_core.engine.workers import Bounds
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.store import Store
 from dpmf_core.serving.settings import settings
-from tests.support.engines import LONG, QUICK, spec, started, wait_for
+from tests.support.engines import LONG, QUICK, spec, wait_for_start, wait_for
 
 pytestmark = pytest.mark.usefixtures("two_sets")
 LIMITS = Limits(run_seconds=60.0, run_memory=1e9, session_seconds=1000.0)
@@ -47,7 +47,7 @@ def test_one_run_of_a_student_does_not_wait_for_a_sweep_of_another(engine: Engin
 
 
 def test_a_place_in_the_queue_is_that_of_the_turns(engine: Engine) -> None:
-    running = started(engine.submit(spec(LONG, seed=1), asker="one"))
+    running = wait_for_start(engine.submit(spec(LONG, seed=1), asker="one"))
     sweep = [engine.submit(spec(LONG, seed=seed), asker="hostile") for seed in range(2, 42)]
     mine = engine.submit(spec(LONG, seed=50), asker="student")
     wait_for(lambda: mine.waiting == 41)
@@ -77,8 +77,8 @@ def test_a_run_of_the_command_line_has_no_limit(tmp_path: Path) -> None:
 def test_a_run_beyond_its_memory_ends_with_a_sentence() -> None:
     bounds = Bounds("ticket", 60.0, 1.0)  # MB: less than this process has
     assert bounds.stopped()
-    assert "more than 0.0 GB of memory" in str(bounds.exceeded) and "Choose fewer ratings" in str(
-        bounds.exceeded
+    assert "more than 0.0 GB of memory" in str(bounds.broken_limit) and "Choose fewer ratings" in str(
+        bounds.broken_limit
     )
     assert not Bounds("ticket", 60.0, 1e9).stopped()
 
@@ -104,7 +104,7 @@ def test_a_light_answer_has_the_record_alone_and_others_get_all(engine: Engine) 
 
 
 def test_what_one_asker_leaves_goes_on_for_the_other(engine: Engine) -> None:
-    blocking = started(engine.submit(spec(LONG, seed=1)))
+    blocking = wait_for_start(engine.submit(spec(LONG, seed=1)))
     one, other = (engine.submit(spec(QUICK, seed=2), asker=name) for name in ("one", "other"))
     wait_for(lambda: one.waiting == 1)
     one.cancel()
@@ -114,7 +114,7 @@ def test_what_one_asker_leaves_goes_on_for_the_other(engine: Engine) -> None:
 
 
 def test_an_operator_stops_a_run_for_everybody(engine: Engine) -> None:
-    jobs = [started(engine.submit(spec(LONG, seed=1), asker=name)) for name in ("one", "other")]
+    jobs = [wait_for_start(engine.submit(spec(LONG, seed=1), asker=name)) for name in ("one", "other")]
     engine.stop(engine.jobs()[0])
     assert [job.state for job in jobs] == ["cancelled", "cancelled"]
     assert engine.submit(spec(QUICK), asker="one").result(60).key  # the worker is free again

@@ -171,7 +171,7 @@ def test_nothing_of_private_data_that_were_lent_stays_in_memory(
 ) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     asked = spec(QUICK, data={"id": "lowrank"})
-    kept = (data_access._raw, data_access._prepared, data_access._split)
+    kept = (data_access._raw, data_access._prepared_data, data_access._split)
     with data_access.lent_for_a_run("lowrank", low_rank(seed=9)):
         data_access.open_split(asked)
     assert all(it.cache_info().currsize for it in kept)
@@ -214,13 +214,13 @@ def test_workers_without_the_data_are_given_them(
         "DPMF_CATALOGUE": "dpmf_datasets",
         "DPMF_DATA": str(tmp_path / "nothing"),
     }
-    way: Scheduler = processes.served(one=empty, other=empty)
+    way: Scheduler = processes.serve(one=empty, other=empty)
     engine = Engine(Store(tmp_path / "runs"), way)
     try:
         asked = [spec(QUICK, seed=seed) for seed in range(5)]
         for it, job in zip(asked, [engine.submit(it) for it in asked], strict=True):
             assert job.result(120).record.metrics == execution.run(it).record.metrics
-        assert len(engine._dispatcher.cluster._lending._sent) == 1
+        assert len(engine._dispatcher.cluster._lending._loans) == 1
         assert engine._dispatcher.cluster.unfit == {}
     finally:
         engine.close()

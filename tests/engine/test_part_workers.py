@@ -18,7 +18,7 @@ from dpmf_core import api
 from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.engine import part_workers
-from dpmf_core.engine.part_work import Asked, Counted, fold_parts
+from dpmf_core.engine.part_work import PartRequest, PartialSum, fold_parts
 from dpmf_core.engine.part_workers import spread
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.workers import threads
@@ -130,9 +130,9 @@ def test_large_sums_are_made_once_for_each_thread(
 def test_a_part_that_is_counted_twice_is_never_released(
     own: PartitionedRatings, way: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def twice(asked: Asked, work: bytes, *held: Any) -> Counted:
+    def twice(asked: PartRequest, work: bytes, *held: Any) -> PartialSum:
         counted = fold_parts(asked, work, *held)
-        return Counted((*counted.places, 0), counted.total)
+        return PartialSum((*counted.places, 0), counted.total)
 
     monkeypatch.setattr(part_workers, "fold_parts", twice)
     with (
@@ -146,7 +146,7 @@ def test_what_travels_holds_no_noise_and_no_rows(
     own: PartitionedRatings, way: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[bytes] = []
-    packed = part_workers._pickled
+    packed = part_workers._pickle
 
     def listened(work: Any, ratings: PartitionedRatings) -> bytes:
         sent.append(packed(work, ratings))
@@ -258,7 +258,7 @@ def test_a_killed_worker_an_altered_one_and_one_without_the_data(
         shutil.copytree(tmp_path / "data", folder)
     common = {"DPMF_CATALOGUE": "dpmf_datasets", "PYTHONPATH": str(ROOT)}
     other = f"{altered_copy(tmp_path / 'other code')}{os.pathsep}{ROOT}"
-    way = processes.served(
+    way = processes.serve(
         right={**common, "DPMF_DATA": str(folders["right"])},
         doomed={**common, "DPMF_DATA": str(folders["doomed"])},
         altered={**common, "DPMF_DATA": str(folders["altered"]), "PYTHONPATH": other},
@@ -293,7 +293,7 @@ def test_when_all_workers_are_lost_new_ones_go_on(
         "PYTHONPATH": str(ROOT),
         "DPMF_DATA": str(tmp_path / "data"),
     }
-    way = processes.served(doomed=right)
+    way = processes.serve(doomed=right)
     killed: list[str] = []
 
     def replaced() -> None:
@@ -317,7 +317,7 @@ def test_a_scheduler_that_goes_away_ends_the_run_in_words(
         "PYTHONPATH": str(ROOT),
         "DPMF_DATA": str(tmp_path / "data"),
     }
-    way = processes.served(right=right)
+    way = processes.serve(right=right)
     assert processes.scheduler is not None
     steps: list[int] = []
 

@@ -23,7 +23,7 @@ from dpmf_core.runs.store import Store
 from dpmf_core.tuning.private_selection import SelectionSpec
 from dpmf_core.tuning.search import TuneSpec
 from tests.support.clusters import ROOT, Processes
-from tests.support.engines import started, wait_for
+from tests.support.engines import wait_for_start, wait_for
 
 pytestmark = pytest.mark.slow
 OWN = "some.csv?bounds=1,5"  # in the folder in which this process works, and no worker
@@ -89,7 +89,7 @@ class Elsewhere:
             table(folder / "some.csv")
         self.lent, self.theirs = not have, folder / "theirs"
         self.environment = {"PYTHONPATH": str(ROOT), "DPMF_DATA": str(self.theirs)}
-        self.way = processes.served(**dict.fromkeys(names, self.environment))
+        self.way = processes.serve(**dict.fromkeys(names, self.environment))
         self.engine = Engine(Store(folder / "runs"), self.way)
 
     def kill_worker_of(self, job: Job) -> None:
@@ -124,7 +124,7 @@ def test_every_end_of_a_run_is_charged_where_the_data_live(elsewhere: Elsewhere)
     assert [it.state for it in account().entries] == ["finished"] * 2
     assert account().total.epsilon == pytest.approx(composed(*asked), rel=1e-9)
     # one that is called off costs what it drew
-    job = started(engine.submit(spec(LONG, 3)))
+    job = wait_for_start(engine.submit(spec(LONG, 3)))
     assert [it.state for it in account().entries][2:] == ["running"]
     assert account().entries[2].charge.ledger == plan(spec(LONG, 3))
     job.cancel()
@@ -133,7 +133,7 @@ def test_every_end_of_a_run_is_charged_where_the_data_live(elsewhere: Elsewhere)
     assert 0 < drawn < sum(count for _, count in plan(spec(LONG, 3)))
     # one whose worker is killed costs all of it, and is charged anew with the next worker
     before = len(account().entries)
-    job = started(engine.submit(spec(LONG, 4)))
+    job = wait_for_start(engine.submit(spec(LONG, 4)))
     elsewhere.kill_worker_of(job)
     assert job.result(300).key
     lost, done = account().entries[before:]
@@ -171,14 +171,14 @@ def test_data_that_were_lost_with_a_worker_are_sent_again(
 ) -> None:
     elsewhere = Elsewhere(encrypted, tmp_path, have=False, names=("one",))
     try:
-        job = started(elsewhere.engine.submit(spec(LONG)))
+        job = wait_for_start(elsewhere.engine.submit(spec(LONG)))
         encrypted.join("other", **elsewhere.environment)
         with elsewhere.way.client() as client:
             client.wait_for_workers(2, timeout=120)
             [[holder], *_] = client.who_has().values()
         assert holder == job._task.worker
         elsewhere.kill_worker_of(job)
-        assert job.result(300).key and job._task.lost
+        assert job.result(300).key and job._task.worker_lost
         lost, done = account().entries
         assert (lost.state, done.state) == ("failed", "finished")
         assert lost.charge.ledger == done.charge.ledger == plan(spec(LONG))
@@ -188,5 +188,5 @@ def test_data_that_were_lost_with_a_worker_are_sent_again(
 
 def held() -> int:
     """How many data sets a worker has in memory."""
-    kept = (data_access._raw, data_access._prepared, data_access._split)
+    kept = (data_access._raw, data_access._prepared_data, data_access._split)
     return sum(it.cache_info().currsize for it in kept)

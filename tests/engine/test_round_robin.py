@@ -113,7 +113,7 @@ def test_there_are_as_many_as_workers_and_visible_and_cheap_go_first() -> None:
         lined(lanes, "cheap", "a", 1.0),
     )
     assert [lanes.next(), lanes.next(), lanes.next()] == [cheap, dear, None]
-    assert (later.lined, lanes.waiting, lanes.ahead(later)) == (True, 1, 0)
+    assert (later.in_line, lanes.waiting, lanes.ahead(later)) == (True, 1, 0)
     assert lanes.land(cheap) and not lanes.land(cheap)
     assert lanes.next() is later
 

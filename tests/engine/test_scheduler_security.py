@@ -249,7 +249,7 @@ def test_certificates_that_are_missing_or_are_none_are_told(
 def test_a_scheduler_with_tls_serves_who_has_certificates_of_its_authority(
     tmp_path: Path, encrypted: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = encrypted.served(one={"PYTHONPATH": str(ROOT)}).address
+    address = encrypted.serve(one={"PYTHONPATH": str(ROOT)}).address
     assert address.startswith("tls://")
     engines = []
     try:

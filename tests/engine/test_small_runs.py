@@ -153,7 +153,7 @@ def test_each_is_the_run_that_it_is_alone(engine: Engine) -> None:
         assert run.record.metrics == execution.run(spec(QUICK, seed=seed)).record.metrics
         assert engine.store.has(job.key)
     assert len(lanes_of(jobs)) == 1
-    assert not engine._lanes._handed and engine._tasks == {}
+    assert not engine._lanes._handed_tasks and engine._tasks == {}
 
 
 def test_one_that_is_called_off_leaves_the_others(engine: Engine) -> None:
@@ -167,7 +167,7 @@ def test_one_that_is_called_off_leaves_the_others(engine: Engine) -> None:
     for job in (jobs[1], jobs[3]):
         assert job.result(120).record.key == job.key
     assert [engine.store.has(job.key) for job in jobs] == [False, True, False, True]
-    wait_for(lambda: not engine._lanes._handed)
+    wait_for(lambda: not engine._lanes._handed_tasks)
 
 
 def test_what_breaks_one_breaks_no_other_and_what_was_stopped_is_not_begun(

@@ -16,7 +16,7 @@ from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.verification import Expected, expected, refusal
 from dpmf_core.runs import execution
 from dpmf_core.runs.data_access import open_data
-from dpmf_core.runs.installation import installed
+from dpmf_core.runs.installation import current_installation
 from dpmf_core.runs.specification import run_key
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.worlds import low_rank
@@ -26,7 +26,7 @@ from tests.support.clusters import ROOT, Processes, altered_copy
 from tests.support.engines import CATALOGUE, QUICK, spec, wait_for
 
 pytestmark = pytest.mark.usefixtures("two_sets")
-HERE = installed()
+HERE = current_installation()
 
 
 def asked_for() -> tuple[Any, Expected]:
@@ -94,7 +94,7 @@ def test_a_worker_with_other_code_and_one_without_the_data_compute_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     here = {"PYTHONPATH": str(ROOT), "DPMF_CATALOGUE": CATALOGUE}
-    way = processes.served(
+    way = processes.serve(
         right=here,
         altered={**here, "PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"},
         empty={**here, "DPMF_CATALOGUE": "dpmf_datasets"},
@@ -161,7 +161,7 @@ def test_a_run_that_every_worker_refuses_fails_in_words(
 ) -> None:
     altered = {"PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"}
     engine = Engine(
-        Store(tmp_path / "runs"), processes.served(altered={**altered, "DPMF_CATALOGUE": CATALOGUE})
+        Store(tmp_path / "runs"), processes.serve(altered={**altered, "DPMF_CATALOGUE": CATALOGUE})
     )
     try:
         for seed in (1, 2):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.data.samples import Samples
-from dpmf_core.evaluation.coherence import _learned, _sentences, coherence, top_words
+from dpmf_core.evaluation.coherence import _learn_vectors, _sentences, coherence, top_words
 from dpmf_datasets.readers.text import documents
 
 SUBJECTS = [
@@ -43,9 +43,9 @@ def of_gensim(samples: Samples, seed: int = 1) -> tuple[list[str], Any]:
 
 
 def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vectors() -> None:
-    words, vectors = _learned(corpus())
+    words, vectors = _learn_vectors(corpus())
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    again = _learned(corpus(public=False))
+    again = _learn_vectors(corpus(public=False))
     assert again[0] == words and np.array_equal(again[1], vectors)
     mixed = [[subject[j] for subject in SUBJECTS for j in (0, 1)]]
     pure, shuffled = coherence(SUBJECTS, corpus()), coherence(mixed, corpus())
@@ -55,7 +55,7 @@ def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vec
 
 @pytest.mark.slow
 def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim() -> None:
-    words, vectors = _learned(corpus())
+    words, vectors = _learn_vectors(corpus())
     pairs = list(itertools.combinations(sorted(words), 2))
 
     def cosines(names: Any, V: Any) -> Any:

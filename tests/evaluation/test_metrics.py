@@ -64,7 +64,7 @@ def test_errors_by_user_by_hand() -> None:
     held = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2))
     found = ErrorsByUser.of(held, np.array([1.0, -2.0, 0.5]))
     assert found.counts.tolist() == [2, 0, 1] and found.total.tolist() == [-1, 0, 0.5]
-    assert found.absolute.tolist() == [3, 0, 0.5] and found.squared.tolist() == [5, 0, 0.25]
+    assert found.absolute.tolist() == [3, 0, 0.5] and found.squares.tolist() == [5, 0, 0.25]
     assert found.among() == of([1.0, -2.0, 0.5])
     assert found.among(np.array([False, True, True])) == of([0.5])
 

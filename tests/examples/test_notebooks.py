@@ -24,4 +24,4 @@ def test_a_notebook_is_well_formed(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda it: it.stem)
 def test_a_notebook_runs_as_it_is(path: Path, tmp_path: Path) -> None:
-    assert execute(path.read_text("utf-8"), tmp_path).printed
+    assert execute(path.read_text("utf-8"), tmp_path).text

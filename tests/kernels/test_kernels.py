@@ -395,20 +395,20 @@ def test_a_shuffle_is_a_permutation_that_every_key_draws_anew() -> None:
     """Over 6,000 keys every order of 3 comes up as often, within 5 deviations, and each place
     of 10 holds each number as often.
     """
-    from dpmf_core.kernels.shuffle import shuffled
+    from dpmf_core.kernels.shuffle import shuffled_range
 
-    assert sorted(shuffled(1000, 3)) == list(range(1000))
-    assert (shuffled(1000, 3) == shuffled(1000, 3)).all() and (
-        shuffled(1000, 3) != shuffled(1000, 4)
+    assert sorted(shuffled_range(1000, 3)) == list(range(1000))
+    assert (shuffled_range(1000, 3) == shuffled_range(1000, 3)).all() and (
+        shuffled_range(1000, 3) != shuffled_range(1000, 4)
     ).any()
-    assert shuffled(0, 1).tolist() == [] and shuffled(1, 1).tolist() == [0]
+    assert shuffled_range(0, 1).tolist() == [] and shuffled_range(1, 1).tolist() == [0]
     orders = {}
     for key in range(6000):
-        order = tuple(shuffled(3, key).tolist())
+        order = tuple(shuffled_range(3, key).tolist())
         orders[order] = orders.get(order, 0) + 1
     assert len(orders) == 6
     assert max(abs(count - 1000) for count in orders.values()) < 5 * np.sqrt(1000 * 5 / 6)
-    places = np.stack([shuffled(10, key) for key in range(5000)])
+    places = np.stack([shuffled_range(10, key) for key in range(5000)])
     for place in range(10):
         assert np.abs(np.bincount(places[:, place], minlength=10) - 500).max() < 5 * np.sqrt(
             500 * 0.9

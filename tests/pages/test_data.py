@@ -239,7 +239,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
 
 def remembered(spec: RunSpec) -> list[Any]:
     """The engine's tasks on the data of this run."""
-    tasks = list(engine()._results._remembered.values())
+    tasks = list(engine()._results._remembered_tasks.values())
     return [task for task in tasks if getattr(task.spec, "data", None) == spec.data]
 
 
@@ -250,7 +250,7 @@ def test_what_is_removed_leaves_memory_too(mine: Any) -> None:
     assert remembered(spec)
     engine().forget(mine.entry.id)
     assert not remembered(spec)
-    assert not [data for data, _ in engine()._data._known if data.id == mine.entry.id]
+    assert not [data for data, _ in engine()._data._facts if data.id == mine.entry.id]
     assert data_access._raw.cache_info().currsize == 0
 
 

@@ -13,7 +13,7 @@ from dpmf_core.engine.jobs import Job
 from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access, shipped_runs
 from dpmf_core.runs.epsilon_grid import grid_runs
-from dpmf_core.runs.shipped_runs import Shipped, identity
+from dpmf_core.runs.shipped_runs import ShippedRun, identity
 from dpmf_core.runs.specification import RunSpec, run_key
 from pages.kit import epsilon_grid, finished_runs, run_progress
 from pages.kit.page_table import PAGES, Page
@@ -101,7 +101,7 @@ def test_a_run_of_an_older_version_is_refused(monkeypatch: pytest.MonkeyPatch) -
     kind = algorithms.find(spec.algorithm)
     monkeypatch.setattr(kind, "version", kind.version + 1)
     assert shipped_runs.record(spec) is None and shipped_runs.summaries([spec]) == [None]
-    assert shipped_runs.shown(spec, "lists") is None
+    assert shipped_runs.view_data(spec, "lists") is None
 
 
 @pytest.mark.parametrize("page", LISTED)
@@ -155,7 +155,7 @@ def test_idle_workers_compute_what_is_listed_and_then_stop(monkeypatch: pytest.M
     going.start()
     going.join(60)
     assert not going.is_alive()
-    assert all(it is not None for it in engine().known.summaries(wanted))
+    assert all(it is not None for it in engine().known_runs.summaries(wanted))
 
 
 def test_visitors_come_before_what_is_computed_beforehand() -> None:
@@ -184,7 +184,7 @@ def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
             monkeypatch.setenv("DPMF_WARM", warm)
             monkeypatch.setenv("DPMF_MOST_RUNS", most_runs)
             settings.cache_clear()
-            assert len(warming.wanted()) == runs
+            assert len(warming.warming_specs()) == runs
     finally:
         settings.cache_clear()
 
@@ -202,7 +202,7 @@ def test_the_first_run_of_a_page_computed_anew_is_the_same(page: str) -> None:
     spec = WITH_LESSONS[page][0]
     said, anew = shipped_runs.record(spec), made(spec).record
     assert said is not None, ANEW
-    assert differences({page: Shipped(said, {})}, {page: Shipped(anew, {})}) == []
+    assert differences({page: ShippedRun(said, {})}, {page: ShippedRun(anew, {})}) == []
 
 
 def test_what_ci_compares_sees_a_moved_figure_and_a_changed_list() -> None:
@@ -212,14 +212,14 @@ def test_what_ci_compares_sees_a_moved_figure_and_a_changed_list() -> None:
 
     def changed(**parts: Any) -> list[str]:
         record = told.record.model_copy(update=parts)
-        return differences({name: told}, {name: Shipped(record, told.shown)})
+        return differences({name: told}, {name: ShippedRun(record, told.view_data)})
 
     assert differences(held, held) == [] == changed(seconds={"fit": 1e9}, created="later")
     rmse = told.record.metric("rmse")
     assert changed(metrics=told.record.metrics | {"rmse": rmse * (1 + 1e-6)}) == []
     assert changed(metrics=told.record.metrics | {"rmse": rmse * (1 + 1e-3)})
     assert changed(version=told.record.version + 1) and changed(key="another")
-    (user, items), *_ = told.shown["lists"].items()
+    (user, items), *_ = told.view_data["lists"].items()
     listed = {"lists": {user: items[::-1]}}
-    assert differences({name: told}, {name: Shipped(told.record, listed)})
+    assert differences({name: told}, {name: ShippedRun(told.record, listed)})
     assert differences(held, {}) and len(differences(held, {})) == len(held)

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.serving import completion
-from dpmf_core.teaching.glossary import TERMS, found
+from dpmf_core.teaching.glossary import TERMS, matching_terms
 from dpmf_core.teaching.lessons import LESSONS
 from tests.pages.driving import frames, settled, words
 
@@ -39,7 +39,7 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
     assert taught.model in words(app) and r"because \*I\* say so" in words(app)
     code = completion.read(app.code[0].value)
     assert code.what == completion.mark(name)
-    assert (code.right, code.asked) == (len(taught.parts) - 1, len(taught.parts))
+    assert (code.right, code.n_questions) == (len(taught.parts) - 1, len(taught.parts))
     app.run()
     assert completion.read(app.code[0].value) == code  # it stays what it was
 
@@ -103,8 +103,8 @@ def test_the_glossary_is_whole() -> None:
     assert "group privacy" in TERMS
     assert all(term.words.endswith(".") and term.source for term in TERMS.values())
     assert all(term.formula for name, term in TERMS.items() if not name.startswith("PROVEN"))
-    assert next(term.name for term in found("rényi")).startswith("Rényi")
-    assert found("no such thing") == () and len(found("")) == len(TERMS)
+    assert next(term.name for term in matching_terms("rényi")).startswith("Rényi")
+    assert matching_terms("no such thing") == () and len(matching_terms("")) == len(TERMS)
 
 
 def test_the_glossary_page_looks_up() -> None:

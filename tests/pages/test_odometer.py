@@ -241,15 +241,15 @@ def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
     buttons(app)["This run"].click()
     settled(app)
     copy = session_files.ratings(table(), "copy.csv", {}, (1.0, 5.0))
-    accounts.sweep(session_files.origins())
+    accounts.sweep(session_files.origins)
     assert spent(copy) == spent(mine) == pytest.approx(2.0, abs=1e-6)
     session_files.remove(copy.entry)
-    accounts.sweep(session_files.origins())
+    accounts.sweep(session_files.origins)
     assert spent(mine) == pytest.approx(2.0, abs=1e-6)
     folder = session_files.home() / "aside"
     (mine_folder := session_files.Path(mine.entry.id.partition("?")[0]).parent).rename(folder)
     folder.rename(mine_folder.parent.parent / "elsewhere")
-    accounts.sweep(session_files.origins())
+    accounts.sweep(session_files.origins)
     (mine_folder.parent.parent / "elsewhere").rename(mine_folder)
     assert entries(mine) == 0
 

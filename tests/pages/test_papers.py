@@ -18,7 +18,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Claim:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     claim = CLAIMS["chien-fig4"]
     points = claim.points()
-    found = claim.measured(points, {point.key: made_up(point.spec) for point in points})
+    found = claim.results(points, {point.key: made_up(point.spec) for point in points})
     results.save(results.result(claim, found, full=True))
     return claim
 

@@ -21,7 +21,7 @@ from pages.kit import (
     sweep_charts,
     sweep_frames,
 )
-from pages.kit.frames import framed
+from pages.kit.frames import to_frame
 from pages.sketch import figures
 from pages.tradeoff import findings, tables
 from tests.pages.driving import behind_sidebar
@@ -88,7 +88,7 @@ def test_frames_and_sentences_of_a_trade_off_hold_in_every_state(published: Figu
                 if point.label == label and f"ε = {point.epsilon:g} (" in text
             ), (state, text)
         assert list(tables.which_epsilon(points, done, published.metric, 0.9).columns) == list(
-            tables.NEEDED
+            tables.WHICH_EPSILON
         ), state
         tables.methods_table(points, done)
         assert not published.verdict(points, done).reproduced or len(done) == len(
@@ -213,15 +213,15 @@ def test_the_sketch_page_draws_regular_factorisation_while_it_is_alone(
 def test_the_trade_off_page_stands_in_every_state(
     published: str, pick: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages.kit.time_estimate.stored", frozenset)
+    monkeypatch.setattr("pages.kit.time_estimate.stored_names", frozenset)
     shown(behind_sidebar("tradeoff/page.py"), monkeypatch, PICKS[pick], fig=published)
 
 
 def test_a_frame_has_its_columns_without_rows_and_nothing_else() -> None:
     columns = {"name": str, "value": float, "draw": int}
-    empty = framed([], columns)
+    empty = to_frame([], columns)
     assert list(empty.columns) == ["name", "value", "draw"] and empty["value"].dtype == float
-    half = framed([{"name": "a"}, {"name": "b", "value": 1.0, "draw": 2}], columns)
+    half = to_frame([{"name": "a"}, {"name": "b", "value": 1.0, "draw": 2}], columns)
     assert half["draw"].tolist()[1] == 2.0 and half["value"].isna().tolist() == [True, False]
     with pytest.raises(KeyError, match="not declared: rank"):
-        framed([{"rank": 2}], columns)
+        to_frame([{"rank": 2}], columns)

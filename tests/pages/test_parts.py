@@ -154,7 +154,7 @@ def nothing_comes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From its call on no run is there, and none is computed."""
 
     def begin() -> None:
-        monkeypatch.setattr(epsilon_grid, "known", lambda specs: [None for _ in specs])
+        monkeypatch.setattr(epsilon_grid, "run_summaries", lambda specs: [None for _ in specs])
         monkeypatch.setattr("pages.kit.run_progress.request", lambda page, specs, **more: {})
 
     return begin

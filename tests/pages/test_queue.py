@@ -94,7 +94,7 @@ def test_who_cancels_is_not_asked_for_more() -> None:
 
 
 def test_a_long_audit_waits_for_its_button_and_says_how_long_it_takes() -> None:
-    time_estimate._measured().clear()  # what other tests have learnt
+    time_estimate._training_seconds().clear()  # what other tests have learnt
     app = AppTest.from_string(behind_sidebar("audit/page.py"), default_timeout=60)
     app.session_state["audit.runs"], app.session_state["audit.algorithm"] = 100_000, "private-bias"
     app.run()

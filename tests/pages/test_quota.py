@@ -145,12 +145,12 @@ def table() -> bytes:
 
 
 @pytest.fixture
-def brought(held: MemoryUploadedFileManager) -> session_files.Brought:
+def brought(held: MemoryUploadedFileManager) -> session_files.Upload:
     return session_files.ratings(table(), "mine.csv", {}, (1.0, 5.0))
 
 
 def test_what_was_made_of_a_file_counts_too(
-    held: MemoryUploadedFileManager, brought: session_files.Brought, monkeypatch: pytest.MonkeyPatch
+    held: MemoryUploadedFileManager, brought: session_files.Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "this", lambda: "ada")
     upload_quota.must_keep(brought.entry)
@@ -164,7 +164,7 @@ def test_what_was_made_of_a_file_counts_too(
 
 
 def test_what_is_read_after_its_session_has_ended_does_not_stay(
-    brought: session_files.Brought, monkeypatch: pytest.MonkeyPatch
+    brought: session_files.Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = Sessions(lambda ident: False, clock=iter((0.0, 0.0, GONE)).__next__)
     monkeypatch.setattr(sessions, "registry", ended)
@@ -177,7 +177,7 @@ def test_what_is_read_after_its_session_has_ended_does_not_stay(
 
 
 def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(
-    brought: session_files.Brought,
+    brought: session_files.Upload,
 ) -> None:
     from dpmf_core.runs import data_access
     from dpmf_core.runs.specification import DataSpec

@@ -190,7 +190,7 @@ def test_a_set_that_is_removed_meanwhile_gives_way(films: None) -> None:
 def test_explore_shows_what_the_same_run_in_memory_finds(films: None) -> None:
     app = settled(opened("explore/page.py"))
     assert not app.error, [it.value for it in app.error]
-    same = run(spec("spectral"), given=ratings(public=True))
+    same = run(spec("spectral"), input_data=ratings(public=True))
     story = component(app, "hero")
     [point] = [it for it in story["points"] if it["epsilon"] == 5.0]
     assert point["values"][0] == pytest.approx(same.record.metric("rmse"), rel=1e-5)

@@ -90,7 +90,7 @@ def test_what_is_not_kept_crosses_the_wire() -> None:
     rated: Counter[str] = Counter()
     for moment in stream():
         rated[moment.user] += 1
-        sent = {held.variant: held.sent for held in moment.holdings}
+        sent = {held.variant: held.ratings_sent for held in moment.holdings}
         assert sent == {
             "baseline": 1, "static": 0, "online": 1,
             "new": rated[moment.user], "rated": rated[moment.user],
@@ -100,7 +100,7 @@ def test_what_is_not_kept_crosses_the_wire() -> None:
 def test_the_stream_is_run_not_invented() -> None:
     moments = stream()
     assert [moment.number for moment in moments] == list(range(1, MOMENTS + 1))
-    assert all(moment.moved > 0 for moment in moments)
+    assert all(moment.item_move > 0 for moment in moments)
     assert len({(moment.user, moment.item) for moment in moments}) == MOMENTS
     assert stream() == moments
     assert stream(1) != moments

@@ -16,7 +16,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.runs.comparison import differences, extremes
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.html_report import report
-from dpmf_core.runs.imported_records import imported
+from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store, to_json
@@ -159,8 +159,8 @@ def test_runs_come_from_a_file_with_one_or_many_and_a_bad_file_is_told(two: list
 
 
 def test_a_run_from_a_file_is_marked_in_everything_that_is_made_of_it(two: list[Run]) -> None:
-    (brought,) = imported(to_json(two[0].export()).encode())
-    (again,) = imported(to_json(brought.export()).encode())
+    (brought,) = imported_runs(to_json(two[0].export()).encode())
+    (again,) = imported_runs(to_json(brought.export()).encode())
     assert again.title == "Private biases (from a file)" and again.record.from_file is True
     assert "1. Private biases (from a file)" in report([brought, two[1]])
     assert {

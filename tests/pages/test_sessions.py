@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from pages.server.background_work import Runs
-from pages.server.sessions import GONE, UNASKED, UPLOADS, Departures, Sessions
+from pages.server.sessions import GONE, PAGE_WORK, UPLOADS, Departures, Sessions
 
 
 @dataclass
@@ -32,7 +32,7 @@ def runs(*states: str) -> Runs:
     return Runs([Job(state) for state in states])
 
 
-@pytest.mark.parametrize(("asked", "patience"), [(False, UNASKED), (True, GONE)])
+@pytest.mark.parametrize(("asked", "patience"), [(False, PAGE_WORK), (True, GONE)])
 def test_what_a_session_left_is_called_off_after_its_time_and_not_before(
     asked: bool, patience: float
 ) -> None:
@@ -63,7 +63,7 @@ def test_a_short_disconnect_is_no_leaving() -> None:
     sessions.hold("student", "explore", work, False)
     for _ in range(10):
         server.here ^= {"student"}
-        server.now += UNASKED - 1
+        server.now += PAGE_WORK - 1
         sessions.look()
     assert work.open == 1
 

@@ -5,7 +5,7 @@ itself.
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.teaching.sketch_collisions import drawn
+from dpmf_core.teaching.sketch_collisions import sketch_layout
 from tests.pages.driving import behind_sidebar, settled
 
 SCRIPT = behind_sidebar("sketch/page.py")
@@ -52,7 +52,7 @@ def test_the_sketch_that_is_drawn_is_the_one_that_is_told_of() -> None:
     app.select_slider(key="sketch.gamma").set_value(4.0)
     app.selectbox(key="sketch.vector").set_value("item 2")
     settled(app)
-    sketch = drawn(3, 2, 4.0)
+    sketch = sketch_layout(3, 2, 4.0)
     (said,) = [it.value for it in app.markdown if "share their cell" in it.value]
     assert said.startswith(f"**{sketch.shared:.0%} of all components")
     assert f"{len(sketch.beside('item 2'))} of the 11 others" in said

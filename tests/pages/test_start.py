@@ -34,7 +34,7 @@ def test_the_package_holds_every_run_of_the_usual_choice() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, 31.6])
 def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: float) -> None:
-    at = next(it for it in price.kept(price.grid()) if it.epsilon == epsilon)
+    at = next(it for it in price.gain_shares(price.grid()) if it.epsilon == epsilon)
     errors = zip(figures("main", epsilon), figures("twin"), figures("trivial"), strict=True)
     shares = sorted(1 - (own - plain) / (guess - plain) for own, plain, guess in errors)
     assert [at.low, at.share, at.high] == pytest.approx(shares)
@@ -42,7 +42,7 @@ def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: flo
 
 
 def test_between_two_points_the_curve_is_straight_in_log_epsilon_and_says_about() -> None:
-    kept = price.kept(price.grid())
+    kept = price.gain_shares(price.grid())
     assert [it.epsilon for it in kept] == sorted({it.epsilon for it in kept})
     measured = [it for it in kept if it.measured]
     for low, high in pairwise(measured):

@@ -9,7 +9,7 @@ import pytest
 
 from dpmf_core.papers.figures import Figure, Mark
 from dpmf_core.papers.registry import FIGURES
-from dpmf_core.runs.gain import Kept
+from dpmf_core.runs.gain import KeptGain
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
@@ -377,7 +377,7 @@ def test_lines_of_one_algorithm_are_told_apart_and_colours_stay() -> None:
 
 def test_published_marks_take_the_colour_of_their_line() -> None:
     fig = sweep_charts.against(lines("epsilon", [1.0, 5.0]), "epsilon", "RMSE", "ε")
-    sweep_charts.published(
+    sweep_charts.add_published(
         fig, [Mark("A", 1.0, 0.8, "somewhere"), Mark("ALS", None, 0.7, "elsewhere")]
     )
     assert fig.data[-1].marker.color == colours.PALETTE["blue"][0]
@@ -472,7 +472,7 @@ def test_what_does_better_than_the_reference_is_said_to_be_another_method(
         asked.extend(specs)
         return [{"metrics": {"rmse": 0.9}} if it.seed == 1 else None for it in specs]
 
-    monkeypatch.setattr(references.epsilon_grid, "known", known)
+    monkeypatch.setattr(references.epsilon_grid, "run_summaries", known)
     made_up = made(
         ("A", "spectral", 1.0, 0.78),
         ("B", "private-bias", 1.0, 0.79),
@@ -495,6 +495,6 @@ def test_what_does_better_than_the_reference_is_said_to_be_another_method(
 
 
 def test_the_range_over_draws_is_said_with_what_no_draw_reaches() -> None:
-    line = [Kept(1.0, (0.2, 0.3, 0.4)), Kept(4.0, (0.5, 0.7, 0.9))]
+    line = [KeptGain(1.0, (0.2, 0.3, 0.4)), KeptGain(4.0, (0.5, 0.7, 0.9))]
     assert kept_gain.answer(line, 70) == ("ε = 4", ", 2.3 to more than 4 over draws")
     assert kept_gain.answer(line, 50) == ("ε ≈ 2", ", 1.3 to 4 over draws")

@@ -11,7 +11,7 @@ from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.runs.sweep import Summary
-from dpmf_core.tuning.private_selection import Selected, SelectionSpec
+from dpmf_core.tuning.private_selection import SelectionResult, SelectionSpec
 from dpmf_core.tuning.search import price
 from dpmf_core.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
@@ -160,7 +160,7 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     )
     spec = SelectionSpec(search=search, distribution="geometric", trials=3.0, score_noise=5.0)
     assert (
-        Selected(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["search"]["data"]["id"]
+        SelectionResult(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["search"]["data"]["id"]
         == "ratings.parquet?bounds=1,5"
     )
     session_files.remove(mine.entry)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core.engine.executor import engine
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, signed
+from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.serving.settings import settings
 from pages.server import visitor
@@ -134,7 +134,7 @@ def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put: Put
 
 
 def link_to(**parts: object) -> str:
-    return signed(LessonSequence.parse(steps=(LessonLink.parse(**parts),)))
+    return link_token(LessonSequence.parse(steps=(LessonLink.parse(**parts),)))
 
 
 def shell() -> AppTest:

@@ -70,4 +70,4 @@ def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy: float, holds: 
     (clause,) = [
         it for it in CLAIMS["balu-fig4"].clauses if "magnitude" in it.words and SKETCH in it.words
     ]
-    assert clause.judged(found).holds is holds
+    assert clause.verdict(found).holds is holds

@@ -29,7 +29,7 @@ def test_errors_are_the_printed_ones() -> None:
     assert BOUNDS["dpals"].error(at) == pytest.approx(0.01)
     assert BOUNDS["dpals-squared"].error(at) == pytest.approx(0.1)
     assert BOUNDS["dpfw"].error(at) == pytest.approx(1.0)
-    assert BOUNDS["dpfw"].error(at.moved("users", 32 * 50_000)) == pytest.approx(0.5)
+    assert BOUNDS["dpfw"].error(at.with_value("users", 32 * 50_000)) == pytest.approx(0.5)
 
 
 def test_users_are_the_printed_ones() -> None:
@@ -44,7 +44,7 @@ def test_error_and_users_are_inverse_and_exponents_those_of_the_formula(bound) -
     at = Place(users=7_000, items=300, epsilon=3.0)
     assert bound.users(bound.error(at), at) == pytest.approx(at.users)
     for axis, power in bound.exponents.items():
-        doubled = at.moved(axis, 2 * getattr(at, axis))
+        doubled = at.with_value(axis, 2 * getattr(at, axis))
         assert math.log2(bound.error(doubled) / bound.error(at)) == pytest.approx(power)
 
 
@@ -64,7 +64,7 @@ def test_two_bounds_cross_where_both_give_the_same_error() -> None:
     first, second = BOUNDS["dpals"], BOUNDS["dpfw"]
     n = crossing(first, second, constants, at, "users")
     assert n is not None
-    there = at.moved("users", n)
+    there = at.with_value("users", n)
     assert constants[0] * first.error(there) == pytest.approx(constants[1] * second.error(there))
     assert crossing(first, first, constants, at, "users") is None
 

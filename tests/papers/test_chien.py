@@ -23,9 +23,9 @@ def test_a_lead_is_the_share_by_which_the_error_is_smaller() -> None:
     ]
     assert chien_2021.gain(found, 5.0) == pytest.approx(0.1)
     clause = CLAIMS["chien-fig3a"].clauses[1]
-    assert clause.judged(found).holds
+    assert clause.verdict(found).holds
     for other in (0.95, 0.85):  # 5% and 15%
-        assert not clause.judged([place("DPALS, source's noise", other, 5.0), *found[1:]]).holds
+        assert not clause.verdict([place("DPALS, source's noise", other, 5.0), *found[1:]]).holds
 
 
 def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth() -> None:

@@ -30,7 +30,7 @@ def labels(claim: Claim) -> set[str]:
     run = {
         method.name for full in (False, True) for it in claim.sweeps(full) for method in it.methods
     }
-    kept = (results.recorded(claim.id, size) for size in results.SIZES)
+    kept = (results.recorded_result(claim.id, size) for size in results.SIZES)
     return run | {it.label for found in kept if found for it in found.measured}
 
 

@@ -255,7 +255,7 @@ def test_figures_of_jain_follow_the_source_s_noise(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_finds_again_what_is_recorded(name: str) -> None:
     found = ERRATA[name].compare()
-    assert found.texts == ERRATA[name].recorded
+    assert found.texts == ERRATA[name].stored_figures
     assert found.after.value > found.before.value
 
 
@@ -269,9 +269,9 @@ def test_an_attack_could_start(name: str) -> None:
 # ---- the list ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in COMPUTED if ERRATA[name].recorded])
+@pytest.mark.parametrize("name", [name for name in COMPUTED if ERRATA[name].stored_figures])
 def test_what_is_recorded_is_what_is_computed(name: str) -> None:
-    assert ERRATA[name].recorded == computed(name).texts
+    assert ERRATA[name].stored_figures == computed(name).texts
 
 
 @pytest.mark.parametrize("name", ERRATA)

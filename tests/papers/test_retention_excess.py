@@ -77,8 +77,8 @@ def table(draws: int, swapped: int = 0) -> list[Summary]:
 
 def test_the_rank_test_needs_eight_pairs_and_finds_chance() -> None:
     clause = vallet_2014.significant(vallet_2014.RANDOM)
-    judged = clause.judged(table(8))
+    judged = clause.verdict(table(8))
     assert judged.holds and "0.00781, with 8 pairs" in judged.figures  # 2 / 2^8
-    assert not clause.judged(table(10, swapped=5)).holds
+    assert not clause.verdict(table(10, swapped=5)).holds
     with pytest.raises(NotMeasured, match="7 draws are too few"):
-        clause.judged(table(7))
+        clause.verdict(table(7))

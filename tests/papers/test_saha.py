@@ -61,12 +61,12 @@ def test_a_clause_on_each_data_set_fails_where_it_fails_on_one() -> None:
 
     clause: Clause = on_each("data", less(Median("x"), Median("y")))
     good = [at("x", "A", 1), at("y", "A", 2)]
-    assert clause.judged(good).holds and clause.judged(good).figures == "x 1, y 2"
+    assert clause.verdict(good).holds and clause.verdict(good).figures == "x 1, y 2"
     bad = [*good, at("x", "B", 3), at("y", "B", 2)]
-    assert not clause.judged(bad).holds
-    assert clause.judged(bad).figures == "A: x 1, y 2; B: x 3, y 2"
+    assert not clause.verdict(bad).holds
+    assert clause.verdict(bad).figures == "A: x 1, y 2; B: x 3, y 2"
     with pytest.raises(NotMeasured):
-        clause.judged([])
+        clause.verdict([])
 
 
 def test_predicting_0_errs_by_the_norms_alone(monkeypatch: pytest.MonkeyPatch) -> None:

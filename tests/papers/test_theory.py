@@ -43,7 +43,7 @@ def test_only_a_worse_exponent_contradicts_a_bound(claim) -> None:
 
 
 def test_a_curve_starts_on_the_first_point_and_follows_the_bound() -> None:
-    it = theory.compared(BOUNDS["dpals"], "users", planted("dpals", "users", -1.0))
+    it = theory.compare_bound(BOUNDS["dpals"], "users", planted("dpals", "users", -1.0))
     assert it.start == 5_000
     assert it.curve([5_000, 10_000]) == pytest.approx([0.4, 0.1])
     assert not it.holds
@@ -57,24 +57,24 @@ def test_a_curve_starts_on_the_first_point_and_follows_the_bound() -> None:
 
 
 def test_better_and_equal_exponents_are_told_apart() -> None:
-    better = theory.compared(BOUNDS["dpfw"], "users", planted("dpfw", "users", -1.0))
+    better = theory.compare_bound(BOUNDS["dpfw"], "users", planted("dpfw", "users", -1.0))
     assert "better than promised" in theory.verdict(better)
-    equal = theory.compared(BOUNDS["dpfw"], "users", planted("dpfw", "users", -0.2))
+    equal = theory.compare_bound(BOUNDS["dpfw"], "users", planted("dpfw", "users", -0.2))
     assert "lies within the interval" in theory.verdict(equal)
     assert "32 times n by the bound" in theory.price_of_half(equal)
-    slow = theory.compared(BOUNDS["dpfw"], "users", planted("dpfw", "users", -0.1))
+    slow = theory.compare_bound(BOUNDS["dpfw"], "users", planted("dpfw", "users", -0.1))
     assert "by the bound, 1,024 times as measured" in theory.price_of_half(slow)
-    grows = theory.compared(BOUNDS["dpals"], "items", planted("dpals", "items", 1.0))
+    grows = theory.compare_bound(BOUNDS["dpals"], "items", planted("dpals", "items", 1.0))
     assert theory.price_of_half(grows) == (
         "Twice m multiplies the error by 4 in the bound, and by 2 as measured."
     )
-    level = theory.compared(BOUNDS["dpfw"], "epsilon", planted("dpfw", "epsilon", 0.0))
+    level = theory.compare_bound(BOUNDS["dpfw"], "epsilon", planted("dpfw", "epsilon", 0.0))
     assert "no amount is sure to do it" in theory.price_of_half(level)
 
 
 def test_the_preference_turns_where_the_fitted_bounds_meet() -> None:
-    als = theory.compared(BOUNDS["dpals"], "users", planted("dpals", "users", -2.0, first=0.8))
-    fw = theory.compared(BOUNDS["dpfw"], "users", planted("dpfw", "users", -0.2, first=0.4))
+    als = theory.compare_bound(BOUNDS["dpals"], "users", planted("dpals", "users", -2.0, first=0.8))
+    fw = theory.compare_bound(BOUNDS["dpfw"], "users", planted("dpfw", "users", -0.2, first=0.4))
     # 0.8 (5,000/n)^2 = 0.4 (5,000/n)^0.2 at n = 5,000 * 2^(1/1.8)
     n = 5_000 * 2 ** (1 / 1.8)
     assert als.curve([n]) == pytest.approx(fw.curve([n]))
@@ -87,7 +87,7 @@ def test_the_preference_turns_where_the_fitted_bounds_meet() -> None:
 
 def test_results_without_a_place_give_no_exponent() -> None:
     with pytest.raises(NotMeasured, match="without users"):
-        theory.compared(BOUNDS["dpals"], "users", planted("dpals", "epsilon", -1.0))
+        theory.compare_bound(BOUNDS["dpals"], "users", planted("dpals", "epsilon", -1.0))
 
 
 def test_users_have_as_many_ratings_whatever_items_are_kept() -> None:
@@ -113,7 +113,7 @@ def test_frank_wolfe_stalls_where_its_own_recursion_does(steps: int) -> None:
 
 
 def test_the_stall_is_said_of_frank_wolfe_alone() -> None:
-    als = theory.compared(BOUNDS["dpals"], "users", planted("dpals", "users", -1.0))
-    fw = theory.compared(BOUNDS["dpfw"], "users", planted("dpfw", "users", 0.0))
+    als = theory.compare_bound(BOUNDS["dpals"], "users", planted("dpals", "users", -1.0))
+    fw = theory.compare_bound(BOUNDS["dpfw"], "users", planted("dpfw", "users", 0.0))
     assert theory.stall(als) == ""
     assert "below 0.33" in theory.stall(fw)

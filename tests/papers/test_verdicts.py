@@ -15,11 +15,11 @@ every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 
 def start_of(claim: Claim) -> list[Summary]:
     """Recorded results; where nothing is recorded, those of made-up runs."""
-    found = results.recorded(claim.id, "page") or results.recorded(claim.id, "full")
+    found = results.recorded_result(claim.id, "page") or results.recorded_result(claim.id, "full")
     if found is not None:
         return found.summaries
     points = claim.points()
-    return claim.measured(points, {point.key: made_up(point.spec) for point in points})
+    return claim.results(points, {point.key: made_up(point.spec) for point in points})
 
 
 @every
@@ -40,7 +40,7 @@ def test_each_clause_alone_turns_the_verdict(claim: Claim) -> None:
 @every
 def test_the_recorded_verdict_is_what_the_recorded_results_say(claim: Claim) -> None:
     for size in results.SIZES:
-        found = results.recorded(claim.id, size)
+        found = results.recorded_result(claim.id, size)
         if found is None:
             continue
         verdict = claim.judge(found.summaries)
@@ -50,7 +50,7 @@ def test_the_recorded_verdict_is_what_the_recorded_results_say(claim: Claim) -> 
 
 
 def test_every_recorded_result_is_of_a_claim() -> None:
-    names = {path.name.split(".")[0] for path in results.RECORDED.glob("*.json")}
+    names = {path.name.split(".")[0] for path in results.RECORDED_FOLDER.glob("*.json")}
     assert names <= set(CLAIMS)
 
 
@@ -60,12 +60,12 @@ def place(label: str, value: float, epsilon: float | None = None) -> Summary:
 
 def test_a_result_that_is_missing_gives_no_verdict() -> None:
     clause = less(Median("A", 1.0), Median("B"))
-    assert clause.judged([place("A", 0.1, 1.0), place("B", 0.2)]).holds
-    assert not clause.judged([place("A", 0.2, 1.0), place("B", 0.2)]).holds
+    assert clause.verdict([place("A", 0.1, 1.0), place("B", 0.2)]).holds
+    assert not clause.verdict([place("A", 0.2, 1.0), place("B", 0.2)]).holds
     with pytest.raises(NotMeasured, match="0 results"):
-        clause.judged([place("A", 0.1, 2.0), place("B", 0.2)])
+        clause.verdict([place("A", 0.1, 2.0), place("B", 0.2)])
     with pytest.raises(NotMeasured, match="not a number"):
-        clause.judged([place("A", float("nan"), 1.0), place("B", 0.2)])
+        clause.verdict([place("A", float("nan"), 1.0), place("B", 0.2)])
     claim = Claim(id="x", title="", source="S, Fig. 1", words="", clauses=(clause,))
     assert claim.judge([]).outcome is Outcome.NOT_MEASURED
 
@@ -73,9 +73,9 @@ def test_a_result_that_is_missing_gives_no_verdict() -> None:
 def test_a_line_falls_where_it_ends_lower_and_never_rises() -> None:
     clause = falls("it falls", "A", "epsilon", level=0.01)
     at = [place("A", value, epsilon) for epsilon, value in ((1.0, 0.5), (2.0, 0.505), (3.0, 0.4))]
-    assert clause.judged(at).holds
-    assert not clause.judged([*at[:1], place("A", 0.52, 2.0), *at[2:]]).holds
-    assert not clause.judged(at[:2]).holds
+    assert clause.verdict(at).holds
+    assert not clause.verdict([*at[:1], place("A", 0.52, 2.0), *at[2:]]).holds
+    assert not clause.verdict(at[:2]).holds
 
 
 def test_a_claim_without_a_clause_is_refused() -> None:

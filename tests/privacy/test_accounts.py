@@ -32,7 +32,7 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
-from dpmf_core.privacy.accounts import Account, Paid, account_of
+from dpmf_core.privacy.accounts import Account, NoisePermit, account_of
 from dpmf_core.privacy.noise import Release
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import data_access, execution, planning
@@ -78,7 +78,7 @@ def account() -> Account:
 
 def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path: Path) -> None:
     kept = Account(tmp_path / "a.ledger")
-    with kept.charged(CHARGE) as paid:
+    with kept.reserve(CHARGE) as paid:
         assert [entry.state for entry in kept.entries] == ["running"]
         assert kept.entries[0].charge == CHARGE
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
@@ -94,7 +94,7 @@ def test_what_stops_midway_costs_what_it_drew(
     tmp_path: Path, error: type[BaseException], state: str
 ) -> None:
     kept = Account(tmp_path / "a.ledger")
-    with pytest.raises(error), kept.charged(CHARGE) as paid:
+    with pytest.raises(error), kept.reserve(CHARGE) as paid:
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
         raise error
     assert [(entry.state, entry.charge.ledger) for entry in kept.entries] == [
@@ -104,7 +104,7 @@ def test_what_stops_midway_costs_what_it_drew(
 
 def test_what_fails_before_it_draws_costs_nothing(tmp_path: Path) -> None:
     kept = Account(tmp_path / "a.ledger")
-    with pytest.raises(BadInput), kept.charged(CHARGE):
+    with pytest.raises(BadInput), kept.reserve(CHARGE):
         raise BadInput("no")
     assert kept.entries == () and kept.total.epsilon == 0.0
 
@@ -156,7 +156,7 @@ def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path: Path) -> None:
 
 def _charge_often(file: str, times: int) -> None:
     for _ in range(times):
-        with Account(Path(file)).charged(CHARGE) as paid:
+        with Account(Path(file)).reserve(CHARGE) as paid:
             paid.noise(PLAN).vector("a", np.zeros(1), sensitivity=1.0)
 
 
@@ -180,12 +180,12 @@ def test_a_budget_counts_what_is_still_running(tmp_path: Path) -> None:
     # of the 1.9938 that epsilon 2 needs; two of them make 1.77
     one = Charge("one", ((Gaussian(2.5), 1),), Status.PROVEN, delta=1e-5)
     with (
-        Account(file).charged(one),
+        Account(file).reserve(one),
         pytest.raises(BadInput, match="so nothing was drawn"),
-        Account(file).charged(one),
+        Account(file).reserve(one),
     ):
         raise AssertionError("it was let in")
-    with Account(file).charged(one):  # the first drew nothing
+    with Account(file).reserve(one):  # the first drew nothing
         pass
 
 
@@ -227,7 +227,7 @@ def test_a_named_ledger_is_an_account(tmp_path: Path) -> None:
     dpmf_core.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
     dpmf_core.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
     found = dpmf_core.account(mine, file)
-    assert len(found.entries) == 3 and found.total.uncovered == 1
+    assert len(found.entries) == 3 and found.total.n_uncovered == 1
     assert found.total.epsilon == pytest.approx(independently([3.7306, 1.9938], 1e-5), abs=1e-3)
     assert not (tmp_path / account_files.FILE).exists()
     found.set_budget(2.5, 1e-5)
@@ -329,13 +329,13 @@ def test_noise_on_private_data_comes_from_the_operating_system() -> None:
     """A seed makes it again on public data alone."""
     seed = np.random.SeedSequence(1)
 
-    def draw(paid: Paid) -> Any:
+    def draw(paid: NoisePermit) -> Any:
         return paid.noise(PLAN, np.random.SeedSequence(seed.entropy)).vector(
             "a", np.zeros(4), sensitivity=1.0
         )
 
-    assert (draw(Paid(private=False)) == draw(Paid(private=False))).all()
-    assert not (draw(Paid(private=True)) == draw(Paid(private=True))).any()
+    assert (draw(NoisePermit(private=False)) == draw(NoisePermit(private=False))).all()
+    assert not (draw(NoisePermit(private=True)) == draw(NoisePermit(private=True))).any()
 
 
 def test_the_estimator_enters_an_account(tmp_path: Path) -> None:
@@ -382,9 +382,9 @@ def test_a_newer_layout_is_left_alone(tmp_path: Path) -> None:
 
 def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
     for key, lasting in (("gone", False), ("there", False), ("path", True)):
-        with Account(tmp_path / account_files.FILE, key, lasting).charged(CHARGE):
+        with Account(tmp_path / account_files.FILE, key, lasting).reserve(CHARGE):
             pass
-    accounts.sweep({"there"})
+    accounts.sweep(lambda: {"there"})
     left = {
         key: len(Account(tmp_path / account_files.FILE, key).entries)
         for key in ("gone", "there", "path")
@@ -403,7 +403,7 @@ def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
     kept.set_budget(None)
     assert kept.budget is None
     started = time.monotonic()
-    with kept.charged(Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)) as paid:
+    with kept.reserve(Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)) as paid:
         paid.noise(sequence(Gaussian(0.1))).vector("statistic", np.zeros(2), sensitivity=1.0)
     assert time.monotonic() - started < 30
     with pytest.raises(BadInput, match="Drawn so far"):

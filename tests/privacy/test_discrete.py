@@ -239,7 +239,7 @@ def test_threads_change_no_bit() -> None:
 def test_noise_is_drawn_once_a_release() -> None:
     it = noise()
     it.vector("counts", np.zeros(3), sensitivity=3.0)
-    assert it.spent == ((LEAF, 1),)
+    assert it.ledger == ((LEAF, 1),)
     assert it.words.startswith(
         "Exact discrete Gaussian noise on a grid, drawn from a seed: noise reproducible"
     )

@@ -14,7 +14,7 @@ def test_only_proofs_put_an_epsilon_on_screen() -> None:
 
 
 def test_an_assumption_makes_a_proof_conditional() -> None:
-    given = PROVEN.given("the item set is public").given(
+    given = PROVEN.assuming("the item set is public").assuming(
         "the item set is public", "the vocabulary is public"
     )
     assert given.status is Status.CONDITIONAL
@@ -22,13 +22,13 @@ def test_an_assumption_makes_a_proof_conditional() -> None:
         given.words
         == "Proved for one user, provided that the item set is public and the vocabulary is public."
     )
-    assert PROVEN.given() is PROVEN and PROVEN.status is Status.PROVEN
+    assert PROVEN.assuming() is PROVEN and PROVEN.status is Status.PROVEN
 
 
 @pytest.mark.parametrize("status", [Status.UNPROVEN, Status.NONE])
 def test_an_assumption_lifts_nothing(status: Status) -> None:
-    assert Guarantee(status).given("the moon is full").status is status
-    assert NOT_PRIVATE.given("the moon is full") is NOT_PRIVATE
+    assert Guarantee(status).assuming("the moon is full").status is status
+    assert NOT_PRIVATE.assuming("the moon is full") is NOT_PRIVATE
 
 
 def test_an_unproven_claim_is_quoted() -> None:

@@ -60,21 +60,21 @@ def noise(plan: Event = PLAN, seed: int | None = 7, threads: int = 1) -> Noise:
 
 def test_what_was_drawn_is_what_was_spent() -> None:
     it = noise()
-    assert not it.spent
+    assert not it.ledger
     it.vector("sums", np.zeros(3), sensitivity=2.0)
-    assert it.spent == ((Gaussian(1.5, "sums", 2.0), 1),)
+    assert it.ledger == ((Gaussian(1.5, "sums", 2.0), 1),)
     it.vector("counts", np.zeros(3), sensitivity=3.0)
     for _ in range(2):
         it.vector("extremes", np.zeros(3), sensitivity=0.5)
     it.vector("sums", np.zeros(3), sensitivity=2.0)
-    assert it.spent == normal_form(PLAN)  # in the plan's order, not in the order of drawing
+    assert it.ledger == normal_form(PLAN)  # in the plan's order, not in the order of drawing
 
 
 def test_a_release_is_recorded_when_it_is_opened() -> None:
     """An open release could be drawn from at any moment."""
     it = noise()
     it.release("counts", sensitivity=3.0, size=5)
-    assert it.spent == ((Gaussian(2.0, "counts", 3.0), 1),)
+    assert it.ledger == ((Gaussian(2.0, "counts", 3.0), 1),)
 
 
 def test_same_name_at_different_noise_goes_in_the_plan_s_order() -> None:
@@ -85,7 +85,7 @@ def test_same_name_at_different_noise_goes_in_the_plan_s_order() -> None:
 
 def test_equal_releases_of_a_schedule_are_taken_together() -> None:
     it = noise(sequence(Gaussian(5.0, "sums"), Gaussian(1.0, "sums"), Gaussian(5.0, "sums")))
-    assert [it.planned("sums").noise_multiplier] + [
+    assert [it.next_release("sums").noise_multiplier] + [
         it.release("sums", sensitivity=1.0, size=1).scale for _ in range(3)
     ] == [5.0, 5.0, 5.0, 1.0]
 
@@ -108,7 +108,7 @@ def test_a_release_outside_the_plan_is_refused(draw: str) -> None:
     values[draw](it, "counts")
     with pytest.raises(PlanViolation, match="no further release of 'counts'"):
         values[draw](it, "counts")
-    assert it.spent == ((Gaussian(2.0, "counts", 3.0), 1),)
+    assert it.ledger == ((Gaussian(2.0, "counts", 3.0), 1),)
 
 
 def test_a_plan_of_nothing_draws_nothing() -> None:
@@ -121,7 +121,7 @@ def test_another_sensitivity_than_planned_is_refused(sensitivity: float) -> None
     it = noise()
     with pytest.raises(PlanViolation, match=r"planned with sensitivity 3.0"):
         it.vector("counts", np.zeros(3), sensitivity=sensitivity)
-    assert it.spent == ()
+    assert it.ledger == ()
 
 
 def test_more_coordinates_than_declared_are_refused() -> None:

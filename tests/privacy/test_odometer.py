@@ -67,7 +67,7 @@ def test_a_list_over_epsilons_costs_what_its_runs_cost_together() -> None:
     assert found.epsilon == pytest.approx(
         independently(list(MULTIPLIERS.values()), DELTA), rel=1e-9
     )
-    assert (found.delta, found.relation, found.uncovered) == (DELTA, Relation.ADD_REMOVE, 0)
+    assert (found.delta, found.relation, found.n_uncovered) == (DELTA, Relation.ADD_REMOVE, 0)
 
 
 def test_the_stricter_relation_counts_for_all() -> None:
@@ -112,7 +112,7 @@ def test_what_has_no_epsilon_is_listed_and_not_covered() -> None:
     unproven = run(5.0, status=Status.UNPROVEN)
     one_value = run(1.0, unit="value of a rating")
     found = total([run(2.0), none, unproven, one_value])
-    assert found.uncovered == 3
+    assert found.n_uncovered == 3
     assert found.epsilon == pytest.approx(2.0, abs=1e-3)
     made = "2026-01-01T00:00:00+00:00"
     table = lines(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.privacy import Gaussian, Noise, PosteriorSample, Repeat, sequence
-from dpmf_core.privacy.random_streams import KEY_BYTES, Secret, Seeded, stream
+from dpmf_core.privacy.random_streams import KEY_BYTES, Secret, SeededStream, stream
 
 PLAN = sequence(Repeat(Gaussian(1.0, "sums"), 3), PosteriorSample(1.0, "factors"))
 
@@ -117,7 +117,7 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch)
 
 def test_which_source_it_is() -> None:
     assert isinstance(stream(None), Secret) and isinstance(
-        stream(np.random.SeedSequence(0)), Seeded
+        stream(np.random.SeedSequence(0)), SeededStream
     )
     assert Noise(PLAN, np.random.SeedSequence(0)).is_reproducible
 

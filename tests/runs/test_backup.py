@@ -35,7 +35,7 @@ def account(data: Path, key: str = "private") -> Account:
 
 
 def charge(data: Path, key: str = "private") -> None:
-    with account(data, key).charged(CHARGE) as paid:
+    with account(data, key).reserve(CHARGE) as paid:
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
 
 
@@ -65,12 +65,12 @@ def test_a_backup_brings_everything_back_to_an_empty_folder(data: Path, tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"data", "whole.zip"}
     data.rename(tmp_path / "old")
     added = restore(tmp_path / "whole.zip")
-    assert (added.runs, added.known, added.files) == (2, 0, 1)
+    assert (added.runs, added.present, added.files) == (2, 0, 1)
     assert Store().rows() == rows and Store().check() == []
     assert account(data).total == total and account(data).budget is not None
     assert (data / "lessons" / "abc.json").read_text() == "{}"
     again = restore(tmp_path / "whole.zip")
-    assert (again.runs, again.known, again.files, again.sentences) == (0, 2, 0, ())
+    assert (again.runs, again.present, again.files, again.sentences) == (0, 2, 0, ())
 
 
 def test_restoring_an_older_backup_forgets_nothing_that_was_spent(
@@ -129,7 +129,7 @@ def test_a_run_that_is_here_stays_as_it_is_and_a_damaged_one_is_replaced(
             tamper(path)
     assert len(store.check()) == 1
     added = restore(tmp_path / "old.zip")
-    assert (added.runs, added.known) == (1, 1) and store.check() == []
+    assert (added.runs, added.present) == (1, 1) and store.check() == []
     assert {row["key"]: row["note"] for row in store.rows()} == {"a": "", "b": "newer"}
 
 

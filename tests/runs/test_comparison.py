@@ -12,13 +12,13 @@ from scipy import stats
 from dpmf_core import algorithms
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.evaluation.paired_difference import Paired, paired
+from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.runs.comparison import (
     DRAWS,
     PLAIN,
     clearly_better,
     comparison,
-    named,
+    run_name,
     part_comparison,
     private_methods,
     same_draws,
@@ -117,7 +117,7 @@ def test_a_selection_says_that_it_is_one_and_a_source_s_rule_has_no_peers() -> N
 
 def test_what_the_shape_does_not_suit_is_left_out_and_says_why() -> None:
     found = comparison(spec("private-bias"), Shape(1000, 20_000, (1, 5)), every=True)
-    assert "at most 12,000 items. Got 20,000" in found.refused["DPFW"]
+    assert "at most 12,000 items. Got 20,000" in found.refusals["DPFW"]
     assert not any(
         name.startswith("dpfw") and not name.startswith("dpfw-oja") for name in found.runs
     )
@@ -137,7 +137,7 @@ def finished(
             who.replace("-", "_"), {}
         )
         for draw, error in enumerate(errors):
-            out[named(who, draw)] = run_of(
+            out[run_name(who, draw)] = run_of(
                 title=who,
                 metrics={"rmse": error},
                 guarantee=promise,
@@ -195,13 +195,13 @@ def test_the_interval_is_student_s_and_covers() -> None:
     rng = np.random.default_rng(0)
     gaps = rng.normal(0.3, 1.0, (4000, 5))
     covered = [
-        it.interval[0] <= 0.3 <= it.interval[1] for it in (Paired(tuple(row)) for row in gaps)
+        it.interval[0] <= 0.3 <= it.interval[1] for it in (PairedDifference(tuple(row)) for row in gaps)
     ]
     assert np.mean(covered) == pytest.approx(0.95, abs=4 * (0.95 * 0.05 / 4000) ** 0.5)
-    assert paired([1.0, 2.0], [0.5, 0.5]).differences == (0.5, 1.5)
-    assert Paired((0.5,)).interval == (float("-inf"), float("inf")) and Paired((0.5,)).clear == 0
+    assert compare_pairs([1.0, 2.0], [0.5, 0.5]).differences == (0.5, 1.5)
+    assert PairedDifference((0.5,)).interval == (float("-inf"), float("inf")) and PairedDifference((0.5,)).clear == 0
     with pytest.raises(ValueError, match="no draw"):
-        paired([], [])
+        compare_pairs([], [])
 
 
 # ---- the sentence --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.errors import BadInput
-from dpmf_core.runs.comparison import DRAWS, comparison, named, part_comparison
+from dpmf_core.runs.comparison import DRAWS, comparison, run_name, part_comparison
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec
 
@@ -38,7 +38,7 @@ def spec(algorithm: str = "dpals", data: str = "cinema-small", **more: Any) -> R
 )
 def test_the_runs_of_a_grid_are_those_that_pages_show(asked: RunSpec, shown: Any) -> None:
     runs = grid_runs(asked)
-    here = {named(it.who, it.draw): it.spec for it in runs if it.epsilon in (None, 2.0)}
+    here = {run_name(it.who, it.draw): it.spec for it in runs if it.epsilon in (None, 2.0)}
     same = {name: run for name, run in shown.runs.items() if name in here}
     assert here == same and f"main draw {DRAWS - 1}" in here
     private = [it for it in runs if it.epsilon is not None]

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point
-from dpmf_core.runs.gain import Kept, first_keeping, kept_along, kept_at, share_kept, shares_kept
-from dpmf_core.runs.needed_epsilon import Needed, first_reaching
+from dpmf_core.runs.gain import KeptGain, first_keeping, kept_along, kept_at, share_kept, shares_kept
+from dpmf_core.runs.needed_epsilon import NeededEpsilon, first_reaching
 
 # (private, twin, trivial)
 DRAWS = ((0.90, 0.80, 1.00), (0.85, 0.80, 1.00), (0.95, 0.75, 1.00))
@@ -34,9 +34,9 @@ def test_a_grid_is_read_by_the_draws_that_all_three_have() -> None:
     assert kept.epsilon == 1.0 and kept.median == pytest.approx(0.5)
 
 
-def line(*at: tuple[float, float]) -> list[Kept]:
+def line(*at: tuple[float, float]) -> list[KeptGain]:
     """Three draws, a tenth apart."""
-    return [Kept(epsilon, (share - 0.1, share, share + 0.1)) for epsilon, share in at]
+    return [KeptGain(epsilon, (share - 0.1, share, share + 0.1)) for epsilon, share in at]
 
 
 def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon() -> None:
@@ -52,14 +52,14 @@ def test_nothing_is_said_beyond_what_was_measured() -> None:
     measured = line((1.0, 0.4), (10.0, 0.8))
     assert first_keeping(measured, 0.81).median is None
     assert first_keeping(measured, 0.85).worst is None
-    assert first_keeping(measured, 0.3).median == Needed(1.0, 1.0, 1.0, is_first=True)
+    assert first_keeping(measured, 0.3).median == NeededEpsilon(1.0, 1.0, 1.0, is_first=True)
     assert first_keeping([], 0.5).median is None
 
 
 def test_a_share_that_is_printed_as_the_wanted_one_is_kept() -> None:
-    found = first_keeping([Kept(1.0, (0.2,)), Kept(2.0, (0.796,))], 0.8).median
-    assert found == Needed(2.0, 2.0, 2.0)
-    assert first_keeping([Kept(1.0, (0.2,)), Kept(2.0, (0.794,))], 0.8).median is None
+    found = first_keeping([KeptGain(1.0, (0.2,)), KeptGain(2.0, (0.796,))], 0.8).median
+    assert found == NeededEpsilon(2.0, 2.0, 2.0)
+    assert first_keeping([KeptGain(1.0, (0.2,)), KeptGain(2.0, (0.794,))], 0.8).median is None
 
 
 def test_the_first_of_several_crossings_counts() -> None:

@@ -26,7 +26,7 @@ from dpmf_core.cli import output
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.html_report import report
-from dpmf_core.runs.imported_records import imported
+from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import summarise, to_json
@@ -123,10 +123,10 @@ def records() -> list[dict[str, Any]]:
 
 def test_what_was_exported_is_what_is_looked_at(records: list[dict[str, Any]]) -> None:
     for record in records:
-        (found,) = imported(json.dumps(record).encode())
+        (found,) = imported_runs(json.dumps(record).encode())
         for name in record.keys() - {"key"}:
             assert json.loads(to_json(found.record.to_dict()))[name] == record[name], name
-    assert [one.record.title for one in imported(json.dumps(records).encode())] == [
+    assert [one.record.title for one in imported_runs(json.dumps(records).encode())] == [
         record["title"] for record in records
     ]
 
@@ -210,7 +210,7 @@ def outcomes(
     for number in range(count):
         content = damaged(records[int(rng.integers(len(records)))], rng)
         try:
-            runs = imported(content)
+            runs = imported_runs(content)
         except BadInput as error:
             assert 20 < len(str(error)) < 1000 and str(error).isprintable(), (
                 number,
@@ -264,7 +264,7 @@ def test_many_damaged_records(records: list[dict[str, Any]]) -> None:
 )
 def test_what_is_no_record_is_a_sentence(content: bytes) -> None:
     with pytest.raises(BadInput, match=r"^The file|^The run"):
-        imported(content)
+        imported_runs(content)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_a_data_set_is_an_id_or_a_plain_file_name(records: list[dict[str, Any]],
         "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
     }
     with pytest.raises(BadInput, match="plain file name"):
-        imported(json.dumps(changed).encode())
+        imported_runs(json.dumps(changed).encode())
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_ordinary_names_are_taken(records: list[dict[str, Any]], name: str) -> N
         **records[0],
         "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
     }
-    assert imported(json.dumps(changed).encode())[0].spec.data.id == name
+    assert imported_runs(json.dumps(changed).encode())[0].spec.data.id == name
 
 
 # ---- what is made of hostile records -------------------------------------------------------------

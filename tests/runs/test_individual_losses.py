@@ -47,7 +47,7 @@ def test_a_user_lost_what_her_absence_changes_while_all_releases_are_held_fixed(
             np.linalg.norm(held.statistic - met.statistic) / held.scale
             for held, met in pairs(before, after)
         ]
-        assert curator.asked.moved(block) == pytest.approx(math.hypot(*moves), rel=1e-6, abs=1e-9)
+        assert curator.record.total_shift(block) == pytest.approx(math.hypot(*moves), rel=1e-6, abs=1e-9)
 
 
 def test_losses_of_private_biases_follow_from_the_users_own_rows() -> None:

@@ -33,7 +33,7 @@ def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
     text = notebooks.of_run(record)
     check_format(text)
     found = execute(text, tmp_path)
-    said = found.printed
+    said = found.text
     assert f"held-out RMSE {record.metrics['rmse']:.3f}." in said
     assert "epsilon = 5.00 (delta = 5e-5, per user, add/remove, exact)" in said
     ((curve, *_),) = (figure["data"] for figure in found.figures)

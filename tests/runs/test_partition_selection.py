@@ -41,7 +41,7 @@ from dpmf_core.runs.partition_selection import (
     UnitCount,
     order_of_names,
     plan,
-    released,
+    release_shape,
 )
 from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
 from dpmf_core.runs.record import Run
@@ -110,9 +110,9 @@ def test_an_unknown_name_never_passes() -> None:
     brought have none.
     """
     noise = Noise(thresholded(1.0, 0.2, 1), SEED)
-    kept, counts = noise.thresholded(ITEMS, np.zeros(10_000))
+    kept, counts = noise.names_over_threshold(ITEMS, np.zeros(10_000))
     assert len(kept) == len(counts) == 0
-    kept, counts = Noise(thresholded(1.0, 0.2, 1), SEED).thresholded(
+    kept, counts = Noise(thresholded(1.0, 0.2, 1), SEED).names_over_threshold(
         ITEMS, np.append(np.zeros(10_000), [50.0, 70.0])
     )
     assert kept.tolist() == [10_001, 10_000] and abs(counts - [70, 50]).max() < 6
@@ -127,8 +127,8 @@ def test_a_failing_release_is_drawn_in_its_own_way_alone() -> None:
     with pytest.raises(PlanViolation, match="not as padded Gaussian count"):
         noise.padded_count(ITEMS, 3)
     with pytest.raises(PlanViolation, match="not as thresholded Gaussian"):
-        noise.thresholded(UNITS, np.ones(3))
-    assert noise.spent == ()
+        noise.names_over_threshold(UNITS, np.ones(3))
+    assert noise.ledger == ()
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> No
     with pytest.raises(PlanViolation, match="was asked for"):
         curator.padded_count(UnitCount(1e-3))
     with pytest.raises(PlanViolation, match="holds no further release"):
-        curator.thresholded(NameCounts(1e-6), order_of_names(ratings()))
+        curator.names_over_threshold(NameCounts(1e-6), order_of_names(ratings()))
     with pytest.raises(PlanViolation, match="only a part may be shown"):
         curator.release(UnitCount(1e-6))
     found = [curator.padded_count(UnitCount(1e-6))]
@@ -385,7 +385,7 @@ def test_documents_take_drawn_rows_with_all_that_is_known_of_them() -> None:
 def test_the_kept_names_are_the_most_counted_ones() -> None:
     data = ratings()
     noise = Noise(sequence(thresholded(0.05, 1e-6, 1000)), SEED)
-    shape = released(data, noise, 1e-6, items=True, units=False, most=4, slots=0)
+    shape = release_shape(data, noise, 1e-6, items=True, units=False, most=4, slots=0)
     kept = reshaped(data, shape)
     assert (
         isinstance(kept, Ratings)
@@ -402,7 +402,7 @@ def test_too_few_names_are_an_error_that_says_what_to_do() -> None:
         BadInput,
         match=r"Fewer than two items of ratings .* Raise epsilon, or take the items as public",
     ):
-        released(
+        release_shape(
             ratings(),
             Noise(thresholded(50.0, 1e-6, 1000), SEED),
             1e-6,
@@ -476,11 +476,11 @@ def test_what_a_finished_run_saw_can_be_opened_again() -> None:
         made.record.shape["n_users"],
         made.record.shape["n_items"],
     )
-    from dpmf_core.runs.recommendations import liked, recommend, someone
+    from dpmf_core.runs.recommendations import top_rated, recommend, someone
 
     user = someone(made)
     plain = fit("cinema-small", "als", top_items=60, keep=False)
-    assert {s.title for s in liked(made, user, 5)} & {s.title for s in liked(plain, user, 40)}
+    assert {s.title for s in top_rated(made, user, 5)} & {s.title for s in top_rated(plain, user, 40)}
     assert len(recommend(made, user, 5)) == 5
 
 
@@ -676,7 +676,7 @@ def test_nobody_moves_the_counts_by_more_than_one_with_all_her_documents(most: i
 
 def test_the_number_of_rows_is_not_released_where_a_person_brings_several() -> None:
     with pytest.raises(BadInput, match="declare how many people there are instead"):
-        released(
+        release_shape(
             notes([0, 0, 0, 0, 1, 2, 1]),
             Noise(plan(Budget(epsilon=1, delta=1e-5), items=False, units=True)),
             1e-6,

@@ -45,7 +45,7 @@ def test_the_model_has_the_bits_of_the_run_in_memory(
     algorithm: str, films: Ratings, parts: PartitionedRatings
 ) -> None:
     asked = spec(algorithm, budget=BUDGET, split={"validation_fraction": 0.1})
-    there, here = run(asked, given=films), run(asked, given=parts)
+    there, here = run(asked, input_data=films), run(asked, input_data=parts)
     assert there.arrays.keys() == here.arrays.keys()
     for name, array in there.arrays.items():
         assert np.array_equal(array, here.arrays[name]), name
@@ -72,7 +72,7 @@ def test_filters_do_what_they_do_in_memory(
     data: dict[str, Any], kind: str, films: Ratings, parts: PartitionedRatings
 ) -> None:
     asked = spec("private-bias", budget=BUDGET, data=data, split={"kind": kind})
-    there, here = run(asked, given=films), run(asked, given=parts)
+    there, here = run(asked, input_data=films), run(asked, input_data=parts)
     assert np.array_equal(there.arrays["item_offsets"], here.arrays["item_offsets"])
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
     assert here.record.guarantee == there.record.guarantee
@@ -91,7 +91,7 @@ def test_filters_do_what_they_do_in_memory(
 def test_parts_of_a_ratings_table_have_the_bits_of_the_run_in_memory(
     asked: RunSpec, films: Ratings, parts: PartitionedRatings
 ) -> None:
-    there, here = run(asked, given=films), run(asked, given=parts)
+    there, here = run(asked, input_data=films), run(asked, input_data=parts)
     assert np.array_equal(there.arrays["basis"], here.arrays["basis"])
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
     assert here.record.metrics.keys() == there.record.metrics.keys()
@@ -107,7 +107,7 @@ def test_nmf_by_sums_explains_as_much(
     start: str, films: Ratings, parts: PartitionedRatings
 ) -> None:
     asked = spec("nmf", parameters={"n_components": 4, "start": start})
-    there, here = run(asked, given=films), run(asked, given=parts)
+    there, here = run(asked, input_data=films), run(asked, input_data=parts)
     found, wanted = (it.record.metrics["objective"] for it in (here, there))
     assert found < 1.02 * wanted
     assert here.record.metrics["trivial_objective"] > 1.3 * found
@@ -116,7 +116,7 @@ def test_nmf_by_sums_explains_as_much(
 def test_ratings_below_0_are_no_samples(parts: PartitionedRatings) -> None:
     below = replace(parts, bounds=(-1.0, 5.0))
     with pytest.raises(BadInput, match="needs bounds from 0 up"):
-        run(spec("dp-nmf", budget=BUDGET), given=below)
+        run(spec("dp-nmf", budget=BUDGET), input_data=below)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_shape_is_released_as_in_memory(data: dict[str, Any], kind: str, tmp_p
     parts = in_files(many, 6, tmp_path)
     budget = BUDGET | {"epsilon": 20.0}
     asked = spec("ada-dpals", budget=budget, data=data, split={"kind": kind})
-    there, here = run(asked, given=many), run(asked, given=parts)
+    there, here = run(asked, input_data=many), run(asked, input_data=parts)
     assert here.record.released_shape == there.record.released_shape is not None
     assert here.record.shape == there.record.shape
     assert here.record.ledger == there.record.ledger
@@ -149,7 +149,7 @@ def test_a_shape_is_released_as_in_memory(data: dict[str, Any], kind: str, tmp_p
 
 def test_without_noise_a_shape_is_exact(films: Ratings, parts: PartitionedRatings) -> None:
     asked = spec("bias", data={"item_choice": "private", "top_items": 9})
-    there, here = run(asked, given=films), run(asked, given=parts)
+    there, here = run(asked, input_data=films), run(asked, input_data=parts)
     assert here.record.shape == there.record.shape
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-4)
 
@@ -158,7 +158,7 @@ def test_without_noise_a_shape_is_exact(films: Ratings, parts: PartitionedRating
 def test_predictors_without_noise_are_made_of_sums_too(
     algorithm: str, films: Ratings, parts: PartitionedRatings
 ) -> None:
-    there, here = (run(spec(algorithm), given=data) for data in (films, parts))
+    there, here = (run(spec(algorithm), input_data=data) for data in (films, parts))
     for name, array in there.arrays.items():
         assert array == pytest.approx(here.arrays[name], abs=1e-6)
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-4)
@@ -178,7 +178,7 @@ def test_als_finds_the_same_by_sums(
     parameters: dict[str, Any], films: Ratings, parts: PartitionedRatings
 ) -> None:
     asked = spec("als", parameters={"rank": 3, "steps": 4, **parameters})
-    there, here = (run(asked, given=data) for data in (films, parts))
+    there, here = (run(asked, input_data=data) for data in (films, parts))
     for name, array in there.arrays.items():
         assert here.arrays[name] == pytest.approx(array, abs=2e-3), name
     assert here.record.metrics["rmse"] == pytest.approx(there.record.metrics["rmse"], rel=1e-3)
@@ -186,8 +186,8 @@ def test_als_finds_the_same_by_sums(
 
 
 def test_an_item_without_ratings_has_no_factor(films: Ratings, parts: PartitionedRatings) -> None:
-    wider = replace(parts.changed(Wider(films.n_items + 1)), n_items=films.n_items + 1)
-    found = run(spec("als", parameters={"rank": 3, "steps": 2, "biases": "off"}), given=wider)
+    wider = replace(parts.with_change(Wider(films.n_items + 1)), n_items=films.n_items + 1)
+    found = run(spec("als", parameters={"rank": 3, "steps": 2, "biases": "off"}), input_data=wider)
     assert not found.arrays["item_factors"][-1].any()
 
 
@@ -206,7 +206,7 @@ def test_als_says_what_does_not_fit(
 ) -> None:
     monkeypatch.setattr(als_sums, "MOST_BYTES", 1_000)
     with pytest.raises(BadInput, match=r"here 0\.0 GB.*Take a smaller rank"):
-        run(spec("als", parameters={"rank": 3}), given=parts)
+        run(spec("als", parameters={"rank": 3}), input_data=parts)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_who_needs_rows_says_so(
     algorithm: str, parameters: dict[str, Any], parts: PartitionedRatings
 ) -> None:
     with pytest.raises(BadInput, match="needs all ratings in one memory, and ratings is kept in"):
-        run(spec(algorithm, budget=BUDGET, parameters=parameters), given=parts)
+        run(spec(algorithm, budget=BUDGET, parameters=parameters), input_data=parts)
 
 
 @pytest.mark.parametrize(
@@ -247,12 +247,12 @@ def test_what_needs_all_ratings_is_refused_in_words(
     changed: dict[str, Any], words: str, parts: PartitionedRatings
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        run(spec("private-bias", budget=BUDGET, **changed), given=parts)
+        run(spec("private-bias", budget=BUDGET, **changed), input_data=parts)
 
 
 def test_individual_losses_are_refused(parts: PartitionedRatings) -> None:
     with pytest.raises(BadInput, match="What single users lost is found in one memory"):
-        run(spec("private-bias", budget=BUDGET), given=parts, individual=True)
+        run(spec("private-bias", budget=BUDGET), input_data=parts, individual=True)
 
 
 def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -> None:
@@ -260,7 +260,7 @@ def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -
     with pytest.raises(Cancelled):
         run(
             spec("dp-sgd", budget=BUDGET, parameters={"steps": 50}),
-            given=parts,
+            input_data=parts,
             report=seen.append,
             stopped=lambda: len(seen) >= 15,
         )
@@ -271,7 +271,7 @@ def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -
 def test_progress_says_part_and_step(parts: PartitionedRatings) -> None:
     seen: list[Progress] = []
     asked = spec("dp-sgd", budget=BUDGET, parameters={"steps": 3})
-    run(asked, given=parts, report=seen.append)
+    run(asked, input_data=parts, report=seen.append)
     places = [progress.part for progress in seen if progress.part is not None]
     assert set(places) == {(place, 6) for place in range(1, 7)}
     assert {progress.step for progress in seen} == {0, 1, 2, 3}
@@ -281,22 +281,22 @@ def private(parts: PartitionedRatings) -> PartitionedRatings:
     def change(part: Any) -> Any:
         return replace(part, rows=replace(part.rows, public=False))
 
-    return replace(parts.changed(change), public=False, origin="one origin")
+    return replace(parts.with_change(change), public=False, origin="one origin")
 
 
 def test_a_run_on_private_parts_enters_their_account_once(
     parts: PartitionedRatings, tmp_path: Path
 ) -> None:
     ledger = tmp_path / "parts.ledger"
-    run(spec("private-bias", budget=BUDGET), given=private(parts), ledger=ledger)
+    run(spec("private-bias", budget=BUDGET), input_data=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1
     with pytest.raises(BadInput, match="needs all ratings"):
-        run(spec("slope-one"), given=private(parts), ledger=ledger)
+        run(spec("slope-one"), input_data=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1
 
 
 def test_no_record_tells_how_many_ratings_or_users_a_part_has(parts: PartitionedRatings) -> None:
-    made = run(spec("private-bias", budget=BUDGET), given=private(parts))
+    made = run(spec("private-bias", budget=BUDGET), input_data=private(parts))
     told = json.dumps(made.record.to_dict())
     assert "part" not in json.loads(told)["shape"]
     for part in parts.parts:

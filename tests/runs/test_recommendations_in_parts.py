@@ -14,9 +14,9 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.runs import data_access, filters
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.lookup import stored
+from dpmf_core.runs.lookup import find_stored_run
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.recommendations import liked, recommend, someone
+from dpmf_core.runs.recommendations import top_rated, recommend, someone
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.store import Store
@@ -87,7 +87,7 @@ def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) 
         here, same = recommend(there, user, 5), recommend(whole, user, 5)
         assert [(it.item, it.title) for it in here] == [(it.item, it.title) for it in same]
         assert [it.rating for it in here] == pytest.approx([it.rating for it in same], rel=1e-5)
-        assert liked(there, user) == liked(whole, user)
+        assert top_rated(there, user) == top_rated(whole, user)
 
 
 def test_one_part_is_read_for_a_user_and_remembered(parts: Any) -> None:
@@ -95,7 +95,7 @@ def test_one_part_is_read_for_a_user_and_remembered(parts: Any) -> None:
     found = run(spec("parts"))
     counted.read.clear()
     recommend(found, 7)
-    liked(found, 7)
+    top_rated(found, 7)
     assert counted.read == [made.parts.place_of(7)]
 
 
@@ -151,11 +151,11 @@ def test_a_run_is_looked_up_without_reading_a_part(parts: Any, tmp_path: Path) -
     _, counted = parts
     asked = spec("parts", top_items=12)
     store = Store(tmp_path / "runs")
-    assert stored(asked, store) is None
+    assert find_stored_run(asked, store) is None
     assert counted.read == []
     made = run(asked)
     store.put(made)
-    found = stored(asked, store)
+    found = find_stored_run(asked, store)
     assert found is not None and found.key == made.key
 
 

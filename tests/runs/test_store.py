@@ -16,8 +16,8 @@ import pytest
 
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.repair import repaired
-from dpmf_core.runs.store import Damaged, Store, summarise, to_json
+from dpmf_core.runs.repair import repair_store
+from dpmf_core.runs.store import DamagedRun, Store, summarise, to_json
 from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]
@@ -163,7 +163,7 @@ def test_a_record_is_read_without_its_arrays(tmp_path: Path) -> None:
     assert store.record("a") == altered(made("a"), cached=True).record and store.record("b") is None
     (path,) = artefacts(store)
     path.write_bytes(b"no run")
-    with pytest.raises(Damaged, match="run a "):
+    with pytest.raises(DamagedRun, match="run a "):
         store.record("a")
 
 
@@ -189,7 +189,7 @@ def test_a_changed_artefact_is_found_and_never_served(tmp_path: Path, harm: Any)
     harm(first)
     (problem,) = store.check()
     assert "run a " in problem
-    with pytest.raises(Damaged, match="run a "):
+    with pytest.raises(DamagedRun, match="run a "):
         store.get("a")
     assert store.get("b") is not None
     store.put(made("a", fill=1.0))
@@ -337,7 +337,7 @@ def test_a_row_that_names_no_file_hides_no_other(tmp_path: Path, artefact: str) 
         db.execute(f"UPDATE stored SET artefact = {artefact}, summary = '' WHERE key = 'b'")
     assert [row["key"] for row in store.rows()] == ["c", "a"]
     assert store.get("a") is not None and sorted(store.sizes()) == ["a", "c"]
-    with pytest.raises(Damaged, match="run b "):
+    with pytest.raises(DamagedRun, match="run b "):
         store.get("b")
     with pytest.raises(BadInput, match="run b "):
         store.annotate("b", "a note", "")
@@ -371,7 +371,7 @@ def test_a_malformed_index_is_a_sentence_and_repair_builds_it_again(tmp_path: Pa
     with pytest.raises(BadInput, match="runs repair"):
         Store(tmp_path)
     assert len(list((tmp_path / "artefacts").iterdir())) == 3
-    done, *_ = repaired(tmp_path)
+    done, *_ = repair_store(tmp_path)
     assert "index" in done
     again = Store(tmp_path)
     assert again.rows() == before and again.check() == []

@@ -20,7 +20,7 @@ from dpmf_core.runs import artefacts
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.html_report import report
-from dpmf_core.runs.imported_records import imported
+from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import run_key
@@ -101,7 +101,7 @@ def test_they_are_compared() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_export_of_then_is_imported_now(name: str) -> None:
-    (run,) = imported(json.dumps(exported(name)).encode())
+    (run,) = imported_runs(json.dumps(exported(name)).encode())
     assert run.spec == stored(name).spec
     assert normal_form(run.record.event) == normal_form(stored(name).record.event)
 

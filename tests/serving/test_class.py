@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.student import Student
 from dpmf_core.serving import class_records, completion
-from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, signed
+from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, link_token
 from dpmf_core.serving.settings import settings
 from dpmf_core.teaching.lessons import LESSONS
 from tests.browser.conftest import Server
@@ -70,11 +70,11 @@ def test_a_class_of_thirty_is_seen_as_it_is(
     server = Server(tmp_path)
     server.start()
     try:
-        codes = asyncio.run(whole_class(server.url, f"class={signed(SEQUENCE)}&lang=en"))
+        codes = asyncio.run(whole_class(server.url, f"class={link_token(SEQUENCE)}&lang=en"))
         told = asyncio.run(
-            seen_by_the_teacher(server.url, f"teach={signed(SEQUENCE, TEACHER)}&lang=en")
+            seen_by_the_teacher(server.url, f"teach={link_token(SEQUENCE, TEACHER)}&lang=en")
         )
-        gathered = class_records.gathered(SEQUENCE.id)
+        gathered = class_records.class_answers(SEQUENCE.id)
         found = [completion.read(code) for code in codes if code]
     finally:
         server.kill()

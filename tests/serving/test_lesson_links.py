@@ -17,10 +17,10 @@ from dpmf_core.serving.lesson_links import (
     TEACHER,
     LessonLink,
     LessonSequence,
-    opened,
-    signed,
+    sequence_of,
+    link_token,
 )
-from dpmf_core.serving.settings import listed, settings
+from dpmf_core.serving.settings import setting_rows, settings
 
 KEY = "k" * 40
 
@@ -48,12 +48,12 @@ def sequence(**more: object) -> LessonSequence:
 
 def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
     made = sequence(gathers=True)
-    token = signed(made)
-    assert opened(token) == made and len(token) < 500
+    token = link_token(made)
+    assert sequence_of(token) == made and len(token) < 500
     assert made.steps[0].fixed == {"eps", "delta"}
     assert made.steps[0].query == {"eps": "1", "data": "cinema"}
-    assert not list(tmp_path.rglob("*")) and signed(sequence()) != signed(sequence())
-    assert opened(signed(made, TEACHER), TEACHER) == made
+    assert not list(tmp_path.rglob("*")) and link_token(sequence()) != link_token(sequence())
+    assert sequence_of(link_token(made, TEACHER), TEACHER) == made
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_cannot_be_a_link_is_a_sentence(parts: dict[str, object], said: str
 def test_a_link_that_no_address_could_hold_is_refused() -> None:
     link = LessonLink.parse(page="explore", query={"x": "".join(map(chr, range(33, 2_000)))})
     with pytest.raises(BadInput, match="too long for a browser"):
-        signed(LessonSequence.parse(steps=(link,) * 20))
+        link_token(LessonSequence.parse(steps=(link,) * 20))
 
 
 # ---- forgery -------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def content_of(token: str) -> str:
 
 
 def of_another(token: str) -> str:
-    return f"{content_of(token)}.{signed(sequence()).rpartition('.')[2]}"
+    return f"{content_of(token)}.{link_token(sequence()).rpartition('.')[2]}"
 
 
 BOMB = "." + base64_encode(zlib.compress(b"0" * 10**6)).decode() + ".x"
@@ -130,7 +130,7 @@ FORGERIES: dict[str, Callable[[str], str]] = {
     "another purpose": by(KEY, "teacher"),
     "another digest": by(KEY, key_derivation="hmac"),
     "another derivation": by(KEY, key_derivation="concat"),
-    "a teacher's link as that of a class": lambda _: signed(sequence(), TEACHER),
+    "a teacher's link as that of a class": lambda _: link_token(sequence(), TEACHER),
     "a letter more": lambda token: f"{token}A",
     "the compression denied": lambda token: token.removeprefix("."),
     "a bomb": lambda _: BOMB,
@@ -142,15 +142,15 @@ FORGERIES: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_nothing_that_was_forged_opens(forgery: str) -> None:
-    token = FORGERIES[forgery](signed(sequence()))
-    assert token != signed(sequence())
+    token = FORGERIES[forgery](link_token(sequence()))
+    assert token != link_token(sequence())
     with pytest.raises(BadInput, match="no lesson of this link"):
-        opened(token)
+        sequence_of(token)
 
 
 def test_a_link_of_a_class_is_no_teachers() -> None:
     with pytest.raises(BadInput, match="no lesson of this link"):
-        opened(signed(sequence()), TEACHER)
+        sequence_of(link_token(sequence()), TEACHER)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_link_of_a_class_is_no_teachers() -> None:
 )
 def test_no_other_name_opens_anything(name: str) -> None:
     with pytest.raises(BadInput, match="no lesson of this link"):
-        opened(name)
+        sequence_of(name)
 
 
 def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
@@ -169,12 +169,12 @@ def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
         '{"page":"explore","query":{"eps":"1"},"locked":["eps"],"hidden":[],"title":"Old",'
         '"question":"","pinned":true}'
     )
-    found = opened("aB3_-xyz09kL")
+    found = sequence_of("aB3_-xyz09kL")
     assert found.steps[0].title == "Old" and found.steps[0].fixed == {"eps"}
     assert not found.gathers
     file.write_text('{"page": "explore", "locks": 7}')
     with pytest.raises(BadInput, match="another version"):
-        opened("aB3_-xyz09kL")
+        sequence_of("aB3_-xyz09kL")
 
 
 # ---- the key -------------------------------------------------------------------------------------
@@ -183,9 +183,9 @@ def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
 def test_links_outlive_the_disk_where_the_operator_has_set_a_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = signed(sequence())
+    token = link_token(sequence())
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "another"))
-    assert opened(token).title == "All" and signing.key_is_lasting()
+    assert sequence_of(token).title == "All" and signing.key_is_lasting()
 
 
 def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
@@ -193,19 +193,19 @@ def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
 ) -> None:
     monkeypatch.delenv("DPMF_LESSON_KEY")
     settings.cache_clear()
-    token = signed(sequence())
+    token = link_token(sequence())
     assert not signing.key_is_lasting() and "DPMF_LESSON_KEY" in caplog.text
     file = tmp_path / signing.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and len(file.read_text()) == 64
     signing._key_in.cache_clear()  # another process
-    assert opened(token).title == "All"
+    assert sequence_of(token).title == "All"
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "another"))
     with pytest.raises(BadInput):
-        opened(token)
+        sequence_of(token)
 
 
 def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert KEY not in str(listed()) and KEY not in repr(settings())
+    assert KEY not in str(setting_rows()) and KEY not in repr(settings())
     monkeypatch.setenv("DPMF_LESSON_KEY", "too-short-a-key")
     settings.cache_clear()
     with pytest.raises(BadInput, match="lesson_key") as refused:
@@ -219,15 +219,15 @@ def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:
     code = completion.code("found", 2, 3)
     found = completion.read(f"  {code.lower().replace('-', ' ')} ")
-    assert found.what == completion.mark("found") and (found.right, found.asked) == (2, 3)
+    assert found.what == completion.mark("found") and (found.right, found.n_questions) == (2, 3)
     assert completion.code("found", 2, 3) != code and len(code) < 40
     letters = code.replace("-", "")
     for at in range(len(letters)):
         other = "A" if letters[at] != "A" else "B"
-        with pytest.raises(signing.Forged):
+        with pytest.raises(signing.ForgedToken):
             completion.read(letters[:at] + other + letters[at + 1 :])
     for text in ("", "A", "1" * 32, letters[:-1], letters + "A", "é" * 32, "A" * 10_000):
-        with pytest.raises(signing.Forged):
+        with pytest.raises(signing.ForgedToken):
             completion.read(text)
 
 
@@ -238,9 +238,9 @@ def test_answers_are_kept_without_order_and_within_bounds(
     class_records.record("class-one", first, {"0.answer": "x" * 5_000})
     class_records.record("class-one", second, {"0.opened": ""})
     assert class_records.answers_of("class-one", first) == {"0.answer": "x" * 2_000}
-    assert len(class_records.gathered("class-one")) == 2 and class_records.count() == 1
+    assert len(class_records.class_answers("class-one")) == 2 and class_records.count() == 1
     for name in ("../x", "*", "", "class-one.x"):
-        assert class_records.gathered(name) == []
+        assert class_records.class_answers(name) == []
         assert class_records.answers_of("class-one", name) is None
         with pytest.raises(ValueError, match="named by letters"):
             class_records.record("class-one", name, {})
@@ -250,4 +250,4 @@ def test_answers_are_kept_without_order_and_within_bounds(
     monkeypatch.setenv("DPMF_MOST_LESSONS", "1")
     settings.cache_clear()
     class_records.record("class-two", first, {})
-    assert class_records.gathered("class-one") == [] and class_records.count() == 1
+    assert class_records.class_answers("class-one") == [] and class_records.count() == 1

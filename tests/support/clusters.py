@@ -33,7 +33,7 @@ def certificates(folder: Path) -> dict[str, str]:
     ]
     files = {part: folder / f"{part}.pem" for part in VARIABLES}
     for key, name, part in zip(keys, names, ("authority", "certificate"), strict=True):
-        made = x509.CertificateBuilder(
+        builder = x509.CertificateBuilder(
             names[0],
             name,
             key.public_key(),
@@ -41,10 +41,10 @@ def certificates(folder: Path) -> dict[str, str]:
             now,
             now + datetime.timedelta(days=1),
         )
-        signed = made.add_extension(x509.BasicConstraints(part == "authority", None), True).sign(
+        certificate = builder.add_extension(x509.BasicConstraints(part == "authority", None), True).sign(
             keys[0], hashes.SHA256()
         )
-        files[part].write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+        files[part].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     plain = serialization.NoEncryption()
     files["key"].write_bytes(
         keys[1].private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
@@ -65,11 +65,11 @@ class Processes:
     def __init__(self, folder: Path, encrypted: bool = False) -> None:
         self._folder, self._file = folder, folder / "scheduler.json"
         self.files = certificates(folder / "certificates") if encrypted else {}
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
 
-    def served(self, **workers: dict[str, str]) -> Scheduler:
+    def serve(self, **workers: dict[str, str]) -> Scheduler:
         """The way to a scheduler with a worker process of each name, in these environments."""
         protocol = ["--protocol=tls"] if self.files else []
         self.scheduler = self._start("scheduler", "--port=0", *protocol, PYTHONPATH=str(ROOT))
@@ -93,16 +93,16 @@ class Processes:
         command = [sys.executable, "-m", "dask", kind, "--host=127.0.0.1", *options, *there]
         quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         environment = {**os.environ, **environment}
-        started = subprocess.Popen(command, cwd=self._folder, env=environment, **quiet)
-        self._started.append(started)
-        return started
+        process = subprocess.Popen(command, cwd=self._folder, env=environment, **quiet)
+        self._processes.append(process)
+        return process
 
     def _parts(self) -> dict[str, str]:
         """The certificates by what they are."""
         return {part: self.files[name] for part, name in VARIABLES.items() if self.files}
 
     def close(self) -> None:
-        for process in reversed(self._started):
+        for process in reversed(self._processes):
             process.kill()
             process.wait()
 

@@ -33,7 +33,7 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
     return answer
 
 
-def started(job: Job) -> Job:
+def wait_for_start(job: Job) -> Job:
     """The job after its first step."""
     wait_for(lambda: job.progress)
     return job

@@ -11,17 +11,17 @@ Array = npt.NDArray[Any]
 
 
 class HeardNoise(Noise):
-    """heard: of everything that is released, the planned event, the exact figures and the noise."""
+    """releases: of everything that is released, the planned event, the exact figures and the noise."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self.heard: list[tuple[Any, Array, Array]] = []
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.releases: list[tuple[Any, Array, Array]] = []
 
     def _open(self, leaf: Any, size: int) -> Any:
         release = super()._open(leaf, size)
 
         def publish(part: Array, noise: Array) -> Array:
-            self.heard.append((leaf, part, noise))
+            self.releases.append((leaf, part, noise))
             return part + noise
 
         release._publish = publish  # type: ignore[method-assign]
@@ -34,7 +34,7 @@ class HeardNoise(Noise):
         """
         return [
             (leaf, (independent_draws(noise) / (leaf.noise_multiplier * leaf.sensitivity)) ** 2)
-            for leaf, _, noise in self.heard
+            for leaf, _, noise in self.releases
         ]
 
 

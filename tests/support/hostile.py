@@ -87,13 +87,13 @@ def _parquet() -> bytes:
     return out.getvalue()
 
 
-def _mat(compressed: bool, sparse: bool, old: bool = False) -> bytes:
+def _mat(compress: bool, sparse: bool, old: bool = False) -> bytes:
     out = io.BytesIO()
     X = np.random.default_rng(0).integers(0, 255, (12, 16)).astype(float)
     savemat(
         out,
         {"fea": csc_array(X) if sparse else X, "gnd": np.arange(12.0)[:, None]},
-        do_compression=compressed,
+        do_compression=compress,
         format="4" if old else "5",
     )
     return out.getvalue()
@@ -155,38 +155,38 @@ def mutated(content: bytes, rng: np.random.Generator) -> bytes:
     """A few random damages: bytes changed, cut, doubled, moved, foreign tokens and large
     numbers put in.
     """
-    held = bytearray(content)
+    buffer = bytearray(content)
     for _ in range(int(rng.integers(1, 9))):
-        if not held:
+        if not buffer:
             break
-        at, length = int(rng.integers(len(held))), int(rng.geometric(0.08))
+        at, length = int(rng.integers(len(buffer))), int(rng.geometric(0.08))
         match int(rng.integers(8)):
             case 0:
-                held[at] = int(rng.integers(256))
+                buffer[at] = int(rng.integers(256))
             case 1:
-                held[at] ^= 1 << int(rng.integers(8))
+                buffer[at] ^= 1 << int(rng.integers(8))
             case 2:
-                del held[at : at + length]
+                del buffer[at : at + length]
             case 3:
-                held[at:at] = held[at : at + length] * int(rng.integers(1, 40))
+                buffer[at:at] = buffer[at : at + length] * int(rng.integers(1, 40))
             case 4:
-                held[at:at] = TOKENS[int(rng.integers(len(TOKENS)))]
+                buffer[at:at] = TOKENS[int(rng.integers(len(TOKENS)))]
             case 5:
-                held[at : at + 4] = struct.pack(
+                buffer[at : at + 4] = struct.pack(
                     "<I", int(rng.choice([0, 1, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 20, 1 << 28]))
                 )
             case 6:
-                other = int(rng.integers(len(held)))
-                held[at : at + length], held[other : other + length] = (
-                    held[other : other + length],
-                    held[at : at + length],
+                other = int(rng.integers(len(buffer)))
+                buffer[at : at + length], buffer[other : other + length] = (
+                    buffer[other : other + length],
+                    buffer[at : at + length],
                 )
             case _:
-                held = held[: max(1, at)]
-    return bytes(held)
+                buffer = buffer[: max(1, at)]
+    return bytes(buffer)
 
 
-def damaged(kind: str, count: int, seed: int = 0) -> Iterator[tuple[str, bytes]]:
+def damaged_files(kind: str, count: int, seed: int = 0) -> Iterator[tuple[str, bytes]]:
     """Files by name and content, the same for a seed."""
     rng = np.random.default_rng([seed, *kind.encode()])
     sound = SOUND[kind]()
@@ -229,7 +229,7 @@ def _zipped_zeros(name: str) -> bytes:
     return out.getvalue()
 
 
-def _linked() -> bytes:
+def _zip_with_link() -> bytes:
     link = zipfile.ZipInfo("ratings.csv")
     link.external_attr = 0o120777 << 16
     out = io.BytesIO()
@@ -257,7 +257,7 @@ def _gzip() -> bytes:
     return b"".join(packer.compress(rows) for _ in range(2000)) + packer.flush()
 
 
-def _nested(depth: int) -> bytes:
+def _nested_zip(depth: int) -> bytes:
     content = zipped({"ratings.csv": _table()})
     for _ in range(depth):
         content = zipped({"inner.zip": content})
@@ -275,8 +275,8 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a name above": ("a.zip", lambda: zipped({"../../evil.csv": _table()})),
     "an absolute name": ("a.zip", lambda: zipped({"/tmp/evil.csv": _table()})),
     "a drive": ("a.zip", lambda: zipped({"C:\\evil.csv": _table()})),
-    "a link": ("a.zip", _linked),
-    "zips in zips": ("a.zip", lambda: _nested(60)),
+    "a link": ("a.zip", _zip_with_link),
+    "zips in zips": ("a.zip", lambda: _nested_zip(60)),
     "ten million columns": ("a.csv", lambda: b",".join([b"c"] * 10_000_000) + b"\n"),
     "ten million columns, named": ("a.csv", lambda: b"user,item,rating" + b",x" * 10_000_000),
     "one endless line": ("a.csv", lambda: b"user,item,rating\n" + b"1" * 50_000_000),
@@ -310,12 +310,12 @@ def read(name: str, content: bytes, facts: dict[str, str]) -> None:
         lambda: session_files.samples(content, name, facts),
     ):
         try:
-            made = step()
+            result = step()
         except BadInput as error:
             assert 10 < len(str(error).encode()) < 5000, str(error)[:200]
         else:
-            if isinstance(made, session_files.Brought):
-                session_files.remove(made.entry)
+            if isinstance(result, session_files.Upload):
+                session_files.remove(result.entry)
 
 
 # what may be said about a file's columns
@@ -337,7 +337,7 @@ def _alarm(*_: Any) -> None:
     raise TimeoutError(f"more than {SECONDS} s")
 
 
-def forked(path: Path, key: str, out: Path) -> tuple[int, str]:
+def read_in_fork(path: Path, key: str, out: Path) -> tuple[int, str]:
     """As `datasets.readers.matlab._apart`, without starting Python anew: for thousands of
     files, in a process that has no threads.
     """
@@ -349,8 +349,8 @@ def forked(path: Path, key: str, out: Path) -> tuple[int, str]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         os._exit(matlab.main(str(path), key, str(out)))
     os.close(writing)
-    with os.fdopen(reading) as told:
-        text = told.read()
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
 
 
@@ -360,13 +360,13 @@ def _all(kind: str, count: int, seed: int, home: str, out: Any, fork: bool) -> N
     if fork:
         from dpmf_datasets.readers import matlab
 
-        matlab._apart = forked
+        matlab._apart = read_in_fork
     read("warm.csv", _table(), {})
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + BYTES, size + BYTES))
     signal.signal(signal.SIGALRM, _alarm)
     files = (
-        enumerate(damaged(kind, count, seed))
+        enumerate(damaged_files(kind, count, seed))
         if kind in SOUND
         else enumerate([(BOMBS[kind][0], BOMBS[kind][1]())])
     )
@@ -401,21 +401,21 @@ def harms(
     out: Any = context.Queue()
     worker = context.Process(target=_all, args=(kind, count, seed, str(home), out, fork))
     worker.start()
-    found: list[Harm] = []
+    harmful_files: list[Harm] = []
     peak = -1
     while peak < 0:
         try:
-            told = out.get(timeout=1)
+            message = out.get(timeout=1)
         except Exception:  # queue.Empty: look whether anybody is still there
             if not worker.is_alive():
-                found.append(
+                harmful_files.append(
                     Harm(kind, -1, f"the process died with code {worker.exitcode}", "", b"")
                 )
                 break
             continue
-        if isinstance(told, Harm):
-            found.append(told)
+        if isinstance(message, Harm):
+            harmful_files.append(message)
         else:
-            peak = told
+            peak = message
     worker.join()
-    return found, peak
+    return harmful_files, peak

@@ -9,7 +9,7 @@ FIRST, SECOND = (
     ["amber", "bronze", "cobalt", "dusky", "ebony", "flint", "golden", "hazel"],
     ["owl", "lynx", "heron"],
 )
-BROKEN = ("n/a", "five", "", "9.5", "-3")  # ratings that are none, or outside the scale
+BROKEN_RATINGS = ("n/a", "five", "", "9.5", "-3")  # ratings that are none, or outside the scale
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ def messy_table(people: int = 1200, items: int = 60, seed: int = 0) -> MessyTabl
     rows, dates = [], set()
     for client in clients:
         for programme in draw.sample(programmes, draw.randint(5, items // 2)):
-            liked = min(max(quality[programme] + draw.gauss(0, 0.8), 0.5), 5.0)
-            stars = f"{round(2 * liked) / 2:g}"
+            rating = min(max(quality[programme] + draw.gauss(0, 0.8), 0.5), 5.0)
+            stars = f"{round(2 * rating) / 2:g}"
             if draw.random() < 0.01:
-                stars = draw.choice(BROKEN)
+                stars = draw.choice(BROKEN_RATINGS)
             day = f"{draw.randint(1, 28):02d}/{draw.randint(1, 12):02d}/{draw.randint(2015, 2023)}"
             dates.add(day)
             rows.append(f"{client},{programme},{stars},{day}")

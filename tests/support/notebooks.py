@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
-class Executed:
+class NotebookOutput:
     """What the cells printed, and the figures that they drew, as Plotly's JSON."""
 
-    printed: str
+    text: str
     figures: list[Any]
 
 
@@ -24,7 +24,7 @@ def check_format(text: str) -> None:
     nbformat.validate(nbformat.reads(text, as_version=4))
 
 
-def execute(text: str, folder: Path) -> Executed:
+def execute(text: str, folder: Path) -> NotebookOutput:
     """Run all cells with `folder` as working folder and data folder; a cell that fails raises."""
     book = nbformat.reads(text, as_version=4)
     ours = {"DPMF_DATA": str(folder / "data"), "PYTHONPATH": str(ROOT)}
@@ -34,4 +34,4 @@ def execute(text: str, folder: Path) -> Executed:
     printed = "".join(it.text for it in outputs if it.output_type == "stream")
     data = [it.data for it in outputs if "data" in it]
     kind = "application/vnd.plotly.v1+json"
-    return Executed(printed, [it[kind] for it in data if kind in it])
+    return NotebookOutput(printed, [it[kind] for it in data if kind in it])

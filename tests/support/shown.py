@@ -51,7 +51,7 @@ UNREAD = {
     "theme",
 }
 # of a figure
-WRITTEN = {"text", "name", "title", "ticktext", "hovertemplate", "label"}
+FIGURE_TEXTS = {"text", "name", "title", "ticktext", "hovertemplate", "label"}
 PICTURE = "iVBORw0KGgo"  # how a PNG file in base64 begins
 CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 DIRECTIVE = re.compile(r":[a-z-]+(?:\[|/[a-z_]+:)|\]\([^)]*\)|%\{[^}]*\}|<[^>]*>")
@@ -59,7 +59,7 @@ DIRECTIVE = re.compile(r":[a-z-]+(?:\[|/[a-z_]+:)|\]\([^)]*\)|%\{[^}]*\}|<[^>]*>
 
 def texts(app: AppTest) -> list[str]:
     """What a page shows, as it is read: without code, formulas, addresses and figures' markup."""
-    found: list[str] = []
+    strings: list[str] = []
     todo: list[Any] = [app._tree]
     while todo:
         node = todo.pop()
@@ -69,21 +69,21 @@ def texts(app: AppTest) -> list[str]:
             continue
         if kind in ("arrow_data_frame", "arrow_table", "dataframe", "table"):
             settings = getattr(getattr(node, "proto", None), "columns", "")
-            found += _of_table(node.value, json.loads(settings or "{}"))
+            strings += _of_table(node.value, json.loads(settings or "{}"))
         proto = getattr(node, "proto", None)
         if isinstance(proto, Message):
-            found += _of_message(proto)
-    return [plain for text in found if (plain := DIRECTIVE.sub(" ", CODE.sub(" ", text)).strip())]
+            strings += _of_message(proto)
+    return [plain for text in strings if (plain := DIRECTIVE.sub(" ", CODE.sub(" ", text)).strip())]
 
 
 def _of_table(table: Any, settings: dict[str, Any]) -> Iterator[str]:
     """Its headings and cells, as the settings of its columns say that they are shown."""
     frame = pd.DataFrame(getattr(table, "data", table))
     for name in frame.columns:
-        shown = settings.get(str(name), {})
-        yield str(shown.get("label") or name)
+        setting = settings.get(str(name), {})
+        yield str(setting.get("label") or name)
         if not pd.api.types.is_numeric_dtype(frame[name]):
-            options = (shown.get("type_config") or {}).get("options") or []
+            options = (setting.get("type_config") or {}).get("options") or []
             labels = {it["value"]: it["label"] for it in options if isinstance(it, dict)}
             yield from (str(labels.get(cell, cell)) for cell in frame[name])
 
@@ -123,7 +123,7 @@ def _of_figure(part: Any, name: str = "") -> Iterator[str]:
     elif isinstance(part, list):
         for value in part:
             yield from _of_figure(value, name)
-    elif isinstance(part, str) and (name in WRITTEN or name in ("x", "y", "labels")):
+    elif isinstance(part, str) and (name in FIGURE_TEXTS or name in ("x", "y", "labels")):
         yield part
 
 

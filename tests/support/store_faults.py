@@ -33,7 +33,7 @@ MODES = {
     "killed": (KILL, 0),
     "killed in mid-write": (TEAR, 0),
 }
-DONE, REFUSED, BROKEN, KILLED = 0, 1, 2, 77
+SUCCESS, REFUSAL, FAULT, KILL_CODE = 0, 1, 2, 77
 RUNS = "runs"
 State = dict[str, tuple[float, str]]  # by key: what its arrays hold, its note
 
@@ -104,14 +104,14 @@ def backed_up(folder: Path) -> None:
     store.close()
 
 
-def opened(folder: Path) -> None:
+def open_store(folder: Path) -> None:
     Store(folder / RUNS).close()
 
 
 OLDER: State = {"a": (1.0, "of a"), "bb": (1.0, "of bb")}
-LEFT: State = {**TWO, "c": (3.0, "")}
+TWO_AND_C: State = {**TWO, "c": (3.0, "")}
 OPERATIONS = {
-    "put": Operation(two, lambda store: store.put(made("c", fill=3.0)), TWO, LEFT),
+    "put": Operation(two, lambda store: store.put(made("c", fill=3.0)), TWO, TWO_AND_C),
     "replace": Operation(
         two, lambda store: store.put(made("b", fill=4.0)), TWO, TWO | {"b": (4.0, "mine")}
     ),
@@ -119,16 +119,16 @@ OPERATIONS = {
         two, lambda store: store.annotate("a", "new", ""), TWO, TWO | {"a": (1.0, "new")}
     ),
     "delete": Operation(two, lambda store: store.delete("a"), TWO, {"b": TWO["b"]}),
-    "open": Operation(two, opened, TWO, TWO, opens=True),
-    "sweep": Operation(left_over, opened, LEFT, LEFT, opens=True),
-    "rebuild": Operation(without_index, opened, TWO, TWO, opens=True),
+    "open": Operation(two, open_store, TWO, TWO, opens=True),
+    "sweep": Operation(left_over, open_store, TWO_AND_C, TWO_AND_C, opens=True),
+    "rebuild": Operation(without_index, open_store, TWO, TWO, opens=True),
     "repair": Operation(
-        malformed_index, lambda at: repair.repaired(at / RUNS), TWO, TWO, opens=True
+        malformed_index, lambda at: repair.repair_store(at / RUNS), TWO, TWO, opens=True
     ),
-    "migration": Operation(older, opened, OLDER, OLDER, opens=True),
+    "migration": Operation(older, open_store, OLDER, OLDER, opens=True),
     "backup": Operation(two, lambda at: backup.back_up(at / "new.zip"), TWO, TWO, opens=True),
     "restore": Operation(
-        backed_up, lambda at: backup.restore(at / "whole.zip"), {"c": (3.0, "")}, LEFT, opens=True
+        backed_up, lambda at: backup.restore(at / "whole.zip"), {"c": (3.0, "")}, TWO_AND_C, opens=True
     ),
 }
 
@@ -138,7 +138,7 @@ def in_a_child(act: Callable[[], int]) -> tuple[int, str]:
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
         os.close(reading)
-        status = BROKEN
+        status = FAULT
         try:
             status = act()
         except BaseException:
@@ -147,20 +147,20 @@ def in_a_child(act: Callable[[], int]) -> tuple[int, str]:
             os._exit(status)
     os.close(writing)
     with os.fdopen(reading) as words:
-        said = words.read()
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+        text = words.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
 
 
-def tried(library: Any, operation: Operation, folder: Path, how: tuple[int, int], at: int) -> int:
+def attempt_with_fault(library: Any, operation: Operation, folder: Path, how: tuple[int, int], at: int) -> int:
     """One attempt with one fault; a process that survives must be able to go on."""
     mode, code = how
     target = folder if operation.opens else Store(folder / RUNS)
     library.faults_arm(str(folder).encode(), mode, ctypes.c_long(at), code)
     try:
         operation.act(target)
-        status = DONE
+        status = SUCCESS
     except (BadInput, OSError, sqlite3.Error):
-        status = REFUSED
+        status = REFUSAL
     library.faults_disarm()
     if mode == COUNT:
         (folder.parent / "calls").write_text(str(library.faults_calls()))
@@ -169,14 +169,14 @@ def tried(library: Any, operation: Operation, folder: Path, how: tuple[int, int]
         target.put(made("later", fill=9.0))
         target.close()
     elif operation.prepare is not malformed_index:
-        opened(folder)
+        open_store(folder)
     return status
 
 
-def looked(operation: Operation, folder: Path, status: int) -> int:
+def check_store(operation: Operation, folder: Path, status: int) -> int:
     """What a fresh process finds; raises AssertionError where it is wrong."""
     if operation.prepare is malformed_index:
-        repair.repaired(folder / RUNS)  # as after a repair that was cut
+        repair.repair_store(folder / RUNS)  # as after a repair that was cut
     store = Store(folder / RUNS)
     assert (problems := store.check()) == [], problems
     aside = [path.name for path in store.aside() if not path.name.startswith("index.")]
@@ -189,12 +189,12 @@ def looked(operation: Operation, folder: Path, status: int) -> int:
     names = {path.name for path in (folder / RUNS / "artefacts").iterdir()}
     assert len(names) == len(state), f"{len(names)} files of {len(state)} runs"
     state.pop("later", None)
-    fitting = [operation.after] if status == DONE else _between(operation)
+    fitting = [operation.after] if status == SUCCESS else _between(operation)
     assert state in fitting, f"status {status}: {state}"
     if (new := folder / "new.zip").exists():
         backup.restore(new)  # raises where it is not whole
-    assert status != DONE or operation is not OPERATIONS["backup"] or new.exists()
-    return DONE
+    assert status != SUCCESS or operation is not OPERATIONS["backup"] or new.exists()
+    return SUCCESS
 
 
 def _between(operation: Operation) -> list[State]:
@@ -210,29 +210,29 @@ def _between(operation: Operation) -> list[State]:
     ] + [{**before, key: after[key]} for key in new]
 
 
-def charged(library: Any, folder: Path, how: tuple[int, int], at: int) -> int:
+def charge_with_fault(library: Any, folder: Path, how: tuple[int, int], at: int) -> int:
     """A charge of an account: whoever was given leave to draw finds it there afterwards."""
     mode, code = how
     account = Account(folder / account_files.FILE, "data")
     library.faults_arm(str(folder).encode(), mode, ctypes.c_long(at), code)
     try:
-        with account.charged(CHARGE):
+        with account.reserve(CHARGE):
             os.close(os.open(folder.parent / "leave", os.O_CREAT | os.O_WRONLY))
-        status = DONE
+        status = SUCCESS
     except BadInput:
-        status = REFUSED
+        status = REFUSAL
     library.faults_disarm()
     if mode == COUNT:
         (folder.parent / "calls").write_text(str(library.faults_calls()))
     return status
 
 
-def charge_looked(folder: Path, before: int) -> int:
-    found = len(Account(folder / account_files.FILE, "data").entries)
+def check_charge(folder: Path, before: int) -> int:
+    count = len(Account(folder / account_files.FILE, "data").entries)
     leave = (folder.parent / "leave").exists()
-    assert found >= before, "a charge was lost"
-    assert not leave or found == before + 1, "leave to draw was given and is not charged"
-    return DONE
+    assert count >= before, "a charge was lost"
+    assert not leave or count == before + 1, "leave to draw was given and is not charged"
+    return SUCCESS
 
 
 def points(library: Any, name: str, base: Path, every: int) -> tuple[dict[str, int], list[str]]:
@@ -244,8 +244,8 @@ def points(library: Any, name: str, base: Path, every: int) -> tuple[dict[str, i
     os.environ["DPMF_DATA"] = str(folder)
     shutil.copytree(_template(name, template, folder), folder)
     attempt, look = _acts(library, name, folder)
-    code, said = in_a_child(lambda: attempt((COUNT, 0), 0))
-    assert code == DONE, said
+    code, text = in_a_child(lambda: attempt((COUNT, 0), 0))
+    assert code == SUCCESS, text
     calls = int((work / "calls").read_text())
     hits: dict[str, int] = {}
     wrong = []
@@ -253,13 +253,13 @@ def points(library: Any, name: str, base: Path, every: int) -> tuple[dict[str, i
         for at in range(1, calls + 1, every):
             shutil.rmtree(work)
             shutil.copytree(template, folder)
-            code, said = in_a_child(lambda how=how, at=at: attempt(how, at))
-            hits[mode] = hits.get(mode, 0) + (how[0] in (ONCE, FROM_THEN_ON) or code == KILLED)
-            if code not in (DONE, REFUSED, KILLED):
-                wrong.append(f"{name}, {mode}, call {at} of {calls}: {said}")
-            code, said = in_a_child(lambda code=code: look(code))
-            if code != DONE:
-                wrong.append(f"{name}, {mode}, call {at} of {calls}, looked at afterwards: {said}")
+            code, text = in_a_child(lambda how=how, at=at: attempt(how, at))
+            hits[mode] = hits.get(mode, 0) + (how[0] in (ONCE, FROM_THEN_ON) or code == KILL_CODE)
+            if code not in (SUCCESS, REFUSAL, KILL_CODE):
+                wrong.append(f"{name}, {mode}, call {at} of {calls}: {text}")
+            code, text = in_a_child(lambda code=code: look(code))
+            if code != SUCCESS:
+                wrong.append(f"{name}, {mode}, call {at} of {calls}, looked at afterwards: {text}")
     shutil.rmtree(work)
     return {"calls": calls, **hits}, wrong
 
@@ -270,14 +270,14 @@ def _template(name: str, template: Path, folder: Path) -> Path:
     def prepare() -> int:
         folder.mkdir(parents=True)
         if name == "charge":
-            with Account(folder / account_files.FILE, "data").charged(CHARGE):
+            with Account(folder / account_files.FILE, "data").reserve(CHARGE):
                 pass
         else:
             OPERATIONS[name].prepare(folder)
-        return DONE
+        return SUCCESS
 
-    code, said = in_a_child(prepare)
-    assert code == DONE, said
+    code, text = in_a_child(prepare)
+    assert code == SUCCESS, text
     folder.rename(template)
     return template
 
@@ -287,23 +287,23 @@ def _acts(
 ) -> tuple[Callable[[tuple[int, int], int], int], Callable[[int], int]]:
     if name == "charge":
         before = 1 if (folder / account_files.FILE).exists() else 0
-        return lambda how, at: charged(library, folder, how, at), lambda _: charge_looked(
+        return lambda how, at: charge_with_fault(library, folder, how, at), lambda _: check_charge(
             folder, before
         )
     operation = OPERATIONS[name]
-    return lambda how, at: tried(library, operation, folder, how, at), lambda status: looked(
+    return lambda how, at: attempt_with_fault(library, operation, folder, how, at), lambda status: check_store(
         operation, folder, status
     )
 
 
 def main(library: str, base: str, every: str, *names: str) -> None:
-    loaded = ctypes.CDLL(library)
-    loaded.faults_calls.restype = ctypes.c_long
-    found, wrong = {}, []
+    faults = ctypes.CDLL(library)
+    faults.faults_calls.restype = ctypes.c_long
+    point_counts, wrong = {}, []
     for name in names or (*OPERATIONS, "charge"):
-        found[name], more = points(loaded, name, Path(base), int(every))
+        point_counts[name], more = points(faults, name, Path(base), int(every))
         wrong += more
-    print(json.dumps({"points": found, "wrong": wrong}))
+    print(json.dumps({"points": point_counts, "wrong": wrong}))
 
 
 if __name__ == "__main__":

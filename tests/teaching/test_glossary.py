@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dpmf_core.teaching.glossary import TERMS, found, linked
+from dpmf_core.teaching.glossary import TERMS, matching_terms, linked
 
 
 def test_every_term_has_words_a_formula_and_a_source() -> None:
@@ -51,5 +51,5 @@ def test_linking_twice_is_linking_once() -> None:
 
 
 def test_looking_for_a_term() -> None:
-    assert next(term.name for term in found("Clip norm")) in ("clipping", "clip norm")
-    assert found("zzz") == () and len(found("")) == len(TERMS)
+    assert next(term.name for term in matching_terms("Clip norm")) in ("clipping", "clip norm")
+    assert matching_terms("zzz") == () and len(matching_terms("")) == len(TERMS)

@@ -26,8 +26,8 @@ from dpmf_core.teaching.demonstrations import (
     added_up,
     belief,
     best_attacks,
-    clipped,
-    grouped,
+    clipping_errors,
+    group_epsilons,
     two_answers,
 )
 from dpmf_core.teaching.lessons import LESSONS
@@ -50,10 +50,10 @@ def mu_at(epsilon: float, delta: float) -> float:
 
 def test_two_films_and_their_days_find_more_than_nine_in_ten() -> None:
     """Every count again with sets of Python, for a few people."""
-    days = linkage.published()
-    assert (np.sum(days != linkage.NEVER, axis=1) == linkage.SEEN).all()
+    days = linkage.published_days()
+    assert (np.sum(days != linkage.NEVER, axis=1) == linkage.FILMS_SEEN).all()
     for off in (3, None):
-        said, counts = linkage.written(8, off or 0), linkage.candidates(8, off)
+        said, counts = linkage.reviews_of_targets(8, off or 0), linkage.candidates(8, off)
         for target, known in itertools.product((0, 7, 399), (1, 2, 5)):
             rows = [
                 viewer
@@ -201,7 +201,7 @@ def test_two_answers_are_as_far_apart_as_epsilon_allows() -> None:
 
 
 def test_the_valley_of_clipping_lies_between() -> None:
-    lines = clipped(
+    lines = clipping_errors(
         open_ratings(DataSpec(id="cinema-small")), tuple(np.geomspace(0.5, 30, 25)), 1.0
     )
     best = min(lines, key=lambda line: line.both)
@@ -221,7 +221,7 @@ def test_sixty_four_photographs_are_no_protection() -> None:
     """mu of epsilon 1 at delta 1e-5 is 1 / 3.7306; of 64 photographs 64 times that, and its
     delta at 219 is 1e-5.
     """
-    found = dict(grouped(1.0, (1, 64)))
+    found = dict(group_epsilons(1.0, (1, 64)))
     assert found[1] == pytest.approx(1.0, abs=1e-6) and found[64] == pytest.approx(219, abs=0.5)
     mu = 64 / 3.7306
     a, b = mu / 2 - found[64] / mu, -mu / 2 - found[64] / mu
@@ -258,7 +258,7 @@ def test_busy_people_lose_most_to_the_noise() -> None:
 
 
 def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted() -> None:
-    plain, solved = (handout.written(list(LESSONS.values()), "en", it) for it in (False, True))
+    plain, solved = (handout.handout_page(list(LESSONS.values()), "en", it) for it in (False, True))
     for taught in LESSONS.values():
         assert taught.title in plain.replace("&#x27;", "'")
     assert 'class="right"' in solved and 'class="right"' not in plain

@@ -215,7 +215,7 @@ def test_releases_without_a_gaussian_curve_are_refused() -> None:
         ready = prepare(run, shape)
         record = {"title": name, "spec": run, **selecting_record(ready, run)}
         try:
-            private_selection._covered(run_of(**record))
+            private_selection._require_gaussian(run_of(**record))
         except BadInput:
             refused.append(name)
     assert (

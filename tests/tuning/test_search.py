@@ -166,14 +166,14 @@ def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
     )
     search = ended(Search(spec, 8, engine, folder=tmp_path / "t"))
     assert [trial.number for trial in search.trials] == list(range(8))
-    start = search.trials[0].moved
+    start = search.trials[0].place
     usual = prepare(spec.trial({}), open_ratings(spec.data).shape).algorithm
     assert start == {"rank": usual.rank, "regularisation": usual.regularisation}  # type: ignore[attr-defined]
     assert search.best is not None and search.best.score is not None
     assert all(
         search.best.score <= trial.score for trial in search.trials if trial.score is not None
     )
-    expected = run(search.spec.trial(search.best.moved)).record.metrics["rmse"]
+    expected = run(search.spec.trial(search.best.place)).record.metrics["rmse"]
     assert search.best.score == pytest.approx(expected, abs=1e-12)
 
 
@@ -183,7 +183,7 @@ def test_a_trial_is_the_mean_of_its_draws_with_their_interval(
     search = ended(Search(tuned(draws=3, prune=False), 3, engine, folder=tmp_path / "t"))
     for trial in search.trials:
         scores = [
-            run(search.spec.trial(trial.moved, draw)).record.metrics["rmse"] for draw in range(3)
+            run(search.spec.trial(trial.place, draw)).record.metrics["rmse"] for draw in range(3)
         ]
         assert trial.draws == pytest.approx(scores, abs=1e-12) and trial.score == pytest.approx(
             np.mean(scores), abs=1e-12
@@ -262,7 +262,7 @@ def test_a_cut_search_goes_on_without_computing_anything_again(
     engine: Engine, tmp_path: Path
 ) -> None:
     spec = tuned(prune=False)
-    first = [trial.moved for trial in ended(Search(spec, 4, engine, folder=tmp_path / "t")).trials]
+    first = [trial.place for trial in ended(Search(spec, 4, engine, folder=tmp_path / "t")).trials]
     asked: list[RunSpec] = []
 
     class Counting:
@@ -272,7 +272,7 @@ def test_a_cut_search_goes_on_without_computing_anything_again(
 
     again = ended(Search(spec, 7, Counting(), folder=tmp_path / "t"))
     assert len(asked) == 3
-    assert [trial.moved for trial in again.trials[:4]] == first
+    assert [trial.place for trial in again.trials[:4]] == first
     assert len(again.trials) == 7
 
 
@@ -311,7 +311,7 @@ def test_a_cancelled_search_asks_again_for_what_it_cut(tmp_path: Path) -> None:
     cut = [job.spec.parameters for job in engine.jobs]
     search.cancel()
     assert {job.state for job in engine.jobs} == {"cancelled"}
-    assert search.cancelled and not search.busy and not search.settled and not search.trials
+    assert search.cancelled and not search.busy and not search.n_settled and not search.trials
     assert search.advance() and not search.cancelled
     assert [job.spec.parameters for job in engine.jobs[len(cut) :]] == cut
 
@@ -357,7 +357,7 @@ def test_a_grid_visits_every_place_once(engine: Engine, tmp_path: Path) -> None:
         search={"rank": (1, 2, 3), "biases": ("off", "first")}, sampler="grid", prune=False
     )
     search = ended(Search(spec, 1, engine, folder=tmp_path / "t"))
-    assert sorted((trial.moved["rank"], trial.moved["biases"]) for trial in search.trials) == [
+    assert sorted((trial.place["rank"], trial.place["biases"]) for trial in search.trials) == [
         (r, b) for r in (1, 2, 3) for b in ("first", "off")
     ]
     assert sum(search.importance().values()) == pytest.approx(1.0)
@@ -391,7 +391,7 @@ def test_a_line_search_visits_its_places_and_goes_on_where_it_was_cut(
         assert cut.advance()
         next(iter(cut._running.values()))[1][0].wait(0.05)
     made = ended(Search(spec, 1, engine, folder=tmp_path / "t"))
-    scores = {trial.moved["regularisation"]: trial.score for trial in made.trials}
+    scores = {trial.place["regularisation"]: trial.score for trial in made.trials}
     coarse = [10.0**power for power in range(-2, 3)]
     assert len(scores) == 9 and set(coarse) <= set(scores)
     top = min(coarse, key=lambda at: scores[at] or math.inf)

@@ -48,9 +48,9 @@ def _error_after(sign: float) -> float:
 
 def thresholds() -> Comparison:
     """Which share of ratings is passed over by either rule at the same threshold."""
-    left = _residuals()
+    residuals = _residuals()
     share = "{:.1%} of ratings"
-    half, whole = (float(np.mean(loss > THRESHOLD)) for loss in (left**2 / 2, left**2))
+    half, whole = (float(np.mean(loss > THRESHOLD)) for loss in (residuals**2 / 2, residuals**2))
     return Comparison(
         Reading("passed over by section 3.2, half the square", half, share),
         Reading("passed over by section 4.3, the whole square", whole, share),
@@ -64,15 +64,15 @@ def thresholds() -> Comparison:
 def _residuals() -> Array:
     """The small simulated cinema less global, item and user means, as the source centres."""
     ratings = open_ratings(DataSpec(id="cinema-small"))
-    left: Array = ratings.values.astype(np.float64) - ratings.values.mean(dtype=np.float64)
+    residuals: Array = ratings.values.astype(np.float64) - ratings.values.mean(dtype=np.float64)
     for of, size in ((ratings.items, ratings.n_items), (ratings.users, ratings.n_users)):
-        means = np.bincount(of, left, size) / np.maximum(np.bincount(of, minlength=size), 1)
-        left = left - means[of]
-    return left
+        means = np.bincount(of, residuals, size) / np.maximum(np.bincount(of, minlength=size), 1)
+        residuals = residuals - means[of]
+    return residuals
 
 
-def _attacked(found: Audit) -> Comparison:
-    return Comparison(nominal(THRESHOLD), attack_shows(found), (attack_could_show(found),))
+def _attack_reading(audit: Audit) -> Comparison:
+    return Comparison(nominal(THRESHOLD), attack_shows(audit), (attack_could_show(audit),))
 
 
 ERRATA = (
@@ -100,7 +100,7 @@ ERRATA = (
         " same ε they pass over different ratings.",
         section="Two thresholds",
         means=thresholds,
-        recorded=("1.8% of ratings", "10.3% of ratings"),
+        stored_figures=("1.8% of ratings", "10.3% of ratings"),
         settings="ε = 2 on the small simulated cinema less its means, before the first epoch.",
     ),
     Erratum(
@@ -116,9 +116,10 @@ ERRATA = (
         " ratings. No ε follows, and an attack exceeds the threshold.",
         section="No distribution",
         means=Attack(
-            AuditSpec(algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD}), _attacked
+            AuditSpec(algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD}),
+            _attack_reading,
         ),
-        recorded=("ε = 2", "ε ≥ 3.03"),
+        stored_figures=("ε = 2", "ε ≥ 3.03"),
         settings="Threshold 2, one rating, δ = 1e-5; 400 trainings on a small simulated world, half"
         " of them with the rating; 95% confidence.",
     ),

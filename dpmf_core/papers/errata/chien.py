@@ -55,16 +55,18 @@ def clip() -> Comparison:
     """What a factor costs that the listing's clip leaves too long."""
     budget = Budget(epsilon=1.0, delta=DELTA)
     level = calibrate(lambda at: _step(1.0, 1.0, at), budget)
-    kept = max(1.0, 1 / TOO_LONG) * TOO_LONG
-    cut = min(1.0, 1 / TOO_LONG) * TOO_LONG
-    with_max, with_min = (exactly(_step(length**2, length, level), DELTA) for length in (kept, cut))
+    by_max = max(1.0, 1 / TOO_LONG) * TOO_LONG
+    by_min = min(1.0, 1 / TOO_LONG) * TOO_LONG
+    with_max, with_min = (
+        exactly(_step(length**2, length, level), DELTA) for length in (by_max, by_min)
+    )
     return Comparison(
         nominal(1.0),
         Reading("exact, clipped with max as printed", with_max),
         (
             Reading("exact, clipped with min", with_min),
-            Reading("length after max, in clip norms", kept, "{:.1f}"),
-            Reading("length after min, in clip norms", cut, "{:.1f}"),
+            Reading("length after max, in clip norms", by_max, "{:.1f}"),
+            Reading("length after min, in clip norms", by_min, "{:.1f}"),
         ),
     )
 
@@ -145,7 +147,7 @@ ERRATA = (
         " one entry an item.",
         section="Noise of the private mean",
         means=mean_of_ratings,
-        recorded=("ε = 1", "ε = 9.36"),
+        stored_figures=("ε = 1", "ε = 9.36"),
         settings="k = 50; both totals together for ε = 1 at δ = 1e-5. Releases of a world without"
         " one user are replayed on the world with her.",
     ),

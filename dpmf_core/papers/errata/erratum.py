@@ -72,8 +72,8 @@ class Erratum:
     place: where in the source. statement: what it says there, in our words. holds: what is so
     instead. section: the heading that derives it, in docs/PRIVACY.md, "Corrections of the sources".
     means: the computation of both figures, or the audit that measures them. settings: what both
-    computations assume. recorded: both figures as printed, where computing them takes longer than a
-    list may; tests compute them again.
+    computations assume. stored_figures: both figures as printed, where computing them takes longer
+    than a list may; tests compute them again.
     """
 
     id: str
@@ -86,12 +86,12 @@ class Erratum:
     section: str
     means: Callable[[], Comparison] | Attack
     settings: str
-    recorded: tuple[str, str] | None = None
+    stored_figures: tuple[str, str] | None = None
 
     @functools.cached_property
     def figures(self) -> tuple[str, str]:
         """Both figures as printed, without waiting."""
-        return self.recorded or self.compare().texts
+        return self.stored_figures or self.compare().texts
 
     def compare(self) -> Comparison:
         """Both figures, computed now. An audit takes seconds."""
@@ -105,14 +105,14 @@ def nominal(epsilon: float) -> Reading:
     return Reading("as stated", epsilon, f"ε = {budget_text(epsilon)}")
 
 
-def attack_shows(found: Audit) -> Reading:
+def attack_shows(audit: Audit) -> Reading:
     """The bound that an audit measured, never rounded up."""
-    return Reading("an attack shows at least", rounded(found.lower), "ε ≥ {:.2f}")
+    return Reading("an attack shows at least", rounded(audit.lower), "ε ≥ {:.2f}")
 
 
-def attack_could_show(found: Audit) -> Reading:
+def attack_could_show(audit: Audit) -> Reading:
     """What so many trainings would show if nothing were hidden."""
-    return Reading("so many trainings could show at most", rounded(found.most), "ε ≥ {:.2f}")
+    return Reading("so many trainings could show at most", rounded(audit.most), "ε ≥ {:.2f}")
 
 
 EXACT = {

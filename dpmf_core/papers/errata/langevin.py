@@ -39,8 +39,8 @@ def temperature() -> Comparison:
 
 def convergence() -> Comparison:
     """The variance of an item that nobody rated, after the steps that are affordable."""
-    given = {"reading": "posterior-sample"}
-    chain = SGLD(**(given | SGLD.recommend(SHAPE, None, given)))
+    parameters = {"reading": "posterior-sample"}
+    chain = SGLD(**(parameters | SGLD.recommend(SHAPE, None, parameters)))
     one, five, twenty = (chain.prior_variance(SHAPE, 1 / epsilon) for epsilon in (1.0, 5.0, 20.0))
     form = "variance {:.2f}"
     return Comparison(
@@ -66,7 +66,7 @@ ERRATA = (
         " be.",
         section="Temperature of the chain",
         means=temperature,
-        recorded=("variance 1.00", "variance 0.51"),
+        stored_figures=("variance 1.00", "variance 0.51"),
         settings="20,000 chains of 500 steps of length .02 towards a normal distribution of"
         " variance 1.",
     ),

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpmf_core.algorithms.base import PrivateAlgorithm, Recommender, Streams
-from dpmf_core.audit.canaries import Attacked
+from dpmf_core.audit.canaries import AttackTarget
 from dpmf_core.audit.canary_data import Pair
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -38,8 +38,8 @@ class _Total(Statistic):
 
     @property
     def sensitivity(self) -> float:
-        counted = RATINGS if self.noise == "every count" else math.sqrt(RATINGS)
-        return counted * self.bound
+        factor = RATINGS if self.noise == "every count" else math.sqrt(RATINGS)
+        return factor * self.bound
 
     def empty(self, shape: Shape) -> Totals:
         return (np.zeros(1),)
@@ -52,8 +52,8 @@ class SumOfRatings(_Total):
     name: ClassVar[str] = "sum of ratings"
 
     def add(self, block: Block, totals: Totals) -> None:
-        centred = block.rows.values - block.rows.shape.mid_range
-        totals[0][:] += on_grid(centred, self.bound, block.n_units).sum(dtype=float)
+        deviations = block.rows.values - block.rows.shape.mid_range
+        totals[0][:] += on_grid(deviations, self.bound, block.n_units).sum(dtype=float)
 
 
 @dataclass(frozen=True)
@@ -109,21 +109,21 @@ def replayed_mu(noise: Noise, epsilon: float, delta: float) -> float:
     without her, replayed on the world with her. The noise is set for epsilon.
     """
     pair = Pair("one user more, who rates everything highest", _world(False), _world(True))
-    made, shape = MeanOfRatings(noise=noise), pair.absent.shape
-    level = calibrate(lambda at: made.plan(shape, at), Budget(epsilon=epsilon, delta=delta))
-    attacked = Attacked(made, made, made.plan(shape, level), "none")
-    return math.sqrt(attacked.training(pair, False, np.random.SeedSequence(0)).moved)
+    algorithm, shape = MeanOfRatings(noise=noise), pair.absent.shape
+    level = calibrate(lambda at: algorithm.plan(shape, at), Budget(epsilon=epsilon, delta=delta))
+    target = AttackTarget(algorithm, algorithm, algorithm.plan(shape, level), "none")
+    return math.sqrt(target.training(pair, False, np.random.SeedSequence(0)).squared_mu)
 
 
 def _world(present: bool) -> Ratings:
     """Everybody rates everything in the middle; user 0 rates nothing, or everything highest."""
     users, items = np.divmod(np.arange(USERS * RATINGS), RATINGS)
-    kept = users >= (0 if present else 1)
+    present_rows = users >= (0 if present else 1)
     values = np.where(users == 0, BOUNDS[1], sum(BOUNDS) / 2)
     return Ratings.of(
-        users[kept],
-        items[kept],
-        values[kept],
+        users[present_rows],
+        items[present_rows],
+        values[present_rows],
         n_users=USERS,
         n_items=RATINGS,
         bounds=BOUNDS,

@@ -32,7 +32,7 @@ DELTA = 1e-5
 ADD, REPLACE = Relation
 Array = npt.NDArray[Any]
 # Table 4, at .3 a step: DP-NMF, and DPNMF of Ran et al. beside it
-PUBLISHED = (0.0675, 1.1953)
+TABLE_4_ERRORS = (0.0675, 1.1953)
 # a row of norm 1 for each of 6,040 users, over 1,000,209 ratings
 MOVIELENS_1M = math.sqrt(6040 / 1_000_209)
 
@@ -69,12 +69,12 @@ def scaled_to_maximum() -> Comparison:
     longest = float(norms.max())
     tight = source_noise.saha(0.5, DELTA, 100, tight=True).event
     (first, steps), (second, _) = normal_form(tight)
-    moved = sequence(
+    longest_event = sequence(
         Repeat(first, steps), Repeat(Gaussian(second.noise_multiplier / longest), steps)
     )
     return Comparison(
         Reading("exact total, rows of norm 1", exactly(tight, DELTA)),
-        Reading("exact total of the longest row", exactly(moved, DELTA)),
+        Reading("exact total of the longest row", exactly(longest_event, DELTA)),
         (
             Reading("L2 norm of a row of maximum 1, median", float(np.median(norms)), "{:.1f}"),
             Reading("L2 norm of a row of maximum 1, largest", longest, "{:.1f}"),
@@ -88,25 +88,25 @@ def units_of_table_4() -> Comparison:
     counts = np.maximum(np.diff(ratings.by_user), 1)
     lengths = np.sqrt(np.bincount(ratings.users, ratings.values**2.0, ratings.n_users))
     means = np.bincount(ratings.users, ratings.values, ratings.n_users) / counts
-    left = ratings.values - means[ratings.users]
+    residuals = ratings.values - means[ratings.users]
 
     def rmse(errors: Array) -> float:
         return math.sqrt(float(np.mean(np.square(errors, dtype=np.float64))))
 
     in_rows, stars = "{:.4f}", "{:.2f} stars"
     return Comparison(
-        Reading("Table 4, its own method at .3 a step", PUBLISHED[0], in_rows),
+        Reading("Table 4, its own method at .3 a step", TABLE_4_ERRORS[0], in_rows),
         Reading(
             "predicting 0 for all of MovieLens 1M, in this unit", MOVIELENS_1M, "zeros: {:.4f}"
         ),
         (
-            Reading("Table 4, the method beside it at .3", PUBLISHED[1], in_rows),
+            Reading("Table 4, the method beside it at .3", TABLE_4_ERRORS[1], in_rows),
             Reading(
                 "a user's own mean in the cinema, rows of norm 1",
-                rmse(left / lengths[ratings.users]),
+                rmse(residuals / lengths[ratings.users]),
                 in_rows,
             ),
-            Reading("the same predictions, in stars", rmse(left), stars),
+            Reading("the same predictions, in stars", rmse(residuals), stars),
             Reading(
                 "predicting 0 in the cinema, rows of norm 1",
                 rmse(ratings.values / lengths[ratings.users]),
@@ -125,14 +125,14 @@ def fitted_weights() -> Comparison:
     assert isinstance(documents, Samples)
     present = np.asarray(documents.X.toarray() if hasattr(documents.X, "toarray") else documents.X)
     present = present > 0
-    published = _idf(present.sum(axis=0), len(present))
+    weights = _idf(present.sum(axis=0), len(present))
     others = _idf((present[1:]).sum(axis=0), len(present))
-    told = published != others
-    found = float((told & present[0]).sum() / present[0].sum())
-    assert not (told & ~present[0]).any()
+    revealing = weights != others
+    share = float((revealing & present[0]).sum() / present[0].sum())
+    assert not (revealing & ~present[0]).any()
     return Comparison(
         Reading("ε counted for vocabulary and weights", 0.0, epsilon_form(0)),
-        Reading("read off the weights, of one document", found, "{:.0%} of its words"),
+        Reading("read off the weights, of one document", share, "{:.0%} of its words"),
         (Reading("documents that are known besides", len(present) - 1, "{:,.0f}"),),
     )
 
@@ -142,8 +142,8 @@ def _idf(documents: Array, total: int) -> Array:
     return np.log((1 + total) / (1 + documents)) + 1
 
 
-def _start(found: Audit) -> Comparison:
-    return Comparison(nominal(1.0), attack_shows(found), (attack_could_show(found),))
+def _start(audit: Audit) -> Comparison:
+    return Comparison(nominal(1.0), attack_shows(audit), (attack_could_show(audit),))
 
 
 SETTINGS = "ε = .5 for each of two statistics in each step at δ = 1e-5, per sample."
@@ -195,7 +195,7 @@ ERRATA = (
             ),
             _start,
         ),
-        recorded=("ε = 1", "ε ≥ 3.05"),
+        stored_figures=("ε = 1", "ε ≥ 3.05"),
         settings="Two steps with ε = 1 in total at δ = 1e-5, per sample; 400 trainings on a small"
         " simulated world, half of them with one sample more; 95% confidence.",
     ),
@@ -210,7 +210,7 @@ ERRATA = (
         " be as long as the root of its number of entries, and moves B as far.",
         section="Scaling of rows",
         means=scaled_to_maximum,
-        recorded=("ε = 2.34", "ε = 16.12"),
+        stored_figures=("ε = 2.34", "ε = 16.12"),
         settings=SETTINGS + " 100 steps, add/remove, sensitivities that hold; simulated faces of"
         " 576 pixels. With rows and coefficients clipped in L2 nothing is wrong.",
     ),
@@ -226,7 +226,7 @@ ERRATA = (
         " over ratings: .0777 on MovieLens 1M.",
         section="Units of Table 4",
         means=units_of_table_4,
-        recorded=("0.0675", "zeros: 0.0777"),
+        stored_figures=("0.0675", "zeros: 0.0777"),
         settings="MovieLens 1M by its published counts, 6,040 users and 1,000,209 ratings; the"
         " small simulated cinema with all its ratings, not held out.",
     ),
@@ -242,7 +242,7 @@ ERRATA = (
         " needs no such assumption.",
         section="Fitted vocabulary",
         means=fitted_weights,
-        recorded=("ε = 0", "100% of its words"),
+        stored_figures=("ε = 0", "100% of its words"),
         settings="Simulated news. Who knows all documents but one compares published weights with"
         " those of the others.",
     ),

@@ -14,11 +14,11 @@ from dpmf_core.papers.errata.erratum import (
 V14 = "Vallet et al. 2014"
 
 
-def _attacked(found: Audit) -> Comparison:
+def _attack_reading(audit: Audit) -> Comparison:
     return Comparison(
         Reading("ratings that the server keeps", 0.0, "{:.0f} ratings"),
-        attack_shows(found),
-        (attack_could_show(found),),
+        attack_shows(audit),
+        (attack_could_show(audit),),
     )
 
 
@@ -35,9 +35,10 @@ ERRATA = (
         " factors move by exact ratings and give them away.",
         section="Retention and privacy",
         means=Attack(
-            AuditSpec(algorithm="no-retention", runs=400, parameters={"variant": "new"}), _attacked
+            AuditSpec(algorithm="no-retention", runs=400, parameters={"variant": "new"}),
+            _attack_reading,
         ),
-        recorded=("0 ratings", "ε ≥ 3.26"),
+        stored_figures=("0 ratings", "ε ≥ 3.26"),
         settings="Variant new, δ = 1e-5; 400 trainings on a small simulated world, half of them"
         " with one user more; 95% confidence.",
     ),

@@ -12,9 +12,10 @@ import pandas as pd
 
 from dpmf_core import __version__
 from dpmf_core.data import AnyData
-from dpmf_core.data.catalogue import Listed
+from dpmf_core.data.catalogue import DatasetFacts
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import write_whole
 from dpmf_core.runs.publishing.saving import require_free
 
 TABLE, METADATA = "ratings.csv", "croissant.json"
@@ -44,7 +45,7 @@ WORDS = {
 }
 
 
-def write(entry: Listed, data: AnyData, folder: str | Path) -> Path:
+def write(entry: DatasetFacts, data: AnyData, folder: str | Path) -> Path:
     """Writes the ratings as a table, and what they are as JSON-LD, into a new folder.
 
     Raises BadInput on private data, on others than ratings in one memory, and where the folder is
@@ -62,14 +63,17 @@ def write(entry: Listed, data: AnyData, folder: str | Path) -> Path:
         )
     place = require_free(folder)
     table = _table(data).to_csv(index=False, lineterminator="\n").encode()
-    said = metadata(entry, data, hashlib.sha256(table).hexdigest())
-    place.mkdir(exist_ok=True)
-    (place / TABLE).write_bytes(table)
-    (place / METADATA).write_text(json.dumps(said, indent=1, ensure_ascii=False), "utf-8")
+    document = metadata(entry, data, hashlib.sha256(table).hexdigest())
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{place} cannot be made ({error.strerror}).") from error
+    write_whole(place / TABLE, table)
+    write_whole(place / METADATA, json.dumps(document, indent=1, ensure_ascii=False))
     return place
 
 
-def metadata(entry: Listed, ratings: Ratings, sha256: str) -> dict[str, Any]:
+def metadata(entry: DatasetFacts, ratings: Ratings, sha256: str) -> dict[str, Any]:
     """What the folder holds, as JSON-LD has it. sha256: of the table."""
     low, high = ratings.bounds
     table = {
@@ -115,8 +119,8 @@ def metadata(entry: Listed, ratings: Ratings, sha256: str) -> dict[str, Any]:
 
 
 def _kinds(ratings: Ratings) -> dict[str, str]:
-    named = "sc:Text" if ratings.labels else "sc:Integer"
-    kinds = {"user": "sc:Integer", "item": named, "rating": "sc:Float"}
+    item_kind = "sc:Text" if ratings.labels else "sc:Integer"
+    kinds = {"user": "sc:Integer", "item": item_kind, "rating": "sc:Float"}
     return kinds if ratings.order is None else {**kinds, "time": "sc:Integer"}
 
 

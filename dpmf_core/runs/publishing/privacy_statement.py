@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from dpmf_core import algorithms
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.html_text import text
 from dpmf_core.privacy.formatting import epsilon_text
@@ -53,14 +54,14 @@ def warning_of(record: RunRecord) -> str:
 
 def check_about(about: Mapping[str, str]) -> None:
     """Raises BadInput on what is no field that a publisher fills in, and on an empty text."""
-    for name, said in about.items():
+    for name, value in about.items():
         if name not in ABOUT:
             raise BadInput(
                 f"A publisher states {', '.join(ABOUT)}. Got '{name}'.{closest(name, ABOUT)}"
             )
-        if not (isinstance(said, str) and said.strip()):
+        if not (isinstance(value, str) and value.strip()):
             raise BadInput(
-                f"What is stated as {name} ({ABOUT[name]}) is a text. Got {said!r}: leave it out"
+                f"What is stated as {name} ({ABOUT[name]}) is a text. Got {value!r}: leave it out"
                 " where nothing is to be said."
             )
 
@@ -69,41 +70,47 @@ def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Sect
     """The statement of a run, of private data without what was computed from raw rows. about: what
     only the publisher knows (`ABOUT`).
     """
-    given = dict(about or {})
-    kept = record.exported()
-    found = {
-        "product": _product(kept, given),
-        "dp_flavor": _flavor(kept),
-        "privacy_loss": _privacy_loss(kept),
-        "model": _trust(kept),
-        "accounting": _accounting(kept),
-        "implementation": _implementation(kept),
-        "resources": given.get("resources", "").split() or [NOT_STATED],
-        "nist_sp_800_226": _evaluation(kept),
+    facts = dict(about or {})
+    public_record = record.exported()
+    sections = {
+        "product": _product(public_record, facts),
+        "dp_flavor": _flavor(public_record),
+        "privacy_loss": _privacy_loss(public_record),
+        "model": _trust(public_record),
+        "accounting": _accounting(public_record),
+        "implementation": _implementation(public_record),
+        "resources": facts.get("resources", "").split() or [NOT_STATED],
+        "nist_sp_800_226": _evaluation(public_record),
         "software": {
-            "versions": dict(kept.versions),
-            "random_source": kept.noise or "no noise was drawn",
-            "floating_point": _floating_point(kept),
+            "versions": dict(public_record.versions),
+            "random_source": public_record.noise or "no noise was drawn",
+            "floating_point": _floating_point(public_record),
         },
     }
-    found = {"warning": warning_of(kept), **found} if warning_of(kept) else found
-    plain: Section = json.loads(to_json(found))  # texts and numbers alone, as every format has them
+    sections = (
+        {"warning": warning_of(public_record), **sections}
+        if warning_of(public_record)
+        else sections
+    )
+    plain: Section = json.loads(
+        to_json(sections)
+    )  # texts and numbers alone, as every format has them
     return plain
 
 
-def _product(record: RunRecord, given: Mapping[str, str]) -> Section:
+def _product(record: RunRecord, facts: Mapping[str, str]) -> Section:
     whose = "published or simulated data" if record.public else "private data"
     return {
-        "name": given.get("name", f"{record.full_title} on {record.spec.data.id}"),
-        "data_curators": given.get("data_curators", NOT_STATED),
-        "intended_use": given.get("intended_use", NOT_STATED),
+        "name": facts.get("name", f"{record.full_title} on {record.spec.data.id}"),
+        "data_curators": facts.get("data_curators", NOT_STATED),
+        "intended_use": facts.get("intended_use", NOT_STATED),
         "data_product_type": "machine learning model: item side of a recommender",
-        "data_product_region": given.get("data_product_region", NOT_STATED),
-        "description": given.get(
+        "data_product_region": facts.get("data_product_region", NOT_STATED),
+        "description": facts.get(
             "description", f"Item factors and offsets, fitted to ratings ({whose})."
         ),
         "publication_date": datetime.now(UTC).date().isoformat(),
-        "data_product_sector": given.get("data_product_sector", NOT_STATED),
+        "data_product_sector": facts.get("data_product_sector", NOT_STATED),
     }
 
 
@@ -120,7 +127,12 @@ def _flavor(record: RunRecord) -> Section:
         "bound_on_output_distance": _parameters(record),
         "data_domain": (
             f"sets of ratings between {low:g} and {high:g}, of any users, each item at most once"
-            " for a user; the items are a set known beforehand"
+            " for a user; "
+            + (
+                "which items there are was read off the ratings, and is taken as public"
+                if ITEMS_ARE_PUBLIC in promise.assumptions
+                else "the items are a set known beforehand"
+            )
         ),
         "unprotected_quantities": [*promise.taken_as_public, *promise.assumptions],
     }
@@ -168,10 +180,14 @@ def _privacy_loss(record: RunRecord) -> Section:
 
 
 def _trust(record: RunRecord) -> Section:
+    local = algorithms.find(record.spec.algorithm).trusts_nobody
     return {
-        "model_name": "central",
+        "model_name": "local" if local else "central",
         "actors": (
-            "The curator holds all ratings and is trusted with them. Whoever reads the model is"
+            "Every person adds noise to her own message and keeps her ratings: nobody is trusted"
+            " with them."
+            if local
+            else "The curator holds all ratings and is trusted with them. Whoever reads the model is"
             " not. A person who is recommended to keeps her ratings: her own side is computed"
             " where they are."
         ),
@@ -183,7 +199,7 @@ def _trust(record: RunRecord) -> Section:
 
 def _accounting(record: RunRecord) -> Section:
     epsilons = record.epsilon
-    found = {
+    by_rule = {
         title: getattr(epsilons, rule)
         for rule, title in (RULE_TITLES | {"exact": record.rule}).items()
         if getattr(epsilons, rule) is not None
@@ -198,7 +214,7 @@ def _accounting(record: RunRecord) -> Section:
         ),
         "composition": {
             "rule": record.rule if record.guarantee.has_epsilon else "none",
-            "epsilon_by_rule": found,
+            "epsilon_by_rule": by_rule,
             "not_included": (
                 "other releases from the same data, such as other models that were trained on"
                 " them: their losses add up with this one"
@@ -209,11 +225,11 @@ def _accounting(record: RunRecord) -> Section:
 
 def _implementation(record: RunRecord) -> Section:
     spec = record.spec
-    chosen = spec.data.model_dump(exclude_defaults=True, exclude={"id"})
+    preparation = spec.data.model_dump(exclude_defaults=True, exclude={"id"})
     return {
         "pre_processing_eda_hyperparameter_tuning": (
-            f"Preparation of the data: {_listed(chosen) or 'none'}. Held out for judging:"
-            f" {record.split or 'nothing'}. Parameters: {_listed(record.parameters) or 'none'}."
+            f"Preparation of the data: {_listing(preparation) or 'none'}. Held out for judging:"
+            f" {record.split or 'nothing'}. Parameters: {_listing(record.parameters) or 'none'}."
             " Whether they were chosen by looking at these data is for the publisher to state: each"
             " look is another release."
         ),
@@ -267,7 +283,11 @@ def _evaluation(record: RunRecord) -> list[dict[str, str]]:
         )
         or "nothing",
         "How useful is the result, and for whom is it worse?": _utility(record),
-        "Who must be trusted?": "the curator, who holds the ratings; nobody who reads the model",
+        "Who must be trusted?": (
+            "nobody: each person adds noise to what she sends"
+            if algorithms.find(record.spec.algorithm).trusts_nobody
+            else "the curator, who holds the ratings; nobody who reads the model"
+        ),
         "Where does the randomness come from?": record.noise or "no noise was drawn",
         "Is the arithmetic safe?": _floating_point(record),
         "Are side channels covered?": (
@@ -278,7 +298,7 @@ def _evaluation(record: RunRecord) -> list[dict[str, str]]:
             "for the curator to state: this software neither collects nor deletes them"
         ),
     }
-    return [{"question": asked, "answer": answer} for asked, answer in answers.items()]
+    return [{"question": question, "answer": answer} for question, answer in answers.items()]
 
 
 def _utility(record: RunRecord) -> str:
@@ -300,27 +320,27 @@ def _floating_point(record: RunRecord) -> str:
 
 def bounds_of(record: RunRecord) -> tuple[float, float]:
     """The lowest and the highest rating of a run on ratings."""
-    found: Any = record.shape["bounds"]  # two numbers, of every such shape
-    return float(found[0]), float(found[1])
+    bounds: Any = record.shape["bounds"]  # two numbers, of every such shape
+    return float(bounds[0]), float(bounds[1])
 
 
-def _listed(values: Mapping[str, object]) -> str:
+def _listing(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-def as_yaml(found: Section) -> str:
+def as_yaml(sections: Section) -> str:
     """The statement as YAML, its sections in their order."""
-    written: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=100)
-    return written
+    yaml_text: str = yaml.safe_dump(sections, sort_keys=False, allow_unicode=True, width=100)
+    return yaml_text
 
 
-def as_html(found: Section) -> str:
+def as_html(sections: Section) -> str:
     """The statement as a page that needs nothing else."""
-    title = f"Privacy statement: {found['product']['name']}"
+    title = f"Privacy statement: {sections['product']['name']}"
     parts = [f"<h1>{text(title)}</h1>"]
-    if "warning" in found:
-        parts.append(f"<p><strong>{text(found['warning'])}</strong></p>")
-    for name, section in found.items():
+    if "warning" in sections:
+        parts.append(f"<p><strong>{text(sections['warning'])}</strong></p>")
+    for name, section in sections.items():
         if name == "nist_sp_800_226":
             parts.append("<h2>What NIST SP 800-226 says one should ask</h2>")
             parts.append(_html({row["question"]: row["answer"] for row in section}))

@@ -33,8 +33,14 @@ Array = npt.NDArray[Any]
 FORMAT = 1
 ARRAYS_FILE, SETTINGS_FILE = "model.npz", "model.json"
 INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
-NEEDED = {"item_ids", "item_offsets", "item_factors", "local_columns"}
-FOR_ITEMS = {*NEEDED, "item_titles", "item_features", "probe", "directions"}  # a row an item
+REQUIRED_ARRAYS = {"item_ids", "item_offsets", "item_factors", "local_columns"}
+FOR_ITEMS = {
+    *REQUIRED_ARRAYS,
+    "item_titles",
+    "item_features",
+    "probe",
+    "directions",
+}  # a row an item
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +98,10 @@ def load_model(folder: str | Path) -> ReleasedModel:
                 " folder that run.save(folder) or `fit --save folder` wrote."
             )
     try:
-        said = json.loads((place / SETTINGS_FILE).read_text("utf-8"))
+        settings = json.loads((place / SETTINGS_FILE).read_text("utf-8"))
         with np.load(place / ARRAYS_FILE, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        return _checked(said, arrays)
+        return _checked_model(settings, arrays)
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise BadInput(
             f"The model in '{place}' cannot be read: {str(error) or type(error).__name__}. Save or"
@@ -103,13 +109,13 @@ def load_model(folder: str | Path) -> ReleasedModel:
         ) from None
 
 
-def _checked(said: dict[str, Any], arrays: dict[str, Array]) -> ReleasedModel:
+def _checked_model(settings: dict[str, Any], arrays: dict[str, Array]) -> ReleasedModel:
     """Raises KeyError, TypeError or ValueError on files that do not fit together."""
-    if said["format"] != FORMAT:
-        raise ValueError(f"its format is {said['format']!r}, and this version reads {FORMAT}")
-    if said["local_step"] not in LOCAL_STEPS:
-        raise ValueError(f"its local step {said['local_step']!r} is unknown")
-    if missing := NEEDED - set(arrays):
+    if settings["format"] != FORMAT:
+        raise ValueError(f"its format is {settings['format']!r}, and this version reads {FORMAT}")
+    if settings["local_step"] not in LOCAL_STEPS:
+        raise ValueError(f"its local step {settings['local_step']!r} is unknown")
+    if missing := REQUIRED_ARRAYS - set(arrays):
         raise ValueError(f"{ARRAYS_FILE} lacks {', '.join(sorted(missing))}")
     rows = {name: len(arrays[name]) for name in FOR_ITEMS & set(arrays) if len(arrays[name])}
     if len(set(rows.values())) != 1:
@@ -117,18 +123,18 @@ def _checked(said: dict[str, Any], arrays: dict[str, Array]) -> ReleasedModel:
     ids = tuple(map(str, arrays["item_ids"].tolist()))
     if len(set(ids)) < len(ids):
         raise ValueError("two items have the same id")
-    low, high = map(float, said["bounds"])
+    low, high = map(float, settings["bounds"])
     if not low < high:
         raise ValueError(f"its bounds are {low} and {high}")
     return ReleasedModel(
-        said["local_step"],
+        settings["local_step"],
         (low, high),
         ids,
-        dict(said["settings"]),
+        dict(settings["settings"]),
         arrays,
         tuple(map(str, arrays.get("item_titles", np.array([])).tolist())),
-        said.get("privacy"),
-        str(said.get("warning", "")),
+        settings.get("privacy"),
+        str(settings.get("warning", "")),
     )
 
 
@@ -148,7 +154,7 @@ def recommend(
     scores = model.arrays["item_offsets"] + model.item_sides @ own.factors
     order = np.argsort(-scores.astype(np.float32), kind="stable")
     best = order[~np.isin(order, items)][:k]
-    ratings = _predicted(model, own, best)
+    ratings = _predictions(model, own, best)
     return [(model.item_ids[j], float(rating)) for j, rating in zip(best, ratings, strict=True)]
 
 
@@ -157,9 +163,9 @@ def score(
 ) -> dict[str, float]:
     """The predicted rating of each of these items, by id; of all where None. Raises BadInput."""
     own = own_side(model, *_own_ratings(model, my_ratings))
-    asked = range(model.n_items) if items is None else _places(model, items)
-    places = np.array(list(asked), int)
-    ratings = _predicted(model, own, places)
+    selection = range(model.n_items) if items is None else _places(model, items)
+    places = np.array(list(selection), int)
+    ratings = _predictions(model, own, places)
     return {model.item_ids[j]: float(it) for j, it in zip(places, ratings, strict=True)}
 
 
@@ -177,8 +183,8 @@ def similar_items(model: ReleasedModel, item: Any, k: int = 10) -> list[tuple[st
         )
     cosines = V @ V[place] / np.where(norms > 0, norms * norms[place], 1.0)
     order = np.argsort(-cosines, kind="stable")
-    kept = order[(order != place) & (norms[order] > 0)][:k]
-    return [(model.item_ids[j], float(cosines[j])) for j in kept]
+    nearest = order[(order != place) & (norms[order] > 0)][:k]
+    return [(model.item_ids[j], float(cosines[j])) for j in nearest]
 
 
 # ---- one person's own side -----------------------------------------------------------------------
@@ -189,7 +195,7 @@ def own_side(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
     return LOCAL_STEPS[model.local_step](model, items, values.astype(float))
 
 
-def _predicted(model: ReleasedModel, own: OwnSide, items: Array) -> Array:
+def _predictions(model: ReleasedModel, own: OwnSide, items: Array) -> Array:
     """Ratings (len(items),) within the bounds."""
     raw = model.centre + own.offset + model.arrays["item_offsets"][items]
     return np.asarray(np.clip(raw + model.item_sides[items] @ own.factors, *model.bounds))
@@ -197,12 +203,12 @@ def _predicted(model: ReleasedModel, own: OwnSide, items: Array) -> Array:
 
 def _residuals(model: ReleasedModel, items: Array, values: Array) -> tuple[float, Array]:
     """Her offset, and her ratings less centre and offsets (n,)."""
-    left = values - model.centre - model.arrays["item_offsets"][items]
+    residuals = values - model.centre - model.arrays["item_offsets"][items]
     damping = model.settings.get("user_damping")
     if damping is None or not len(items):
-        return 0.0, left
-    mean = float(left.sum() / max(len(items) + damping, 1e-9))
-    return mean, left - mean
+        return 0.0, residuals
+    mean = float(residuals.sum() / max(len(items) + damping, 1e-9))
+    return mean, residuals - mean
 
 
 def _unit(model: ReleasedModel) -> float:
@@ -214,26 +220,28 @@ def _with_unit(model: ReleasedModel, columns: Array) -> Array:
     return np.column_stack([columns, np.full(len(columns), _unit(model))])
 
 
-def _solve(columns: Array, items: Array, left: Array, ridge: float, weight: float = 0.0) -> Array:
+def _solve(
+    columns: Array, items: Array, residuals: Array, ridge: float, weight: float = 0.0
+) -> Array:
     """Her regression on the columns (n_items, k); weight: of the cells that she has not rated."""
     F = columns[items]
     system = F.T @ F + ridge * np.eye(F.shape[1])
     if weight:
         system += weight * (columns.T @ columns)
-    return np.asarray(np.linalg.solve(system, F.T @ left))
+    return np.asarray(np.linalg.solve(system, F.T @ residuals))
 
 
 def _regress(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
     """Ridge regression on item factors and local columns."""
-    offset, left = _residuals(model, items, values)
-    V, said = model.item_sides, model.settings
+    offset, residuals = _residuals(model, items, values)
+    V, settings = model.item_sides, model.settings
     if not V.shape[1] or not len(items):
         return OwnSide(offset, np.zeros(V.shape[1]))
-    ridge = said["ridge"] * max(len(items), 1) ** said["ridge_exponent"]
-    if not said["mended"]:
-        return OwnSide(offset, _solve(V, items, left, ridge, said["unobserved_weight"]))
-    found = _solve(_with_unit(model, V), items, left, ridge, said["unobserved_weight"])
-    return OwnSide(offset + _unit(model) * float(found[-1]), found[:-1])
+    ridge = settings["ridge"] * max(len(items), 1) ** settings["ridge_exponent"]
+    if not settings["mended"]:
+        return OwnSide(offset, _solve(V, items, residuals, ridge, settings["unobserved_weight"]))
+    solution = _solve(_with_unit(model, V), items, residuals, ridge, settings["unobserved_weight"])
+    return OwnSide(offset + _unit(model) * float(solution[-1]), solution[:-1])
 
 
 def _with_loadings(
@@ -243,39 +251,39 @@ def _with_loadings(
     L = model.arrays["local_columns"].astype(float)
     if not L.shape[1] or not len(items):
         return OwnSide(offset, np.concatenate([factors, np.zeros(L.shape[1])]))
-    explained = model.arrays["item_factors"][items].astype(float) @ factors
-    left = values - model.centre - offset - model.arrays["item_offsets"][items] - explained
-    found = _solve(_with_unit(model, L), items, left, model.settings["ridge"])
-    return OwnSide(offset + _unit(model) * float(found[-1]), np.append(factors, found[:-1]))
+    item_part = model.arrays["item_factors"][items].astype(float) @ factors
+    residuals = values - model.centre - offset - model.arrays["item_offsets"][items] - item_part
+    solution = _solve(_with_unit(model, L), items, residuals, model.settings["ridge"])
+    return OwnSide(offset + _unit(model) * float(solution[-1]), np.append(factors, solution[:-1]))
 
 
 def _project(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
     """Her residuals on orthonormal item factors, over her share of the items."""
-    offset, left = _residuals(model, items, values)
+    offset, residuals = _residuals(model, items, values)
     V = model.arrays["item_factors"].astype(float)
-    factors = left @ V[items] * (model.n_items / max(len(items), 1))
+    factors = residuals @ V[items] * (model.n_items / max(len(items), 1))
     return _with_loadings(model, items, values, offset, factors)
 
 
 def _add_probes(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
     """The sum of what a probe holds for her items."""
-    found = values @ model.arrays["probe"][items].astype(float)
-    return OwnSide(0.0, np.append(found, np.zeros(model.arrays["local_columns"].shape[1])))
+    factors = values @ model.arrays["probe"][items].astype(float)
+    return OwnSide(0.0, np.append(factors, np.zeros(model.arrays["local_columns"].shape[1])))
 
 
 def _take_frank_wolfe_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
     """The path of her row through all steps of Frank-Wolfe."""
-    said, V = model.settings, model.arrays["item_factors"].astype(float)
-    offset, left = _residuals(model, items, values)
-    stepped = (V != 0).any(axis=1)[items] if said["partial"] else np.ones(len(items), bool)
-    bound = math.inf if said["row_bound"] is None else float(said["row_bound"])
-    target, rows = left[stepped], V[items[stepped]]
+    settings, V = model.settings, model.arrays["item_factors"].astype(float)
+    offset, residuals = _residuals(model, items, values)
+    mask = (V != 0).any(axis=1)[items] if settings["partial"] else np.ones(len(items), bool)
+    bound = math.inf if settings["row_bound"] is None else float(settings["row_bound"])
+    target, rows = residuals[mask], V[items[mask]]
     y, coefficients = np.zeros(len(target)), np.zeros(V.shape[1])
     steps = zip(model.arrays["rates"], model.arrays["inverse_singular"], strict=True)
     for t, (rate, inverse) in enumerate(steps):
         gap = y - target
         scale = min(1.0, bound * INSIDE / max(float(np.linalg.norm(gap)), 1e-300))
-        step = -rate * said["kappa"] * scale * float(gap @ rows[:, t]) * inverse
+        step = -rate * settings["kappa"] * scale * float(gap @ rows[:, t]) * inverse
         y = (1 - rate) * y + step * rows[:, t]
         shrink = min(1.0, bound / max(float(np.linalg.norm(y)), 1e-300))
         y *= shrink
@@ -286,15 +294,15 @@ def _take_frank_wolfe_steps(model: ReleasedModel, items: Array, values: Array) -
 
 def _take_gradient_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
     """The path of her row through all steps of projected gradient descent."""
-    said, arrays = model.settings, model.arrays
-    offset, left = _residuals(model, items, values)
+    settings, arrays = model.settings, model.arrays
+    offset, residuals = _residuals(model, items, values)
     C, Q = np.zeros(0), np.zeros((model.n_items, 0))
     stops = np.cumsum(arrays["ranks"])
     for start, stop in zip(stops - arrays["ranks"], stops, strict=True):
-        S = said["rate"] * (left - Q[items] @ C)
-        if said["row_bound"] is not None:
+        S = settings["rate"] * (residuals - Q[items] @ C)
+        if settings["row_bound"] is not None:
             square = float(C @ (C + 2 * (S @ Q[items])) + S @ S)
-            shrink = min(1.0, said["row_bound"] * INSIDE / math.sqrt(max(square, 1e-300)))
+            shrink = min(1.0, settings["row_bound"] * INSIDE / math.sqrt(max(square, 1e-300)))
             C, S = C * shrink, S * shrink
         D = arrays["directions"][:, start:stop].astype(float)
         C, Q = (C @ (Q.T @ D) + S @ D[items]) * arrays["shrinkages"][start:stop], D
@@ -313,17 +321,17 @@ LOCAL_STEPS: dict[str, Callable[[ReleasedModel, Array, Array], OwnSide]] = {
 # ---- what a person gives -------------------------------------------------------------------------
 
 
-def _own_ratings(model: ReleasedModel, given: Mapping[Any, float]) -> tuple[Array, Array]:
+def _own_ratings(model: ReleasedModel, my_ratings: Mapping[Any, float]) -> tuple[Array, Array]:
     """Places (n,) and ratings (n,) of what she rated, in the order of the items."""
-    if not isinstance(given, Mapping):
+    if not isinstance(my_ratings, Mapping):
         raise BadInput(
             "my_ratings go from item ids to ratings, e.g. {'"
-            f"{model.item_ids[0]}': {model.bounds[1]:g}}}. Got {type(given).__name__}."
+            f"{model.item_ids[0]}': {model.bounds[1]:g}}}. Got {type(my_ratings).__name__}."
         )
-    places = np.array(_places(model, given), int)
+    places = np.array(_places(model, my_ratings), int)
     low, high = model.bounds
     values = []
-    for item, value in given.items():
+    for item, value in my_ratings.items():
         try:
             rating = float(value)
         except (TypeError, ValueError):
@@ -340,18 +348,18 @@ def _own_ratings(model: ReleasedModel, given: Mapping[Any, float]) -> tuple[Arra
 
 def _places(model: ReleasedModel, items: Iterable[Any]) -> list[int]:
     """Places of items by id. Raises BadInput on an unknown or repeated one."""
-    known = {name: place for place, name in enumerate(model.item_ids)}
-    found: list[int] = []
+    by_id = {name: place for place, name in enumerate(model.item_ids)}
+    places: list[int] = []
     for item in items:
         name = str(item)
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+        if name not in by_id:
+            near = difflib.get_close_matches(name, by_id, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise BadInput(
                 f"The model knows no item '{name[:60]}'.{hint} Its {model.n_items:,} ids are"
                 f" model.item_ids: {', '.join(model.item_ids[:5])}, ..."
             )
-        found.append(known[name])
-    if len(set(found)) < len(found):
+        places.append(by_id[name])
+    if len(set(places)) < len(places):
         raise BadInput("Each item is given once, by its id as text or as a number, not by both.")
-    return found
+    return places

@@ -35,14 +35,16 @@ from dpmf_core.runs.publishing.released_model import ARRAYS_FILE, FORMAT, SETTIN
 from dpmf_core.runs.record import Run
 
 PEOPLE = {"user_factors", "user_offsets"}  # what some models without a promise hold of users
-SAVED = (Recommender, Subspace, Projection, FrankWolfeModel, GradientModel, LearntUsers)
+SAVEABLE_MODELS = (Recommender, Subspace, Projection, FrankWolfeModel, GradientModel, LearntUsers)
 ALWAYS = ("item_offsets", "item_factors", "local_columns")
 
 
 def require_saveable(algorithm: str) -> None:
     """Raises BadInput where the algorithm's model is more than items' factors and offsets."""
-    if algorithms.find(algorithm).fitted not in SAVED:
-        usable = [name for name, kind in algorithms.REGISTRY.items() if kind.fitted in SAVED]
+    if algorithms.find(algorithm).model_type not in SAVEABLE_MODELS:
+        usable = [
+            name for name, kind in algorithms.REGISTRY.items() if kind.model_type in SAVEABLE_MODELS
+        ]
         raise BadInput(
             f"{algorithms.find(algorithm).title} cannot be saved as a released model, which is"
             f" items' factors and offsets. These can: {', '.join(usable)}."
@@ -53,11 +55,11 @@ def require_free(folder: str | Path) -> Path:
     """The folder, which does not exist or is empty, in one that exists. Raises BadInput."""
     place = Path(folder).expanduser().absolute()
     try:
-        taken = place.exists() and (not place.is_dir() or any(place.iterdir()))
+        is_occupied = place.exists() and (not place.is_dir() or any(place.iterdir()))
         inside = place.parent.is_dir()
     except (OSError, ValueError) as error:
         raise BadInput(f"The model cannot be saved in '{folder}' ({error}).") from None
-    if taken:
+    if is_occupied:
         raise BadInput(
             f"The model is saved in a folder of its own. '{folder}' exists and is not empty: name"
             " another, or remove it first."
@@ -108,16 +110,16 @@ def save(run: Run, folder: str | Path, about: Mapping[str, str] | None = None) -
 
 def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[str, bytes]:
     """All but the arrays, by name."""
-    said = statement(run.record, about)
+    sections = statement(run.record, about)
     warning = warning_of(run.record)
     reader = Path(released_model.__file__).read_text("utf-8")
     settings = _settings(run)
     texts = {
         SETTINGS_FILE: to_json(settings, indent=1),
-        "MODEL_CARD.md": card(run.record, said, len(items.ids)),
-        "privacy.yaml": as_yaml(said),
-        "privacy.html": as_html(said),
-        "recommend.html": page(settings, _arrays(run, items), said["product"]["name"]),
+        "MODEL_CARD.md": card(run.record, sections, len(items.ids)),
+        "privacy.yaml": as_yaml(sections),
+        "privacy.html": as_html(sections),
+        "recommend.html": page(settings, _arrays(run, items), sections["product"]["name"]),
         "recommend.py": f"# {warning}\n{reader}" if warning else reader,
     }
     return {name: content.encode() for name, content in texts.items()}
@@ -165,19 +167,19 @@ def _local_step(model: Recommender) -> str:
 def _arrays(run: Run, items: ItemNames) -> dict[str, Any]:
     """What of the items is public or released, and nothing of people."""
     model = run.model
-    found = {
+    arrays = {
         name: array
         for name, array in model.arrays.items()
         if name not in PEOPLE and (name in ALWAYS or array.size)
     }
-    if not found["local_columns"].size:
-        found["local_columns"] = np.zeros((len(items.ids), 0), np.float32)
-    found["item_ids"] = np.array(items.ids)
+    if not arrays["local_columns"].size:
+        arrays["local_columns"] = np.zeros((len(items.ids), 0), np.float32)
+    arrays["item_ids"] = np.array(items.ids)
     if items.titles:
-        found["item_titles"] = np.array(items.titles)
+        arrays["item_titles"] = np.array(items.titles)
     if run.spec.data.item_features == "public" and items.features is not None:
-        found["item_feature_names"] = np.array(items.features.names)
-        found["item_features"] = items.features.values
+        arrays["item_feature_names"] = np.array(items.features.names)
+        arrays["item_features"] = items.features.values
     if warning_of(run.record):
-        found["warning"] = np.array(warning_of(run.record))
-    return found
+        arrays["warning"] = np.array(warning_of(run.record))
+    return arrays
