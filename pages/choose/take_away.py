@@ -7,9 +7,9 @@ import streamlit as st
 from dpmf_core.choosing.finding import Finding
 from dpmf_core.choosing.notebook import notebook
 from dpmf_core.choosing.report import report
-from pages.kit import links, recommended
+from pages.kit import links, recommendations
 from pages.kit.page_table import BY_ID
-from pages.kit.recommended import Recommendation
+from pages.kit.recommendations import Recommendation
 
 
 def draw(finding: Finding, entry: Any) -> None:
@@ -56,12 +56,12 @@ def _explore(finding: Finding, entry: Any) -> None:
     if best is None:
         return
     answer = Recommendation(finding.method, question.of_one(best.epsilon), question.delta)
-    recommended.keep(entry.id, answer)
+    recommendations.keep(entry.id, answer)
     if st.button(
         f"Open {answer.words} in Explore",
         key="choose.explore",
         icon=BY_ID["explore"].material_icon,
-        on_click=recommended.choose,
+        on_click=recommendations.choose,
         args=(entry, answer),
     ):
         links.go("explore")

@@ -9,7 +9,7 @@ import dpmf_datasets as datasets
 from dpmf_core.data.popularity_skew import shares
 from dpmf_core.data.ratings import Ratings
 from pages.data import item_table_form, report, session_data
-from pages.kit import charts, colours, data_sets, links, odometer, recommended, safe_text
+from pages.kit import charts, colours, data_sets, links, odometer, recommendations, safe_text
 from pages.kit.page_table import BY_ID
 
 # where a data set of a kind is used: a page, and what the way to it says
@@ -59,7 +59,7 @@ def _odometer(entry: Any) -> None:
 def _next_steps(entry: Any) -> None:
     """Buttons that lead on, with this data set chosen."""
     ways = {page: words for page, words in NEXT[data_sets.kind_of(entry)].items() if page in BY_ID}
-    recommendation = recommended.of(entry.id)
+    recommendation = recommendations.of(entry.id)
     if recommendation is not None:
         ways["explore"] = f"Explore it with {recommendation.words}"
     with st.container(horizontal=True):
@@ -70,7 +70,7 @@ def _next_steps(entry: Any) -> None:
                 type="secondary" if place else "primary",
                 icon=BY_ID[page].material_icon,
             ):
-                recommended.choose(entry, recommendation)
+                recommendations.choose(entry, recommendation)
                 links.go(page)
 
 

@@ -163,7 +163,7 @@ def test_a_page_that_needs_all_ratings_says_so(page: str, takes: bool, films: No
     app = AppTest.from_string(
         "import streamlit as st\nfrom pages.kit import data_sets, sidebar\n"
         "from pages.kit.page_table import BY_ID\n"
-        f"sidebar.draw('ratings')\nst.write(data_sets.unsuited(BY_ID[{page!r}]))\n"
+        f"sidebar.draw('ratings')\nst.write(data_sets.why_unsuited(BY_ID[{page!r}]))\n"
     )
     app.query_params["data"] = NAME
     app.run()

@@ -22,7 +22,7 @@ from dpmf_datasets.simulated import news
 from pages.kit import language
 from tests.laws.test_architecture import sources, tree
 from tests.pages.driving import ROOT, behind_sidebar, page_at, settled
-from tests.support.shown import texts
+from tests.support.page_texts import texts
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 PLACES = re.compile(r"(\{[^}]*\})")
