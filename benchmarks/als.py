@@ -104,7 +104,9 @@ def _to_target(
         times = [sum(each[: iterations[name]]) for each in rounds]
         seconds[name] = statistics.median(times) if enough else None
     pairs = zip(took["implicit CG"], took["dpmf CG"], strict=True)
-    ratios = [sum(a[: iterations["implicit CG"]]) / sum(b[: iterations["dpmf CG"]]) for a, b in pairs]
+    ratios = [
+        sum(a[: iterations["implicit CG"]]) / sum(b[: iterations["dpmf CG"]]) for a, b in pairs
+    ]
     return {
         "target": (1 + SLACK) * best,
         "seconds": seconds,
@@ -122,7 +124,11 @@ def main() -> None:
     parser.add_argument("--part", choices=("iteration", "equal", "explicit"), help="default: all")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", module="implicit")
-    data = datasets.load("ml-1m") if datasets.present("ml-1m") else skewed_ratings(1_000_000, 6_040, 3_706)
+    data = (
+        datasets.load("ml-1m")
+        if datasets.present("ml-1m")
+        else skewed_ratings(1_000_000, 6_040, 3_706)
+    )
     kernels.ready()
     for fit in (dpmf, implicit):
         for cg in (False, True):

@@ -62,7 +62,9 @@ def comparison(dataset: str) -> dict[str, Any]:
         iterations = (max(away) if away else -1) + 2
         rows[library] = {
             "iterations": iterations if iterations <= ITERATIONS else None,
-            "processor_seconds": sum(it["seconds"][:iterations]) if iterations <= ITERATIONS else None,
+            "processor_seconds": sum(it["seconds"][:iterations])
+            if iterations <= ITERATIONS
+            else None,
             "seconds_an_iteration": sum(it["seconds"]) / ITERATIONS,
             "held_out_error": it["errors"][-1],
             "peak_mb": it["peak_mb"],

@@ -97,7 +97,7 @@ async def one(
     await asyncio.sleep(rng.uniform(0, OPENING))
     results = []
     async with Student(base, query) as student:
-        await student.opened()
+        await student.first_drawing()
         for epsilon in rng.sample(PRESETS, 5):
             await asyncio.sleep(rng.uniform(*THINKING))
             await student.touch("sidebar.eps", epsilon, epsilon)
@@ -166,7 +166,7 @@ def creation_times() -> dict[str, str]:
 
     store = Store()
     try:
-        return {row["key"]: row["creation_times"] for row in store.rows()}
+        return {row["key"]: row["created"] for row in store.rows()}
     finally:
         store.close()
 
@@ -275,7 +275,9 @@ def result_name(kind: bool, processes: int) -> str:
     return f"classroom{'-calm' * kind}{f'-{processes}' * (processes > 1)}"
 
 
-def answer_figures(arguments: argparse.Namespace, students: list[Any], browsers: list[Any]) -> dict[str, Any]:
+def answer_figures(
+    arguments: argparse.Namespace, students: list[Any], browsers: list[Any]
+) -> dict[str, Any]:
     """How long students waited, what they were shown, and whether it was right. students: a student and
     her results each; browsers: of each browser its waits, results and faults.
     """
@@ -290,7 +292,7 @@ def answer_figures(arguments: argparse.Namespace, students: list[Any], browsers:
     )
     waits, drawings = (
         np.array([wait for student, _ in students for wait in times(student)])
-        for times in (lambda it: it.answers, lambda it: it.drawn)
+        for times in (lambda it: it.answers, lambda it: it.drawings)
     )
     in_browsers = [wait for waits_, _, _ in browsers for wait in waits_]
     messages = [text for student, _ in students for text in student.messages]
@@ -370,8 +372,8 @@ async def queue_sentence(base: str) -> str:
     async with Student(
         base, "data=cinema-small&epsilons=1,2,3,4,5,6,7,8,9,10&draws=3", "trade-off"
     ) as student:
-        await student.opened()
-        return student.said("runs wait here now")
+        await student.first_drawing()
+        return student.text_with("runs wait here now")
 
 
 async def visit(base: str, query: str) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.paths import data_folder
-from tests.pages.driving import held
+from tests.pages.driving import widget_of
 
 ROOT = Path(__file__).parents[1]
 DELTA = 1e-5
@@ -111,7 +111,7 @@ class Person:
         return self.waits()
 
     def moves_epsilon(self, epsilon: float) -> "Person":
-        held(self.app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
+        widget_of(self.app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
         return self.waits()
 
     def turns_on(self, toggle: str) -> "Person":
@@ -225,7 +225,7 @@ def ratings(users: int) -> bytes:
 
 
 def hour(users: int, quick: bool, report: Callable[[str, float, float, str, int], None]) -> None:
-    """All clicks; after each, `told` is called with what was clicked, the odometer, the
+    """All clicks; after each, `report` is called with what was clicked, the odometer, the
     independent composition, the page's figure and releases so far.
     """
     from dpmf_datasets import session_files
@@ -235,7 +235,13 @@ def hour(users: int, quick: bool, report: Callable[[str, float, float, str, int]
         person = Person(upload)
 
         def did(what: str) -> None:
-            report(what, person.odometer, composed_epsilon(log.multipliers), person.figure, len(log.pens))
+            report(
+                what,
+                person.odometer,
+                composed_epsilon(log.multipliers),
+                person.figure,
+                len(log.pens),
+            )
 
         person.goes_to("explore/page.py")
         did("opens Explore")
@@ -290,7 +296,9 @@ def main() -> None:
         os.environ["DPMF_DATA"] = folder
         worst = 0.0
 
-        def report(what: str, odometer: float, composition: float, figure: str, releases: int) -> None:
+        def report(
+            what: str, odometer: float, composition: float, figure: str, releases: int
+        ) -> None:
             nonlocal worst
             worst = max(worst, abs(odometer - composition))
             print(

@@ -51,7 +51,9 @@ def fit(name: str, data: Any, seed: int) -> float:
 
     budget = Budget(epsilon=1.0, delta=1e-6)
     algorithm: Any = algorithms.build(name, {}, data.shape, budget)
-    plan = algorithm.plan(data.shape, calibrate(lambda level: algorithm.plan(data.shape, level), budget))
+    plan = algorithm.plan(
+        data.shape, calibrate(lambda level: algorithm.plan(data.shape, level), budget)
+    )
     noise = Noise(plan, np.random.SeedSequence(seed), 1)
     rng = algorithms.Streams(np.random.default_rng(seed), seed)
     blas = import_name("single_threaded_blas", "dpmf_core.kernels")
@@ -71,7 +73,9 @@ def main() -> None:
         size = json.dumps(request["size"])
         if size not in data_sets:
             data_sets[size] = (
-                ratings(*request["size"]) if len(request["size"]) == 3 else samples(*request["size"])
+                ratings(*request["size"])
+                if len(request["size"]) == 3
+                else samples(*request["size"])
             )
         print(json.dumps(fit(request["algorithm"], data_sets[size], request["seed"])), flush=True)
 

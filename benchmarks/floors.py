@@ -207,7 +207,10 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.tables:
         print(f"\n{name}, median of {arguments.seeds}", flush=True)
-        save(f"floors-{name}", {"seeds": arguments.seeds, "rows": print_rows(TABLES[name](arguments.seeds))})
+        save(
+            f"floors-{name}",
+            {"seeds": arguments.seeds, "rows": print_rows(TABLES[name](arguments.seeds))},
+        )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ async def sweeps(base: str, over: asyncio.Event) -> str:
     async with Student(
         base, "data=cinema-small&methods=spectral&epsilons=1&draws=1", "trade-off"
     ) as student:
-        await student.opened()
+        await student.first_drawing()
         await student.set("tradeoff.grid", grid())
         await student.until_widget("tradeoff.run")
         await student.press("tradeoff.run")
@@ -42,7 +42,7 @@ async def sweeps(base: str, over: asyncio.Event) -> str:
 async def audits(base: str, over: asyncio.Event) -> str:
     """Ask for an audit, confirm that it may take long, and stay."""
     async with Student(base, f"attack=private-bias&at=3&runs={TRAININGS}", "audit") as student:
-        await student.opened()
+        await student.first_drawing()
         if student.has("audit.confirm"):
             await student.press("audit.confirm")
         await over.wait()
@@ -53,7 +53,7 @@ async def uploads(base: str, over: asyncio.Event) -> list[int]:
     """Upload a large table again and again; the server's answers (a refusal is one)."""
     answers = []
     async with Student(base, "", "data") as student:
-        await student.opened()
+        await student.first_drawing()
         for _ in range(TIMES):
             url = await student.upload_address("large.csv")
             answers.append(await asyncio.to_thread(put, base + url, SIZE) if url else 0)
@@ -101,6 +101,6 @@ async def leaves(base: str, query: str, rng: random.Random) -> None:
     """Open the lesson, ask for something new, and close the tab while it is computed."""
     await asyncio.sleep(rng.uniform(0, 10))
     async with Student(base, query) as student:
-        await student.opened()
+        await student.first_drawing()
         await student.set("sidebar.eps", round(rng.uniform(11, 30), 2))
         await asyncio.sleep(rng.uniform(0, CANCEL_AFTER))

@@ -30,7 +30,9 @@ def tables() -> dict[str, Path]:
     in_no_order = data_folder() / "scale" / f"{MILLIONS}m-shuffled.csv"
     if not in_no_order.exists():
         in_no_order.parent.mkdir(parents=True, exist_ok=True)
-        reading.make(new_file := in_no_order.with_suffix(".new"), MILLIONS * 10**6, in_no_order=True)
+        reading.make(
+            new_file := in_no_order.with_suffix(".new"), MILLIONS * 10**6, in_no_order=True
+        )
         new_file.replace(in_no_order)
     in_order = scale.table_folder(MILLIONS, text=True) / "ratings.csv"
     return {"sorted": in_order, "in no order, with times": in_no_order}

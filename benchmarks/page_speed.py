@@ -53,7 +53,11 @@ VIEW = {"width": 1280, "height": 900}
 PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
 SETS = {"cinema": "20,000 people", "cinema-small": "2,000 people"}
 TARGETS = {"drag": 0.15, "box": 0.4, "link": 1.2, "run": 2.0, "page": 1.0}  # seconds
-STORED_EPSILONS = (1.0, 2.0, 5.0)  # epsilons that are walked between; each with all that stands beside it
+STORED_EPSILONS = (
+    1.0,
+    2.0,
+    5.0,
+)  # epsilons that are walked between; each with all that stands beside it
 TOUR = ("Accountant", "Explore", "Lessons", "Glossary", "Explore", "Errata")
 
 # In the page: `clock.arm(event, end)` waits for the first such event, or for none where the
@@ -199,7 +203,10 @@ class Bench:
 
     def look(self, page: Any, event: str | None, end: str, act: Callable[[], object]) -> Look:
         """What passes between the first such event of an act and the end, an expression."""
-        load, before = os.getloadavg()[0], (processor_seconds(self.server), processor_seconds(self.browser_pid))
+        load, before = (
+            os.getloadavg()[0],
+            (processor_seconds(self.server), processor_seconds(self.browser_pid)),
+        )
         if event is not None:
             page.evaluate(f"clock.arm('{event}', () => {end})")
         act()
@@ -372,7 +379,8 @@ def main() -> None:
         {
             "data": f"{data}, {SETS[data]}",
             "clocks": {
-                name: summary(looks, TARGETS[name.split(",")[0]]) for name, looks in looks_by_name.items()
+                name: summary(looks, TARGETS[name.split(",")[0]])
+                for name, looks in looks_by_name.items()
             },
         },
     )

@@ -86,7 +86,11 @@ def main() -> None:
         "cmfrec": arguments.bench_python,
         "surprise": arguments.surprise_python,
     }
-    data = datasets.load("ml-1m") if datasets.present("ml-1m") else skewed_ratings(1_000_000, 6_040, 3_706)
+    data = (
+        datasets.load("ml-1m")
+        if datasets.present("ml-1m")
+        else skewed_ratings(1_000_000, 6_040, 3_706)
+    )
     rounds = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(arguments.repeats):

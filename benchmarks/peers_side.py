@@ -52,7 +52,9 @@ def dpmf(parts: Parts, seed: int) -> Points:
         algorithm = algorithms.build("als", {}, data.shape, None)
         curator = algorithms.curator_for(algorithm, data, Noise(NOTHING))
         with kernels.single_threaded_blas:
-            for model in algorithm.fit(curator, algorithms.Streams(np.random.default_rng(seed), seed)):
+            for model in algorithm.fit(
+                curator, algorithms.Streams(np.random.default_rng(seed), seed)
+            ):
                 yield model, model.personal(data)
 
     few = parts["users"] < 50
@@ -145,7 +147,9 @@ def peak_mb() -> float:
 def main() -> None:
     library, file, seed = sys.argv[1:]
     with np.load(file) as arrays:
-        parts = {name: arrays[name] if arrays[name].ndim else int(arrays[name]) for name in arrays.files}
+        parts = {
+            name: arrays[name] if arrays[name].ndim else int(arrays[name]) for name in arrays.files
+        }
     points = LIBRARIES[library](parts, int(seed))
     name = DISTRIBUTIONS.get(library)
     print(

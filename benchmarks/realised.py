@@ -36,18 +36,18 @@ class FurthestMoves:
     were.
     """
 
-    added: dict[str, float] = field(default_factory=dict)
-    replaced: dict[str, float] = field(default_factory=dict)
+    additions: dict[str, float] = field(default_factory=dict)
+    exchanges: dict[str, float] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
 
     def note(self, shares: dict[str, float], row: Row) -> None:
         for name, share in shares.items():
-            if share > self.added.get(name, -1.0):
-                self.added[name], self.rows[name] = share, row
+            if share > self.additions.get(name, -1.0):
+                self.additions[name], self.rows[name] = share, row
 
     def note_exchange(self, shares: dict[str, float]) -> None:
         for name, share in shares.items():
-            self.replaced[name] = max(share, self.replaced.get(name, 0.0))
+            self.exchanges[name] = max(share, self.exchanges.get(name, 0.0))
 
 
 def moves(
@@ -61,9 +61,7 @@ def moves(
     realised_square = planned_square = 0.0
     for own, met in pairs(before, replay(algorithm, data, before, level=level)):
         gap = np.ravel(own.statistic - met.statistic)
-        share = float(
-            np.abs(gap).sum() if own.leaf.mechanism == "Laplace" else np.linalg.norm(gap)
-        )
+        share = float(np.abs(gap).sum() if own.leaf.mechanism == "Laplace" else np.linalg.norm(gap))
         share /= own.leaf.sensitivity * (own.leaf.replace_one_factor if is_exchange else 1.0)
         out[own.leaf.statistic] = max(out.get(own.leaf.statistic, 0.0), share)
         realised_square, planned_square = (
@@ -92,14 +90,14 @@ def search(
                 here.note(moves(algorithm, before, world.data_with(row), level), row)
             for name in [
                 name
-                for name, share in here.added.items()
-                if max(share, worst.added.get(name, 0.0)) < SAID_LOOSE
+                for name, share in here.additions.items()
+                if max(share, worst.additions.get(name, 0.0)) < SAID_LOOSE
             ]:
                 for _ in range(climbs):
                     row = world.variation(here.rows[name], rng)
                     here.note(moves(algorithm, before, world.data_with(row), level), row)
             for name, row in here.rows.items():
-                worst.note({name: here.added[name]}, row)
+                worst.note({name: here.additions[name]}, row)
             for one, other in world.exchanges():
                 worst.note_exchange(
                     moves(
@@ -234,10 +232,12 @@ def lines(name: str) -> Iterator[Line]:
             or f"as recommended, ε {epsilon:g}, {worlds[0].columns} columns"
         )
         all_tight = all(
-            share >= SAID_LOOSE for statistic, share in worst.added.items() if statistic != TOGETHER
+            share >= SAID_LOOSE
+            for statistic, share in worst.additions.items()
+            if statistic != TOGETHER
         )
-        for statistic, share in worst.added.items():
-            yield Line(name, title, statistic, share, worst.replaced.get(statistic), all_tight)
+        for statistic, share in worst.additions.items():
+            yield Line(name, title, statistic, share, worst.exchanges.get(statistic), all_tight)
 
 
 def _worlds(kind: type[Algorithm], wide: bool) -> list[World]:

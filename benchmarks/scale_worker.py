@@ -39,7 +39,9 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
     method: Any = algorithms.build(algorithm, {}, people.shape, BUDGET if private else None)
     plan = NOTHING
     if private:
-        plan = method.plan(people.shape, calibrate(lambda at: method.plan(people.shape, at), BUDGET))
+        plan = method.plan(
+            people.shape, calibrate(lambda at: method.plan(people.shape, at), BUDGET)
+        )
     noise = Noise(plan, np.random.SeedSequence(1), kernels.usable_threads())
     curator: Curator = (
         NoisyCurator(people, noise, method.guarantee().assumptions)

@@ -48,7 +48,7 @@ PNG, SHADES = "iVBOR", 2  # how a picture begins; by how much of 255 its pixels 
 EXACTLY = frozenset({"epsilon", "ledger", "delta"})
 
 
-def computed() -> dict[str, ShippedRun]:
+def compute() -> dict[str, ShippedRun]:
     """Every run of every page's first view and of lessons, by identity, computed where the store
     lacks it.
     """
@@ -59,11 +59,11 @@ def computed() -> dict[str, ShippedRun]:
             raise outcome
         records[identity(spec)] = outcome.record
         print(len(records), "of", len(specs), spec.data.id, outcome.record.title, flush=True)
-    values = dict(_shown())
+    values = dict(_first_view_values())
     return {name: ShippedRun(record, values.get(name, {})) for name, record in records.items()}
 
 
-def _shown() -> Iterator[tuple[str, ViewData]]:
+def _first_view_values() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
@@ -136,7 +136,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as fresh:
         os.environ["DPMF_DATA"] = arguments.folder or fresh
-        runs = computed()
+        runs = compute()
         engine().close()
     if not arguments.check:
         shipped_runs.write(runs)

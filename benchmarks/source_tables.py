@@ -10,7 +10,7 @@ from dpmf_core.papers.results import ClaimResult
 
 def claims() -> str:
     """Every claim by paper: its verdict, and each statement with the numbers that decide it."""
-    outcomes = [result.outcome for claim in CLAIMS.values() if (result := recorded(claim))]
+    outcomes = [result.outcome for claim in CLAIMS.values() if (result := recorded_result(claim))]
     first = (
         f"{len(CLAIMS)} claims, {len(outcomes)} of them measured:"
         f" {outcomes.count(Outcome.REPRODUCED)} reproduced, {outcomes.count(Outcome.DIFFERS)} differ."
@@ -22,14 +22,14 @@ def claims() -> str:
     return "\n\n".join([first, *papers])
 
 
-def recorded(claim: Claim) -> ClaimResult | None:
+def recorded_result(claim: Claim) -> ClaimResult | None:
     """The recorded result of the larger size."""
     return results.recorded_result(claim.id, "full") or results.recorded_result(claim.id, "page")
 
 
 def _claim(claim: Claim) -> str:
     place = claim.source.removeprefix(f"{claim.paper}, ")
-    result = recorded(claim)
+    result = recorded_result(claim)
     if result is None:
         return f"**{place}: {claim.title}.** Not measured here."
     lines = [f"**{place}: {claim.title}.** {result.outcome}. {result.on}".rstrip(), ""]

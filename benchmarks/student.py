@@ -31,7 +31,7 @@ class Student:
     def __init__(self, base: str, query: str, page: str = "") -> None:
         self._base, self._query, self._page = base, query, page
         self.answers: list[float] = []
-        self.drawn: list[float] = []
+        self.drawings: list[float] = []
         self.whole = self.parts = 0  # drawings of the page, and of fragments of it
         self.messages: list[str] = []  # exceptions and progress texts that were shown
         self._ids: dict[str, str] = {}  # widget key: id of the widget that stands there now
@@ -111,7 +111,7 @@ class Student:
         )
         self.answers.append(time.perf_counter() - began)
         await self._until(self._idle.is_set, "the page's end")
-        self.drawn.append(time.perf_counter() - began)
+        self.drawings.append(time.perf_counter() - began)
 
     async def set(self, key: str, value: Value) -> None:
         """Give a widget a value, and wait until the page has been drawn."""
@@ -246,7 +246,7 @@ class Student:
 
     # -- reading -----------------------------------------------------------------------------------
 
-    async def opened(self) -> None:
+    async def first_drawing(self) -> None:
         """Wait for the first drawing."""
         await self._until(self._idle.is_set, "the first page")
 
@@ -260,7 +260,7 @@ class Student:
         )
         return self._figure(epsilon)
 
-    def said(self, words: str) -> str:
+    def text_with(self, words: str) -> str:
         """The text on the page that holds these words, '' where none does."""
         return next((text for text in self._texts.values() if words in text), "")
 

@@ -46,7 +46,10 @@ def bare(count: int) -> dict[str, float]:
     began, processor_start = time.perf_counter(), time.process_time()
     for point in sweep(range(1, count + 1)).points():
         run(point.spec)
-    return {"processor": time.process_time() - processor_start, "seconds": time.perf_counter() - began}
+    return {
+        "processor": time.process_time() - processor_start,
+        "seconds": time.perf_counter() - began,
+    }
 
 
 def alone(count: int) -> dict[str, float]:
@@ -66,10 +69,10 @@ def engine(count: int) -> dict[str, float]:
         store = Store(Path(folder))
         executor = Engine(store, workers=2)
         try:
-            answered(executor, 0, 2)
+            answer_all(executor, 0, 2)
             before = by_process()
             began = time.perf_counter()
-            answered(executor, 2, count)
+            answer_all(executor, 2, count)
             seconds, after = time.perf_counter() - began, by_process()
             server = after.pop(os.getpid()) - before.pop(os.getpid())
             below = sum(after.values()) - sum(before.values())
@@ -79,7 +82,7 @@ def engine(count: int) -> dict[str, float]:
     return {"processor": server + below, "server": server, "below": below, "seconds": seconds}
 
 
-def answered(executor: Any, first: int, count: int) -> None:
+def answer_all(executor: Any, first: int, count: int) -> None:
     points = sweep(range(first + 1, first + count + 1)).points()
     for _, outcome in executor.sweep([point.spec for point in points]):
         if isinstance(outcome, Exception):
@@ -96,7 +99,7 @@ def by_process() -> dict[int, float]:
     return seconds
 
 
-def measured(kind: str, count: int) -> dict[str, float]:
+def measurement(kind: str, count: int) -> dict[str, float]:
     """One of `KINDS`, in a process of its own."""
     one = dict.fromkeys(("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     answer = subprocess.run(
@@ -121,7 +124,10 @@ def main() -> None:
         print(json.dumps(measure(arguments.seeds)))
         return
     runs = arguments.seeds * len(METHODS) * len(EPSILONS)
-    rounds = [{kind: measured(kind, arguments.seeds) for kind in KINDS} for _ in range(arguments.repeats)]
+    rounds = [
+        {kind: measurement(kind, arguments.seeds) for kind in KINDS}
+        for _ in range(arguments.repeats)
+    ]
     milliseconds = {
         kind: {
             name: 1000 * statistics.median(each[kind][name] for each in rounds) / runs
@@ -129,7 +135,10 @@ def main() -> None:
         }
         for kind in KINDS
     }
-    save("sweep_overhead", {"runs": runs, "rounds": arguments.repeats, "milliseconds_a_run": milliseconds})
+    save(
+        "sweep_overhead",
+        {"runs": runs, "rounds": arguments.repeats, "milliseconds_a_run": milliseconds},
+    )
     print(json.dumps(milliseconds, indent=1))
 
 

@@ -50,14 +50,14 @@ OPEN_FILMS = {
     "pgd": "projected gradient",
     "als": "ALS",
 }
-FEATURED = {
+FEATURE_METHODS = {
     "spectral": "spectral",
     "ada-dpals": "Ada-DPALS",
     "dpals": "DPALS",
     "dp-cmf": "DP-CMF",
     "private-bias": "private biases",
 }
-OPEN_FEATURED = {"content": "own content", "bias": "biases", "als": "ALS"}
+OPEN_FEATURE_METHODS = {"content": "own content", "bias": "biases", "als": "ALS"}
 LOW_RANK = ("DP-SGD", "Spectral", "Private SVD", "DPALS", "DPFW", "Private PGD")
 FACES = {
     "One-shot NMF": "one-shot NMF",
@@ -85,18 +85,18 @@ def films() -> str:
     frame = read_csv("films-table.csv")
     head, rows = by_epsilon(frame, "rmse", FILMS)
     without_noise = without_epsilon(frame, "rmse", OPEN_FILMS)
-    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{featured(frame)}"
+    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{feature_table(frame)}"
 
 
-def featured(frame: pd.DataFrame) -> str:
+def feature_table(frame: pd.DataFrame) -> str:
     """The same of methods that know genres and decades, where the file has them: a table of its
     own.
     """
     if not frame["label"].str.endswith(", features").any():
         return ""
-    titles = {f"{name}, features": title for name, title in FEATURED.items()}
+    titles = {f"{name}, features": title for name, title in FEATURE_METHODS.items()}
     head, rows = by_epsilon(frame, "rmse", titles)
-    twins = {f"{name}, features": title for name, title in OPEN_FEATURED.items()}
+    twins = {f"{name}, features": title for name, title in OPEN_FEATURE_METHODS.items()}
     without_noise = without_epsilon(frame, "rmse", twins)
     return (
         "\n\nGenres and decades of the films are public, to all of these and to their twins:\n\n"
@@ -110,7 +110,7 @@ def all_films() -> str:
     names = {name: FILMS[name] for name in ("spectral", "dp-sgd", "ada-dpals", "dpals")}
     head, rows = by_epsilon(frame, "rmse", names | {"private-bias": "private biases"})
     without_noise = without_epsilon(frame, "rmse", {"als": "ALS", "user-mean": "user mean"})
-    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{featured(frame)}"
+    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{feature_table(frame)}"
 
 
 def lists(metric: str, digits: int) -> str:
@@ -157,7 +157,10 @@ def parts(file: str, names: Mapping[str, str], trivial: str, digits: int) -> str
     """Objectives by epsilon, beside the trivial guess and the factorisation without privacy."""
     frame = read_csv(file)
     head, rows = by_epsilon(frame, "objective", names, digits)
-    guess, without_privacy = frame["trivial_objective"].median(), medians(frame, "objective")[-1.0]["NMF"]
+    guess, without_privacy = (
+        frame["trivial_objective"].median(),
+        medians(frame, "objective")[-1.0]["NMF"],
+    )
     bold = markdown(head, bold_smallest(rows))
     return f"{bold}\n\n{trivial} {guess:.3f}, NMF without privacy {without_privacy:.4f}."
 

@@ -24,7 +24,7 @@ PATIENCE = 60.0  # seconds
 TARGETS = {"first": 2.0, "done": 30.0}  # seconds
 
 
-def asked(page: Any, base: str, algorithm: str, epsilon: float) -> None:
+def fill_in(page: Any, base: str, algorithm: str, epsilon: float) -> None:
     """The page with as many trials as are timed."""
     page.goto(f"{base}/tune?data=cinema-small&algo={algorithm}&eps={epsilon:g}")
     for label, number in (("Trials", TRIALS), ("Draws of each", DRAWS)):
@@ -35,9 +35,9 @@ def asked(page: Any, base: str, algorithm: str, epsilon: float) -> None:
     page.wait_for_timeout(1500)
 
 
-def searched(page: Any, base: str, algorithm: str, epsilon: float) -> dict[str, float]:
+def search_seconds(page: Any, base: str, algorithm: str, epsilon: float) -> dict[str, float]:
     """Seconds of one whole search."""
-    asked(page, base, algorithm, epsilon)
+    fill_in(page, base, algorithm, epsilon)
     load, began = os.getloadavg()[0], time.perf_counter()
     page.get_by_role("button", name="Search").click()
     heading = page.get_by_role("heading", level=1)
@@ -47,9 +47,9 @@ def searched(page: Any, base: str, algorithm: str, epsilon: float) -> dict[str, 
     return {"first": first, "done": time.perf_counter() - began, "load": load}
 
 
-def stopped(page: Any, base: str, algorithm: str, epsilon: float) -> float:
+def cancel_seconds(page: Any, base: str, algorithm: str, epsilon: float) -> float:
     """Seconds from the click on Cancel until the search is none any more."""
-    asked(page, base, algorithm, epsilon)
+    fill_in(page, base, algorithm, epsilon)
     page.get_by_role("button", name="Search").click()
     page.get_by_role("heading", name="Best so far").wait_for()
     began = time.perf_counter()
@@ -76,12 +76,14 @@ def main() -> None:
                 page = chromium.new_page(viewport=VIEW)
                 page.set_default_timeout(1000 * PATIENCE)
                 base, epsilons = f"http://127.0.0.1:{port}", range(11, 13 + arguments.repeats)
-                searched(page, base, arguments.algorithm, 1.0)  # compiles, and draws its first page
+                search_seconds(
+                    page, base, arguments.algorithm, 1.0
+                )  # compiles, and draws its first page
                 looks = []
                 for tenths in epsilons[:-1]:
-                    looks.append(searched(page, base, arguments.algorithm, tenths / 10))
+                    looks.append(search_seconds(page, base, arguments.algorithm, tenths / 10))
                     print(looks[-1], flush=True)
-                end = stopped(page, base, arguments.algorithm, epsilons[-1] / 10)
+                end = cancel_seconds(page, base, arguments.algorithm, epsilons[-1] / 10)
             finally:
                 chromium.close()
                 child.terminate()
@@ -91,7 +93,12 @@ def main() -> None:
         for name, target in TARGETS.items()
     }
     print(clocks, "stopped", end)
-    result = {"algorithm": arguments.algorithm, "clocks": clocks, "stopped": end, "looks": looks}
+    result = {
+        "algorithm": arguments.algorithm,
+        "clocks": clocks,
+        "stopped": end,
+        "looks": looks,
+    }
     save("tuning", {"trials": TRIALS, "draws": DRAWS, **result})
 
 

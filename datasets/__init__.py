@@ -26,8 +26,8 @@ from dpmf_datasets.source import Source
 from dpmf_datasets.table_paths import files_of, from_a_file, source_of
 
 __all__ = [
+    "DatasetFacts",
     "Entry",
-    "Listed",
     "Problem",
     "Report",
     "SampleEntry",

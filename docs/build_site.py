@@ -21,7 +21,15 @@ from dpmf_core.cli import program  # noqa: E402
 from dpmf_core.cli.data import describe  # noqa: E402
 
 SOURCES = ROOT / "build" / "site-sources"
-COPIED = ("*.md", "LICENSE", "CITATION.cff", "docs/*.md", "docs/*.png", "deploy/*", "examples/*")
+COPIED_FILES = (
+    "*.md",
+    "LICENSE",
+    "CITATION.cff",
+    "docs/*.md",
+    "docs/*.png",
+    "deploy/*",
+    "examples/*",
+)
 API = (
     "dpmf_core.api",
     *(f"dpmf_core.estimators.{name}" for name in ("recommenders", "prices", "folds", "nmf")),
@@ -32,7 +40,7 @@ API = (
 def main() -> None:
     """Write the sources, then the site. Raises mkdocs' Abort on a link that leads nowhere."""
     shutil.rmtree(SOURCES, ignore_errors=True)
-    for pattern in COPIED:
+    for pattern in COPIED_FILES:
         for file in ROOT.glob(pattern):
             place = SOURCES / file.relative_to(ROOT)
             place.parent.mkdir(parents=True, exist_ok=True)

@@ -61,13 +61,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if WITH_PROCESSES & set(item.path.relative_to(config.rootpath).parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
-    chosen = set(filter(None, config.getoption("contract_of").split(",")))
-    if chosen:
-        left = [
-            item for item in items if "contract" in item.path.parts and not _is_of(item, chosen)
+    ids = set(filter(None, config.getoption("contract_of").split(",")))
+    if ids:
+        deselection = [
+            item for item in items if "contract" in item.path.parts and not _is_of(item, ids)
         ]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        config.hook.pytest_deselected(items=deselection)
+        items[:] = [item for item in items if item not in set(deselection)]
 
 
 def _is_of(item: pytest.Item, algorithms: set[str]) -> bool:
@@ -104,23 +104,23 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
     Holds 'small' and 'films'.
     """
-    held: dict[str, Ratings] = {"small": world(), "films": low_rank()}
+    data_sets: dict[str, Ratings] = {"small": world(), "films": low_rank()}
     stamps: dict[str, float] = {}
 
     def load(data_id: str) -> Ratings:
-        if data_id not in held:
-            raise BadInput(f"There is no data set {data_id!r}. Known: {', '.join(held)}.")
-        return held[data_id]
+        if data_id not in data_sets:
+            raise BadInput(f"There is no data set {data_id!r}. Known: {', '.join(data_sets)}.")
+        return data_sets[data_id]
 
     def put(**more: Ratings) -> None:
         for name, ratings in more.items():
-            held[name] = ratings
+            data_sets[name] = ratings
             stamps[name] = stamps.get(name, 0.0) + 1.0
 
     module = ModuleType(CATALOGUE)
     module.load, module.stamp = load, lambda data_id: stamps.get(data_id, 0.0)  # type: ignore[attr-defined]
     module.is_own = lambda _: False  # type: ignore[attr-defined]
-    module.is_in_parts = lambda data_id: isinstance(held.get(data_id), PartitionedRatings)  # type: ignore[attr-defined]
+    module.is_in_parts = lambda data_id: isinstance(data_sets.get(data_id), PartitionedRatings)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, CATALOGUE, module)
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
     _forget()

@@ -12,20 +12,20 @@ from dpmf_core.privacy.events import Ledger
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitResult:
     """The result of a fit, and what its noise spent."""
 
     model: Any
     spent: Ledger = ()
 
 
-def fit(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Fitted:
-    return Fitted(train(algorithm, data, noise, rng), noise.ledger)
+def fit(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> FitResult:
+    return FitResult(train(algorithm, data, noise, rng), noise.ledger)
 
 
-def fitted(
+def fit_by_name(
     name: str, data: Ratings, level: float = 1.0, seed: int = 0, **parameters: Any
-) -> Fitted:
+) -> FitResult:
     """An algorithm of the registry at a level of noise; seed: of starts, noise and samples."""
     algorithm = REGISTRY[name](**parameters)
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))

@@ -43,18 +43,18 @@ def test_ratings_of_ones_own_are_fitted_and_never_stored() -> None:
 def test_a_run_from_the_store_predicts_as_it_did() -> None:
     data = load("cinema-small")
     for algorithm in ("spectral", "dpfw", "private-svd", "private-pgd", "dp-sgd"):
-        made, stored = (fit("cinema-small", algorithm, epsilon=5) for _ in range(2))
-        assert stored.record.cached
+        first, second = (fit("cinema-small", algorithm, epsilon=5) for _ in range(2))
+        assert second.record.cached
         users, items = data.users[:500], data.items[:500]
         before, after = (
-            run.model.predict(run.model.personal(data), users, items) for run in (made, stored)
+            run.model.predict(run.model.personal(data), users, items) for run in (first, second)
         )
         np.testing.assert_array_equal(before, after)
 
 
 def test_a_sweep_is_a_table() -> None:
-    found = sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5], seeds=range(2))
-    frame = found.frame()
+    result = sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5], seeds=range(2))
+    frame = result.frame()
     assert frame[["algorithm", "epsilon", "seed"]].fillna(0).values.tolist() == [
         ["private-bias", 1, 0],
         ["private-bias", 5, 0],
@@ -63,7 +63,7 @@ def test_a_sweep_is_a_table() -> None:
         ["private-bias", 5, 1],
         ["bias", 0, 1],
     ]
-    summary = found.summary("rmse")
+    summary = result.summary("rmse")
     assert summary["draws"].tolist() == [2, 2, 2]
     rows = frame[(frame.algorithm == "private-bias") & (frame.epsilon == 1)]["rmse"]
     assert summary.iloc[0]["median"] == pytest.approx(rows.median())
@@ -120,21 +120,21 @@ def test_what_another_value_of_a_rating_protects_is_said_so() -> None:
     assert "per value of a rating, another value, exact" in output.epsilon_words(record)
 
 
-def framed(ratings: Ratings) -> pd.DataFrame:
+def frame_of(ratings: Ratings) -> pd.DataFrame:
     columns = {"user": ratings.users, "item": ratings.items, "rating": ratings.values}
     return pd.DataFrame(columns)
 
 
 def test_a_frame_and_a_matrix_are_fitted_as_the_same_ratings() -> None:
     ratings = low_rank(n_users=200)
-    frame = framed(ratings)
+    frame = frame_of(ratings)
     matrix = csr_array((frame["rating"], (frame["user"], frame["item"])), shape=(200, 17))
-    given = {"epsilon": 3.0, "delta": 1e-6, "rank": 2, "steps": 1}
+    parameters = {"epsilon": 3.0, "delta": 1e-6, "rank": 2, "steps": 1}
     runs = [
-        fit(load(data, bounds=ratings.bounds, public=True), "dpals", **given)
+        fit(load(data, bounds=ratings.bounds, public=True), "dpals", **parameters)
         for data in (frame, matrix)
     ]
-    expected = fit(ratings, "dpals", **given)
+    expected = fit(ratings, "dpals", **parameters)
     for run in runs:
         assert run.record.metrics == expected.record.metrics
     assert list(Store().rows()) == []
@@ -145,16 +145,16 @@ def test_a_private_frame_has_one_account_however_it_is_brought(
 ) -> None:
     monkeypatch.delenv(LEDGER)  # the account is then found by the data's fingerprint
     ratings = low_rank(n_users=200)
-    frame, bounds = framed(ratings), ratings.bounds
+    frame, bounds = frame_of(ratings), ratings.bounds
     matrix = csr_array((frame["rating"], (frame["user"], frame["item"])), shape=(200, 17))
     fit(frame, "private-bias", epsilon=1.0, delta=1e-6, bounds=bounds)
     sweep(matrix, ["private-bias"], epsilons=[1.0], delta=1e-6, bounds=bounds)
-    shuffled = frame.sample(frac=1, random_state=1)
-    drawn = account(shuffled, bounds=bounds)
-    assert [line.times for line in drawn.lines] == [2]
-    assert drawn.lines == account(replace(ratings, public=False)).lines
+    in_other_order = frame.sample(frac=1, random_state=1)
+    frame_account = account(in_other_order, bounds=bounds)
+    assert [line.times for line in frame_account.lines] == [2]
+    assert frame_account.lines == account(replace(ratings, public=False)).lines
     assert account(frame.iloc[1:], bounds=bounds).lines == []
-    drawn.set_budget(1.5, 1e-6)
+    frame_account.set_budget(1.5, 1e-6)
     with pytest.raises(BadInput, match=r"budget"):
         fit(frame, "private-bias", epsilon=1.0, delta=1e-6, bounds=bounds)
 
@@ -167,7 +167,7 @@ def test_counts_in_a_matrix_are_documents() -> None:
 
 
 def test_data_in_memory_that_do_not_fit_are_one_sentence() -> None:
-    frame = framed(low_rank(n_users=50))
+    frame = frame_of(low_rank(n_users=50))
     with pytest.raises(BadInput, match=r"not declared.*bounds=\(1, 5\)"):
         fit(frame, "dpals", epsilon=1)
     with pytest.raises(BadInput, match="not declared"):

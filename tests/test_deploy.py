@@ -24,7 +24,7 @@ NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 OPENSSL = shutil.which("openssl")
 
 
-def said(text: str, *pairs: tuple[str, str]) -> str:
+def put_names(text: str, *pairs: tuple[str, str]) -> str:
     """A text with the names of this machine; each must be in it."""
     for old, new in pairs:
         assert old in text, old
@@ -66,14 +66,14 @@ def test_the_unit_is_understood_to_the_last_word(unit: Path, tmp_path: Path) -> 
 
 def test_the_unit_gives_the_server_little_to_do_harm_with(unit: Path) -> None:
     """Systemd's own score of exposure, 0 (sealed) to 10; 9.6 for a unit that says nothing."""
-    done = subprocess.run(
+    process = subprocess.run(
         [str(ANALYZE), "security", "--offline=true", "--threshold=20", str(unit)],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-400:]
+    assert process.returncode == 0, process.stdout[-400:]
     text = unit.read_text("utf-8").splitlines()
     assert {"User=dpmf", "UMask=0077", "PrivateTmp=yes", "NoNewPrivileges=yes"} <= set(
         text
@@ -92,7 +92,7 @@ def certify(folder: Path) -> None:
 
 def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
     """The configuration in deploy/ with these ports, and all that it writes in a folder."""
-    site = said(
+    site = put_names(
         (DEPLOY / "nginx.conf").read_text("utf-8"),
         ("listen 443 ssl", f"listen 127.0.0.1:{outer}"),
         ("listen 80", f"listen 127.0.0.1:{plain}"),
@@ -124,10 +124,10 @@ def proxy(tmp_path: Path) -> Iterator[int]:
         outer, plain = free.getsockname()[1], other.getsockname()[1]
     certify(tmp_path)
     conf = configuration(tmp_path, outer, plain, server.port)
-    tested = subprocess.run(
+    check = subprocess.run(
         [NGINX, "-t", "-q", "-c", conf], capture_output=True, text=True, check=False
     )
-    assert (tested.returncode, tested.stderr) == (0, "")
+    assert (check.returncode, check.stderr) == (0, "")
     server.start()
     nginx = subprocess.Popen(
         [NGINX, "-c", conf, "-g", "daemon off;"], stderr=(tmp_path / "nginx.log").open("wb")
@@ -155,16 +155,16 @@ def _await(port: int) -> None:
 def _statuses(port: int, times: int, cookie: str) -> Counter[int]:
     """How often each status was answered to a browser that asks one thing again and again."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for _ in range(times):
         connection.request(
             "GET", "/_stcore/health", headers={"Host": NAME, "Cookie": f"_streamlit_xsrf={cookie}"}
         )
         answer = connection.getresponse()
         answer.read()
-        found[answer.status] += 1
+        counts[answer.status] += 1
     connection.close()
-    return found
+    return counts
 
 
 @pytest.mark.slow
@@ -198,9 +198,9 @@ def test_deploy_works_as_written_in_an_empty_folder() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    done = subprocess.run(
+    process = subprocess.run(
         [DEPLOY / "check", str(port)], capture_output=True, text=True, timeout=3000, check=False
     )
-    assert done.returncode == 0 and done.stdout.endswith("== done\n"), (
-        f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert process.returncode == 0 and process.stdout.endswith("== done\n"), (
+        f"{process.stdout[-3000:]}\n{process.stderr[-3000:]}"
     )

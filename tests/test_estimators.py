@@ -44,7 +44,7 @@ def test_without_noise_it_explains_as_well_as_scikit_learn(method: str) -> None:
 def test_its_ledger_costs_the_epsilon_asked_for() -> None:
     """Whether or not so few rows pay for a second moment."""
     for second_moment in (False, True):
-        found = PrivateNMF(
+        model = PrivateNMF(
             3,
             epsilon=2.0,
             delta=1e-6,
@@ -52,9 +52,9 @@ def test_its_ledger_costs_the_epsilon_asked_for() -> None:
             random_state=1,
             public=True,
         ).fit(blocks().X)
-        assert found.epsilon_ == pytest.approx(2.0, rel=1e-6)
-        assert sum(count for _, count in found.ledger_) == 1 + second_moment
-        assert found.guarantee_.status == "PROVEN"
+        assert model.epsilon_ == pytest.approx(2.0, rel=1e-6)
+        assert sum(count for _, count in model.ledger_) == 1 + second_moment
+        assert model.guarantee_.status == "PROVEN"
 
 
 def test_a_person_with_all_her_rows_may_be_the_unit() -> None:
@@ -110,19 +110,19 @@ def test_noise_may_be_discrete(method: str) -> None:
     """On a grid, by a rule of its own: a little dearer than the continuous, never above what
     was asked.
     """
-    made = PrivateNMF(
+    model = PrivateNMF(
         3, method=method, epsilon=2.0, delta=1e-6, noise="discrete", random_state=0, public=True
     ).fit(blocks().X)  # type: ignore[arg-type]
-    assert {leaf.mechanism for leaf, _ in made.ledger_} == {"discrete Gaussian"}
+    assert {leaf.mechanism for leaf, _ in model.ledger_} == {"discrete Gaussian"}
     assert (
-        made.epsilon_ is not None
-        and 1.5 < made.epsilon_ <= 2.0
-        and np.isfinite(made.components_).all()
+        model.epsilon_ is not None
+        and 1.5 < model.epsilon_ <= 2.0
+        and np.isfinite(model.components_).all()
     )
     continuous = PrivateNMF(
         3, method=method, epsilon=2.0, delta=1e-6, random_state=0, public=True
     ).fit(blocks().X)  # type: ignore[arg-type]
-    assert made.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
+    assert model.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
 
 
 def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
@@ -141,8 +141,8 @@ def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
         ({"noise": "none"}, "noise must be"),
     ],
 )
-def test_bad_parameters_are_refused(bad: dict[str, object], said: str) -> None:
-    with pytest.raises((BadInput, ValueError), match=said):
+def test_bad_parameters_are_refused(bad: dict[str, object], message: str) -> None:
+    with pytest.raises((BadInput, ValueError), match=message):
         PrivateNMF(**bad).fit(blocks().X)  # type: ignore[arg-type]
 
 

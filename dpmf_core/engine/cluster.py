@@ -34,8 +34,8 @@ class Cluster:
     """Workers, which start when the first run is handed to them.
 
     workers: how many are started here; those of a scheduler elsewhere are counted. scheduler: None
-    starts workers here. processes: False starts threads of this process. heard: called with every
-    message of a worker, see `workers.verified_work`.
+    starts workers here. processes: False starts threads of this process. on_event: called with
+    every message of a worker, see `workers.verified_work`.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class Cluster:
     def connect(self, request_time: float = math.inf) -> Any:
         """The client, its workers started if need be, which takes seconds.
 
-        request_time: when, on the monotonic clock, what it is for was asked for. Raises ConnectionError
-        where a scheduler does not answer; at once for all that was asked for before it last did
-        not, so that everything that waits together waits once.
+        request_time: when, on the monotonic clock, what it is for was asked for. Raises
+        ConnectionError where a scheduler does not answer; at once for all that was asked for before
+        it last did not, so that everything that waits together waits once.
         """
         with self._connecting:
             if not self._is_running():

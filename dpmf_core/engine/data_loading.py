@@ -19,7 +19,7 @@ OpenResult = Any  # what opening gave, or the exception that it raised
 
 
 class Openers:
-    """opened: opens a source; it runs in threads of these openers."""
+    """open_source: opens a source; it runs in threads of these openers."""
 
     def __init__(self, open_source: Callable[[Any], Any]) -> None:
         self._open_source, self._closed = open_source, False

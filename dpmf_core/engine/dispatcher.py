@@ -177,8 +177,8 @@ class Dispatcher:
             future.add_done_callback(functools.partial(self._on_finish, task))
 
     def _connect(self, request_time: float = math.inf) -> None:
-        """Workers are started if need be, and counted. Called from the hand alone. request_time: see
-        `Cluster.connect`.
+        """Workers are started if need be, and counted. Called from the hand alone. request_time:
+        see `Cluster.connect`.
         """
         self.cluster.connect(request_time)
         with self._lock:
@@ -231,7 +231,7 @@ class Dispatcher:
         self._on_outcome(task, outcome)
 
     def _on_finish_together(self, tasks: list[Task], future: Any) -> None:
-        """As `_finished`. Where the task broke, each of its runs goes to a worker by itself, so
+        """As `_on_finish`. Where the task broke, each of its runs goes to a worker by itself, so
         that one breaks no other.
         """
         try:

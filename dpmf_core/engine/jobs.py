@@ -67,7 +67,7 @@ class Task:
             self.settled.set()
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Have `heard` called when the task has ended, or now where it has."""
+        """Have `listener` called when the task has ended, or now where it has."""
         with self._listening:
             if not self.settled.is_set():
                 self._listeners.append(listener)
@@ -179,7 +179,7 @@ class Job:
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
     def listen(self, listener: Callable[["Job"], None]) -> None:
-        """Have `heard` called with this handle when the run has ended."""
+        """Have `listener` called with this handle when the run has ended."""
         self._task.listen(lambda: listener(self))
 
     def wait(self, timeout: float) -> bool:

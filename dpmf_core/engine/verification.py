@@ -22,7 +22,7 @@ class Expected:
     its data, '' where it has none; algorithm: a hash of a run's source file.
     """
 
-    current_installation: Installation
+    installation: Installation
     key: str = ""
     algorithm: str = ""
 
@@ -43,7 +43,7 @@ class Refusal:
 class ExpectedParts:
     """What the asker has of ratings in parts. algorithm: its id, and a hash of its source file."""
 
-    current_installation: Installation
+    installation: Installation
     algorithm: tuple[str, str]
     data_id: str
     fingerprint: str

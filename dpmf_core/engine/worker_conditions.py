@@ -14,7 +14,7 @@ class Condition:
     there.
     """
 
-    current_installation: Installation
+    installation: Installation
     memory: float
     data: tuple[str, ...]
 

@@ -18,7 +18,7 @@ from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
 
-RECORDED_FOLDER = Path(__file__).parent / "recorded_result"
+RECORDED_FOLDER = Path(__file__).parent / "recorded"
 Size = Literal["page", "full"]
 SIZES: tuple[Size, ...] = ("full", "page")  # the larger says more
 

@@ -25,7 +25,7 @@ DRAWS = 3
 
 @dataclass(frozen=True)
 class Comparison:
-    """runs: by name, the one that is asked for ("main") first, then draw after draw. refused:
+    """runs: by name, the one that is asked for ("main") first, then draw after draw. refusals:
     titles of methods that this data set's shape does not suit, and why. every: whether all private
     methods are among them that there are.
     """

@@ -27,7 +27,7 @@ _known_counts: dict[str, tuple[bool, Any]] = {}  # by fingerprint: whether publi
 
 def filtered(data: Data, spec: DataSpec, shape: PublicShape | None = None) -> Data:
     """What a specification leaves of the data; where it releases their shape, the data as they are
-    until that was `released`.
+    until there is one. shape: what was released.
 
     Raises BadInput when that is nothing, or where it asks for what the data have not.
     """

@@ -109,7 +109,8 @@ def _depth(value: Any) -> int:
 def _run(document: object, key: str) -> Run:
     if not isinstance(document, dict):
         raise BadInput(
-            f"The file is no run: it lacks everything that a run has. Got {type(document).__name__}."
+            "The file is no run: it lacks everything that a run has. Got"
+            f" {type(document).__name__}."
         )
     _check_limits(document)
     try:

@@ -39,7 +39,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class IndividualLosses:
-    """mu (n_asked,) of units drawn at random, for adding or removing each; the run's, and the
+    """mu (n_units,) of units drawn at random, for adding or removing each; the run's, and the
     delta at which epsilons are said.
     """
 
@@ -49,7 +49,7 @@ class IndividualLosses:
 
     @property
     def epsilons(self) -> npt.NDArray[np.float64]:
-        """(n_asked,)."""
+        """(n_units,)."""
         return np.array([gaussian_epsilon(float(mu), self.delta) for mu in self.mu])
 
     def histogram(self, bins: int = 10) -> list[Bin]:
@@ -85,7 +85,7 @@ def require_individual(spec: RunSpec, data: Any) -> None:
 def individual_losses(
     curator: ListeningCurator, data: Any, plan: Event, spec: RunSpec
 ) -> IndividualLosses:
-    """Of at most `ASKED` units. data: what the curator was opened on. plan: what it released."""
+    """Of at most `SAMPLE_SIZE` units. data: what the curator was opened on. plan: what it released."""
     n_units = data.shape.n_units
     budget = spec.canonical().budget
     assert budget is not None  # it releases something

@@ -51,7 +51,7 @@ class Explanation:
 
     original: Array
     clean: Array | None
-    explanation: Array
+    reconstruction: Array
     outliers: Array | None
     error: float
     strongest: tuple[tuple[int, float], ...]

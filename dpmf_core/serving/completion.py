@@ -23,8 +23,8 @@ PURPOSE = "completion"
 
 @dataclass(frozen=True)
 class Completion:
-    """what: which lesson or sequence, by its mark. right, asked: predictions. nonce: of this code
-    alone.
+    """what: which lesson or sequence, by its mark. right, n_questions: predictions, how many
+    were right and how many there were. nonce: of this code alone.
     """
 
     what: bytes

@@ -10,7 +10,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.privacy import Budget, Calibration, Noise, calibrate
-from tests.fitting import Fitted
+from tests.fitting import FitResult
 
 Array = np.ndarray[Any, Any]
 N, M = 40, 17
@@ -28,7 +28,7 @@ def ratings() -> Ratings:
     )
 
 
-def frank_wolfe(fit: Fitted) -> FrankWolfeModel:
+def frank_wolfe(fit: FitResult) -> FrankWolfeModel:
     assert isinstance(fit.model, FrankWolfeModel)
     return fit.model
 

@@ -8,7 +8,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.evaluation.metrics import rmse
 from tests.algorithms.als_world import M, N, R, ratings, ridge_rows
-from tests.fitting import fitted
+from tests.fitting import fit_by_name
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def data() -> Ratings:
 
 @pytest.mark.parametrize("unobserved_weight", [0.0, 0.3])
 def test_als_equals_dense_least_squares(data: Ratings, unobserved_weight: float) -> None:
-    fit = fitted(
+    fit = fit_by_name(
         "als",
         data,
         rank=4,
@@ -59,7 +59,7 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(
         "sampling": sampling,
         "local_columns": False,
     }
-    fit = fitted("als", data, rank=2, steps=2, biases="user", regularisation=0.2, **chosen)
+    fit = fit_by_name("als", data, rank=2, steps=2, biases="user", regularisation=0.2, **chosen)
     rng = Streams(np.random.default_rng(0), 0)
     _, entered = als.ALS.model_validate(chosen)._entries(data, rng)
     counts = np.bincount(data.items, minlength=M)
@@ -94,7 +94,7 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> Non
     """
     from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
 
-    fit = fitted("als", data, rank=3, steps=2, biases="joint", regularisation=0.1)
+    fit = fit_by_name("als", data, rank=3, steps=2, biases="joint", regularisation=0.1)
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 3)))
     x, unit = data.values.astype(float), data.shape.half_range / 2
     centre, first = damped_biases(sums_over(data), data.shape, als.BIAS_DAMPING)
@@ -177,7 +177,7 @@ def test_the_twin_follows_how_many_ratings_there_are_on_both_sides_of_its_rule()
     assert als.ALS(biases="first", regularisation=0.3)._biases(few) == "first"
     assert als.ALS(biases="first", regularisation=0.3)._ridge(few) == 0.3
     same = [
-        fitted("als", many, rank=3, steps=2, **more).model.item_factors
+        fit_by_name("als", many, rank=3, steps=2, **more).model.item_factors
         for more in ({}, {"biases": "off", "regularisation": 0.08})
     ]
     assert np.array_equal(*same)
@@ -195,7 +195,7 @@ def test_the_twin_beats_every_trivial_predictor_on_few_people() -> None:
         ("user-mean", {}),
         ("bias", {}),
     ):
-        model = fitted("als" if name == "plain" else name, parts.train, **options).model
+        model = fit_by_name("als" if name == "plain" else name, parts.train, **options).model
         errors[name] = rmse(
             model.predict(model.personal(parts.history), parts.test.users, parts.test.items),
             parts.test.values,
@@ -207,7 +207,7 @@ def test_the_twin_beats_every_trivial_predictor_on_few_people() -> None:
 def test_als_lowers_its_own_objective_and_recovers_low_rank(data: Ratings) -> None:
     errors = []
     for steps in (1, 3, 10):
-        model = fitted("als", data, rank=R + 1, steps=steps, regularisation=1e-3).model
+        model = fit_by_name("als", data, rank=R + 1, steps=steps, regularisation=1e-3).model
         errors.append(
             rmse(model.predict(model.personal(data), data.users, data.items), data.values)
         )

@@ -13,7 +13,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.evaluation.metrics import rmse
 from tests.algorithms.als_world import M, N, ratings, ridge_rows
-from tests.fitting import fitted
+from tests.fitting import fit_by_name
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def parts() -> Split:
 
 
 def _error(parts: Split, **chosen: Any) -> float:
-    model = fitted("als", parts.train, **chosen).model
+    model = fit_by_name("als", parts.train, **chosen).model
     own = model.personal(parts.history)
     return rmse(model.predict(own, parts.test.users, parts.test.items), parts.test.values)
 
@@ -57,7 +57,7 @@ def test_the_implicit_loss_at_convergence_is_that_of_exact_steps(parts: Split) -
     likes = parts.train.positives(3)
     chosen = {"unobserved_weight": 0.1, "regularisation": 0.05, "rank": 12}
     start, exact, cg = (
-        _implicit_loss(likes, 0.1, 0.05, fitted("als", likes, **chosen, **more).model.item_factors)
+        _implicit_loss(likes, 0.1, 0.05, fit_by_name("als", likes, **chosen, **more).model.item_factors)
         for more in ({"steps": 1}, {"steps": 30}, {"steps": 30, "solver": "cg"})
     )
     assert cg == pytest.approx(exact, rel=1e-3) and exact < 0.97 * start
@@ -66,7 +66,7 @@ def test_the_implicit_loss_at_convergence_is_that_of_exact_steps(parts: Split) -
 def test_the_last_item_step_is_exact() -> None:
     """One step whose users stop short of their solution."""
     data = ratings()
-    found = fitted(
+    found = fit_by_name(
         "als", data, rank=4, steps=1, biases="off", regularisation=0.2, solver="cg", cg_steps=1
     ).model.item_factors
     V = als.random_start(Streams(np.random.default_rng(0), 0), M, 4)

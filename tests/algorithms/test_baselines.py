@@ -5,7 +5,7 @@ import pytest
 
 from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
 from dpmf_core.data.ratings import Ratings
-from tests.fitting import fitted
+from tests.fitting import fit_by_name
 
 N, M = 300, 17
 
@@ -26,11 +26,11 @@ def data() -> Ratings:
 
 def test_trivial_predictors_by_hand(data: Ratings) -> None:
     everyone, item = np.arange(N), np.zeros(N, int)
-    model = fitted("global-mean", data).model
+    model = fit_by_name("global-mean", data).model
     np.testing.assert_allclose(
         model.predict(model.personal(data), everyone, item), data.values.mean(), rtol=1e-6
     )
-    model = fitted("user-mean", data).model
+    model = fit_by_name("user-mean", data).model
     predicted = model.predict(model.personal(data), everyone, item)
     assert predicted[0] == 3.0  # nobody's data: the declared mid-range
     for user in range(1, N):
@@ -38,7 +38,7 @@ def test_trivial_predictors_by_hand(data: Ratings) -> None:
 
 
 def test_popularity_ranks_by_counts_and_predicts_the_mean(data: Ratings) -> None:
-    model = fitted("popularity", data).model
+    model = fit_by_name("popularity", data).model
     personal = model.personal(data)
     counts = np.bincount(data.items, minlength=M)
     order = np.argsort(-model.scores(personal, np.array([0]))[0])
@@ -62,12 +62,12 @@ def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
 
 def test_private_biases_shrink_towards_the_line_as_noise_grows(data: Ratings) -> None:
     spread = [
-        float(np.std(fitted("private-bias", data, level).model.item_offsets[:-1]))
+        float(np.std(fit_by_name("private-bias", data, level).model.item_offsets[:-1]))
         for level in (1e-6, 100.0, 1000.0)
     ]
     assert spread[0] > spread[1] > spread[2]
     assert spread[2] < 0.02 * spread[0]
-    assert np.isfinite(fitted("private-bias", data, 1e6).model.item_offsets).all()
+    assert np.isfinite(fit_by_name("private-bias", data, 1e6).model.item_offsets).all()
 
 
 def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) -> None:
@@ -76,6 +76,6 @@ def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) 
         data.users, data.items, data.values * 2.0, n_users=N, n_items=M, bounds=(2.0, 10.0)
     )
     one, two = (
-        fitted("private-bias", ratings, 0.5).model.item_offsets for ratings in (data, doubled)
+        fit_by_name("private-bias", ratings, 0.5).model.item_offsets for ratings in (data, doubled)
     )
     np.testing.assert_allclose(two, 2 * one, rtol=1e-4, atol=1e-5)

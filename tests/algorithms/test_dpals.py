@@ -13,7 +13,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.privacy import Noise, normal_form
 from tests.algorithms.als_world import VANISHING, M, N, ratings, ridge_rows
-from tests.fitting import fit, fitted
+from tests.fitting import fit, fit_by_name
 from tests.support.heard_noise import HeardNoise
 
 
@@ -38,7 +38,7 @@ def test_dpals_without_noise_is_clipped_alternating_least_squares(data: Ratings)
         "biases": False,
         "centring": "user",
     }
-    fit = fitted("dpals", data, VANISHING, **options)
+    fit = fit_by_name("dpals", data, VANISHING, **options)
     counts = np.bincount(data.users, minlength=N)
     means = np.bincount(data.users, data.values - 3.0, N) / np.maximum(counts, 1)
     left = data.values - 3.0 - means[data.users]
@@ -68,7 +68,7 @@ def test_dpals_with_shared_second_moment_without_noise(data: Ratings) -> None:
         "centring": "none",
         "unobserved_weight": 0.4,
     }
-    fit = fitted("dpals", data, VANISHING, **options)
+    fit = fit_by_name("dpals", data, VANISHING, **options)
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 2)))
     values = data.values.astype(float)
     U = ridge_rows(data.users, data.items, values, V, N, np.full(N, 0.2), 0.4 * V.T @ V)
@@ -128,9 +128,9 @@ def test_the_size_of_a_block_is_only_a_matter_of_memory(
     """Grams are released block by block as one event: same ledger, same model up to (vanishing)
     noise.
     """
-    whole = fitted("dpals", data, VANISHING, rank=3, steps=2, biases=False)
+    whole = fit_by_name("dpals", data, VANISHING, rank=3, steps=2, biases=False)
     monkeypatch.setattr(dpals, "BLOCK_BYTES", 4 * 3 * 3 * 5)  # 5 of 23 items at a time
-    parts = fitted("dpals", data, VANISHING, rank=3, steps=2, biases=False)
+    parts = fit_by_name("dpals", data, VANISHING, rank=3, steps=2, biases=False)
     assert parts.spent == whole.spent
     np.testing.assert_allclose(
         parts.model.item_factors, whole.model.item_factors, rtol=1e-4, atol=1e-6
@@ -147,7 +147,7 @@ def test_ada_weights_sum_to_k_for_every_user(data: Ratings) -> None:
 
 
 def test_frequent_fraction_leaves_rare_items_without_factors(data: Ratings) -> None:
-    model = fitted("dpals", data, 0.01, rank=2, frequent_fraction=0.5, biases=False).model
+    model = fit_by_name("dpals", data, 0.01, rank=2, frequent_fraction=0.5, biases=False).model
     without = ~model.item_factors.any(axis=1)
     assert without.sum() == M - 12
     popularity = np.bincount(data.items, minlength=M)
@@ -200,7 +200,7 @@ def test_without_psd_projection_noise_ruins_the_fit(data: Ratings) -> None:
     }
 
     def error(psd: bool) -> float:
-        models = [fitted("dpals", data, 3.0, seed, psd=psd, **options).model for seed in range(5)]
+        models = [fit_by_name("dpals", data, 3.0, seed, psd=psd, **options).model for seed in range(5)]
         return float(
             np.median(
                 [

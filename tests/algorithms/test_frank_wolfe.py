@@ -19,7 +19,7 @@ from tests.algorithms.frank_wolfe_world import (
     frank_wolfe,
     ratings,
 )
-from tests.fitting import Fitted, fitted
+from tests.fitting import FitResult, fit_by_name
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def dense(data: Ratings, left: Array, kappa: float, rates: Array, bound: float =
     return np.array(path)
 
 
-def completed(fit: Fitted, data: Ratings) -> Array:
+def completed(fit: FitResult, data: Ratings) -> Array:
     """All of Y (n, m), as the users find it by themselves."""
     return np.asarray(
         fit.model.personal(data).factors.astype(float) @ fit.model.item_factors.astype(float).T
@@ -58,7 +58,7 @@ def completed(fit: Fitted, data: Ratings) -> Array:
 @pytest.mark.parametrize("step_size", ["2/(t+2)", "1/T"])
 def test_without_noise_equals_dense_frank_wolfe(data: Ratings, step_size: str) -> None:
     T = 12
-    fit = fitted("fw", data, steps=T, nuclear_norm=0.1, step_size=step_size, biases=False)
+    fit = fit_by_name("fw", data, steps=T, nuclear_norm=0.1, step_size=step_size, biases=False)
     rates = np.array([2 / (t + 2) if step_size == "2/(t+2)" else 1 / T for t in range(T)])
     np.testing.assert_allclose(
         completed(fit, data),
@@ -70,14 +70,14 @@ def test_without_noise_equals_dense_frank_wolfe(data: Ratings, step_size: str) -
 def test_item_offsets_come_first(data: Ratings) -> None:
     """With offsets, the steps work on what the damped bias model leaves over."""
     model, biases = (
-        frank_wolfe(fitted("fw", data, steps=6, nuclear_norm=0.1, local_columns=False)),
-        fitted("bias", data, local_columns=False).model,
+        frank_wolfe(fit_by_name("fw", data, steps=6, nuclear_norm=0.1, local_columns=False)),
+        fit_by_name("bias", data, local_columns=False).model,
     )
     assert model.centre == biases.centre
     np.testing.assert_array_equal(model.item_offsets, biases.item_offsets)
     _, left = biases.residuals(data)
     expected = dense(data, left, 0.1 * 7 * math.sqrt(N * M), 2 / (np.arange(6) + 2.0))[-1]
-    np.testing.assert_allclose(completed(Fitted(model), data), expected, atol=1e-6)
+    np.testing.assert_allclose(completed(FitResult(model), data), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("noise_schedule", ["constant", "growing"])
@@ -86,7 +86,7 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
 ) -> None:
     """Rows of the residuals and of the iterate are held within L; here both bounds bite."""
     T, L = 8, 0.1 * 7 * math.sqrt(M)
-    fit = fitted(
+    fit = fit_by_name(
         "dpfw",
         data,
         VANISHING,
@@ -107,7 +107,7 @@ def test_frequent_items_alone_take_the_steps(data: Ratings) -> None:
     of all her ratings elsewhere.
     """
     T, kept = 8, 6
-    fit = fitted("dpfw", data, VANISHING, steps=T, nuclear_norm=0.6, frequent_fraction=kept / M)
+    fit = fit_by_name("dpfw", data, VANISHING, steps=T, nuclear_norm=0.6, frequent_fraction=kept / M)
     counts = np.bincount(data.items, minlength=M)
     inside = np.asarray(fit.model.item_factors).any(axis=1)
     assert inside.sum() == kept
@@ -134,7 +134,7 @@ def test_stays_in_the_ball_and_approaches_at_the_known_rate(data: Ratings) -> No
     share = 1.05 * np.linalg.norm(Y_star, "nuc") / (7 * math.sqrt(N * M))
     kappa, objectives = share * 7 * math.sqrt(N * M), []
     for T in (3, 30, 300):
-        Y = completed(fitted("fw", data, steps=T, nuclear_norm=share, biases=False), data)
+        Y = completed(fit_by_name("fw", data, steps=T, nuclear_norm=share, biases=False), data)
         assert np.linalg.norm(Y, "nuc") <= kappa * (1 + 1e-6)
         objectives.append(0.5 * float(((Y[data.users, data.items] - left) ** 2).sum()))
         assert objectives[-1] <= 8 * kappa**2 / (T + 2)
@@ -177,14 +177,14 @@ def test_a_user_finds_the_row_she_had_in_training(data: Ratings) -> None:
 
 
 def test_oja_without_noise_finds_the_top_eigenvector(data: Ratings) -> None:
-    covariance = frank_wolfe(fitted("dpfw", data, VANISHING, steps=4))
+    covariance = frank_wolfe(fit_by_name("dpfw", data, VANISHING, steps=4))
     products = frank_wolfe(
-        fitted("dpfw-oja", data, VANISHING, steps=4, inner_steps=200, inner_rate=1000.0)
+        fit_by_name("dpfw-oja", data, VANISHING, steps=4, inner_steps=200, inner_rate=1000.0)
     )
     cosines = np.abs((covariance.item_factors * products.item_factors).sum(axis=0))
     assert (cosines > 1 - 1e-5).all()
     np.testing.assert_allclose(products.inverse_singular, covariance.inverse_singular, rtol=1e-4)
-    few = frank_wolfe(fitted("dpfw-oja", data, VANISHING, steps=4, inner_steps=1, inner_rate=0.1))
+    few = frank_wolfe(fit_by_name("dpfw-oja", data, VANISHING, steps=4, inner_steps=1, inner_rate=0.1))
     assert abs(float(few.item_factors[:, 0] @ covariance.item_factors[:, 0])) < 0.99
 
 
@@ -203,9 +203,9 @@ def test_oja_never_holds_the_item_by_item_matrix() -> None:
         bounds=(1.0, 5.0),
         public=True,
     )
-    fitted("dpfw-oja", ratings, steps=1)  # compiled code is loaded
+    fit_by_name("dpfw-oja", ratings, steps=1)  # compiled code is loaded
     tracemalloc.start()
-    model = fitted("dpfw-oja", ratings, steps=5).model
+    model = fit_by_name("dpfw-oja", ratings, steps=5).model
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert model.item_factors.shape == (m, 5)

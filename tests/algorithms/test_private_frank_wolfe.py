@@ -26,7 +26,7 @@ from tests.algorithms.frank_wolfe_world import (
     held_out,
     ratings,
 )
-from tests.fitting import fit, fitted
+from tests.fitting import fit, fit_by_name
 from tests.support.heard_noise import HeardNoise
 
 
@@ -122,7 +122,7 @@ def test_slack_is_the_source_s(data: Ratings) -> None:
     the first step are the same with and without.
     """
     plain, slack = (
-        frank_wolfe(fitted("dpfw", data, 0.3, steps=1, slack=slack)) for slack in (False, True)
+        frank_wolfe(fit_by_name("dpfw", data, 0.3, steps=1, slack=slack)) for slack in (False, True)
     )
     ((leaf, _),) = normal_form(DPFW(steps=1).plan(data.shape, 0.3))
     sigma = leaf.noise_multiplier * leaf.sensitivity
@@ -137,7 +137,7 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data: Ratin
     in float64.
     """
     steps, ridge = (
-        frank_wolfe(fitted("dpfw", data, 0.05, steps=3, user_step=step, prediction_ridge=0.3))
+        frank_wolfe(fit_by_name("dpfw", data, 0.05, steps=3, user_step=step, prediction_ridge=0.3))
         for step in ("steps", "ridge")
     )
     np.testing.assert_array_equal(steps.item_factors, ridge.item_factors)

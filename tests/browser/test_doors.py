@@ -40,8 +40,8 @@ def wait_until_settled(page: Any) -> None:
 
 
 @pytest.fixture
-def watched(chromium: Any, server: Server) -> Iterator[Callable[[str], Any]]:
-    """watched(path): a page whose violations of the policy are noted from its first byte."""
+def watched_page(chromium: Any, server: Server) -> Iterator[Callable[[str], Any]]:
+    """watched_page(path): a page whose violations of the policy are noted from its first byte."""
     profile = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     profile.add_init_script(NOTE_VIOLATIONS)
 
@@ -57,9 +57,9 @@ def watched(chromium: Any, server: Server) -> Iterator[Callable[[str], Any]]:
 
 
 def test_charts_tables_and_downloads_work_under_the_policy(
-    watched: Callable[[str], Any], tmp_path: Path
+    watched_page: Callable[[str], Any], tmp_path: Path
 ) -> None:
-    page = watched("/explore?data=cinema-small&algo=private-bias&eps=2")
+    page = watched_page("/explore?data=cinema-small&algo=private-bias&eps=2")
     page.wait_for_selector("h1:has-text('At ε = 2')")
     chart = page.locator(".js-plotly-plot").first
     chart.hover()
@@ -74,8 +74,8 @@ def test_charts_tables_and_downloads_work_under_the_policy(
 
 
 @pytest.mark.parametrize("name", [page.id for page in PAGES])
-def test_a_page_stays_within_the_policy(watched: Callable[[str], Any], name: str) -> None:
-    page = watched(f"/{name}")
+def test_a_page_stays_within_the_policy(watched_page: Callable[[str], Any], name: str) -> None:
+    page = watched_page(f"/{name}")
     page.evaluate(UNFOLD)
     wait_until_settled(page)
     assert page.evaluate("violations") == []
@@ -105,19 +105,19 @@ def course(tmp_path: Path) -> Iterator[Callable[[str], str]]:
     running.server_close()
 
 
-@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("is_named", [True, False])
 def test_a_named_course_site_alone_embeds_the_pages(
-    chromium: Any, course: Callable[[str], str], tmp_path: Path, named: bool
+    chromium: Any, course: Callable[[str], str], tmp_path: Path, is_named: bool
 ) -> None:
     server = Server(tmp_path)
     site = course(f"{server.url}/glossary")
-    server.settings = {"DPMF_EMBED_IN": site} if named else {}
+    server.settings = {"DPMF_EMBED_IN": site} if is_named else {}
     server.start()
     page = chromium.new_page()
     try:
         page.goto(f"{site}/lesson.html")
         heading = page.frame_locator("iframe").locator("h1")
-        if named:
+        if is_named:
             expect(heading).to_have_text("What the words mean")
         else:
             page.wait_for_function("() => document.readyState === 'complete'")

@@ -17,7 +17,7 @@ PAGE = "/accountant?data=cinema-small&algo=private-bias&eps=2"
 
 
 @pytest.fixture
-def opened(visit: Callable[..., Any]) -> Callable[..., Any]:
+def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
     def look(**context: Any) -> Any:
         page = visit("/glossary", **context)
         page.add_init_script(NOTE_VIOLATIONS + NOTE_EPSILONS)
@@ -35,9 +35,9 @@ def box(page: Any) -> Any:
 
 
 def test_a_held_handle_tells_the_page_and_a_released_one_the_session(
-    opened: Callable[..., Any],
+    open_page: Callable[..., Any],
 ) -> None:
-    page = opened()
+    page = open_page()
     slider = page.get_by_test_id("stSidebar").get_by_role("slider")
     expect(slider).to_have_attribute(
         "aria-valuetext",
@@ -60,8 +60,8 @@ def test_a_held_handle_tells_the_page_and_a_released_one_the_session(
     assert page.evaluate("violations") == []
 
 
-def test_keys_marks_and_the_box_move_it(opened: Callable[..., Any]) -> None:
-    page = opened()
+def test_keys_marks_and_the_box_move_it(open_page: Callable[..., Any]) -> None:
+    page = open_page()
     sidebar = page.get_by_test_id("stSidebar")
     slider = sidebar.get_by_role("slider")
     slider.focus()
@@ -91,8 +91,8 @@ def test_keys_marks_and_the_box_move_it(opened: Callable[..., Any]) -> None:
     expect(slider).to_have_attribute("aria-valuenow", "0.71")
 
 
-def test_on_a_phone_it_stays_at_the_bottom_and_hides_nothing(opened: Callable[..., Any]) -> None:
-    page = opened(viewport={"width": 390, "height": 844}, has_touch=True)
+def test_on_a_phone_it_stays_at_the_bottom_and_hides_nothing(open_page: Callable[..., Any]) -> None:
+    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
     bar = page.get_by_test_id("stMain").get_by_role("slider")
     lowest = (
         "() => scrollTo(0, 1e6) ?? document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)"

@@ -31,7 +31,7 @@ FOLLOWERS = (".hero h1", ".hero .sentence", ".hero .list", ".hundred")
 
 
 @pytest.fixture
-def measured(visit: Callable[..., Any]) -> Any:
+def measured_page(visit: Callable[..., Any]) -> Any:
     """The page once every epsilon of the grid is there, in every draw."""
     page = visit(PAGE)
     expect(page.locator(".hero circle.draw")).to_have_count(3 * len(EPSILONS), timeout=300_000)
@@ -72,9 +72,9 @@ def marker(page: Any) -> float:
 
 
 def test_figure_sentence_list_and_meaning_follow_a_held_handle_and_stay_when_it_is_let_go(
-    measured: Any,
+    measured_page: Any,
 ) -> None:
-    page, handle = measured, Handle(measured)
+    page, handle = measured_page, Handle(measured_page)
     before, stood = first_view_texts(page), marker(page)
     assert before[0].startswith("At ε = 5,") and "at ε = 5" in before[2]
     handle.to(5)
@@ -97,7 +97,7 @@ def test_figure_sentence_list_and_meaning_follow_a_held_handle_and_stay_when_it_
 
 
 def test_the_first_view_of_a_session_stands_before_what_is_below_it(
-    measured: Any, visit: Callable[..., Any]
+    measured_page: Any, visit: Callable[..., Any]
 ) -> None:
     for turn in range(3):
         page = visit(PAGE, ORDER)
@@ -106,8 +106,8 @@ def test_the_first_view_of_a_session_stands_before_what_is_below_it(
         page.context.close()
 
 
-def test_between_two_measured_points_the_view_says_so(measured: Any) -> None:
-    page, handle = measured, Handle(measured)
+def test_between_two_measured_points_the_view_says_so(measured_page: Any) -> None:
+    page, handle = measured_page, Handle(measured_page)
     handle.to(5)
     page.mouse.down()
     handle.to(2.5)
@@ -120,8 +120,8 @@ def test_between_two_measured_points_the_view_says_so(measured: Any) -> None:
     page.mouse.up()
 
 
-def test_the_epsilon_that_keeps_a_share_is_asked_and_shown(measured: Any) -> None:
-    page = measured
+def test_the_epsilon_that_keeps_a_share_is_asked_and_shown(measured_page: Any) -> None:
+    page = measured_page
     row = page.get_by_test_id("stMain").locator(".st-key-explore-keep-row")
     field, before = row.get_by_role("spinbutton"), row.inner_text()
     field.fill("70")

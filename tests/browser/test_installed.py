@@ -38,12 +38,12 @@ class InstalledServer(Server):
 
 def test_explore_is_served_as_it_is_set(
     chromium: Any,
-    installed: Environment,  # noqa: F811
+    environment: Environment,  # noqa: F811
     tmp_path: Path,
 ) -> None:
     from playwright.sync_api import expect
 
-    server = InstalledServer(tmp_path, installed)
+    server = InstalledServer(tmp_path, environment)
     server.start()
     try:
         page = chromium.new_page(color_scheme="light")
@@ -56,4 +56,4 @@ def test_explore_is_served_as_it_is_set(
         page.close()
     finally:
         server.kill()
-    assert list(installed.work.iterdir()) == []
+    assert list(environment.work.iterdir()) == []

@@ -64,10 +64,10 @@ def test_the_page_recommends_what_python_recommends(
 class Listener(BaseHTTPRequestHandler):
     """Notes who calls."""
 
-    heard: ClassVar[list[str]] = []
+    paths: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
-        self.heard.append(self.path)
+        self.paths.append(self.path)
         self.send_response(204)
         self.end_headers()
 
@@ -79,7 +79,7 @@ class Listener(BaseHTTPRequestHandler):
 def listener() -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Listener) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        Listener.heard.clear()
+        Listener.paths.clear()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
@@ -96,7 +96,7 @@ def test_ratings_cannot_leave_the_page(page: Any, tmp_path: Path, listener: str)
     enter(page, mine_of(load_model(folder).item_ids))
     expect(page.locator("#whose")).to_contain_text("From 5 ratings of yours")
     page.evaluate(SEND, listener)
-    assert Listener.heard == []
+    assert Listener.paths == []
     page.get_by_role("button", name="Remove film-5").click()
     expect(page.locator("#whose")).to_contain_text("From 4 ratings of yours")
     page.reload()
@@ -107,4 +107,4 @@ def test_ratings_cannot_leave_the_page(page: Any, tmp_path: Path, listener: str)
     free.write_text(re.sub(r"<meta http-equiv=.*?>", "", text), "utf-8")
     page.goto(free.as_uri())
     page.evaluate(SEND, listener)
-    assert sorted(Listener.heard) == ["/fetch", "/image"]
+    assert sorted(Listener.paths) == ["/fetch", "/image"]

@@ -20,19 +20,19 @@ CORNERS = 4  # of each algorithm's parameters
 def proven(case: Case) -> list[Algorithm]:
     """A few of the corners in which an algorithm has a proof, and so speaks to a curator."""
     kind, home = case
-    made = [kind(**given) for given in corners(kind, home.world().shape, 0)]
-    some = [one for one in made if one.guarantee().has_epsilon]
+    algorithms = [kind(**parameters) for parameters in corners(kind, home.world().shape, 0)]
+    some = [one for one in algorithms if one.guarantee().has_epsilon]
     return some[:: max(1, len(some) // CORNERS)]
 
 
-CURATED = [case for case in CASES if proven(case)]
+CURATOR_CASES = [case for case in CASES if proven(case)]
 
 
 def data_of(home: Home) -> Any:
     return worlds.low_rank(n_users=90, n_items=17) if home is RATINGS else home.world()
 
 
-@pytest.mark.parametrize("case", CURATED, ids=case_name)
+@pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
 def test_blocks_change_no_bit(case: Case, tmp_path: Path) -> None:
     data = data_of(case[1])
     for place, algorithm in enumerate(proven(case)):

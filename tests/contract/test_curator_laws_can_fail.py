@@ -78,7 +78,7 @@ def toy(kind: type[Statistic]) -> PrivateAlgorithm:
 # ---- faults -------------------------------------------------------------------------------------
 
 
-class Unclipped(Sums):
+class WithoutClip(Sums):
     def values(self, block: Block) -> Any:
         rows = block.rows
         return rows.values.astype(np.float64) - rows.shape.mid_range
@@ -135,7 +135,7 @@ def test_the_honest_form_keeps_every_law(tmp_path: Path) -> None:
     laws.check_blocks(algorithm, world(), tmp_path)
 
 
-@pytest.mark.parametrize("kind", [Unclipped, ClippedToTheRoot])
+@pytest.mark.parametrize("kind", [WithoutClip, ClippedToTheRoot])
 def test_a_unit_that_moves_too_much_is_caught(kind: type[Statistic]) -> None:
     with pytest.raises(AssertionError, match=r"^moved 'sums' by .*, declared 0.13"):
         laws.check_units(toy(kind))
@@ -183,7 +183,7 @@ class AsksTwice(ToySums):
 
 
 @dataclass(frozen=True)
-class Skewed(Statistic):
+class CalledSymmetric(Statistic):
     """Calls a matrix symmetric that is not."""
 
     name: ClassVar[str] = "pairs"
@@ -199,7 +199,7 @@ class Skewed(Statistic):
 
 @pytest.mark.parametrize(
     ("make", "words"),
-    [(AsksTwice, "no further release"), (lambda: toy(Skewed), "not symmetric")],
+    [(AsksTwice, "no further release"), (lambda: toy(CalledSymmetric), "not symmetric")],
 )
 def test_the_curator_refuses(make: Callable[[], PrivateAlgorithm], words: str) -> None:
     with pytest.raises(PlanViolation, match=words):

@@ -32,7 +32,7 @@ private = pytest.mark.parametrize(
 DRAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
 
-def suited(case: Case) -> Algorithm:
+def recommended_for(case: Case) -> Algorithm:
     """With what the algorithm itself recommends for the small world."""
     kind, shape = case[0], case[1].world().shape
     return build(kind.id, {}, shape, BUDGET if normal_form(kind().plan(shape, 1.0)) else None)
@@ -121,7 +121,7 @@ def test_the_specification_survives_json(case: Case) -> None:
 def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
     home = case[1]
     world = home.world()
-    first, second = record(suited(case), world, seed=3), record(suited(case), world, seed=3)
+    first, second = record(recommended_for(case), world, seed=3), record(recommended_for(case), world, seed=3)
     assert {name: array.tobytes() for name, array in first.shared.items()} == {
         name: array.tobytes() for name, array in second.shared.items()
     }
@@ -132,7 +132,7 @@ def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
 @every
 def test_another_seed_gives_another_model_where_anything_is_random(case: Case) -> None:
     world = case[1].world()
-    first, second = record(suited(case), world, seed=3), record(suited(case), world, seed=4)
+    first, second = record(recommended_for(case), world, seed=3), record(recommended_for(case), world, seed=4)
     random = first.log or first.init_state != np.random.default_rng([3, 1]).bit_generator.state
     same = all(np.array_equal(first.shared[name], second.shared[name]) for name in first.shared)
     assert same != bool(random)
@@ -154,7 +154,7 @@ def test_starting_values_are_drawn_for_the_public_shape_not_for_the_data(case: C
 def test_spends_exactly_its_plan_and_is_finite_with_its_own_recommendation(case: Case) -> None:
     home = case[1]
     world = home.world()
-    algorithm = suited(case)
+    algorithm = recommended_for(case)
     assert_sound(record(algorithm, world), algorithm, world, 1.0, home)
 
 
@@ -216,7 +216,7 @@ def test_refuses_more_factors_than_columns(case: Case) -> None:
 @every
 def test_yields_a_model_after_every_step(case: Case) -> None:
     world = case[1].world()
-    algorithm = suited(case)
+    algorithm = recommended_for(case)
     curator = curator_for(algorithm, world, Noise(algorithm.plan(world.shape, 1.0)))
     steps = sum(1 for _ in algorithm.fit(curator, Streams(np.random.default_rng(0), 1)))
     assert 1 <= steps <= algorithm.n_steps + 1
@@ -228,7 +228,7 @@ def test_leaves_the_data_alone(case: Case) -> None:
     home = case[1]
     world = home.world()
     before = world.fingerprint
-    record(suited(case), world)
+    record(recommended_for(case), world)
     # the second is taken anew
     assert home.world().fingerprint == before == replace(world).fingerprint
 
@@ -288,10 +288,10 @@ def test_dp_accounting_agrees_on_the_cost(case: Case, relation: Relation) -> Non
     budget = Budget(epsilon=2.0, delta=1e-6, relation=relation)
     spec = RunSpec.parse(data={"id": "small"}, algorithm=kind.id, budget=budget.model_dump())
     ready = planning.prepare(spec, shape)
-    sampled = any(leaf.mechanism == "posterior sample" for leaf, _ in normal_form(ready.plan))
+    has_samples = any(leaf.mechanism == "posterior sample" for leaf, _ in normal_form(ready.plan))
     # randomised response replaces
     accountant = PLDAccountant(
-        NeighboringRelation.REPLACE_ONE if sampled else NeighboringRelation.ADD_OR_REMOVE_ONE
+        NeighboringRelation.REPLACE_ONE if has_samples else NeighboringRelation.ADD_OR_REMOVE_ONE
     )
     for leaf, count in record(ready.algorithm, world, level=ready.level).spent:
         factor = leaf.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0

@@ -72,7 +72,7 @@ class CentredByTheRawMean(ItemSums):
         return float(data.values.mean()) if len(data) else 0.0
 
 
-class Unclipped(ItemSums):
+class WithoutClip(ItemSums):
     def factors(self, x: Array, data: Ratings) -> Array:
         return np.ones(len(data))
 
@@ -174,7 +174,7 @@ class LargerRightSides(ItemRightSides):
         super().add(block, totals, entries, U, *sizes, at=at)
 
 
-class RatingsUnclipped(DPALS):
+class RatingsWithoutClip(DPALS):
     def _item_statistics(self, shape: Shape) -> tuple[ItemGrams, ItemRightSides]:
         grams, right_sides = super()._item_statistics(shape)
         return grams, LargerRightSides(**vars(right_sides))
@@ -207,12 +207,12 @@ class WeighedTooMuch(AdaDPALS):
         return np.sqrt(weights) * np.float32(self.ratings_per_user**0.25)
 
 
-CENTRED: dict[str, Any] = {"biases": False, "centring": "none"}
+CENTRED_ONLY: dict[str, Any] = {"biases": False, "centring": "none"}
 
 
 @pytest.mark.parametrize(
     "honest",
-    [ItemSums(), DPALS(**BITING), DPALS(**BITING, **CENTRED), AdaDPALS(**BITING)],
+    [ItemSums(), DPALS(**BITING), DPALS(**BITING, **CENTRED_ONLY), AdaDPALS(**BITING)],
     ids=lambda a: f"{a.id}-{getattr(a, 'biases', '')}",
 )
 def test_the_honest_forms_pass_every_law(honest: Algorithm) -> None:
@@ -236,12 +236,12 @@ def test_blindfold_catches(faulty: Algorithm) -> None:
     "faulty",
     [
         CentredByTheRawMean(),
-        Unclipped(),
+        WithoutClip(),
         ClippedToTheSquare(),
         ClippedBeforeScaling(),
         ClipsByMax(**BITING),
-        EveryRatingEnters(**BITING, **CENTRED),
-        RatingsUnclipped(**BITING),
+        EveryRatingEnters(**BITING, **CENTRED_ONLY),
+        RatingsWithoutClip(**BITING),
         WeighedTooMuch(**BITING),
     ],
     ids=lambda a: type(a).__name__,
@@ -289,7 +289,7 @@ def test_fresh_noise_catches_a_stream_used_twice() -> None:
         laws.check_fresh_noise(fit(honest, world(), stale))
 
 
-class Skewed(ItemSums):
+class CalledSymmetric(ItemSums):
     """Hands a matrix that is not symmetric to the symmetric release: what is skew would leave
     as it is.
     """
@@ -306,7 +306,7 @@ class Skewed(ItemSums):
 
 def test_the_recorder_catches_what_is_not_symmetric() -> None:
     with pytest.raises(AssertionError, match="not symmetric"):
-        laws.check_blindfold(Skewed())
+        laws.check_blindfold(CalledSymmetric())
 
 
 @pytest.mark.parametrize("form", [np.int64, np.int32, np.bool_])
@@ -361,8 +361,8 @@ class CountedByOthers(OneShotNMF):
     def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
         data = rows_behind(curator)
         shared = replace(data)
-        filled = data.norms > 0
-        shared.__dict__["weights"] = filled / max(1, int(filled.sum()))
+        has_content = data.norms > 0
+        shared.__dict__["weights"] = has_content / max(1, int(has_content.sum()))
         yield from super().fit(behind(curator, shared), rng)
 
 

@@ -31,23 +31,23 @@ every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.fixture
 def toy() -> Iterator[type[AdditiveNoise]]:
     """A new mechanism; the table is as before when the test has ended."""
-    known = dict(MECHANISMS)
+    mechanisms = dict(MECHANISMS)
     sys.modules.pop("tests.contract.toy_mechanism", None)
     kind: type[AdditiveNoise] = importlib.import_module("tests.contract.toy_mechanism").ToyLogistic
     assert MECHANISMS["toy logistic"] is kind
     yield kind
     MECHANISMS.clear()
-    MECHANISMS.update(known)
+    MECHANISMS.update(mechanisms)
 
 
-def made(kind: type[AdditiveNoise]) -> AdditiveNoise:
+def mechanism_of(kind: type[AdditiveNoise]) -> AdditiveNoise:
     """With a scale that is not 1, so that a forgotten factor shows."""
     return kind(1.7, "sums", 3.0)
 
 
 @every
 def test_it_draws_the_noise_that_it_declares(kind: type[AdditiveNoise]) -> None:
-    check_draw(made(kind))
+    check_draw(mechanism_of(kind))
 
 
 @every
@@ -57,17 +57,17 @@ def test_no_account_is_below_what_the_noise_tells(kind: type[AdditiveNoise]) -> 
 
 def test_a_new_mechanism_is_one_class(toy: type[AdditiveNoise]) -> None:
     """The laws hold, and calibration, ledger and draw know it without another line."""
-    check_draw(made(toy))
+    check_draw(mechanism_of(toy))
     check_account(toy)
     level = calibrate(lambda level: toy(level, "sums", 3.0), Budget(epsilon=0.8, delta=1e-9))
     assert epsilon(toy(level, "sums", 3.0), 1e-9) == pytest.approx(0.8, rel=1e-3)
     assert level == pytest.approx(1 / 0.8, rel=1e-3)  # pure: 1 / z
     noise = Noise(toy(level, "sums", 3.0), np.random.SeedSequence(0))
-    drawn = noise.vector("sums", np.zeros(20_000), sensitivity=3.0)
-    assert np.std(drawn) == pytest.approx(3.0 * level * math.pi / math.sqrt(3), rel=0.02)
+    noise_vector = noise.vector("sums", np.zeros(20_000), sensitivity=3.0)
+    assert np.std(noise_vector) == pytest.approx(3.0 * level * math.pi / math.sqrt(3), rel=0.02)
 
 
-def planted(base: type[AdditiveNoise], **parts: Any) -> type[AdditiveNoise]:
+def faulty_kind(base: type[AdditiveNoise], **parts: Any) -> type[AdditiveNoise]:
     """The mechanism with a fault, in no table."""
     methods = {
         name: staticmethod(part) if name not in ("grid",) else part for name, part in parts.items()
@@ -83,7 +83,7 @@ def test_noise_that_is_a_little_too_small_is_found(name: str, toy: type[Additive
         base.draw(generator, out, 0.95 * scale, step)
 
     with pytest.raises(AssertionError, match="draws other noise than it declares"):
-        check_draw(made(planted(base, draw=draw)))
+        check_draw(mechanism_of(faulty_kind(base, draw=draw)))
 
 
 @pytest.mark.parametrize("name", ["ToyLogistic", "Gaussian", "Laplace"])
@@ -98,7 +98,7 @@ def test_a_sensitivity_that_is_wrong_by_a_root_of_two_is_found(
         return 0.0, self.noise_multiplier * self.sensitivity / root
 
     with pytest.raises(AssertionError, match="draws other noise"):
-        check_draw(made(planted(base, grid=grid)))
+        check_draw(mechanism_of(faulty_kind(base, grid=grid)))
     faults: dict[str, Any] = {
         "renyi": lambda alpha, z: base.renyi(alpha, root * z),
         "privacy_loss": lambda z, interval: base.privacy_loss(root * z, interval),
@@ -107,4 +107,4 @@ def test_a_sensitivity_that_is_wrong_by_a_root_of_two_is_found(
         faults["pure_epsilon"] = lambda z: base.pure_epsilon(root * z)
     for name_of_account, fault in faults.items():
         with pytest.raises(AssertionError, match="and its noise tells"):
-            check_account(planted(base, **{name_of_account: fault}))
+            check_account(faulty_kind(base, **{name_of_account: fault}))

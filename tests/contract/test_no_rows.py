@@ -21,19 +21,19 @@ from dpmf_core.privacy import Noise
 from dpmf_core.testing.curator_laws import as_bits
 from dpmf_core.testing.homes import RATINGS, case_name
 from dpmf_core.testing.room import Room
-from tests.contract.test_blocks import CURATED, Case, proven
+from tests.contract.test_blocks import CURATOR_CASES, Case, proven
 
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("nothing")))
-        made = Room()
-    yield made
-    made.close()
+        new_room = Room()
+    yield new_room
+    new_room.close()
 
 
-@pytest.mark.parametrize("case", CURATED, ids=case_name)
+@pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
 def test_fits_where_no_rows_are(case: Case, room: Room) -> None:
     people = in_memory(case[1].world(), 2)
     for algorithm in proven(case):
@@ -54,7 +54,7 @@ def test_fits_where_no_rows_are(case: Case, room: Room) -> None:
         assert cells_are_public or not room.rows_seen
 
 
-@pytest.mark.parametrize("case", CURATED, ids=case_name)
+@pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
 def test_the_curator_of_a_proof_hands_out_no_rows(case: Case) -> None:
     data = case[1].world()
     for algorithm in proven(case):
@@ -87,7 +87,7 @@ class Closing(SumsAndCounts):
     extra: Any = None
 
 
-class Enclosed(PrivateBias):
+class AsksByClosure(PrivateBias):
     """Asks with a statistic that holds a function of its own making."""
 
     def fit(self, curator: Any, rng: Streams) -> Iterator[Recommender]:
@@ -106,7 +106,7 @@ def test_what_reaches_for_rows_fails_in_the_room(room: Room) -> None:
     with pytest.raises(RuntimeError, match="no attribute '_people'"):
         fit_in(room, Reaching())
     with pytest.raises(RuntimeError, match="pickle"):
-        fit_in(room, Enclosed())
+        fit_in(room, AsksByClosure())
     fit_in(room, Carrying(rows=RATINGS.world()))
     assert room.rows_seen
     fit_in(room, PrivateBias())

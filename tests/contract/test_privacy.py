@@ -25,11 +25,11 @@ def proven(case: Case, whole: bool = False) -> list[Algorithm]:
     (`whole`).
     """
     kind, home = case
-    made = [
+    algorithms = [
         kind(**parameters)
         for parameters in (corners if whole else covering)(kind, home.world().shape)
     ]
-    return [algorithm for algorithm in made if algorithm.guarantee().status is Status.PROVEN]
+    return [algorithm for algorithm in algorithms if algorithm.guarantee().status is Status.PROVEN]
 
 
 def _over(cases: list[Case]) -> pytest.MarkDecorator:
@@ -92,9 +92,9 @@ FEW: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "given"), FEW, ids=[f"{name} {len(given)}" for name, given in FEW]
+    ("name", "given"), FEW, ids=[f"{name} {len(parameters)}" for name, parameters in FEW]
 )
-def test_no_bound_counts_more_items_than_there_are(name: str, given: dict[str, Any]) -> None:
+def test_no_bound_counts_more_items_than_there_are(name: str, parameters: dict[str, Any]) -> None:
     """Where a user may give more entries than there are items to receive them, every bound is
     still reached, so that no noise is drawn in vain.
     """
@@ -103,11 +103,11 @@ def test_no_bound_counts_more_items_than_there_are(name: str, given: dict[str, A
         if "als" in name
         else {"rank": 2, "row_clip": 0.1}
     )
-    algorithm = REGISTRY[name](**{**biting, **given}, ratings_per_user=100)
-    reached = laws.check_sensitivity(algorithm, level=0.01) | laws.check_sensitivity(
+    algorithm = REGISTRY[name](**{**biting, **parameters}, ratings_per_user=100)
+    shares = laws.check_sensitivity(algorithm, level=0.01) | laws.check_sensitivity(
         algorithm, RATINGS.crowd(), level=0.01
     )
-    assert {statistic: share for statistic, share in reached.items() if share < 0.99} == {}
+    assert {statistic: share for statistic, share in shares.items() if share < 0.99} == {}
 
 
 def test_replacing_who_loves_everything_by_who_hates_it_moves_the_mean_as_far_as_declared() -> None:
@@ -117,11 +117,11 @@ def test_replacing_who_loves_everything_by_who_hates_it_moves_the_mean_as_far_as
         (with_row(RATINGS.world(), 3, [0], [rating]) for rating in worlds.BOUNDS),
     )
     before = record(algorithm, lovers)
-    held, met = next(iter(pairs(before, replay(algorithm, haters, before))))
-    assert held.leaf.statistic == "mean of user means"
-    moved = float(np.linalg.norm(held.statistic - met.statistic))
-    assert moved == pytest.approx(2.0, rel=1e-6)
-    assert moved == pytest.approx(held.leaf.sensitivity * held.leaf.replace_one_factor, rel=1e-6)
+    lover, hater = next(iter(pairs(before, replay(algorithm, haters, before))))
+    assert lover.leaf.statistic == "mean of user means"
+    distance = float(np.linalg.norm(lover.statistic - hater.statistic))
+    assert distance == pytest.approx(2.0, rel=1e-6)
+    assert distance == pytest.approx(lover.leaf.sensitivity * lover.leaf.replace_one_factor, rel=1e-6)
 
 
 @every
@@ -142,7 +142,7 @@ def test_one_of_very_many_moves_no_sum_by_more_for_its_rounding(name: str) -> No
     )
     values = np.random.default_rng(0).uniform(3, 5, n * m).astype(np.float32)
     everybody = Ratings(users, items, values, n, m, (1.0, 5.0))
-    given = {
+    parameters = {
         "rank": 4,
         "steps": 1,
         "ratings_per_user": m,
@@ -150,9 +150,9 @@ def test_one_of_very_many_moves_no_sum_by_more_for_its_rounding(name: str) -> No
         "user_regularisation": 1e-3,
         "frequent_fraction": 1.0,
     }
-    algorithm = build(name, given, everybody.shape, Budget(epsilon=1.0, delta=1e-7))
+    algorithm = build(name, parameters, everybody.shape, Budget(epsilon=1.0, delta=1e-7))
     before = record(algorithm, everybody)
     after = replay(algorithm, everybody.only(users != 0), before)
     for mine, without in pairs(before, after):
-        moved = np.linalg.norm((mine.statistic - without.statistic).ravel())
-        assert moved <= mine.leaf.sensitivity * (1 + 1e-6)
+        distance = np.linalg.norm((mine.statistic - without.statistic).ravel())
+        assert distance <= mine.leaf.sensitivity * (1 + 1e-6)

@@ -19,10 +19,10 @@ Case = tuple[type[Algorithm], Home]
 
 def proven(case: Case, whole: bool = False) -> list[PrivateAlgorithm]:
     kind, home = case
-    made = [kind(**given) for given in (corners if whole else covering)(kind, home.world().shape)]
+    algorithms = [kind(**parameters) for parameters in (corners if whole else covering)(kind, home.world().shape)]
     return [
         one
-        for one in made
+        for one in algorithms
         if isinstance(one, PrivateAlgorithm) and one.guarantee().status is Status.PROVEN
     ]
 
@@ -53,20 +53,20 @@ def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(
     """
     home = case[1]
     largest: dict[str, float] = {}
-    planned: set[str] = set()
-    made = proven(case, whole)
-    stride = max(1, min(4, len(made) // 8))
-    for place, algorithm in enumerate(made):
+    statistics: set[str] = set()
+    algorithms = proven(case, whole)
+    stride = max(1, min(4, len(algorithms) // 8))
+    for place, algorithm in enumerate(algorithms):
         plan = algorithm.plan(home.world().shape, 1.0)
         spread: dict[str, Any] = {"home": home, "first": place % stride, "stride": stride}
-        planned |= {leaf.statistic for leaf, _ in normal_form(plan)}
+        statistics |= {leaf.statistic for leaf, _ in normal_form(plan)}
         for answers in (
             laws.check_units(algorithm, **spread),
             laws.check_units(algorithm, home.crowd(), level=0.01, **spread),
         ):
             for name, share in answers.items():
                 largest[name] = max(share, largest.get(name, 0.0))
-    assert largest.keys() == planned
+    assert largest.keys() == statistics
     assert {name: share for name, share in largest.items() if share < LOOSE.get(name, 0.99)} == {}
 
 

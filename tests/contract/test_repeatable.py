@@ -21,36 +21,36 @@ DATA = {"ratings": "cinema-small", "samples": "digits"}
 
 def digests() -> dict[str, str]:
     """A digest of all that each algorithm's run on embedded data returned."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name, kind in REGISTRY.items():
         budget: Any = (
             None if not issubclass(kind, PrivateAlgorithm) else {"epsilon": 2.0, "delta": 1e-6}
         )
-        made = run(
+        result = run(
             RunSpec.parse(data={"id": DATA[kind.task]}, algorithm=name, budget=budget, seed=3)
         )
-        held = b"".join(
-            part.encode() + array.tobytes() for part, array in sorted(made.arrays.items())
+        content = b"".join(
+            part.encode() + array.tobytes() for part, array in sorted(result.arrays.items())
         )
-        found[name] = hashlib.sha256(
-            held + json.dumps(made.record.curves, sort_keys=True).encode()
+        by_name[name] = hashlib.sha256(
+            content + json.dumps(result.record.curves, sort_keys=True).encode()
         ).hexdigest()
-    return found
+    return by_name
 
 
 def apart(threads: int) -> dict[str, str]:
     """The same in a process that was started with so many threads."""
-    bounded = dict.fromkeys(
+    limits = dict.fromkeys(
         ("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads)
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.contract.test_repeatable"],
-        env={**os.environ, **bounded},
+        env={**os.environ, **limits},
         capture_output=True,
         text=True,
         check=True,
     )
-    return dict(json.loads(done.stdout))
+    return dict(json.loads(process.stdout))
 
 
 def test_threads_change_no_algorithms_result() -> None:

@@ -17,14 +17,14 @@ def full(name: str) -> str:
 
 def test_every_arrow_is_allowed() -> None:
     assert len(ARROWS) == len(PICTURE.splitlines()) - 1
-    for importer, imported in ARROWS:
-        assert within(full(imported), allowed_for(full(importer))), f"{importer} -> {imported}"
+    for importer, target in ARROWS:
+        assert within(full(target), allowed_for(full(importer))), f"{importer} -> {target}"
 
 
 def test_every_package_is_drawn_and_named() -> None:
     parts = {path.name for path in (ROOT / CORE).iterdir() if (path / "__init__.py").exists()}
-    drawn = {name for arrow in ARROWS for name in arrow}
-    assert parts - drawn == set()
+    in_picture = {name for arrow in ARROWS for name in arrow}
+    assert parts - in_picture == set()
     table = PAGE.read_text("utf-8")
     assert [name for name in parts if f"`{CORE}/{name}`" not in table] == []
     modules = {path.name for path in (ROOT / CORE).glob("*.py")} - {"__init__.py", "__main__.py"}

@@ -36,7 +36,7 @@ EXAMPLES = blocks(ROOT / "docs" / "USAGE.md", "python")
 
 def _run(folder: Path, data: Path, *arguments: str) -> str:
     """Standard output of Python with these arguments, in a folder and with a data folder."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
         env={**BARE, "DPMF_DATA": str(data), "HOME": str(folder)},
@@ -45,8 +45,8 @@ def _run(folder: Path, data: Path, *arguments: str) -> str:
         timeout=240,
         check=False,
     )
-    assert done.returncode == 0, f"{arguments}\n{done.stderr}"
-    return done.stdout
+    assert process.returncode == 0, f"{arguments}\n{process.stderr}"
+    return process.stdout
 
 
 def _write_files(folder: Path) -> None:
@@ -71,9 +71,9 @@ def test_every_command_runs(tmp_path: Path) -> None:
     _write_files(tmp_path)
     assert len(IMPORTS_FIRST) >= 14
     for command in IMPORTS_FIRST:
-        printed = _run(tmp_path, tmp_path / "data", "-m", "dpmf_core", *shlex.split(command))
+        output = _run(tmp_path, tmp_path / "data", "-m", "dpmf_core", *shlex.split(command))
         if "--json" in command:
-            json.loads(printed)
+            json.loads(output)
     assert (tmp_path / "runs.csv").read_text().count("\n") > 30
 
 

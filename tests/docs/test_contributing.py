@@ -22,7 +22,7 @@ from tests.docs.markdown import ROOT, blocks
 CODE = "\n\n".join(blocks(ROOT / "docs" / "CONTRIBUTING.md", "python"))
 
 
-def imported(code: str, folder: Path) -> ModuleType:
+def import_code(code: str, folder: Path) -> ModuleType:
     """The code as a module of its own."""
     path = folder / "toy.py"
     path.write_text(code, "utf-8")
@@ -40,8 +40,8 @@ def toy(folder: Path, *changes: tuple[str, str]) -> Algorithm:
     for before, after in changes:
         assert before in code
         code = code.replace(before, after)
-    made: Algorithm = imported(code, folder).ToyOffsets()
-    return made
+    algorithm: Algorithm = import_code(code, folder).ToyOffsets()
+    return algorithm
 
 
 def test_it_keeps_the_contract(tmp_path: Path) -> None:
@@ -49,8 +49,8 @@ def test_it_keeps_the_contract(tmp_path: Path) -> None:
     laws.check_blindfold(algorithm)
     laws.check_additivity(algorithm)
     laws.check_locality(algorithm)
-    reached = laws.check_sensitivity(algorithm, level=0.01)
-    assert reached["clipped rows"] > 0.99  # the bound is tight
+    shares = laws.check_sensitivity(algorithm, level=0.01)
+    assert shares["clipped rows"] > 0.99  # the bound is tight
 
 
 def test_it_costs_what_is_asked_and_predicts(tmp_path: Path) -> None:
@@ -64,11 +64,11 @@ def test_it_costs_what_is_asked_and_predicts(tmp_path: Path) -> None:
     assert epsilon(plan, 1e-5) == pytest.approx(5.0, rel=1e-6)
     streams = algorithms.Streams(np.random.default_rng(0), 0)
 
-    def error(made: Algorithm, noise: Noise) -> float:
-        model = algorithms.train(made, parts.train, noise, streams)
+    def error(kind: Algorithm, noise: Noise) -> float:
+        model = algorithms.train(kind, parts.train, noise, streams)
         personal = model.personal(parts.history)
-        predicted = model.predict(personal, parts.test.users, parts.test.items)
-        return float(np.sqrt(np.mean((predicted - parts.test.values) ** 2)))
+        predictions = model.predict(personal, parts.test.users, parts.test.items)
+        return float(np.sqrt(np.mean((predictions - parts.test.values) ** 2)))
 
     noise = Noise(plan, np.random.SeedSequence(1))
     own_mean = algorithms.find("user-mean")()

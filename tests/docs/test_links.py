@@ -29,24 +29,24 @@ def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_file_that_is_named_is_there(path: Path) -> None:
     folders = "dpmf_core|pages|datasets|tests|benchmarks|deploy|docs"
-    named = re.findall(rf"`((?:{folders})/[\w./-]*)`", path.read_text("utf-8"))
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    names = re.findall(rf"`((?:{folders})/[\w./-]*)`", path.read_text("utf-8"))
+    assert [name for name in names if not (ROOT / name).exists()] == []
 
 
 def test_the_headings_of_a_document_are_distinct() -> None:
     """A repeated heading would make a link lead to the first one."""
     for path in DOCUMENTS:
-        found = [anchor(heading) for heading in headings(path)]
+        anchors = [anchor(heading) for heading in headings(path)]
         if path.name != "CHANGELOG.md":
-            assert len(set(found)) == len(found), path.name
+            assert len(set(anchors)) == len(anchors), path.name
 
 
 def test_every_citation_names_a_section() -> None:
     names = headings(PRIVACY)
-    anchors, cited = set(map(anchor, names)), 0
+    anchors, count = set(map(anchor, names)), 0
     for path in SOURCES:
         for name, title in CITATION.findall(path.read_text("utf-8")):
             section = " ".join(title.split())
             assert name in anchors or section in names, f"{path}: {name or title or 'no section'}"
-            cited += 1
-    assert cited >= 10
+            count += 1
+    assert count >= 10

@@ -23,8 +23,8 @@ TABLE = TEXT.split("## Guarantee of each algorithm")[1].split("## Corrections")[
 def test_every_statistic_has_a_section(kind: type[Algorithm]) -> None:
     shape = homes_of(kind)[0].world().shape
     for parameters in ({}, *corners(kind, shape)):
-        released = {leaf.statistic for leaf, _ in normal_form(kind(**parameters).plan(shape, 1.0))}
-        assert released <= LEDGER, f"{kind.id} with {parameters}"
+        statistics = {leaf.statistic for leaf, _ in normal_form(kind(**parameters).plan(shape, 1.0))}
+        assert statistics <= LEDGER, f"{kind.id} with {parameters}"
 
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=list(REGISTRY))

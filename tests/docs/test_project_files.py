@@ -11,11 +11,11 @@ from tests.docs.markdown import ROOT
 
 
 def test_the_citation_is_of_this_version() -> None:
-    found = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert found["version"] == dpmf_core.__version__
-    assert found["license"] == "Apache-2.0"
-    assert found["authors"] == [{"name": "the dpmf authors"}]
-    assert not {"doi", "url", "repository-code", "identifiers"} & set(found)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == dpmf_core.__version__
+    assert citation["license"] == "Apache-2.0"
+    assert citation["authors"] == [{"name": "the dpmf authors"}]
+    assert not {"doi", "url", "repository-code", "identifiers"} & set(citation)
 
 
 def test_the_licence_is_whole() -> None:
@@ -46,12 +46,12 @@ def test_hooks_run_the_tools_of_make_lint_from_the_environment(tool: str) -> Non
 
 
 def test_the_development_container_sets_up_with_targets_of_the_makefile() -> None:
-    found = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text("utf-8"))
-    make, *targets = found["postCreateCommand"].split()
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    make, *targets = container["postCreateCommand"].split()
     rules = re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
     assert make == "make" and targets and set(targets) <= set(rules)
     port = re.search(r"^port = (\d+)", (ROOT / ".streamlit/config.toml").read_text("utf-8"), re.M)
-    assert found["forwardPorts"] == [int(port[1]) if port else 8501]
+    assert container["forwardPorts"] == [int(port[1]) if port else 8501]
 
 
 def test_types_are_shipped() -> None:

@@ -14,8 +14,8 @@ def test_the_page_is_what_the_results_make() -> None:
 
 
 def test_the_template_asks_for_every_table() -> None:
-    asked = tables.TEMPLATE.read_text("utf-8")
-    assert [name for name in tables.TABLES if f"{{{{ {name} }}}}" not in asked] == []
+    template = tables.TEMPLATE.read_text("utf-8")
+    assert [name for name in tables.TABLES if f"{{{{ {name} }}}}" not in template] == []
 
 
 def test_medians_and_bold_figures() -> None:
@@ -48,22 +48,22 @@ def test_equal_errors_are_read_off_log_linearly() -> None:
             for seed, error in enumerate(errors)
         ]
 
-    measured = [
+    results = [
         *rows("private-bias", 1.0, 0.7, 0.9, 2.0),
         *rows("local-bias", 1.0, 1.1, 1.1, 1.2),
         *rows("local-bias", 10.0, 1.0, 0.9, 3.0),
         *rows("local-bias", 1000.0, 0.8, 0.8, 0.8),
         *rows("user-mean", 0.0, 1.05, 1.05, 1.05),
     ]
-    (found,) = local_noise.equal_errors(measured, (1.0,))
-    assert found.local_epsilon == pytest.approx(100)
-    assert (found.rmse, found.local_rmse, found.alone_rmse) == (0.9, 1.1, 1.05)
+    (match,) = local_noise.equal_errors(results, (1.0,))
+    assert match.local_epsilon == pytest.approx(100)
+    assert (match.rmse, match.local_rmse, match.alone_rmse) == (0.9, 1.1, 1.05)
 
 
 def test_what_nobody_s_trust_costs_was_measured_near_the_rule() -> None:
     """mu grows by the root of n at equal noise; messages spend a little less of it on counts."""
-    found = local_noise.equal_errors(local_noise.read(), (0.5, 1.0, 2.0))
-    assert {it.data for it in found} == set(local_noise.DATA)
-    for it in found:
+    matches = local_noise.equal_errors(local_noise.read(), (0.5, 1.0, 2.0))
+    assert {it.data for it in matches} == set(local_noise.DATA)
+    for it in matches:
         if it.local_epsilon is not None:
             assert 0.5 < it.local_epsilon / part_epsilon(it.epsilon, it.users) < 1.3

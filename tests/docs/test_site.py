@@ -16,17 +16,17 @@ from tests.docs.markdown import ROOT, blocks
 from tests.docs.test_commands import _run
 
 SITE = ROOT / "build" / "site"
-LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src")}
+LOADING_TAGS = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src")}
 
 
-class Parsed(HTMLParser):
+class PageParser(HTMLParser):
     """Names that can be linked to, links, and addresses that a browser loads by itself."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
         self.names: set[str] = set()
         self.links: list[str] = []
-        self.loaded: list[str] = []
+        self.resources: list[str] = []
         self.feed(page.read_text("utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -35,28 +35,28 @@ class Parsed(HTMLParser):
                 self.names.add(value)
             if (tag, name) == ("a", "href"):
                 self.links.append(value or "")
-            if (tag, name) in LOADED:
-                self.loaded.append(value or "")
+            if (tag, name) in LOADING_TAGS:
+                self.resources.append(value or "")
 
 
 @pytest.fixture(scope="module")
-def site() -> dict[Path, Parsed]:
-    done = subprocess.run(
+def site() -> dict[Path, PageParser]:
+    process = subprocess.run(
         [sys.executable, "docs/build_site.py"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return {page: Parsed(page) for page in SITE.rglob("*.html") if page.name != "404.html"}
+    assert process.returncode == 0, process.stderr[-3000:]
+    return {page: PageParser(page) for page in SITE.rglob("*.html") if page.name != "404.html"}
 
 
 @pytest.mark.slow
-def test_every_link_of_the_site_leads_somewhere(site: dict[Path, Parsed]) -> None:
-    broken = []
-    for page, parsed in site.items():
-        for link in parsed.links:
+def test_every_link_of_the_site_leads_somewhere(site: dict[Path, PageParser]) -> None:
+    dead_links = []
+    for page, content in site.items():
+        for link in content.links:
             parts = urlsplit(link)
             if parts.scheme:
                 continue
@@ -64,17 +64,17 @@ def test_every_link_of_the_site_leads_somewhere(site: dict[Path, Parsed]) -> Non
             name = unquote(parts.fragment)
             there = file.exists() and (not name or file not in site or name in site[file].names)
             if not there:
-                broken.append(f"{page.name}: {link}")
-    assert broken == [] and len(site) > 12
+                dead_links.append(f"{page.name}: {link}")
+    assert dead_links == [] and len(site) > 12
 
 
 @pytest.mark.slow
-def test_the_site_loads_nothing_from_elsewhere(site: dict[Path, Parsed]) -> None:
-    assert [it for page in site.values() for it in page.loaded if urlsplit(it).netloc] == []
+def test_the_site_loads_nothing_from_elsewhere(site: dict[Path, PageParser]) -> None:
+    assert [it for page in site.values() for it in page.resources if urlsplit(it).netloc] == []
 
 
 @pytest.mark.slow
-def test_the_reference_has_every_algorithm_and_command(site: dict[Path, Parsed]) -> None:
+def test_the_reference_has_every_algorithm_and_command(site: dict[Path, PageParser]) -> None:
     reference = SITE / "reference"
     algorithms = (reference / "algorithms.html").read_text("utf-8")
     assert [name for name in REGISTRY if f"<code>{name}</code>" not in algorithms] == []
@@ -85,7 +85,7 @@ def test_the_reference_has_every_algorithm_and_command(site: dict[Path, Parsed])
 @pytest.mark.slow
 def test_the_tutorial_runs_as_it_is(tmp_path: Path) -> None:
     code = "\n".join(blocks(ROOT / "docs" / "TUTORIAL.md", "python"))
-    printed = _run(tmp_path, tmp_path / "data", "-c", code)
-    assert "PROVEN" in printed and "NONE" in printed
-    assert "epsilon 2.00 at delta 5e-05" in printed and "drawn so far: 2.00 per user" in printed
+    output = _run(tmp_path, tmp_path / "data", "-c", code)
+    assert "PROVEN" in output and "NONE" in output
+    assert "epsilon 2.00 at delta 5e-05" in output and "drawn so far: 2.00 per user" in output
     assert (tmp_path / "first-model" / "recommend.html").exists()

@@ -26,7 +26,7 @@ from dpmf_core.evaluation.registry import METRICS, evaluate, find
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.registry import by_id
 from dpmf_datasets import load
-from tests.fitting import fitted
+from tests.fitting import fit_by_name
 
 BOUNDS = (1.0, 5.0)
 
@@ -124,7 +124,7 @@ def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
 @pytest.mark.parametrize("algorithm", ["als", "slope-one"])
 def test_lists_do_not_depend_on_threads(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = load("cinema-small")
-    model = fitted(algorithm, data).model
+    model = fit_by_name(algorithm, data).model
     monkeypatch.setenv("DPMF_THREADS", "1")
     users, personal = np.arange(data.n_users), model.personal(data)
     alone = top_items(model, personal, data, users, 9)

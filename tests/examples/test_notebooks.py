@@ -11,9 +11,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def test_there_are_notebooks_and_the_folder_lists_each() -> None:
-    listed = (FOLDER / "README.md").read_text("utf-8")
+    contents = (FOLDER / "README.md").read_text("utf-8")
     assert len(NOTEBOOKS) >= 5
-    assert [it.name for it in NOTEBOOKS if f"({it.name})" not in listed] == []
+    assert [it.name for it in NOTEBOOKS if f"({it.name})" not in contents] == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda it: it.stem)

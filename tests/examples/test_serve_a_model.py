@@ -32,8 +32,8 @@ def client(folder: Path) -> Any:
 def test_answers_are_those_of_the_model(client: Any, folder: Path) -> None:
     model = load_model(folder)
     mine = {model.item_ids[3]: 5.0, model.item_ids[8]: 1.5}
-    asked = client.post("/recommend", json={"ratings": mine, "k": 5})
-    assert [(it["item"], it["rating"]) for it in asked.json()] == recommend(model, mine, 5)
+    response = client.post("/recommend", json={"ratings": mine, "k": 5})
+    assert [(it["item"], it["rating"]) for it in response.json()] == recommend(model, mine, 5)
     like = client.get("/similar", params={"item": model.item_ids[3], "k": 2}).json()
     assert [(it["item"], it["cosine"]) for it in like] == similar_items(model, model.item_ids[3], 2)
     about = client.get("/model").json()
@@ -50,9 +50,9 @@ def test_answers_are_those_of_the_model(client: Any, folder: Path) -> None:
         ({"rating": {}}, "Extra inputs"),
     ],
 )
-def test_wrong_questions_are_said(client: Any, question: dict[str, Any], said: str) -> None:
+def test_wrong_questions_are_said(client: Any, question: dict[str, Any], message: str) -> None:
     if question.get("ratings") == {"0": 99}:
-        known = client.post("/recommend", json={"k": 1}).json()[0]["item"]
-        question = {"ratings": {known: 99}}
-    asked = client.post("/recommend", json=question)
-    assert asked.status_code == 422 and said in asked.text
+        item = client.post("/recommend", json={"k": 1}).json()[0]["item"]
+        question = {"ratings": {item: 99}}
+    response = client.post("/recommend", json=question)
+    assert response.status_code == 422 and message in response.text

@@ -141,8 +141,8 @@ def is_module(name: str) -> bool:
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
-def within(module: str, allowed: set[str]) -> bool:
-    return any(module == root or module.startswith(root + ".") for root in allowed)
+def within(module: str, roots: set[str]) -> bool:
+    return any(module == root or module.startswith(root + ".") for root in roots)
 
 
 def allowed_for(module: str) -> set[str]:
@@ -159,9 +159,9 @@ def test_arrows_point_one_way(path: Path) -> None:
     own = ".".join(module.split(".")[: 2 if module.startswith(CORE) else 1])
     within_own = set() if module in MAY and module != own else {own} - {CORE}
     wrong = {
-        found
-        for found in imports(path)
-        if within(found, project) and not within(found, allowed_for(module) | within_own)
+        name
+        for name in imports(path)
+        if within(name, project) and not within(name, allowed_for(module) | within_own)
     }
     # a package's own name, imported for its version or the like, is no arrow
     assert wrong <= ({CORE} if module.startswith(CORE) else set())
@@ -169,7 +169,7 @@ def test_arrows_point_one_way(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sources(CORE, CATALOGUE), ids=name_of)
 def test_nothing_below_the_pages_knows_the_screen(path: Path) -> None:
-    assert not {found for found in imports(path) if found.split(".")[0] in SCREEN}
+    assert not {name for name in imports(path) if name.split(".")[0] in SCREEN}
 
 
 def test_the_import_reader_sees_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +211,7 @@ def test_no_script_lies_directly_under_pages() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*/page.py")), ids=name_of)
 def test_page_scripts_are_short_ask_and_show(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= 250
-    assert not {found for found in imports(path) if found.split(".")[0] in {"numpy", "scipy"}}
+    assert not {name for name in imports(path) if name.split(".")[0] in {"numpy", "scipy"}}
 
 
 @pytest.mark.parametrize("path", sources("pages"), ids=name_of)
@@ -226,19 +226,19 @@ def kit_modules() -> list[Path]:
 
 def test_modules_of_the_kit_serve_two_pages() -> None:
     """Directly, or as a part of what every page is drawn with."""
-    imported = {name_of(path): set(imports(path)) for path in sources("pages")}
+    imports_of = {name_of(path): set(imports(path)) for path in sources("pages")}
     for kit in map(name_of, kit_modules()):
         users: set[str] = set()
-        reached, todo = set(), {kit}
+        visited, todo = set(), {kit}
         while todo:
             module = todo.pop()
-            reached.add(module)
-            for other in {name for name, found in imported.items() if module in found} - reached:
+            visited.add(module)
+            for other in {name for name, names in imports_of.items() if module in names} - visited:
                 folder = other.split(".")[1]
                 (todo if folder in ("kit", "server") else users).add(
                     other if folder in ("kit", "server") else folder
                 )
-        assert len(users) >= 2 or "pages.kit.navigation" in reached, kit
+        assert len(users) >= 2 or "pages.kit.navigation" in visited, kit
 
 
 @pytest.mark.parametrize("path", sources("pages"), ids=name_of)
@@ -316,13 +316,13 @@ CORE_CODE = [path for path in sources(CORE) if path != NOISE and not path.is_rel
 
 @pytest.mark.parametrize("path", CORE_CODE, ids=name_of)
 def test_noise_is_drawn_in_one_place(path: Path) -> None:
-    drawn = {(owner, draw) for owner, draw in calls(path) if draw in DRAWS}
+    draws = {(owner, draw) for owner, draw in calls(path) if draw in DRAWS}
     if path.stem in PRIVATE_STREAM:
         return
     if path == MECHANISMS:
-        drawn = {(owner, draw) for owner, draw in drawn if owner != "generator"}
-    assert all(owner == "rng.init" for owner, _ in drawn), (
-        f"draws from other than the stream of starting values: {drawn}"
+        draws = {(owner, draw) for owner, draw in draws if owner != "generator"}
+    assert all(owner == "rng.init" for owner, _ in draws), (
+        f"draws from other than the stream of starting values: {draws}"
     )
 
 
@@ -340,12 +340,12 @@ def test_noise_is_opened_by_an_account_alone(path: Path) -> None:
     """What draws on private data has charged their account: `Noise` itself is made there, and
     by the audit, which releases nothing.
     """
-    made = {
+    names = {
         node.func.id
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    assert "Noise" not in made
+    assert "Noise" not in names
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_the_core_imports_without_the_screen_or_a_data_set() -> None:
         "import sys, dpmf_core.runs.execution; print([m for m in ('streamlit', 'plotly',"
         " 'dpmf_datasets', 'dask', 'dp_accounting', 'sklearn') if m in sys.modules])"
     )
-    loaded = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert loaded.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"

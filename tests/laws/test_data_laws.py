@@ -45,19 +45,19 @@ def rows(ratings: Ratings) -> list[list[tuple[Any, ...]]]:
 @LAW
 @given(TRIPLES)
 def test_pairs_are_unique_sorted_finite_and_within_bounds(triples: Triples) -> None:
-    made = of(triples)
-    pairs = list(zip(made.users.tolist(), made.items.tolist(), strict=True))
+    ratings = of(triples)
+    pairs = list(zip(ratings.users.tolist(), ratings.items.tolist(), strict=True))
     assert pairs == sorted(set(pairs))
     assert set(pairs) == {(u, i) for u, i, v, _ in triples if np.isfinite(v)}
-    assert ((made.values >= BOUNDS[0]) & (made.values <= BOUNDS[1])).all()
+    assert ((ratings.values >= BOUNDS[0]) & (ratings.values <= BOUNDS[1])).all()
 
 
 @LAW
 @given(TRIPLES, st.randoms())
 def test_the_order_of_the_triples_does_not_matter(triples: Triples, random: Any) -> None:
-    shuffled = list(triples)
-    random.shuffle(shuffled)
-    first, second = rows(of(triples)), rows(of(shuffled))
+    in_other_order = list(triples)
+    random.shuffle(in_other_order)
+    first, second = rows(of(triples)), rows(of(in_other_order))
     assert [[(i, o) for i, _, o in row] for row in first] == [
         [(i, o) for i, _, o in row] for row in second
     ]
@@ -69,17 +69,17 @@ def test_the_order_of_the_triples_does_not_matter(triples: Triples, random: Any)
 @LAW
 @given(TRIPLES)
 def test_reading_back_what_was_made_changes_nothing(triples: Triples) -> None:
-    made = of(triples)
+    ratings = of(triples)
     again = Ratings.of(
-        made.users,
-        made.items,
-        made.values,
+        ratings.users,
+        ratings.items,
+        ratings.values,
         n_users=N_USERS,
         n_items=N_ITEMS,
         bounds=BOUNDS,
-        order=made.order,
+        order=ratings.order,
     )
-    assert again.fingerprint == made.fingerprint
+    assert again.fingerprint == ratings.fingerprint
 
 
 @LAW
@@ -131,8 +131,8 @@ def test_filters_keep_the_users_and_declare_what_they_assume(
     triples: Triples, top: int, minimum: int
 ) -> None:
     data = of(triples)
-    chosen = data.top_items(top)
-    assert (chosen.n_users, chosen.n_items) == (N_USERS, top)
-    assert bool(chosen.assumptions) == (top < N_ITEMS)
+    top_rated = data.top_items(top)
+    assert (top_rated.n_users, top_rated.n_items) == (N_USERS, top)
+    assert bool(top_rated.assumptions) == (top < N_ITEMS)
     assert data.min_user_count(minimum).shape == data.shape
     assert not data.min_user_count(minimum).assumptions

@@ -21,8 +21,8 @@ def long_functions(module: ast.Module) -> list[str]:
 
 def _lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """From `def` to the last line: no decorator, no docstring."""
-    documented = ast.get_docstring(function) is not None
-    return _laid_out(function) - (_laid_out(function.body[0]) if documented else 0)
+    has_docstring = ast.get_docstring(function) is not None
+    return _laid_out(function) - (_laid_out(function.body[0]) if has_docstring else 0)
 
 
 def _laid_out(statement: ast.stmt) -> int:

@@ -54,23 +54,23 @@ def speaking(path: Path) -> list[ast.Call]:
 def templates() -> set[str]:
     """Every template in the code, of the lessons and of the navigation, that has words."""
     calls = [call for path in sources("pages", CORE) for call in speaking(path)]
-    found = {str(it.args[0].value) for it in calls if isinstance(it.args[0], ast.Constant)}
-    found |= {text for taught in LESSONS.values() for text in texts(taught)}
-    found |= {it.title for it in PAGES} | set(SECTIONS)
-    found |= {text for it in TERMS.values() for text in (it.name, it.words, it.source)}
-    found |= {text for it in REGISTRY.values() for text in (it.title, it.words, it.source)}
-    found |= {text for it in REGISTRY.values() for text in of_parameters(it)}
-    found |= {text for it in METRICS.values() for text in (it.title, it.help)}
-    found |= {text for it in catalogue() for text in (it.title, it.words)} | {parts_folder.WORDS}
-    found |= {it.item_features for it in datasets.ratings()}
-    drawn = [it for page in FIGURES_ON for it in figures_of(page).values()]
-    found |= {text for it in drawn for text in (it.source, it.title)}
-    found |= {
+    texts_found = {str(it.args[0].value) for it in calls if isinstance(it.args[0], ast.Constant)}
+    texts_found |= {text for lesson in LESSONS.values() for text in texts(lesson)}
+    texts_found |= {it.title for it in PAGES} | set(SECTIONS)
+    texts_found |= {text for it in TERMS.values() for text in (it.name, it.words, it.source)}
+    texts_found |= {text for it in REGISTRY.values() for text in (it.title, it.words, it.source)}
+    texts_found |= {text for it in REGISTRY.values() for text in of_parameters(it)}
+    texts_found |= {text for it in METRICS.values() for text in (it.title, it.help)}
+    texts_found |= {text for it in catalogue() for text in (it.title, it.words)} | {parts_folder.WORDS}
+    texts_found |= {it.item_features for it in datasets.ratings()}
+    figures = [it for page in FIGURES_ON for it in figures_of(page).values()]
+    texts_found |= {text for it in figures for text in (it.source, it.title)}
+    texts_found |= {
         text
         for it in DEPLOYMENTS.values()
         for text in (it.name, it.unit, it.relation, it.period, it.source)
     }
-    return {text for text in found if re.search(r"[^\W\d_]{2}", re.sub(r"\{[^}]*\}", "", text))}
+    return {text for text in texts_found if re.search(r"[^\W\d_]{2}", re.sub(r"\{[^}]*\}", "", text))}
 
 
 def of_parameters(kind: type[Algorithm]) -> set[str]:
@@ -96,8 +96,8 @@ def test_every_template_is_translated_and_nothing_else(language: str) -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_translation_has_the_places_of_its_template(language: str) -> None:
-    for text, found in translations(language).items():
-        assert found.strip() and places(found) == places(text), text
+    for text, translation in translations(language).items():
+        assert translation.strip() and places(translation) == places(text), text
 
 
 @pytest.mark.parametrize("path", sources("pages", CORE), ids=str)
@@ -121,9 +121,9 @@ def test_figures_are_written_as_the_language_writes_them() -> None:
         translated("de", "52%") == "52\N{NARROW NO-BREAK SPACE}%"
         and translated("en", "52%") == "52%"
     )
-    said = "{share:.1%} of {people:,}, {text}, {figure}"
+    template = "{share:.1%} of {people:,}, {text}, {figure}"
     values = {"share": 0.5, "people": 2000, "text": "a, b.", "figure": "0.25"}
-    assert translated("en", said, **values) == "50.0% of 2,000, a, b., 0.25"
+    assert translated("en", template, **values) == "50.0% of 2,000, a, b., 0.25"
     narrow = "\N{NARROW NO-BREAK SPACE}"
-    assert translated("de", said, **values) == f"50,0{narrow}% of 2.000, a, b., 0,25"
+    assert translated("de", template, **values) == f"50,0{narrow}% of 2.000, a, b., 0,25"
     assert FIGURE.fullmatch("1e-5") and not FIGURE.fullmatch("2 of 3")

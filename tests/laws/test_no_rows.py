@@ -50,7 +50,7 @@ def test_nothing_is_imported_that_reads_memory_files_or_processes(path: Path) ->
 
 @pytest.mark.parametrize("path", ALGORITHMS, ids=name_of)
 def test_nobody_looks_behind_a_curator(path: Path) -> None:
-    hidden = {
+    private_names = {
         node.attr
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Attribute)
@@ -58,4 +58,4 @@ def test_nobody_looks_behind_a_curator(path: Path) -> None:
         and node.value.id == "curator"
         and node.attr.startswith("_")
     }
-    assert not hidden
+    assert not private_names

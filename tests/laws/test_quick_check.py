@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CHANGED = runpy.run_path(str(ROOT / ".ci" / "changed.py"))
+CHECK = runpy.run_path(str(ROOT / ".ci" / "changed.py"))
 
 
 def test_every_module_has_tests() -> None:
-    modules = CHANGED["product_modules"]()
+    modules = CHECK["product_modules"]()
     assert len(modules) > 400
-    assert [path for path in modules if not CHANGED["tests_of"](path)] == []
+    assert [path for path in modules if not CHECK["tests_of"](path)] == []
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_every_module_has_tests() -> None:
     ],
 )
 def test_a_module_is_tried_by_its_own_tests(module: str, test: str) -> None:
-    assert Path(test) in CHANGED["tests_of"](Path(module))
+    assert Path(test) in CHECK["tests_of"](Path(module))

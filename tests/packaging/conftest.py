@@ -22,15 +22,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("clone")
     for name in (*PARTS, *FACTS):
         if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "secrets.toml")
-            shutil.copytree(ROOT / name, copy / name, ignore=ignored)
+            ignore = shutil.ignore_patterns("__pycache__", "secrets.toml")
+            shutil.copytree(ROOT / name, copy / name, ignore=ignore)
         else:
             shutil.copy(ROOT / name, copy / name)
     out = copy / "built"
     command = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation")
     subprocess.run([sys.executable, *command, "-w", str(out), str(copy)], check=True)
-    (built,) = out.glob("*.whl")
-    return built
+    (file,) = out.glob("*.whl")
+    return file
 
 
 class Environment:
@@ -51,8 +51,8 @@ class Environment:
         )
         options = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", *target)
         subprocess.run([sys.executable, *options, str(wheel)], check=True)
-        required = sysconfig.get_path("purelib")
-        (self.packages / "required.pth").write_text(f"{required}\n")
+        libraries = sysconfig.get_path("purelib")
+        (self.packages / "required.pth").write_text(f"{libraries}\n")
         self.bin, self.home, self.work = folder / "env/bin", folder / "data", folder / "work"
         self.work.mkdir()
         command = self.bin / "dpmf"
@@ -62,12 +62,12 @@ class Environment:
     @property
     def variables(self) -> dict[str, str]:
         unset = ("PYTHONPATH", "DPMF_CATALOGUE", "DPMF_LEDGER")
-        kept = {name: value for name, value in os.environ.items() if name not in unset}
-        return kept | {"DPMF_DATA": str(self.home)}
+        inherited = {name: value for name, value in os.environ.items() if name not in unset}
+        return inherited | {"DPMF_DATA": str(self.home)}
 
     def run(self, program: str, *arguments: str) -> str:
         """What a program of the environment prints on standard output."""
-        done = subprocess.run(
+        process = subprocess.run(
             [str(self.bin / program), *arguments],
             cwd=self.work,
             env=self.variables,
@@ -75,10 +75,10 @@ class Environment:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
-    return Environment(tmp_path_factory.mktemp("installed"), wheel)
+def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
+    return Environment(tmp_path_factory.mktemp("environment"), wheel)

@@ -43,7 +43,7 @@ print(run.record.peak_mb, round(run.record.epsilon.exact, 6))
 
 def without_posix(code: str, data: Path) -> str:
     """What a program prints that has none of these parts."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", WITHOUT + code],
         cwd=ROOT,
         env={**os.environ, "DPMF_DATA": str(data)},
@@ -51,8 +51,8 @@ def without_posix(code: str, data: Path) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def test_every_module_of_the_core_is_imported(tmp_path: Path) -> None:

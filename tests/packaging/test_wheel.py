@@ -44,18 +44,18 @@ def test_scripts_and_styles_are_in_the_wheel(wheel: Path) -> None:
 
 def test_the_settings_types_and_command_are_in_the_wheel(wheel: Path) -> None:
     assert {"dpmf_app/.streamlit/config.toml", "dpmf_core/py.typed"} <= names(wheel)
-    held = zipfile.ZipFile(wheel)
-    (file,) = (name for name in held.namelist() if name.endswith("/entry_points.txt"))
+    archive = zipfile.ZipFile(wheel)
+    (file,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
     entries = configparser.ConfigParser()
-    entries.read_string(held.read(file).decode())
+    entries.read_string(archive.read(file).decode())
     assert dict(entries["console_scripts"]) == {"dpmf": "dpmf_core.__main__:start"}
 
 
 def test_what_an_index_shows_is_in_the_wheel(wheel: Path) -> None:
     """The readme, the version, the licence and the Pythons that it is tried on."""
-    held = zipfile.ZipFile(wheel)
-    (file,) = (name for name in held.namelist() if name.endswith(".dist-info/METADATA"))
-    facts = email.message_from_bytes(held.read(file))
+    archive = zipfile.ZipFile(wheel)
+    (file,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    facts = email.message_from_bytes(archive.read(file))
     assert facts["Version"] == dpmf_core.__version__
     assert facts["License-Expression"] == "Apache-2.0"
     assert facts["Description-Content-Type"] == "text/markdown"
@@ -64,21 +64,21 @@ def test_what_an_index_shows_is_in_the_wheel(wheel: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_works_in_an_empty_folder(installed: Environment) -> None:
+def test_the_command_works_in_an_empty_folder(environment: Environment) -> None:
     options = ("--dataset", "cinema-small", "--algorithm", "dpals", "--epsilon", "5", "--json")
-    run = json.loads(installed.run("dpmf", "fit", *options))
+    run = json.loads(environment.run("dpmf", "fit", *options))
     assert run["epsilon"]["exact"] == pytest.approx(5)
-    (kept,) = json.loads(installed.run("dpmf", "runs", "--json"))
-    assert kept["key"] == run["key"]
-    assert installed.run("dpmf", "--help").startswith("Usage: dpmf ")
-    assert list(installed.work.iterdir()) == []
+    (stored_run,) = json.loads(environment.run("dpmf", "runs", "--json"))
+    assert stored_run["key"] == run["key"]
+    assert environment.run("dpmf", "--help").startswith("Usage: dpmf ")
+    assert list(environment.work.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_another_package_called_datasets_stays_what_it_is(installed: Environment) -> None:
+def test_another_package_called_datasets_stays_what_it_is(environment: Environment) -> None:
     code = (
         "import dpmf_core; loaded = dpmf_core.load('cinema-small').name; import datasets;"
         " print(loaded, datasets.MARK)"
     )
-    printed = installed.run("python", "-c", code)
-    assert printed.strip() == "cinema-small another package of this name"
+    output = environment.run("python", "-c", code)
+    assert output.strip() == "cinema-small another package of this name"

@@ -25,7 +25,7 @@ def clone(tmp_path: Path) -> Path:
 
 def python(clone: Path, *arguments: str, packages: Path | None = None) -> str:
     """What Python prints in the clone. packages: a folder of packages, looked at later."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments],
         cwd=clone,
         env={
@@ -37,8 +37,8 @@ def python(clone: Path, *arguments: str, packages: Path | None = None) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 @pytest.mark.slow
@@ -57,11 +57,11 @@ def test_the_folder_is_found_beside_the_app_and_pages_import_it(clone: Path) -> 
 
 
 def test_an_installed_package_comes_first(clone: Path, tmp_path: Path) -> None:
-    installed = tmp_path / "packages" / "dpmf_datasets"
-    installed.mkdir(parents=True)
-    (installed / "__init__.py").write_text("WHERE = 'installed'")
+    package = tmp_path / "packages" / "dpmf_datasets"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("WHERE = 'installed'")
     code = "import dpmf_core, dpmf_datasets; print(dpmf_datasets.WHERE)"
-    assert python(clone, "-c", code, packages=installed.parent) == "installed\n"
+    assert python(clone, "-c", code, packages=package.parent) == "installed\n"
 
 
 def test_beside_no_app_a_folder_of_that_name_is_somebody_elses(clone: Path) -> None:

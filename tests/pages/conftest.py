@@ -21,10 +21,10 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("data")))
         patch.setenv("DPMF_ENGINE", "threads")
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
-        held: list[Engine] = []
-        patch.setattr("dpmf_core.engine.executor._only", held)
+        engines: list[Engine] = []
+        patch.setattr("dpmf_core.engine.executor._only", engines)
         time_estimate._speeds.clear()  # those of the store before
         yield
-        for made in held:
-            made.close()
-            made.store.close()
+        for one in engines:
+            one.close()
+            one.store.close()

@@ -43,7 +43,7 @@ def plain(text: str) -> str:
 
 def words(app: AppTest) -> str:
     """All that a page says, in its order by kind."""
-    said = (
+    elements = (
         *app.title,
         *app.markdown,
         *app.caption,
@@ -52,13 +52,13 @@ def words(app: AppTest) -> str:
         *app.info,
         *app.success,
     )
-    return plain("\n".join(str(element.value) for element in said))
+    return plain("\n".join(str(element.value) for element in elements))
 
 
 def frames(app: AppTest) -> list[pd.DataFrame]:
     """The tables of a page as they are read: first those that scroll, then those of words."""
-    written = (it.value.map(_as_read).rename(columns=_as_read) for it in app.table)
-    return [*(it.value for it in app.dataframe), *written]
+    tables = (it.value.map(_as_read).rename(columns=_as_read) for it in app.table)
+    return [*(it.value for it in app.dataframe), *tables]
 
 
 def _as_read(text: str) -> str:
@@ -73,15 +73,15 @@ def component(app: AppTest, name: str) -> dict[str, Any]:
 
 def components(app: AppTest, name: str) -> list[dict[str, Any]]:
     """The data of all components of a name."""
-    found: list[dict[str, Any]] = []
+    data: list[dict[str, Any]] = []
     todo: list[Any] = [app._tree]
     while todo:
         node = todo.pop()
         todo += list(getattr(node, "children", {}).values())
         proto: Any = getattr(node, "proto", None)
         if getattr(proto, "component_name", "") == f"dpmf.{name}":
-            found.append(json.loads(proto.json))
-    return found
+            data.append(json.loads(proto.json))
+    return data
 
 
 def headline(app: AppTest) -> str:
@@ -108,10 +108,10 @@ def run_until(app: AppTest, condition: Callable[[], object]) -> AppTest:
     return app
 
 
-def made(spec: RunSpec) -> Run:
+def engine_run(spec: RunSpec) -> Run:
     """A run as the page's engine makes it, or has made it."""
-    found: Run = engine().submit(spec).result(300)
-    return found
+    run: Run = engine().submit(spec).result(300)
+    return run
 
 
 def settled(app: AppTest) -> AppTest:
@@ -125,10 +125,10 @@ def _waits(app: AppTest) -> bool:
     """
     if any("Of what is running the whole plan counts." in it.value for it in app.caption):
         return True
-    seen = "runs.followed" in app.session_state  # which has no `get`
-    followed = seen and app.session_state["runs.followed"]
+    has_list = "runs.followed" in app.session_state  # which has no `get`
+    watches = has_list and app.session_state["runs.followed"]
     app.session_state["runs.followed"] = []
-    return bool(followed) or any(str(button.key).endswith(".cancel") for button in app.button)
+    return bool(watches) or any(str(button.key).endswith(".cancel") for button in app.button)
 
 
 def everything_asked(app: AppTest) -> AppTest:
@@ -142,7 +142,7 @@ def everything_asked(app: AppTest) -> AppTest:
     raise AssertionError("there are buttons without end")
 
 
-def held(widgets: Iterable[Any], key: str) -> Any:
+def widget_of(widgets: Iterable[Any], key: str) -> Any:
     """The widget that shows the session's value under a key: one that follows others has a
     number after it.
     """
@@ -151,14 +151,14 @@ def held(widgets: Iterable[Any], key: str) -> Any:
 
 def let_go(app: AppTest, epsilon: object, key: str = "sidebar.slider") -> WidgetStates:
     """What a browser says when the handle of epsilon's slider is released there."""
-    said = app._tree.get_widget_states()
-    shown = next(it.proto.id for it in app.get("bidi_component") if it.proto.id.endswith(f"-{key}"))
+    states = app._tree.get_widget_states()
+    slider_id = next(it.proto.id for it in app.get("bidi_component") if it.proto.id.endswith(f"-{key}"))
     event = json.dumps({"event": "released", "value": epsilon})
-    said.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{shown}__events", json_trigger_value=event)
-    return said
+    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{slider_id}__events", json_trigger_value=event)
+    return states
 
 
-def slid(app: AppTest) -> float:
+def slider_epsilon(app: AppTest) -> float:
     """Where the handle of epsilon's slider stands."""
-    shown = next(it for it in app.get("bidi_component") if it.proto.id.endswith("-sidebar.slider"))
-    return float(json.loads(shown.proto.json)["now"]["epsilon"])
+    slider = next(it for it in app.get("bidi_component") if it.proto.id.endswith("-sidebar.slider"))
+    return float(json.loads(slider.proto.json)["now"]["epsilon"])

@@ -30,7 +30,7 @@ from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.accountant import growth, ledger_table
-from tests.pages.driving import behind_sidebar, frames, held, plain, words
+from tests.pages.driving import behind_sidebar, frames, widget_of, plain, words
 from tests.support.records import run_of
 
 ROOT = Path(__file__).parents[2]
@@ -42,12 +42,12 @@ DELTA = 5e-6  # of the first page's 20,000 users
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.setenv("DPMF_ENGINE", "threads")
-    held: list[Engine] = []
-    monkeypatch.setattr("dpmf_core.engine.executor._only", held)
+    widget_of: list[Engine] = []
+    monkeypatch.setattr("dpmf_core.engine.executor._only", widget_of)
     yield
-    for made in held:
-        made.close()
-        made.store.close()
+    for one in widget_of:
+        one.close()
+        one.store.close()
 
 
 def page(**parameters: str) -> AppTest:
@@ -86,28 +86,28 @@ def in_link(app: AppTest, name: str) -> str:
 def test_epsilon_in_full_comes_first() -> None:
     app = page()
     event = sequence(Repeat(Gaussian(10.0), 5), Gaussian(20.0))
-    exact, replaced = (epsilon(event, DELTA, relation) for relation in Relation)
+    exact, replacement = (epsilon(event, DELTA, relation) for relation in Relation)
     assert app.title[0].value == f"These 6 releases cost ε = {exact:.2f}"
     assert plain(app.markdown[0].value).startswith(
         f"ε = {exact:.2f} (δ = 5e-6, per unit, add/remove, exact), all together; not per release."
     )
-    assert f"at most {replaced:.2f}" in app.markdown[0].value
+    assert f"at most {replacement:.2f}" in app.markdown[0].value
     assert "except with probability" in words(app)
 
 
 def test_every_rule_stands_beside_the_exact_one() -> None:
     event = sequence(Repeat(Gaussian(10.0), 5), Gaussian(20.0))
-    found = table_with(page(), "rule")
+    table = table_with(page(), "rule")
     for relation, column in zip(
         Relation, ["ε, add/remove", "ε, replace-one, at most"], strict=True
     ):
-        wanted = [
+        expected = [
             "not valid here" if row.epsilon is None else f"{row.epsilon:.2f}"
             for row in every_epsilon(event, DELTA, relation)
         ]
-        assert found[column].tolist() == wanted
-    invalid = found["ε, replace-one, at most"] == "not valid here"
-    assert invalid.any() and found.loc[invalid, "why not"].str.contains("below 1").all()
+        assert table[column].tolist() == expected
+    invalid = table["ε, replace-one, at most"] == "not valid here"
+    assert invalid.any() and table.loc[invalid, "why not"].str.contains("below 1").all()
 
 
 def test_a_link_holds_the_ledger() -> None:
@@ -144,9 +144,9 @@ def test_a_link_that_cannot_be_read_is_named(text: str) -> None:
         "l:0.01:50": "times / multiplier at most 100",
     }.items(),
 )
-def test_bad_input_is_a_sentence_and_loses_nothing(text: str, said: str) -> None:
+def test_bad_input_is_a_sentence_and_loses_nothing(text: str, sentence: str) -> None:
     app = page(ledger=text)
-    assert said in app.error[0].value
+    assert sentence in app.error[0].value
     assert "Your entries are kept" in words(app)
     assert app.title[0].value == "An entry needs correcting"
     assert len(app.session_state["accountant.held"]) == len(
@@ -167,7 +167,7 @@ def test_the_table_comes_back_after_a_look_elsewhere() -> None:
 def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon() -> None:
     app = page(**{"from": "plan", "eps": "3"})
     assert app.title[0].value.endswith("cost ε = 3.00")
-    held(app.number_input, "sidebar.eps").set_value(0.004)
+    widget_of(app.number_input, "sidebar.eps").set_value(0.004)
     assert ran(app).title[0].value.endswith("cost ε = 0.004")  # never "0.00"
 
 
@@ -185,17 +185,17 @@ def test_a_loaded_ledger_can_be_edited() -> None:
 def test_a_stored_run_is_accounted_from_its_ledger() -> None:
     app = from_(page(), "run")
     assert "No private run is stored yet" in app.error[0].value
-    run = stored()
+    run = stored_run()
     engine().store.put(run)
     app = ran(app)
     assert app.title[0].value.endswith("cost ε = 2.00")
     assert "(δ = 1e-5, per user, add/remove, exact)" in words(app)
     assert "PROVEN" in words(app)
-    released = table_with(app, "noise scale")
-    assert released["sensitivity"].tolist() == [row.sensitivity for row in run.record.ledger]
+    releases = table_with(app, "noise scale")
+    assert releases["sensitivity"].tolist() == [row.sensitivity for row in run.record.ledger]
 
 
-def stored() -> Run:
+def stored_run() -> Run:
     """A run as the store keeps it; only what it spent matters here."""
     from dpmf_core.data.ratings import Shape
 
@@ -231,8 +231,8 @@ def test_a_paper_s_claim_stands_beside_what_its_noise_costs(
 ) -> None:
     app = from_(page(), "claim")
     app.selectbox(key="accountant.claim").set_value(which)
-    found = table_with(ran(app), "nominal ε").filter(like="exact total").to_numpy().ravel()
-    assert [float(text) for text in found[: len(figures)]] == pytest.approx(figures, rel=2e-3)
+    costs = table_with(ran(app), "nominal ε").filter(like="exact total").to_numpy().ravel()
+    assert [float(text) for text in costs[: len(figures)]] == pytest.approx(figures, rel=2e-3)
 
 
 def test_noise_for_a_total() -> None:
@@ -258,10 +258,10 @@ def test_a_ledger_survives_table_and_text() -> None:
     )
     again = ledger_table.event_of(ledger_table.rows_of(normal_form(event)))
     assert normal_form(again) == normal_form(event)
-    linked = ledger_table.event_of(
+    from_text = ledger_table.event_of(
         ledger_table.table(ledger_table.text_of(ledger_table.rows_of(normal_form(event))))
     )
-    assert epsilon(linked, 1e-6) == pytest.approx(epsilon(event, 1e-6), rel=1e-6)
+    assert epsilon(from_text, 1e-6) == pytest.approx(epsilon(event, 1e-6), rel=1e-6)
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])

@@ -17,9 +17,9 @@ LINK = "data=cinema&eps=2&p.rank=3&grid=rank%20%3D%202%2C%204"
 
 def browser(base: str = "") -> TestClient:
     """Of a server whose every page says its address."""
-    said = Route("/{path:path}", lambda request: PlainTextResponse(request.url.path))
-    served = Starlette(routes=[said], middleware=[Middleware(Addresses, base=base)])
-    return TestClient(served, follow_redirects=False)
+    route = Route("/{path:path}", lambda request: PlainTextResponse(request.url.path))
+    app = Starlette(routes=[route], middleware=[Middleware(Addresses, base=base)])
+    return TestClient(app, follow_redirects=False)
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def browser(base: str = "") -> TestClient:
     ],
 )
 @pytest.mark.parametrize("base", ["", "/course"])
-def test_an_address_leads_on_with_its_query(asked: str, page: str, base: str) -> None:
-    answer = browser(base).get(f"{base}{asked}?{LINK}")
+def test_an_address_leads_on_with_its_query(address: str, page: str, base: str) -> None:
+    answer = browser(base).get(f"{base}{address}?{LINK}")
     assert answer.status_code == 307
     # as a browser finds it, also behind a proxy that takes a prefix away
-    there = urljoin(f"http://x/prefix{base}{asked}?{LINK}", answer.headers["location"])
+    there = urljoin(f"http://x/prefix{base}{address}?{LINK}", answer.headers["location"])
     assert there == f"http://x/prefix{base}{page}?{LINK}"
 
 

@@ -10,7 +10,7 @@ from tests.pages.driving import ROOT, frames, settled
 PAGE = ROOT / "pages" / "audit" / "page.py"
 
 
-def measured(app: AppTest) -> AppTest:
+def after_audit(app: AppTest) -> AppTest:
     """The page after its audit, also where this machine is so slow that it asks before."""
     settled(app)
     for button in app.button:
@@ -26,15 +26,15 @@ def page(attack: str = "private-bias", runs: int = 200, **state: object) -> AppT
     app.session_state["audit.runs"] = runs
     for name, value in state.items():
         app.session_state[f"audit.{name}"] = value
-    return measured(app)
+    return after_audit(app)
 
 
 def test_the_sentence_says_what_the_audit_finds() -> None:
     app = page("private-svd", 100, epsilon=3.0)
-    found = AuditSpec.parse(algorithm="private-svd", epsilon=3.0, runs=100).measure()
+    audit = AuditSpec.parse(algorithm="private-svd", epsilon=3.0, runs=100).measure()
     assert (
         app.title[0].value
-        == f"The attack on Private SVD shows ε ≥ {rounded(found.lower):.2f}; at most 3.00 is proved"
+        == f"The attack on Private SVD shows ε ≥ {rounded(audit.lower):.2f}; at most 3.00 is proved"
     )
     assert app.query_params["attack"] == "private-svd"
 
@@ -44,16 +44,16 @@ def test_every_epsilon_stands_with_its_meaning() -> None:
     were found.
     """
     app = page("private-svd", 100, epsilon=3.0)
-    shown = frames(app)[-1]
-    assert list(shown["by"]) == [
+    table = frames(app)[-1]
+    assert list(table["by"]) == [
         "proved",
         "lost by this canary",
         "pair test",
         "error rates",
         "at best",
     ]
-    assert list(shown["ε"])[:2] == ["≤ 3.00", "= 3.00"]
-    assert all(shown["what it means"].str.len() > 20)
+    assert list(table["ε"])[:2] == ["≤ 3.00", "= 3.00"]
+    assert all(table["what it means"].str.len() > 20)
     assert any(
         "μ is bounded, and given as the ε of one Gaussian release of it" in caption.value
         for caption in app.caption
@@ -63,7 +63,7 @@ def test_every_epsilon_stands_with_its_meaning() -> None:
 def test_no_mu_where_a_start_comes_from_the_data() -> None:
     app = page("dp-nmf", 40)
     app.selectbox(key="audit.fault.dp-nmf").set_value("exact-start")
-    measured(app)
+    after_audit(app)
     assert list(frames(app)[-1]["by"]) == ["proved", "error rates", "at best"]
     assert any("no Gaussian mechanism" in caption.value for caption in app.caption)
 
@@ -71,14 +71,14 @@ def test_no_mu_where_a_start_comes_from_the_data() -> None:
 def test_a_planted_fault_is_caught() -> None:
     app = page()
     app.selectbox(key="audit.fault.private-bias").set_value("unlisted-release")
-    measured(app)
+    after_audit(app)
     assert app.title[0].value.startswith("Caught. The attack on Private biases shows ε ≥")
 
 
 def test_a_secret_fault_is_told_last() -> None:
     app = page()
     app.selectbox(key="audit.fault.private-bias").set_value("secret")
-    measured(app)
+    after_audit(app)
     assert any("What had been planted" in it.label for it in app.expander)
     inside = {caption.value for it in app.expander for caption in it.caption}
     assert any("mechanism" in text or "noise" in text for text in inside)
@@ -112,12 +112,12 @@ def test_a_link_holds_the_audit_and_a_bad_one_is_named() -> None:
         "aseed": "-7",
     }.items():
         app.query_params[name] = value
-    measured(app)
-    held = {
+    after_audit(app)
+    values = {
         name: app.session_state[f"audit.{name}"]
         for name in ("epsilon", "runs", "fault.dpals", "unit.dpals", "seed")
     }
-    assert held == {
+    assert values == {
         "epsilon": 3.0,
         "runs": 40,
         "fault.dpals": "no-clipping",
@@ -138,7 +138,7 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
     app.session_state["audit.runs"] = 5000
     app.session_state["audit.algorithm"] = "dpals"
     app.query_params["fault"] = "none"
-    measured(app)
+    after_audit(app)
     assert (
         app.number_input(key="audit.runs").value == 40
         and app.number_input(key="audit.runs").disabled
@@ -155,5 +155,5 @@ def test_what_a_lesson_hides_is_not_there() -> None:
     app.session_state["lesson.link"] = LessonLink.parse(
         page="audit", query={"attack": "private-bias", "runs": "40"}, hidden=("page",)
     )
-    measured(app)
+    after_audit(app)
     assert not app.number_input and not app.selectbox and app.title

@@ -39,17 +39,17 @@ def test_a_question_is_answered_when_it_is_asked() -> None:
     app = page()
     app.button(key="choose.go").click()
     run_until(app, lambda: app.title[0].value.startswith("Use "))
-    said = words(app)
-    assert "Next best at the same ε" in said and "python -m dpmf_core fit" in app.code[0].value
+    text = words(app)
+    assert "Next best at the same ε" in text and "python -m dpmf_core fit" in app.code[0].value
 
 
 @pytest.fixture
 def mine() -> Iterator[Any]:
     table = messy_table()
     columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
-    found = session_files.ratings(table.content, "visits.csv", columns, (0.5, 5.0), "dmy")
-    yield table, found.entry
-    session_files.remove(found.entry)
+    upload = session_files.ratings(table.content, "visits.csv", columns, (0.5, 5.0), "dmy")
+    yield table, upload.entry
+    session_files.remove(upload.entry)
 
 
 @pytest.mark.slow
@@ -63,9 +63,9 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
     app.number_input(key=f"choose.each.{entry.id}").set_value(9)
     app.button(key="choose.go").click()
     run_until(app, lambda: "ε" in app.title[0].value and "Which" not in app.title[0].value)
-    asked = app.session_state["choose.asked"]
+    inquiry = app.session_state["choose.asked"]
     density = f"{9 / entry.n_items:.4g}"
-    assert asked.question.data.id == (
+    assert inquiry.question.data.id == (
         f"cinema?users={entry.n_users}&items={entry.n_items}&density={density}&bounds=0.5,5"
     )
     account = account_of(entry.id)
@@ -106,6 +106,6 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine: Any) -> Non
     app.button(key="choose.own").click()
     run_until(app, lambda: app.success)
     assert f"{account.total.epsilon:.2f}" == price[1] and len(account.entries) == 1
-    said = app.success[0].value
-    assert f"ε = {price[1]}" in said and "It chose" in said
+    text = app.success[0].value
+    assert f"ε = {price[1]}" in text and "It chose" in text
     assert not {secret for secret in table.secrets if secret in words(app)}

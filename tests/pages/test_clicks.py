@@ -13,13 +13,13 @@ from benchmarks.clicks import hour
 def test_the_odometer_is_the_composition_of_all_that_was_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said: list[tuple[Any, ...]] = []
-    hour(200, True, lambda *figures: said.append(figures))
-    assert len(said) == 11
-    for what, odometer, drawn, shown, _ in said:
-        assert odometer == pytest.approx(drawn, rel=1e-9, abs=1e-12), what
-        assert shown == f"{drawn:.2f}", what
-    releases = {what: count for what, _, _, _, count in said}
+    lines: list[tuple[Any, ...]] = []
+    hour(200, True, lambda *figures: lines.append(figures))
+    assert len(lines) == 11
+    for what, odometer, composition, text, _ in lines:
+        assert odometer == pytest.approx(composition, rel=1e-9, abs=1e-12), what
+        assert text == f"{composition:.2f}", what
+    releases = {what: count for what, _, _, _, count in lines}
     before, after = (
         releases["asks for the run at ε = 10"],
         releases["asks for the run at ε = 4 and cancels it in the middle"],
@@ -29,4 +29,4 @@ def test_the_odometer_is_the_composition_of_all_that_was_drawn(
         releases["moves ε over 0.5 to 10, asking for nothing"]
         == releases["asks for the run at ε = 2"]
     )
-    assert said[-1][1] == said[-2][1] > 12
+    assert lines[-1][1] == lines[-2][1] > 12

@@ -9,22 +9,22 @@ from dpmf_core.algorithms.baselines import PrivateBias
 from pages.kit import colours
 
 
-class Uncoloured(PrivateBias):
+class ColourlessMethod(PrivateBias):
     id: ClassVar[str] = "uncoloured"
     colour: ClassVar[str] = ""
 
 
 def test_every_colour_that_a_class_names_is_in_the_palette() -> None:
-    named = {kind.colour for kind in REGISTRY.values() if kind.colour}
-    assert named <= set(colours.PALETTE)
+    names = {kind.colour for kind in REGISTRY.values() if kind.colour}
+    assert names <= set(colours.PALETTE)
 
 
 def test_a_new_private_method_has_a_colour_that_no_other_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     others = {colours.of(name) for name in REGISTRY}
-    known = {**REGISTRY, "uncoloured": Uncoloured}
-    monkeypatch.setattr(colours, "REGISTRY", known)
+    registry = {**REGISTRY, "uncoloured": ColourlessMethod}
+    monkeypatch.setattr(colours, "REGISTRY", registry)
     assert colours.is_coloured("uncoloured") and colours.of("uncoloured") not in others
 
 

@@ -12,7 +12,7 @@ from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, grid_runs
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from pages.kit import time_estimate
-from tests.pages.driving import made, run_until
+from tests.pages.driving import engine_run, run_until
 from tests.pages.test_odometer import mine
 
 __all__ = ["mine"]  # a fixture
@@ -47,10 +47,10 @@ def test_a_grid_fills_while_it_is_looked_at_and_is_then_read_from_the_store() ->
     app.run()
     grid = app.session_state["grid"]
     assert grid.missing == () and set(grid.epsilons) == {*EPSILONS, 3.0}
-    ours = [made(spec("cinema-small", seed=seed)).record.metric("rmse") for seed in range(3)]
+    ours = [engine_run(spec("cinema-small", seed=seed)).record.metric("rmse") for seed in range(3)]
     point = grid.point(3.0)
     assert list(point.values) == ours and point.median == statistics.median(ours)
-    twin = made(spec("cinema-small").on("bias").canonical()).record.metric("rmse")
+    twin = engine_run(spec("cinema-small").on("bias").canonical()).record.metric("rmse")
     assert grid.twin[0] == twin and len(grid.trivial) == 3
 
 

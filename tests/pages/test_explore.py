@@ -18,12 +18,12 @@ from tests.pages.driving import (
     behind_sidebar,
     component,
     headline,
-    held,
+    widget_of,
     let_go,
-    made,
+    engine_run,
     run_until,
     settled,
-    slid,
+    slider_epsilon,
     words,
 )
 
@@ -57,7 +57,7 @@ def drawn(
         spec(epsilon or 1, algorithm=algorithm, seed=seed, parameters=parameters).canonical()
         for seed in range(draws)
     ]
-    return [float(made(one).record.metrics["rmse"]) for one in asked]
+    return [float(engine_run(one).record.metrics["rmse"]) for one in asked]
 
 
 def test_the_headline_is_the_median_draw_and_its_range() -> None:
@@ -152,14 +152,14 @@ def test_a_selection_is_called_one_and_every_method_is_shown_on_request() -> Non
 def test_the_card_shows_epsilon_in_full_and_follows_the_box() -> None:
     app = page(eps="5")
     assert "ε = 5.00 (δ = 5e-5, per user, add/remove, exact)" in words(app)
-    held(app.number_input, "sidebar.eps").set_value(1.0)
+    widget_of(app.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
     assert "ε = 1.00 (δ = 5e-5" in words(app)
     assert headline(app).startswith("At ε = 1,")
-    assert slid(app) == 1.0
+    assert slider_epsilon(app) == 1.0
     app._run(let_go(app, 2.0))
     settled(app)
-    assert held(app.number_input, "sidebar.eps").value == 2.0
+    assert widget_of(app.number_input, "sidebar.eps").value == 2.0
     assert "ε = 2.00 (δ = 5e-5" in words(app)
 
 
@@ -176,7 +176,7 @@ def test_a_parameter_enters_the_run_and_an_impossible_one_is_named() -> None:
         "The 'rank' parameter of DPALS must be at most the number of items, 200. Got 300."
         in words(app)
     )
-    assert held(app.number_input, "sidebar.eps").value == 5.0
+    assert widget_of(app.number_input, "sidebar.eps").value == 5.0
 
 
 def test_the_sources_rule_shows_what_it_truly_costs() -> None:
@@ -242,7 +242,7 @@ def test_item_features_are_used_where_the_data_have_them() -> None:
     assert "the items' genres" in words(app)
     assert headline(app).startswith("At ε = 1, DP-CMF")
     given = {"id": "cinema-small", "item_features": "public"}
-    twin = made(spec(1, algorithm="cmf", data=given).canonical()).record.metrics["rmse"]
+    twin = engine_run(spec(1, algorithm="cmf", data=given).canonical()).record.metrics["rmse"]
     table = shown(app)
     assert twin in table[table["id"] == "cmf"]["rmse"].tolist()
 
@@ -271,7 +271,7 @@ def test_the_grid_fills_and_its_points_are_the_runs_themselves() -> None:
 def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:
     app = page(eps="5")
     lists = component(app, "hero")["lists"]
-    run, twin = made(spec(5.0)), made(spec(5.0, algorithm="als").canonical())
+    run, twin = engine_run(spec(5.0)), engine_run(spec(5.0, algorithm="als").canonical())
     here = next(it for it in lists["at"] if it["epsilon"] == 5.0)
     for shown_, of in ((here["items"], run), (lists["twin"], twin)):
         assert [it["title"] for it in shown_] == [s.title for s in recommend(of, 0, len(shown_))]

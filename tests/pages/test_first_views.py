@@ -18,7 +18,7 @@ from dpmf_core.runs.specification import RunSpec, run_key
 from pages.kit import epsilon_grid, finished_runs, run_progress
 from pages.kit.page_table import PAGES, Page
 from pages.server import warming
-from tests.pages.driving import behind_sidebar, made, words
+from tests.pages.driving import behind_sidebar, engine_run, words
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
 WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "eps" not in it.unused]
@@ -200,7 +200,7 @@ def test_only_simulated_data_are_computed_on_beforehand() -> None:
 @pytest.mark.parametrize("page", WITH_LESSONS)
 def test_the_first_run_of_a_page_computed_anew_is_the_same(page: str) -> None:
     spec = WITH_LESSONS[page][0]
-    said, anew = shipped_runs.record(spec), made(spec).record
+    said, anew = shipped_runs.record(spec), engine_run(spec).record
     assert said is not None, ANEW
     assert differences({page: ShippedRun(said, {})}, {page: ShippedRun(anew, {})}) == []
 

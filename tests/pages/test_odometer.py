@@ -13,7 +13,7 @@ from dpmf_core.engine.executor import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
-from tests.pages.driving import behind_sidebar, component, held, settled, words
+from tests.pages.driving import behind_sidebar, component, widget_of, settled, words
 from tests.privacy.test_odometer import independently
 
 DELTA = 1e-5
@@ -89,7 +89,7 @@ def test_nothing_is_trained_unasked(page: str, mine: Any) -> None:
     assert entries(mine) == 0
     assert "Drawn from these data so far: ε = 0.00" in words(app)
     assert bool(buttons(app)) is (page not in ("tune/page.py", "accountant/page.py"))
-    held(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
+    widget_of(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
     assert entries(mine) == 0
 
@@ -115,7 +115,7 @@ def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
     buttons(app)["Other private methods"].click()
     settled(app)
     assert spent(mine) == pytest.approx(promised, abs=0.005)
-    held(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
+    widget_of(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
     assert spent(mine) == pytest.approx(promised, abs=0.005)  # moving epsilon trains nothing
     assert buttons(app)["This run"].label.startswith(f"This run: total ε {promised:.2f} → ")
@@ -130,7 +130,7 @@ def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any
     settled(app)
     assert [it["epsilon"] for it in component(app, "hero")["points"]] == [2.0]
     for epsilon in (0.5, 1.0, 5.0, 10.0):
-        held(app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
+        widget_of(app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
         settled(app)
         buttons(app)["This run"].click()
         settled(app)

@@ -24,8 +24,8 @@ from pages.kit import epsilon_grid
 from tests.pages.driving import (
     behind_sidebar,
     component,
-    held,
-    made,
+    widget_of,
+    engine_run,
     settled,
     words,
 )
@@ -98,7 +98,7 @@ def asked(
 def test_topics_say_what_the_runs_say() -> None:
     app = page("topics", eps="2")
     private, plain = (
-        [made(asked("news", name, epsilon, seed, n_components=8)) for seed in range(DRAWS)]
+        [engine_run(asked("news", name, epsilon, seed, n_components=8)) for seed in range(DRAWS)]
         for name, epsilon in (("oneshot-nmf", 2), ("nmf", 0))
     )
     each = [
@@ -140,8 +140,8 @@ def test_the_grid_fills_and_each_point_has_the_words_of_its_own_run() -> None:
     app = page("topics", eps="0.32")
     assert [it["epsilon"] for it in story(app)["points"]] == [0.2, 0.32, 2.0]
     assert not story(app)["pending"]
-    plain = made(asked("news", "nmf", 0, n_components=8))
-    private = made(asked("news", "oneshot-nmf", 0.2, n_components=8))
+    plain = engine_run(asked("news", "nmf", 0, n_components=8))
+    private = engine_run(asked("news", "oneshot-nmf", 0.2, n_components=8))
     order = partners(private, plain)
     assert point(app, 0.2)["parts"] == [heaviest(private, part) for part, _ in order]
     assert point(app, 0.2)["parts"] != point(app, 2.0)["parts"]
@@ -166,7 +166,7 @@ def test_what_is_being_computed_leaves_the_old_result_greyed_with_its_epsilon(
     app = page("topics", eps="2")
     before = story(app)
     nothing_comes()
-    held(app.number_input, "sidebar.documents.eps").set_value(0.9).run()
+    widget_of(app.number_input, "sidebar.documents.eps").set_value(0.9).run()
     assert not app.exception
     now = story(app)
     assert now["stale"] and now["points"] == before["points"]
@@ -229,7 +229,7 @@ def test_faces_show_parts_side_by_side_and_one_image_rebuilt() -> None:
     app = page("faces", data="digits", eps="5")
     assert "of the gain over guessing" in title(app)
     assert "PROVEN" in words(app) and "per image" in words(app)
-    plain = made(asked("digits", "nmf", 0, n_components=16))
+    plain = engine_run(asked("digits", "nmf", 0, n_components=16))
     shown = [np.asarray(Image.open(io.BytesIO(base64.b64decode(it)))) for it in story(app)["plain"]]
     assert len(shown) == 16 and {it.shape for it in shown} == {(8, 8)}
     for picture, part in zip(shown, plain.arrays["basis"], strict=True):
@@ -273,7 +273,7 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
     assert "Bought: 1 draw, with an ε of its own of 3.00" in point(app, 3.0)["sentence"]
     spent = len(account.entries)
-    held(app.number_input, "sidebar.documents.eps").set_value(2.0)
+    widget_of(app.number_input, "sidebar.documents.eps").set_value(2.0)
     settled(app)
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]  # nothing was bought at 2
     assert len(account.entries) == spent and story(app)["words"]["pending"] == ""

@@ -2,7 +2,7 @@
 it is a row of the ledger.
 """
 
-from tests.pages.driving import held, words
+from tests.pages.driving import widget_of, words
 from tests.pages.test_explore import page, settled
 
 
@@ -14,7 +14,7 @@ def test_a_released_item_set_makes_the_card_proven() -> None:
     radio.set_value("released")
     settled(app)
     assert not app.error and "CONDITIONAL" not in words(app)
-    assert held(app.number_input, "sidebar.delta").value == 1e-6
+    assert widget_of(app.number_input, "sidebar.delta").value == 1e-6
     assert "ε = 5.00 (δ = 1e-6, per user, add/remove, at most)" in words(app)
     releases = next(table.value for table in app.dataframe if "released" in table.value.columns)
     assert releases["noise"].tolist()[:2] == ["padded Gaussian count", "thresholded Gaussian"]

@@ -10,7 +10,7 @@ from dpmf_core.teaching.deployments import DEPLOYMENTS
 from pages.kit import epsilon_grid
 from pages.kit.sidebar_epsilon import suspicion
 from pages.kit.sidebar_values import EPSILONS
-from tests.pages.driving import held, let_go, slid
+from tests.pages.driving import widget_of, let_go, slider_epsilon
 
 KINDS = """
 import streamlit as st
@@ -58,12 +58,12 @@ def test_each_kind_of_data_starts_at_an_epsilon_of_its_own_and_remembers_it() ->
     assert shown(app, "ratings") == "ε = 5 on cinema"
     shown(app, "documents")
     app._run(let_go(app, 2.0))
-    assert app.main.markdown[-1].value == "ε = 2 on news" and slid(app) == 2.0
+    assert app.main.markdown[-1].value == "ε = 2 on news" and slider_epsilon(app) == 2.0
     assert shown(app, "images") == "ε = 0.32 on faces"
-    held(app.number_input, "sidebar.images.eps").set_value(0.7).run()
+    widget_of(app.number_input, "sidebar.images.eps").set_value(0.7).run()
     assert app.main.markdown[-1].value == "ε = 0.7 on faces"
     assert shown(app, "ratings") == "ε = 5 on cinema"
-    assert shown(app, "documents") == "ε = 2 on news" and slid(app) == 2.0
+    assert shown(app, "documents") == "ε = 2 on news" and slider_epsilon(app) == 2.0
 
 
 def test_a_link_leads_over_the_epsilon_that_a_kind_starts_at() -> None:

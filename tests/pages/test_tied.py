@@ -7,7 +7,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.serving.lesson_links import LessonLink
-from tests.pages.driving import held, let_go, slid
+from tests.pages.driving import widget_of, let_go, slider_epsilon
 
 SCRIPT = """
 import streamlit as st
@@ -44,22 +44,22 @@ def test_a_late_browser_does_not_set_epsilon_back() -> None:
     app._run(let_go(app, 2.0))
     app._run(reported(app))
     assert app.markdown[0].value == "ε = 2"
-    assert slid(app) == held(app.number_input, "sidebar.eps").value == 2.0
+    assert slider_epsilon(app) == widget_of(app.number_input, "sidebar.eps").value == 2.0
 
 
 def test_a_late_browser_does_not_set_the_box_back() -> None:
     app = opened()
-    late(app, held(app.number_input, "sidebar.eps"), 0.7)
+    late(app, widget_of(app.number_input, "sidebar.eps"), 0.7)
     assert app.markdown[0].value == "ε = 0.7"
-    assert slid(app) == 0.7
-    held(app.number_input, "sidebar.eps").set_value(5.0).run()  # the first value again
+    assert slider_epsilon(app) == 0.7
+    widget_of(app.number_input, "sidebar.eps").set_value(5.0).run()  # the first value again
     assert app.markdown[0].value == "ε = 5"
 
 
 def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it() -> None:
     app = opened()
     app._run(let_go(app, 2.0))
-    held(app.number_input, "sidebar.eps").set_value(0.7).run()
+    widget_of(app.number_input, "sidebar.eps").set_value(0.7).run()
     app._run(let_go(app, 2.0))
     assert app.markdown[0].value == "ε = 2"
 
@@ -79,7 +79,7 @@ def test_a_locked_slider_is_not_heard() -> None:
     app.run()
     assert app.markdown[0].value == "ε = 1"
     app._run(let_go(app, 2.0))
-    assert app.markdown[0].value == "ε = 1" and slid(app) == 1.0
+    assert app.markdown[0].value == "ε = 1" and slider_epsilon(app) == 1.0
 
 
 def test_a_late_browser_does_not_keep_the_delta_of_other_data() -> None:
@@ -91,10 +91,10 @@ def test_a_late_browser_does_not_keep_the_delta_of_other_data() -> None:
 
 def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
     app = opened()
-    box = held(app.number_input, "sidebar.eps")
+    box = widget_of(app.number_input, "sidebar.eps")
     app._run(let_go(app, 2.0))
     said = reported(app)
     said.widgets.add(id=box.id, double_value=7.0)  # into the box that her browser still shows
     app._run(said)
     assert app.markdown[0].value == "ε = 7"
-    assert held(app.number_input, "sidebar.eps").value == 7.0
+    assert widget_of(app.number_input, "sidebar.eps").value == 7.0

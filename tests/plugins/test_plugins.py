@@ -20,7 +20,7 @@ FAULTS = {  # each with a test that finds it
     "toy-row-reader": "blindfold",
     "toy-stale-noise": "fresh_noise",
 }
-REFUSED = {
+REFUSALS = {
     "dpals": "another algorithm has that id",
     "renamed": "is called 'renamed' and the class has the id 'fine'",
     "toy-missing": "ModuleNotFoundError: No module named 'no_such_module'",
@@ -64,18 +64,18 @@ def test_what_cannot_be_used_is_named_and_hurts_nothing_else(
     code = (
         "import json\nfrom dpmf_core.algorithms import REGISTRY\n"
         "assert REGISTRY['dpals'].__module__.startswith('dpmf_core.')\n"
-        "print(json.dumps([list(REGISTRY), dict(REGISTRY.refused)]))"
+        "print(json.dumps([list(REGISTRY), dict(REGISTRY.problems)]))"
     )
-    done = run(packages, tmp_path, ["-c", code])
-    assert done.returncode == 0, done.stderr
-    known, refused = json.loads(done.stdout)
-    assert {"toy-means", *FAULTS} <= set(known)
-    assert "renamed" not in known
-    assert refused.keys() == REFUSED.keys()
-    for name, words in REFUSED.items():
-        assert words in refused[name]
-        assert f"'{name}' of the package dpmf-broken" in refused[name]
-        assert refused[name] in done.stderr  # logged once
+    process = run(packages, tmp_path, ["-c", code])
+    assert process.returncode == 0, process.stderr
+    ids, refusals = json.loads(process.stdout)
+    assert {"toy-means", *FAULTS} <= set(ids)
+    assert "renamed" not in ids
+    assert refusals.keys() == REFUSALS.keys()
+    for name, words in REFUSALS.items():
+        assert words in refusals[name]
+        assert f"'{name}' of the package dpmf-broken" in refusals[name]
+        assert refusals[name] in process.stderr  # logged once
     fit = ["-m", "dpmf_core", "fit", "--dataset", "cinema-small", "--algorithm"]
     wrong = run(packages, tmp_path, [*fit, "toy-raising", "--epsilon", "1"])
     assert wrong.returncode == 2
@@ -85,9 +85,9 @@ def test_what_cannot_be_used_is_named_and_hurts_nothing_else(
 @pytest.mark.slow
 def test_an_algorithm_from_outside_is_fitted(packages: Path, tmp_path: Path) -> None:
     options = ["--dataset", "cinema-small", "--algorithm", "toy-means", "--epsilon", "5", "--json"]
-    done = run(packages, tmp_path, ["-m", "dpmf_core", "fit", *options])
-    assert done.returncode == 0, done.stderr
-    record = json.loads(done.stdout)
+    process = run(packages, tmp_path, ["-m", "dpmf_core", "fit", *options])
+    assert process.returncode == 0, process.stderr
+    record = json.loads(process.stdout)
     assert record["epsilon"]["exact"] == pytest.approx(5)
     assert record["metrics"]["rmse"] < 1.1  # the middle of the range errs by more
 
@@ -100,12 +100,12 @@ def test_the_contract_passes_the_toy_and_finds_every_planted_fault(
     options = [part for name in ids for part in ("--dpmf-algorithm", name)]
     plugin = ["-m", "pytest", "-p", "dpmf_core.testing.plugin", "-p", "no:cacheprovider", "-q"]
     command = [*plugin, "--pyargs", "dpmf_core.testing.contract", *options]
-    done = run(packages, tmp_path, command)
-    assert done.returncode == 1, done.stdout + done.stderr
-    failed = set(re.findall(r"^FAILED \S+::test_(\w+)\[(\S+)\]", done.stdout, re.M))
-    assert not {test for test, name in failed if name == "toy-means"}, done.stdout
+    process = run(packages, tmp_path, command)
+    assert process.returncode == 1, process.stdout + process.stderr
+    failures = set(re.findall(r"^FAILED \S+::test_(\w+)\[(\S+)\]", process.stdout, re.M))
+    assert not {test for test, name in failures if name == "toy-means"}, process.stdout
     for name, test in FAULTS.items():
-        assert (test, name) in failed, done.stdout
+        assert (test, name) in failures, process.stdout
 
 
 @pytest.mark.slow
@@ -115,8 +115,8 @@ def test_a_test_class_names_the_algorithm(packages: Path, tmp_path: Path) -> Non
         "class TestToyMeans(Contract):\n    algorithm = ToyMeans\n"
     )
     plugin = ["-m", "pytest", "-p", "dpmf_core.testing.plugin", "-p", "no:cacheprovider", "-q"]
-    done = run(packages, tmp_path, [*plugin, "test_toy.py"])
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = run(packages, tmp_path, [*plugin, "test_toy.py"])
+    assert process.returncode == 0, process.stdout + process.stderr
     wrong = run(
         packages,
         tmp_path,

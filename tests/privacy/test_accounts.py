@@ -141,7 +141,7 @@ import numpy as np, os, signal, sys
 from pathlib import Path
 from dpmf_core.privacy.accounts import Account
 from tests.privacy.test_accounts import CHARGE, PLAN
-with Account(Path(sys.argv[1])).charged(CHARGE) as paid:
+with Account(Path(sys.argv[1])).reserve(CHARGE) as paid:
     paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -28,7 +28,7 @@ SEQUENCE = LessonSequence.parse(
 async def take_part(base: str, query: str, number: int) -> str:
     """One session, as far as its number says; its code, '' where it did not finish."""
     async with Student(base, query, "lessons") as student:
-        await student.opened()
+        await student.first_drawing()
         if number >= PREDICT:
             return ""
         answers = LESSONS["neighbours"].parts[0].answers
@@ -57,7 +57,7 @@ async def whole_class(base: str, query: str) -> list[str]:
 
 async def seen_by_the_teacher(base: str, query: str) -> list[str]:
     async with Student(base, query, "lessons") as teacher:
-        await teacher.opened()
+        await teacher.first_drawing()
         return teacher.texts()
 
 

@@ -37,9 +37,11 @@ def card(record: RunRecord, statement: Mapping[str, Any], n_items: int) -> str:
         f"# {_plain(product['name'])}",
         f"**{warning_of(public_record)}**" if warning_of(public_record) else "",
         _plain(product["description"]),
-        f"{n_items:,} items, ratings from {low:g} to {high:g}. Made by {_plain(public_record.full_title)}"
-        f" ({algorithms.find(public_record.spec.algorithm).words}; {public_record.versions.get('dpmf', '?')} of"
-        f" dpmf). Intended use: {_plain(product['intended_use'])}. Data:"
+        f"{n_items:,} items, ratings from {low:g} to {high:g}. Made by"
+        f" {_plain(public_record.full_title)}"
+        f" ({algorithms.find(public_record.spec.algorithm).words};"
+        f" {public_record.versions.get('dpmf', '?')} of dpmf). Intended use:"
+        f" {_plain(product['intended_use'])}. Data:"
         f" {_plain(_data(public_record))}",
         "## Privacy",
         _privacy(public_record),

@@ -31,7 +31,7 @@ class LateClip(ToyMeans):
     sums: ClassVar[type[CentredSums]] = ClippedSum
 
 
-class Unplanned(ToyMeans):
+class WithoutCounts(ToyMeans):
     """Forgets the counts in its plan."""
 
     id: ClassVar[str] = "toy-unplanned"
@@ -40,7 +40,7 @@ class Unplanned(ToyMeans):
         return self.statistics(shape)[0].event(level)
 
 
-SEEN: list[float] = []
+LEAKED_SUMS: list[float] = []
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Leaking(CentredSums):
 
     def add(self, block: Block, totals: Totals) -> None:
         super().add(block, totals)
-        SEEN.append(float(block.rows.values.sum()))
+        LEAKED_SUMS.append(float(block.rows.values.sum()))
 
 
 class RowReader(ToyMeans):
@@ -60,10 +60,10 @@ class RowReader(ToyMeans):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         for model in super().fit(curator, rng):
-            yield self.model(curator.shape, SEEN[-1], model.item_offsets)
+            yield self.model(curator.shape, LEAKED_SUMS[-1], model.item_offsets)
 
 
-KEPT: dict[tuple[str, float], npt.NDArray[np.float64]] = {}
+FIRST_OFFSETS: dict[tuple[str, float], npt.NDArray[np.float64]] = {}
 
 
 class StaleNoise(ToyMeans):
@@ -74,5 +74,5 @@ class StaleNoise(ToyMeans):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         for model in super().fit(curator, rng):
             key = (str(curator.shape), self.row_clip)
-            offsets = KEPT.setdefault(key, model.item_offsets)
+            offsets = FIRST_OFFSETS.setdefault(key, model.item_offsets)
             yield self.model(curator.shape, curator.shape.mid_range, offsets)

@@ -38,8 +38,8 @@ class CentredSums(Statistic):
     def add(self, block: Block, totals: Totals) -> None:
         rows = block.rows
         x = self.clipped(rows.users, rows.values.astype(np.float64) - self.middle, rows.n_users)
-        gridded = on_grid(x, self.clip, block.n_units)
-        totals[0][:] += np.bincount(rows.items, gridded, len(totals[0]))
+        values = on_grid(x, self.clip, block.n_units)
+        totals[0][:] += np.bincount(rows.items, values, len(totals[0]))
 
     def clipped(self, users: npt.NDArray[np.int32], x: npt.NDArray[np.float64], n: int) -> Totals:
         norms = np.sqrt(np.bincount(users, x**2, n))
