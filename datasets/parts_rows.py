@@ -113,7 +113,7 @@ class TableRows:
             ignored=tuple(
                 column for at, column in enumerate(names_of(table)) if at not in places.values()
             ),
-            assumed=batches.assumed,
+            assumed=batches.reading_notes,
             assumptions=(*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
             titles=batches.titles,
             has_order=has_order,

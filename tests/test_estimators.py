@@ -148,12 +148,12 @@ def test_bad_parameters_are_refused(bad: dict[str, object], message: str) -> Non
 
 def test_the_score_is_the_share_of_squares_that_the_parts_explain() -> None:
     X = np.asarray(blocks().X, np.float64)
-    made = PrivateNMF(3, epsilon=QUIET, random_state=0, public=True).fit(X)
-    left = X - made.inverse_transform(made.transform(X))
-    expected = 1 - (left**2).sum() / (X**2).sum()
+    model = PrivateNMF(3, epsilon=QUIET, random_state=0, public=True).fit(X)
+    residuals = X - model.inverse_transform(model.transform(X))
+    expected = 1 - (residuals**2).sum() / (X**2).sum()
     assert 0.5 < expected < 1
-    assert made.score(X) == pytest.approx(expected, rel=1e-6)
-    assert made.score(csr_array(X)) == pytest.approx(expected, rel=1e-6)
+    assert model.score(X) == pytest.approx(expected, rel=1e-6)
+    assert model.score(csr_array(X)) == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_generator_is_taken_as_a_seed() -> None:

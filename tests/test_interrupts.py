@@ -53,13 +53,13 @@ def interrupted_after(imports: int, arguments: Sequence[str], data: Path) -> tup
     child = start(arguments, data)
     assert child.stderr is not None
     try:
-        seen = -1
+        count = -1
         for line in child.stderr:
-            if seen >= 0 or FIRST in line:
-                seen += line.startswith("import time:")
-            if seen >= imports:
+            if count >= 0 or FIRST in line:
+                count += line.startswith("import time:")
+            if count >= imports:
                 break
-        assert seen >= imports, f"there were {seen} imports only"
+        assert count >= imports, f"there were {count} imports only"
         os.killpg(child.pid, signal.SIGINT)
         _, rest = child.communicate(timeout=60)
     finally:
@@ -110,11 +110,11 @@ def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
     try:
         assert any("URL:" in line for line in child.stdout)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=60)
+        _, errors = child.communicate(timeout=60)
     finally:
         child.kill()
         child.wait()
-    assert child.returncode == 130 and said.strip().endswith(SENTENCE) and "Traceback" not in said
+    assert child.returncode == 130 and errors.strip().endswith(SENTENCE) and "Traceback" not in errors
 
 
 # ---- outputs and folders that take nothing -------------------------------------------------------
@@ -147,10 +147,10 @@ def run(
     "command", ["algorithms --json", "account --release gaussian:10:5 --delta 1e-6"]
 )
 def test_a_full_standard_output_is_said(command: str, tmp_path: Path) -> None:
-    done = run(command, tmp_path, "{} > /dev/full")
-    assert done.returncode == 1
+    process = run(command, tmp_path, "{} > /dev/full")
+    assert process.returncode == 1
     assert (
-        done.stderr
+        process.stderr
         == "Standard output takes no more (No space left on device); what was printed is not"
         " complete.\n"
     )
@@ -171,25 +171,25 @@ def test_a_full_standard_output_is_said(command: str, tmp_path: Path) -> None:
 def test_an_output_that_is_closed_or_full_ends_without_a_traceback(
     shell: str, codes: tuple[int, ...], tmp_path: Path
 ) -> None:
-    done = run("algorithms --json", tmp_path, shell)
-    assert done.returncode in codes and done.stderr == ""
+    process = run("algorithms --json", tmp_path, shell)
+    assert process.returncode in codes and process.stderr == ""
 
 
 @pytest.mark.parametrize("command", ["runs", "fit --dataset small --algorithm als"])
 def test_a_data_folder_that_takes_nothing_is_said(command: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    done = run(command, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
-    assert done.returncode == 2 and "Traceback" not in done.stderr
+    process = run(command, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
+    assert process.returncode == 2 and "Traceback" not in process.stderr
     assert (
         f"The data folder {tmp_path}/file/data cannot be written (File exists). Set DPMF_DATA to a"
-        " folder that can be." in done.stderr
+        " folder that can be." in process.stderr
     )
 
 
 def test_a_server_with_such_a_data_folder_does_not_start(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     env = {**os.environ, "DPMF_DATA": str(tmp_path / "file/data"), "NUMBA_CACHE_DIR": ""}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *SERVER],
         cwd=ROOT,
         env=env,
@@ -199,9 +199,9 @@ def test_a_server_with_such_a_data_folder_does_not_start(tmp_path: Path) -> None
         check=False,
     )
     assert (
-        done.returncode == 2
-        and "cannot be written (File exists). Set DPMF_DATA" in done.stderr
-        and "Traceback" not in done.stderr
+        process.returncode == 2
+        and "cannot be written (File exists). Set DPMF_DATA" in process.stderr
+        and "Traceback" not in process.stderr
     )
 
 
@@ -221,6 +221,6 @@ def test_compiled_code_goes_to_the_data_folder_where_home_and_package_take_nothi
         f"unshare -m sh -c 'mount --bind {ROOT} {ROOT} && mount -o remount,ro,bind {ROOT} && cd"
         f" {ROOT} && ! touch x 2>&- && exec {{}}'"
     )
-    done = run(fit, tmp_path, alone, HOME="/proc", NUMBA_CACHE_DIR="")
-    assert done.returncode == 0, done.stderr
+    process = run(fit, tmp_path, alone, HOME="/proc", NUMBA_CACHE_DIR="")
+    assert process.returncode == 0, process.stderr
     assert list((tmp_path / "compiled").rglob("*.nbi"))

@@ -39,7 +39,7 @@ def _data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
 
 
-def served() -> tuple[subprocess.Popen[str], list[Path]]:
+def start_server() -> tuple[subprocess.Popen[str], list[Path]]:
     """Another server on the same data folder, and what it holds there."""
     child = subprocess.Popen(
         [sys.executable, "-c", SERVER],
@@ -54,7 +54,7 @@ def served() -> tuple[subprocess.Popen[str], list[Path]]:
 
 @pytest.fixture
 def server() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
-    child, files = served()
+    child, files = start_server()
     yield child, files
     child.kill()
     child.communicate()
@@ -70,7 +70,7 @@ def test_what_a_killed_server_left_goes_when_another_starts(
     child.send_signal(signal.SIGKILL)
     child.wait()
     assert all(file.exists() for file in files)
-    other, theirs = served()
+    other, theirs = start_server()
     try:
         assert not any(file.exists() for file in files) and all(file.exists() for file in theirs)
     finally:
@@ -101,17 +101,17 @@ def test_a_fork_has_a_folder_of_its_own() -> None:
         os.write(writing, str(paths.workplace()).encode())
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        theirs = Path(told.read())
+    with os.fdopen(reading) as pipe:
+        theirs = Path(pipe.read())
     os.waitpid(child, 0)
     assert theirs != mine and theirs.parent == mine.parent
 
 
 def test_old_uploads_go_by_the_clock_with_no_visitor() -> None:
-    found = session_files.ratings(
+    upload = session_files.ratings(
         TABLE, "mine.csv", {"user": "user", "item": "item", "rating": "rating"}, (1, 5)
     )
-    folder = Path(found.entry.id.partition("?")[0]).parent
+    folder = Path(upload.entry.id.partition("?")[0]).parent
     caretaker = Caretaker(every=0.02)
     caretaker.start()
     try:
@@ -131,7 +131,7 @@ def test_old_uploads_go_by_the_clock_with_no_visitor() -> None:
 def test_a_server_that_nobody_visits_clears_up(tmp_path: Path) -> None:
     from tests.browser.conftest import Server
 
-    child, files = served()
+    child, files = start_server()
     child.kill()
     child.communicate()
     running = Server(tmp_path / "data")

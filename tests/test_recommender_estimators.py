@@ -72,10 +72,10 @@ def test_frames_arrays_and_tables_of_others_give_the_same_model() -> None:
         (pa.Table.from_pandas(FRAME), None),
         (FRAME.rename(columns={"user": "userId", "item": "movieId", "rating": "stars"}), None),
     ]
-    fitted = [private(random_state=0).fit(data, y) for data, y in forms]
-    for other in fitted[1:]:
-        assert np.array_equal(fitted[0].model_.item_factors, other.model_.item_factors)
-        assert np.array_equal(fitted[0].predict(X), other.predict(X))
+    models = [private(random_state=0).fit(data, y) for data, y in forms]
+    for other in models[1:]:
+        assert np.array_equal(models[0].model_.item_factors, other.model_.item_factors)
+        assert np.array_equal(models[0].predict(X), other.predict(X))
 
 
 def test_it_learns_what_its_algorithm_learns() -> None:
@@ -96,63 +96,63 @@ def test_every_method_for_ratings_predicts_and_recommends(method: str) -> None:
     quick = {"steps": 3} if "steps" in kind.model_fields else {}
     make: Any = PrivateRecommender if issubclass(kind, PrivateAlgorithm) else PlainRecommender
     promise = {"epsilon": 5.0, "delta": 1e-5} if make is PrivateRecommender else {}
-    made = make(
+    model = make(
         method, bounds=BOUNDS, public=True, random_state=0, parameters=quick, **promise
     ).fit(small)
-    known = made.predict(small)
-    assert known.shape == (len(small),) and np.isfinite(known).all()
-    one, other = made.users_[3], made.users_[4]
-    strangers = made.predict([["nobody", 3], [one, "no film"], ["nobody", "no film"]])
+    predictions = model.predict(small)
+    assert predictions.shape == (len(small),) and np.isfinite(predictions).all()
+    one, other = model.users_[3], model.users_[4]
+    strangers = model.predict([["nobody", 3], [one, "no film"], ["nobody", "no film"]])
     assert ((strangers >= BOUNDS[0]) & (strangers <= BOUNDS[1])).all()
-    lists = made.recommend([one, other], k=4)
+    lists = model.recommend([one, other], k=4)
     own = small[small.user == one]
     assert not set(lists[lists.user == one].item) & set(own.item)
-    assert len(made.recommend(k=4, own=own)) == len(lists[lists.user == one])
+    assert len(model.recommend(k=4, own=own)) == len(lists[lists.user == one])
 
 
 def test_lists_are_the_best_by_a_plain_sort() -> None:
-    made = private(random_state=0).fit(FRAME)
-    personal = made.model_.personal(RATINGS)
-    scores = np.asarray(made.model_.scores(personal, np.array([11])), np.float32)[0]
+    model = private(random_state=0).fit(FRAME)
+    personal = model.model_.personal(RATINGS)
+    scores = np.asarray(model.model_.scores(personal, np.array([11])), np.float32)[0]
     scores[FRAME[FRAME.user == 11].item] = -np.inf
     expected = np.argsort(-scores, kind="stable")[:10]
-    found = made.recommend([11])
-    assert found.item.tolist() == expected.tolist() and found["rank"].tolist() == [*range(1, 11)]
+    recommendations = model.recommend([11])
+    assert recommendations.item.tolist() == expected.tolist() and recommendations["rank"].tolist() == [*range(1, 11)]
 
 
 def test_somebody_who_brings_the_same_ratings_gets_the_same_list() -> None:
     """Her side follows from her own ratings and the released model alone."""
-    made = private(random_state=0).fit(FRAME)
+    model = private(random_state=0).fit(FRAME)
     own = FRAME[FRAME.user == 11].assign(user="a visitor")
-    known, visitor = made.recommend([11]), made.recommend(own=own)
-    assert visitor.item.tolist() == known.item.tolist()
-    np.testing.assert_allclose(visitor.rating, known.rating, rtol=1e-5)
-    forgotten = pickle.loads(pickle.dumps(made)).forget_people()
-    assert len(forgotten.users_) == 0 and not len(forgotten._history)
-    assert forgotten.recommend(own=own).item.tolist() == known.item.tolist()
+    user, visitor = model.recommend([11]), model.recommend(own=own)
+    assert visitor.item.tolist() == user.item.tolist()
+    np.testing.assert_allclose(visitor.rating, user.rating, rtol=1e-5)
+    without_people = pickle.loads(pickle.dumps(model)).forget_people()
+    assert len(without_people.users_) == 0 and not len(without_people._history)
+    assert without_people.recommend(own=own).item.tolist() == user.item.tolist()
     with pytest.raises(BadInput, match="recommend\\(own=frame\\)"):
-        forgotten.recommend([11])
+        without_people.recommend([11])
     pairs = own[["user", "item"]]
     np.testing.assert_allclose(
-        forgotten.predict(pairs, own=own), made.predict(pairs.assign(user=11)), rtol=1e-5
+        without_people.predict(pairs, own=own), model.predict(pairs.assign(user=11)), rtol=1e-5
     )
 
 
 def test_an_unknown_item_gets_the_users_mean_prediction() -> None:
-    made = private(random_state=0).fit(FRAME)
-    every = made.predict([[11, item] for item in range(60)])
-    assert made.predict([[11, "no film"]])[0] == pytest.approx(every.mean(), rel=1e-5)
+    model = private(random_state=0).fit(FRAME)
+    every = model.predict([[11, item] for item in range(60)])
+    assert model.predict([[11, "no film"]])[0] == pytest.approx(every.mean(), rel=1e-5)
 
 
 def test_declared_items_need_not_be_rated_and_are_no_assumption() -> None:
     few = FRAME[FRAME.item < 20]
-    counted = private(public=False, delta=1e-5).fit(few)
-    declared = private(public=False, delta=1e-5, items=range(25)).fit(few)
-    assert declared.model_.item_offsets.shape == (25,)
-    assert "the items in the file are public" in counted.guarantee_.assumptions
-    assert "the items in the file are public" not in declared.guarantee_.assumptions
+    by_file = private(public=False, delta=1e-5).fit(few)
+    by_items = private(public=False, delta=1e-5, items=range(25)).fit(few)
+    assert by_items.model_.item_offsets.shape == (25,)
+    assert "the items in the file are public" in by_file.guarantee_.assumptions
+    assert "the items in the file are public" not in by_items.guarantee_.assumptions
     # the same ratings have the same account
-    assert counted.account_ == declared.account_
+    assert by_file.account_ == by_items.account_
     with pytest.raises(BadInput, match="one of the 10 of items"):
         private(items=range(10)).fit(few)
 
@@ -162,10 +162,10 @@ def test_declared_items_need_not_be_rated_and_are_no_assumption() -> None:
 
 def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path: Path) -> None:
     ledger = str(tmp_path / "own.ledger")
-    made = private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger).fit(X, Y)
-    assert made.epsilon_ == pytest.approx(1.0, rel=1e-6) and made.delta_ == 1e-6
-    assert made.guarantee_.status == "CONDITIONAL"
-    account = made.account_
+    model = private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger).fit(X, Y)
+    assert model.epsilon_ == pytest.approx(1.0, rel=1e-6) and model.delta_ == 1e-6
+    assert model.guarantee_.status == "CONDITIONAL"
+    account = model.account_
     assert account is not None and account.total.epsilon == pytest.approx(1.0, rel=1e-6)
     assert account.lines[0].title == "PrivateRecommender, Spectral"
     assert private().fit(X, Y).account_ is None
@@ -185,8 +185,8 @@ def test_noise_on_private_ratings_cannot_be_drawn_again(state: Any) -> None:
 @pytest.mark.parametrize(
     "seeded", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
 )
-def test_a_seed_repeats_a_fit_on_public_ratings(seeded: Any) -> None:
-    one, other = (private(random_state=seeded()).fit(X, Y) for _ in range(2))
+def test_a_seed_repeats_a_fit_on_public_ratings(make_state: Any) -> None:
+    one, other = (private(random_state=make_state()).fit(X, Y) for _ in range(2))
     assert np.array_equal(one.predict(X), other.predict(X)) and one.noise_is_reproducible_
 
 
@@ -245,27 +245,27 @@ def test_a_budget_stops_a_search_before_it_draws(tmp_path: Path) -> None:
 
 def test_it_stands_in_a_pipeline_and_in_cross_validation() -> None:
     line = make_pipeline(FunctionTransformer(lambda it: it), private(random_state=0))
-    found = cross_validate(
+    scores = cross_validate(
         line,
         X,
         Y,
         cv=KFold(3, shuffle=True, random_state=0),
         scoring=("r2", "neg_mean_absolute_error"),
     )
-    assert (found["test_r2"] > 0).all()
+    assert (scores["test_r2"] > 0).all()
     alone = cross_validate(
         private(random_state=0), FRAME, cv=KFold(3, shuffle=True, random_state=0)
     )  # ratings in the frame
-    np.testing.assert_allclose(alone["test_score"], found["test_r2"])
+    np.testing.assert_allclose(alone["test_score"], scores["test_r2"])
 
 
 def test_folds_of_ratings_stay_when_a_user_leaves() -> None:
     folds = RatingFolds(4, seed=2)
     whole = np.concatenate([test for _, test in folds.split(X)])
     assert sorted(whole) == list(range(len(X)))
-    left = X[X.user != 17].reset_index()  # column index: where each row was
-    for (train, test), (_, smaller) in zip(folds.split(X), folds.split(left), strict=True):
-        assert set(left["index"][smaller]) == {it for it in test if X.user[it] != 17}
+    remaining_rows = X[X.user != 17].reset_index()  # column index: where each row was
+    for (train, test), (_, smaller) in zip(folds.split(X), folds.split(remaining_rows), strict=True):
+        assert set(remaining_rows["index"][smaller]) == {it for it in test if X.user[it] != 17}
         assert abs(len(test) / len(X) - 0.25) < 0.02 and len(train) + len(test) == len(X)
     with pytest.raises(BadInput, match="at least 2"):
         RatingFolds(1)
@@ -299,20 +299,20 @@ def test_a_clone_has_its_parameters() -> None:
         ({"items": [1, 1]}, (X, Y), "once"),
     ],
 )
-def test_wrong_input_is_said(given: dict[str, Any], data: tuple[Any, Any], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
-        private(**given).fit(*data)
+def test_wrong_input_is_said(parameters: dict[str, Any], data: tuple[Any, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        private(**parameters).fit(*data)
 
 
 def test_wrong_questions_are_said() -> None:
-    made = private().fit(X, Y)
+    model = private().fit(X, Y)
     own = pd.DataFrame({"user": ["a"], "item": [3], "rating": [4.0]})
-    for bad, said in (
-        (lambda: made.recommend([5], k=0), "whole number from 1"),
-        (lambda: made.recommend(["nobody"]), "'nobody' has no ratings"),
-        (lambda: made.recommend(own=own.assign(item="no film")), "'no film' in row 1"),
-        (lambda: made.recommend(own=own.assign(rating=9)), "Got '9' in row 1"),
-        (lambda: made.recommend(own=own[["user", "item"]]), "no ratings"),
+    for bad, message in (
+        (lambda: model.recommend([5], k=0), "whole number from 1"),
+        (lambda: model.recommend(["nobody"]), "'nobody' has no ratings"),
+        (lambda: model.recommend(own=own.assign(item="no film")), "'no film' in row 1"),
+        (lambda: model.recommend(own=own.assign(rating=9)), "Got '9' in row 1"),
+        (lambda: model.recommend(own=own[["user", "item"]]), "no ratings"),
     ):
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             bad()

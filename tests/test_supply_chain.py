@@ -21,19 +21,19 @@ ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
-def _locked(name: str) -> dict[str, list[tuple[Requirement, int]]]:
+def _lock_entries(name: str) -> dict[str, list[tuple[Requirement, int]]]:
     """By package: each locked version with its number of hashes."""
-    found: dict[str, list[tuple[Requirement, int]]] = {}
+    by_package: dict[str, list[tuple[Requirement, int]]] = {}
     for entry in re.split(r"\n(?=[a-z])", (ROOT / name).read_text("utf-8").strip()):
         line = entry.split(" \\\n")[0]
         requirement = Requirement(line)
-        found.setdefault(canonicalize_name(requirement.name), []).append(
+        by_package.setdefault(canonicalize_name(requirement.name), []).append(
             (requirement, entry.count("--hash=sha256:"))
         )
-    return found
+    return by_package
 
 
-def _declared(name: str) -> list[str]:
+def _requirement_lines(name: str) -> list[str]:
     lines = [
         line
         for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines()
@@ -48,22 +48,22 @@ def _declared(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_declared_package_is_locked_within_its_range(name: str) -> None:
-    locked = _locked(name)
-    for wanted in map(Requirement, _declared(name)):
-        for held, hashes in locked[canonicalize_name(wanted.name)]:
-            (version,) = held.specifier
-            assert version.operator == "==" and wanted.specifier.contains(version.version), (
-                wanted,
-                held,
+    entries = _lock_entries(name)
+    for requirement in map(Requirement, _requirement_lines(name)):
+        for entry, hashes in entries[canonicalize_name(requirement.name)]:
+            (version,) = entry.specifier
+            assert version.operator == "==" and requirement.specifier.contains(version.version), (
+                requirement,
+                entry,
             )
-            assert hashes >= 1, held
+            assert hashes >= 1, entry
 
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_locked_version_has_hashes_and_no_address(name: str) -> None:
     assert [
         str(held)
-        for versions in _locked(name).values()
+        for versions in _lock_entries(name).values()
         for held, hashes in versions
         if hashes == 0 or held.url
     ] == []
@@ -71,7 +71,7 @@ def test_every_locked_version_has_hashes_and_no_address(name: str) -> None:
 
 
 def test_the_app_and_its_tests_run_on_the_same_versions() -> None:
-    app, tests = map(_locked, LOCKS)
+    app, tests = map(_lock_entries, LOCKS)
     assert [
         name
         for name in app
@@ -93,20 +93,20 @@ def audit() -> ModuleType:
 
 
 SAFE = {"name": "click", "version": "8.1.0", "vulns": []}
-KNOWN = {
+VULNERABLE = {
     "name": "pillow",
     "version": "10.0.0",
     "vulns": [{"id": "PYSEC-1", "fix_versions": ["10.0.1"], "aliases": [], "description": ""}],
 }
-SKIPPED = {"name": "numpy", "skip_reason": "not found"}
+UNAUDITED = {"name": "numpy", "skip_reason": "not found"}
 
 
 @pytest.mark.parametrize(
     ("found", "last", "code"),
     [
-        ([SKIPPED, SKIPPED], "0 of 2 locked packages audited; 0 with known vulnerabilities", 0),
-        ([SAFE, SKIPPED], "1 of 2 locked packages audited; 0 with known vulnerabilities", 0),
-        ([SAFE, KNOWN, SKIPPED], "2 of 3 locked packages audited; 1 with known vulnerabilities", 1),
+        ([UNAUDITED, UNAUDITED], "0 of 2 locked packages audited; 0 with known vulnerabilities", 0),
+        ([SAFE, UNAUDITED], "1 of 2 locked packages audited; 0 with known vulnerabilities", 0),
+        ([SAFE, VULNERABLE, UNAUDITED], "2 of 3 locked packages audited; 1 with known vulnerabilities", 1),
     ],
 )
 def test_the_audit_says_how_many_it_looked_up(
@@ -114,7 +114,7 @@ def test_the_audit_says_how_many_it_looked_up(
 ) -> None:
     lines, exit_code = audit.verdict(json.dumps({"dependencies": found, "fixes": []}), "", 9)
     assert (lines[-1], exit_code) == (last, code)
-    assert ("pillow 10.0.0: PYSEC-1; fixed in 10.0.1" in lines) == (KNOWN in found)
+    assert ("pillow 10.0.0: PYSEC-1; fixed in 10.0.1" in lines) == (VULNERABLE in found)
 
 
 def test_an_audit_without_a_network_says_that_nothing_was_audited() -> None:
@@ -141,6 +141,6 @@ def test_an_audit_without_a_network_says_that_nothing_was_audited() -> None:
     )
     assert (
         last
-        == f"0 of {sum(map(len, _locked('requirements.lock').values()))} locked packages audited; 0"
+        == f"0 of {sum(map(len, _lock_entries('requirements.lock').values()))} locked packages audited; 0"
         " with known vulnerabilities"
     )

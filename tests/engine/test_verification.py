@@ -46,15 +46,15 @@ def asked_for() -> tuple[Any, Expected]:
 def test_what_differs_is_named(other: dict[str, Any], words: str) -> None:
     asked, wanted = asked_for()
     assert refusal(asked, wanted, "tcp://w") is None
-    wanted = dataclasses.replace(wanted, installed=dataclasses.replace(HERE, **other))
+    wanted = dataclasses.replace(wanted, installation=dataclasses.replace(HERE, **other))
     found = refusal(asked, wanted, "tcp://w")
     assert found is not None and words in found.reason and found.everything
 
 
 def test_another_python_is_no_reason() -> None:
     asked, wanted = asked_for()
-    other = dataclasses.replace(wanted.installed, python="3.99")
-    assert refusal(asked, dataclasses.replace(wanted, installed=other), "tcp://w") is None
+    other = dataclasses.replace(wanted.installation, python="3.99")
+    assert refusal(asked, dataclasses.replace(wanted, installation=other), "tcp://w") is None
 
 
 def test_other_data_another_algorithm_or_none_refuse_that_run_alone() -> None:

@@ -39,17 +39,17 @@ def test_the_page_opens_with_the_catalogue() -> None:
     app = AppTest.from_file(str(PAGE), default_timeout=60).run()
     assert not app.exception
     assert app.title[0].value == "Bring your own data"
-    listed = next(frame.value for frame in app.dataframe if "licence" in frame.value.columns)
-    assert {"cinema", "ml-1m", "eachmovie", "yaleb"} <= set(listed["id"])
+    table_of_sets = next(frame.value for frame in app.dataframe if "licence" in frame.value.columns)
+    assert {"cinema", "ml-1m", "eachmovie", "yaleb"} <= set(table_of_sets["id"])
 
 
 def test_whoever_brings_a_file_hears_where_it_travels(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "Your file travels there encrypted"
+    sentence = "Your file travels there encrypted"
     ways = {None: False, Scheduler("tcp://far:8786"): False, Scheduler("tls://far:8786"): True}
     for way, travels in ways.items():
         monkeypatch.setattr(engine()._dispatcher.cluster, "_scheduler", way)
         app = AppTest.from_file(str(PAGE), default_timeout=60).run()
-        assert (said in words(app)) is travels
+        assert (sentence in words(app)) is travels
 
 
 @pytest.fixture
@@ -95,10 +95,10 @@ def test_what_is_brought_is_told_about_and_removed(mine: Any) -> None:
 
 
 def test_activity_counts_users_and_items(mine: Any) -> None:
-    found = uploaded_data.activity(mine.data)
-    assert found["users"][0] == (0.0, 12) and len(found["users"]) == 30
-    assert found["items"][-1] == (pytest.approx(11 / 12), 30)
-    assert pd.Series([share for share, _ in found["users"]]).is_monotonic_increasing
+    activity = uploaded_data.activity(mine.data)
+    assert activity["users"][0] == (0.0, 12) and len(activity["users"]) == 30
+    assert activity["items"][-1] == (pytest.approx(11 / 12), 30)
+    assert pd.Series([share for share, _ in activity["users"]]).is_monotonic_increasing
 
 
 def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
@@ -111,9 +111,9 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
             )
         )
     )
-    saved = [button.label for button in app.get("download_button")]
+    labels = [button.label for button in app.get("download_button")]
     # of the trade-off curve, which follows from the ledger
-    assert saved.count("Download as CSV") == 1
+    assert labels.count("Download as CSV") == 1
     assert sum("for your eyes, so there is no file of it" in it.value for it in app.caption) >= 2
     app.sidebar.selectbox(key="sidebar.data").set_value("cinema-small")
     assert [button.label for button in settled(app).get("download_button")].count(
@@ -121,9 +121,9 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
     ) == 5
 
 
-def uploaded(app: AppTest, brought_: Any, holds: str) -> AppTest:
-    app.session_state["data.own"] = {brought_.entry.id: brought_.entry}
-    app.session_state[f"sidebar.{holds}.data"] = brought_.entry.id
+def with_upload(app: AppTest, upload: Any, holds: str) -> AppTest:
+    app.session_state["data.own"] = {upload.entry.id: upload.entry}
+    app.session_state[f"sidebar.{holds}.data"] = upload.entry.id
     return settled(app)
 
 
@@ -150,9 +150,9 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
     """Nothing is trained unasked; the card rests on what was counted in the file; one figure
     says what all runs cost.
     """
-    page, made = SAMPLES[holds]
-    found = made()
-    app = uploaded(AppTest.from_string(behind_sidebar(page), default_timeout=90), found, holds)
+    page, make = SAMPLES[holds]
+    upload = make()
+    app = with_upload(AppTest.from_string(behind_sidebar(page), default_timeout=90), upload, holds)
     assert "Nothing has been trained" in words(
         app
     ) and "Drawn from these data so far: ε = 0.00" in words(app)
@@ -166,24 +166,24 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
         it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
     )
     assert "CONDITIONAL" in card and "number of samples is public" in words(app)
-    account = account_of(found.entry.id)
+    account = account_of(upload.entry.id)
     assert (
         account is not None
         and account.total.epsilon > story["epsilon"]
         and account.total.unit == holds.removesuffix("s")
     )
     assert f"Drawn from these data so far: ε = {account.total.epsilon:.2f}" in words(app)
-    session_files.remove(found.entry)
+    session_files.remove(upload.entry)
 
 
 def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_are() -> None:
     """The card says so, offers no group, and the default for delta follows the number of people."""
     out = io.BytesIO()
     savemat(out, {"fea": np.random.default_rng(0).random((40, 36)), "gnd": np.arange(40) % 8})
-    found = session_files.samples(out.getvalue(), "a.mat", {"group": "gnd"})
-    app = uploaded(
+    by_person = session_files.samples(out.getvalue(), "a.mat", {"group": "gnd"})
+    app = with_upload(
         AppTest.from_string(behind_sidebar("faces/page.py"), default_timeout=90),
-        found,
+        by_person,
         "images",
     )
     assert "(δ = 1e-2, per person, add/remove, exact)" in words(app)  # 1 / (10 x 8), rounded down
@@ -193,7 +193,7 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
     assert not [field for field in app.number_input if str(field.key).startswith("card.each")]
     assert any("40 images of 8 people" in it.value for it in app.caption)
     alone = session_files.samples(out.getvalue(), "a.mat", {})
-    app = uploaded(
+    app = with_upload(
         AppTest.from_string(behind_sidebar("faces/page.py"), default_timeout=90),
         alone,
         "images",
@@ -202,8 +202,8 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
         "per image, add/remove, exact)" in words(app)
         and app.number_input(key="card.each.image.10").value == 10
     )
-    for brought_ in (found, alone):
-        session_files.remove(brought_.entry)
+    for upload in (by_person, alone):
+        session_files.remove(upload.entry)
 
 
 def test_the_card_of_ones_own_ratings_rests_on_what_was_counted(mine: Any) -> None:
@@ -237,7 +237,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
     )
 
 
-def remembered(spec: RunSpec) -> list[Any]:
+def tasks_on_data(spec: RunSpec) -> list[Any]:
     """The engine's tasks on the data of this run."""
     tasks = list(engine()._results._remembered_tasks.values())
     return [task for task in tasks if getattr(task.spec, "data", None) == spec.data]
@@ -247,9 +247,9 @@ def test_what_is_removed_leaves_memory_too(mine: Any) -> None:
     spec = RunSpec.parse(data={"id": mine.entry.id}, algorithm="global-mean")
     job = engine().submit(spec)
     assert job.result().record.public is False
-    assert remembered(spec)
+    assert tasks_on_data(spec)
     engine().forget(mine.entry.id)
-    assert not remembered(spec)
+    assert not tasks_on_data(spec)
     assert not [data for data, _ in engine()._data._facts if data.id == mine.entry.id]
     assert data_access._raw.cache_info().currsize == 0
 
@@ -263,7 +263,7 @@ def with_table(content: bytes, name: str = "mine.csv") -> AppTest:
     return app.run()
 
 
-def rated(header: str, row: str) -> bytes:
+def rating_table(header: str, row: str) -> bytes:
     rows = [
         row.format(
             u=u, i=i, r=1 + (u * i) % 5, t=978_300_000 + 60 * (12 * u + i), d=1 + (u + i) % 28
@@ -274,22 +274,22 @@ def rated(header: str, row: str) -> bytes:
     return "\n".join([*([header] if header else []), *rows, ""]).encode()
 
 
-def shown(app: AppTest) -> list[str]:
+def captions(app: AppTest) -> list[str]:
     return [str(it.value) for it in app.caption]
 
 
 def test_a_disabled_button_says_what_it_waits_for() -> None:
-    app = with_table(rated("user,item,rating_time,liking", "p{u},thing {i},{t},{r}"))
+    app = with_table(rating_table("user,item,rating_time,liking", "p{u},thing {i},{t},{r}"))
     assert app.button(key="data.use").disabled
-    assert "**Check and use** waits for the column for Rating and the scale." in shown(app)
+    assert "**Check and use** waits for the column for Rating and the scale." in captions(app)
     app.selectbox(key="data.role.2.mine.csv").set_value("liking").run()
-    assert "**Check and use** waits for the scale." in shown(app)
+    assert "**Check and use** waits for the scale." in captions(app)
     on_scale(app, "liking", "another")
     app.number_input(key="data.low.mine.csv").set_value(1).run()
     assert app.button(key="data.use").disabled
     app.number_input(key="data.high.mine.csv").set_value(5).run()
     assert not app.button(key="data.use").disabled and not any(
-        "waits for" in it for it in shown(app)
+        "waits for" in it for it in captions(app)
     )
     app.button(key="data.use").click().run()
     assert not app.error
@@ -308,12 +308,12 @@ def test_a_download_says_what_it_waits_for() -> None:
     app.selectbox(key="data.download").set_value("ml-32m").run()
     assert app.button(
         key="data.fetch"
-    ).disabled and "**Download** waits for your consent." in shown(app)
+    ).disabled and "**Download** waits for your consent." in captions(app)
 
 
 def test_three_values_stand_below_each_chosen_column() -> None:
-    app = with_table(rated("user,item,rating,ReviewDate", "p{u},thing *{i}*,{r},{t}"))
-    values = shown(app)
+    app = with_table(rating_table("user,item,rating,ReviewDate", "p{u},thing *{i}*,{r},{t}"))
+    values = captions(app)
     assert "p0, p1, p2" in values and "1, 2, 3" in values
     assert r"thing \*0\*, thing \*1\*, thing \*2\*" in values
     assert "978300000, 978300060, 978300120" in values
@@ -321,7 +321,7 @@ def test_three_values_stand_below_each_chosen_column() -> None:
 
 
 def test_columns_without_a_header_are_chosen_too() -> None:
-    app = with_table(rated("", "{u},{i},{t},{r}"))
+    app = with_table(rating_table("", "{u},{i},{t},{r}"))
     assert [app.selectbox(key=f"data.role.{place}.mine.csv").value for place in range(5)] == [
         "column 1",
         "column 2",
@@ -350,45 +350,45 @@ def on_scale(app: AppTest, rating: str, scale: str, name: str = "mine.csv") -> A
 
 
 def test_the_scale_is_suggested_by_the_columns_name_and_never_by_its_values() -> None:
-    chosen = {}
+    scales = {}
     for values in ("{r}", "-7", "88"):
-        app = with_table(rated("user,item,score (1-10)", "p{u},thing {i}," + values))
-        chosen[values] = app.segmented_control(key="data.scale.mine.csv.score (1-10)").value
-        assert any("Suggested by the name of the column" in it for it in shown(app))
-        plain = with_table(rated("user,item,score", "p{u},thing {i}," + values))
+        app = with_table(rating_table("user,item,score (1-10)", "p{u},thing {i}," + values))
+        scales[values] = app.segmented_control(key="data.scale.mine.csv.score (1-10)").value
+        assert any("Suggested by the name of the column" in it for it in captions(app))
+        plain = with_table(rating_table("user,item,score", "p{u},thing {i}," + values))
         assert plain.segmented_control(key="data.scale.mine.csv.score").value is None
-        assert "**Check and use** waits for the scale." in shown(plain)
-    assert set(chosen.values()) == {"1 to 10"}
+        assert "**Check and use** waits for the scale." in captions(plain)
+    assert set(scales.values()) == {"1 to 10"}
 
 
 def test_dates_that_can_be_read_in_two_ways_are_asked_and_never_guessed() -> None:
-    app = with_table(rated("user,item,rating,date", "p{u},thing {i},{r},{d:02d}/11/2021"))
-    asked = app.segmented_control(key="data.dates.mine.csv")
+    app = with_table(rating_table("user,item,rating,date", "p{u},thing {i},{r},{d:02d}/11/2021"))
+    control = app.segmented_control(key="data.dates.mine.csv")
     # some of the first rows tell
-    assert asked.value == "as the whole column tells" and len(asked.options) == 3
-    table = rated("user,item,rating,date", "p{u},thing {i},{r},0{r}/11/2021")
+    assert control.value == "as the whole column tells" and len(control.options) == 3
+    table = rating_table("user,item,rating,date", "p{u},thing {i},{r},0{r}/11/2021")
     app = on_scale(with_table(table), "rating", "1 to 5")
     assert app.segmented_control(key="data.dates.mine.csv").value is None
-    assert "**Check and use** waits for how dates are written." in shown(app)
+    assert "**Check and use** waits for how dates are written." in captions(app)
     app.segmented_control(key="data.dates.mine.csv").set_value("as the whole column tells").run()
     app.button(key="data.use").click().run()
     assert "data.own" not in app.session_state
     again = app.segmented_control(key="data.dates.again.mine.csv")
     assert again.value is None and len(again.options) == 2
-    assert any("can be read in two ways, so nothing was read yet" in it for it in shown(app))
+    assert any("can be read in two ways, so nothing was read yet" in it for it in captions(app))
     again.set_value("the day first").run()
     app.button(key="data.use").click().run()
-    assert any("with the day first: so it was declared" in it for it in said(app))
-    numbers = with_table(rated("user,item,rating,date", "p{u},thing {i},{r},{t}"))
+    assert any("with the day first: so it was declared" in it for it in paragraphs(app))
+    numbers = with_table(rating_table("user,item,rating,date", "p{u},thing {i},{r},{t}"))
     assert not [it for it in numbers.segmented_control if "dates" in str(it.key)]
 
 
-def said(app: AppTest) -> list[str]:
+def paragraphs(app: AppTest) -> list[str]:
     return [str(it.value).replace("\\", "") for it in app.markdown]
 
 
 def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
-    bad = rated("user,item,rating,note", "p{u},thing {i},{r},x").replace(b",2,x", b",good,x", 2)
+    bad = rating_table("user,item,rating,note", "p{u},thing {i},{r},x").replace(b",2,x", b",good,x", 2)
     app = on_scale(with_table(bad + b"p1,thing 1\n"), "rating", "1 to 5")
     app.button(key="data.use").click().run()
     assert {it.label: it.value for it in app.metric}["Rows left out"] == "3"
@@ -396,7 +396,7 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
         ["rating is not a number", "2", "line 15, 20", "good", "row left out"],
         ["another number of columns", "1", "line 362", "p1,thing 1", "row left out"],
     ]
-    assert "Not used: note." in shown(app)
+    assert "Not used: note." in captions(app)
     # the questions are folded, and what was read anew takes the place of what was read before
     first = dict(app.session_state["data.own"])
     on_scale(app, "rating", "half stars, 0.5 to 5").button(key="data.use").click().run()
@@ -410,28 +410,28 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
     [("clamp", "set to the nearest bound", 0), ("leave-out", "row left out", 4)],
 )
 def test_ratings_outside_the_scale_are_counted_and_named_before_anything_is_used(
-    way: str, done: str, lost: int
+    way: str, treatment: str, missing: int
 ) -> None:
-    rows = rated("user,item,rating", "p{u},thing {i},{r}").replace(b",2\n", b",47\n", 3)
+    rows = rating_table("user,item,rating", "p{u},thing {i},{r}").replace(b",2\n", b",47\n", 3)
     app = on_scale(with_table(rows.replace(b",3\n", b",-3\n", 1)), "rating", "1 to 5")
     app.button(key="data.use").click().run()
-    (warned,) = [str(it.value).replace("\\", "") for it in app.warning]
-    assert "4 ratings lie outside 1 to 5: 47 (3 x), -3 (1 x)" in warned
-    assert "Nothing is used yet" in warned and "data.own" not in app.session_state
+    (warning,) = [str(it.value).replace("\\", "") for it in app.warning]
+    assert "4 ratings lie outside 1 to 5: 47 (3 x), -3 (1 x)" in warning
+    assert "Nothing is used yet" in warning and "data.own" not in app.session_state
     assert not [it for it in app.button if str(it.key).startswith("data.next.")]
     on_scale(app, "rating", "1 to 10")  # another answer takes the warning away
     assert not app.warning and "data.own" not in app.session_state
     on_scale(app, "rating", "1 to 5").button(key=f"data.use.{way}").click().run()
     assert not app.warning
-    told = [it.replace("\\", "") for it in app.table[1].value.to_numpy().tolist()[0]]
-    assert told[:2] == ["rating outside the bounds", "4"]
-    assert told[3:] == ["47 (3 x), -3 (1 x)", done]
+    cells = [it.replace("\\", "") for it in app.table[1].value.to_numpy().tolist()[0]]
+    assert cells[:2] == ["rating outside the bounds", "4"]
+    assert cells[3:] == ["47 (3 x), -3 (1 x)", treatment]
     (entry,) = app.session_state["data.own"].values()
-    assert entry.n_ratings == rows.count(b"\n") - 1 - lost
+    assert entry.n_ratings == rows.count(b"\n") - 1 - missing
 
 
 def test_the_report_ends_in_a_next_step() -> None:
-    app = on_scale(with_table(rated("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
     app.button(key="data.use").click().run()
     ways = [it.label for it in app.button if str(it.key).startswith("data.next.")]
     assert ways == ["Which method and epsilon? Choose", "Explore it"]
@@ -454,17 +454,17 @@ ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
 
 
 def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
-    app = on_scale(with_table(rated("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
     app.button(key="data.use").click().run()
     (plain,) = app.session_state["data.own"].values()
     app.file_uploader(key=f"data.items.{plain.id}").upload("films.csv", ITEMS.encode())
     app.run()
-    assert any("**year** (1990, 1991, 1992)" in it for it in shown(app))
+    assert any("**year** (1990, 1991, 1992)" in it for it in captions(app))
     assert app.session_state["data.own"] == {plain.id: plain}  # not before it is said to be public
     app.button(key=f"data.items.use.{plain.id}").click().run()
     (entry,) = app.session_state["data.own"].values()
     assert entry.item_features == "features (year, genre, b x b)"
-    assert any("1 of 12 rated items have no row in films" in it for it in said(app))
+    assert any("1 of 12 rated items have no row in films" in it for it in paragraphs(app))
     assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
     assert account_of(entry.id).key == account_of(plain.id).key  # the same people
     other = with_own(AppTest.from_string(EXPLORE, default_timeout=60), entry)
@@ -472,7 +472,7 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
 
 
 def test_a_bad_item_table_leaves_the_ratings_as_they_were() -> None:
-    app = on_scale(with_table(rated("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
     app.button(key="data.use").click().run()
     (entry,) = app.session_state["data.own"].values()
     app.file_uploader(key=f"data.items.{entry.id}").upload(

@@ -94,8 +94,8 @@ def server() -> Iterator[TestClient]:
 def _stream(server: TestClient, **headers: str) -> str:
     """What a websocket gets: its first message, or the refusal with its status."""
     try:
-        with server.websocket_connect("/_stcore/stream", headers=headers) as connected:
-            return connected.receive_text()
+        with server.websocket_connect("/_stcore/stream", headers=headers) as socket:
+            return socket.receive_text()
     except WebSocketDenialResponse as refused:
         return f"{refused.status_code} {refused.text}"
 
@@ -183,12 +183,12 @@ def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path: Path) ->
 
 def test_the_operators_settings() -> None:
     assert Doors.from_environment({}) == Doors()
-    known = {
+    environment = {
         "DPMF_HOSTS": " dpmf.example.org, Other.example.org ,",
         "DPMF_EMBED_IN": "https://course.example.org",
         "DPMF_OPEN": "on-purpose",
     }
-    doors = Doors.from_environment(known)
+    doors = Doors.from_environment(environment)
     assert doors == Doors(
         frozenset({"dpmf.example.org", "other.example.org"}),
         ("https://course.example.org",),
@@ -243,26 +243,26 @@ def test_a_named_address_is_a_name_of_the_server() -> None:
     "started", [("app.py",), ("-m", "streamlit", "run", "app.py")], ids=["python", "streamlit"]
 )
 def test_the_server_does_not_start_in_the_open_by_mistake(
-    started: tuple[str, ...], tmp_path: Path
+    command: tuple[str, ...], tmp_path: Path
 ) -> None:
-    known = {
+    environment = {
         **os.environ,
         "DPMF_DATA": str(tmp_path),
         "STREAMLIT_SERVER_HEADLESS": "true",
         "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
         "STREAMLIT_SERVER_PORT": "0",
     }
-    done = subprocess.run(
-        [sys.executable, *started],
+    process = subprocess.run(
+        [sys.executable, *command],
         cwd=ROOT,
-        env=known,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert (
-        done.returncode == 2
-        and "would listen on 0.0.0.0" in done.stderr
-        and "Traceback" not in done.stderr
+        process.returncode == 2
+        and "would listen on 0.0.0.0" in process.stderr
+        and "Traceback" not in process.stderr
     )

@@ -38,10 +38,10 @@ def browser() -> TestClient:
         "/runs?",
     ],
 )
-def test_what_was_open_is_open_again_and_once(browser: TestClient, opened: str) -> None:
-    there = browser.get("/auth/login", headers={"referer": HOME + opened})
+def test_what_was_open_is_open_again_and_once(browser: TestClient, address: str) -> None:
+    there = browser.get("/auth/login", headers={"referer": HOME + address})
     assert there.headers["location"] == "https://login.example.org/authorize"
-    assert browser.get("/oauth2callback?code=1").headers["location"] == opened
+    assert browser.get("/oauth2callback?code=1").headers["location"] == address
     assert browser.get("/oauth2callback?code=1").headers["location"] == "/"
 
 
@@ -65,8 +65,8 @@ def test_a_foreign_or_endless_page_is_not_noted(browser: TestClient, referer: st
         "",
     ],
 )
-def test_a_planted_note_leads_nowhere_else(browser: TestClient, planted: str) -> None:
-    browser.cookies.set(COOKIE, planted)
+def test_a_planted_note_leads_nowhere_else(browser: TestClient, note: str) -> None:
+    browser.cookies.set(COOKIE, note)
     assert browser.get("/oauth2callback").headers["location"] == "/"
 
 

@@ -91,8 +91,8 @@ def test_private_data_show_what_was_bought_and_are_asked_nothing(mine: Any) -> N
     account = account_of(mine.entry.id)
     assert account is not None and not account.entries
 
-    bought = grid_runs(spec(mine.entry.id), (4.5,), draws=1)[-1].spec  # at no epsilon of the grid
-    engine().submit(bought).result(60)
+    purchase = grid_runs(spec(mine.entry.id), (4.5,), draws=1)[-1].spec  # at no epsilon of the grid
+    engine().submit(purchase).result(60)
     app.run()
     point = app.session_state["grid"].point(4.5)
     assert len(app.session_state["grid"].points) == 1 and len(account.entries) == 1

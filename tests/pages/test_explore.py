@@ -49,27 +49,27 @@ def spec(epsilon: float, **more: object) -> RunSpec:
     )
 
 
-def drawn(
+def errors_of(
     algorithm: str, epsilon: float | None, draws: int = DRAWS, **parameters: object
 ) -> list[float]:
     """RMSE of the same seeds as the page's."""
-    asked = [
+    specs = [
         spec(epsilon or 1, algorithm=algorithm, seed=seed, parameters=parameters).canonical()
         for seed in range(draws)
     ]
-    return [float(engine_run(one).record.metrics["rmse"]) for one in asked]
+    return [float(engine_run(one).record.metrics["rmse"]) for one in specs]
 
 
 def test_the_headline_is_the_median_draw_and_its_range() -> None:
     app = page(eps="5")
-    private, twin, trivial = (drawn(name, 5) for name in ("dpals", "als", "global-mean"))
+    private, twin, trivial = (errors_of(name, 5) for name in ("dpals", "als", "global-mean"))
     shares = [
         (guess - own) / (guess - plain)
         for own, plain, guess in zip(private, twin, trivial, strict=True)
     ]
     low, high = min(shares), max(shares)
-    said = headline(app)
-    assert said.startswith(
+    text = headline(app)
+    assert text.startswith(
         f"At ε = 5, DPALS keeps {statistics.median(shares):.0%} of the gain over guessing"
         f" ({low:.0%} to {high:.0%})"
     )
@@ -77,14 +77,14 @@ def test_the_headline_is_the_median_draw_and_its_range() -> None:
     stars = [it.removeprefix("0") for it in errors]
     assert (
         f"Off by {stars[0]} stars with privacy, {stars[1]} without (ALS), {stars[2]} by guessing"
-        in said
+        in text
     )
     assert (
-        f"RMSE {statistics.median(private):.3f} ({min(private):.3f} to {max(private):.3f})" in said
+        f"RMSE {statistics.median(private):.3f} ({min(private):.3f} to {max(private):.3f})" in text
     )
 
 
-def shown(app: AppTest) -> pd.DataFrame:
+def ladder_table(app: AppTest) -> pd.DataFrame:
     return next(
         table.value
         for table in app.dataframe
@@ -93,28 +93,28 @@ def shown(app: AppTest) -> pd.DataFrame:
 
 
 def test_every_method_of_the_ladder_has_the_same_draws() -> None:
-    table = shown(page(eps="2"))
+    table = ladder_table(page(eps="2"))
     assert {name: sorted(draws) for name, draws in table.groupby("name")["draw"]} == {
         name: list(range(DRAWS)) for name in table["name"]
     }
     ours = table[table["name"] == "Private biases"].sort_values("draw")["rmse"].tolist()
-    assert ours == pytest.approx(drawn("private-bias", 2))
+    assert ours == pytest.approx(errors_of("private-bias", 2))
 
 
 def test_a_method_that_clearly_loses_is_said_to() -> None:
     app = page(eps="2")
     mine, rivals = (
-        drawn("dpals", 2),
-        {name: drawn(name, 2) for name in ("private-bias", "spectral", "ada-dpals")},
+        errors_of("dpals", 2),
+        {name: errors_of(name, 2) for name in ("private-bias", "spectral", "ada-dpals")},
     )
-    rivals["dpals-plain"] = drawn("dpals", 2, biases=False)
+    rivals["dpals-plain"] = errors_of("dpals", 2, biases=False)
     ahead = {
-        name: found
-        for name, found in rivals.items()
-        if all(a < b for a, b in zip(found, mine, strict=True))
+        name: errors
+        for name, errors in rivals.items()
+        if all(a < b for a, b in zip(errors, mine, strict=True))
     }
     clear = {
-        name: found for name, found in ahead.items() if stats.ttest_rel(found, mine).pvalue < 0.05
+        name: errors for name, errors in ahead.items() if stats.ttest_rel(errors, mine).pvalue < 0.05
     }
     # on this data set there are some
     best = min(clear, key=lambda name: statistics.median(clear[name]))
@@ -146,7 +146,7 @@ def test_a_selection_is_called_one_and_every_method_is_shown_on_request() -> Non
         for name, kind in algorithms.of_task("ratings").items()
         if issubclass(kind, algorithms.PrivateAlgorithm) and not kind.needs_item_features
     }
-    assert private <= set(shown(app)["id"])
+    assert private <= set(ladder_table(app)["id"])
 
 
 def test_the_card_shows_epsilon_in_full_and_follows_the_box() -> None:
@@ -167,7 +167,7 @@ def test_a_parameter_enters_the_run_and_an_impossible_one_is_named() -> None:
     app = page(eps="5")
     app.number_input(key="explore.dpals.rank").set_value(1)
     settled(app)
-    own = drawn("dpals", 5, rank=1)
+    own = errors_of("dpals", 5, rank=1)
     range_ = f"{statistics.median(own):.3f} ({min(own):.3f} to {max(own):.3f})"
     assert f"Held-out RMSE {range_}" in headline(app)
     app.number_input(key="explore.dpals.rank").set_value(300)
@@ -219,12 +219,12 @@ def test_nothing_that_is_not_proved_has_an_epsilon() -> None:
     none; no price by any rule, no odds, no target.
     """
     app = page(algo="sgld", eps="5", **{"p.reading": "posterior-sample", "p.steps": "20"})
-    said = words(app)
+    text = words(app)
     assert app.title[0].value.startswith("With nothing proved, SGLD ")
-    assert 'The source says: "provably differentially private"' in said
-    assert "must keep the prior's variance 0.250, has 0." in said
-    assert "every rule of composition" not in said
-    assert "ε = 5" not in said
+    assert 'The source says: "provably differentially private"' in text
+    assert "must keep the prior's variance 0.250, has 0." in text
+    assert "every rule of composition" not in text
+    assert "ε = 5" not in text
     assert "What every attack gets wrong" not in [header.value for header in app.header]
     with pytest.raises(ValueError):
         component(app, "hundred")
@@ -232,18 +232,18 @@ def test_nothing_that_is_not_proved_has_an_epsilon() -> None:
 
 
 def test_sgld_is_proved_by_its_steps() -> None:
-    said = words(page(algo="sgld", eps="5", **{"p.steps": "5"}))
-    assert "PROVEN" in said
-    assert "ε = 5.00 (δ = 5e-5, per user, add/remove, exact)" in said
+    text = words(page(algo="sgld", eps="5", **{"p.steps": "5"}))
+    assert "PROVEN" in text
+    assert "ε = 5.00 (δ = 5e-5, per user, add/remove, exact)" in text
 
 
 def test_item_features_are_used_where_the_data_have_them() -> None:
     app = page(algo="dp-cmf", eps="1", features="public")
     assert "the items' genres" in words(app)
     assert headline(app).startswith("At ε = 1, DP-CMF")
-    given = {"id": "cinema-small", "item_features": "public"}
-    twin = engine_run(spec(1, algorithm="cmf", data=given).canonical()).record.metrics["rmse"]
-    table = shown(app)
+    data = {"id": "cinema-small", "item_features": "public"}
+    twin = engine_run(spec(1, algorithm="cmf", data=data).canonical()).record.metrics["rmse"]
+    table = ladder_table(app)
     assert twin in table[table["id"] == "cmf"]["rmse"].tolist()
 
 
@@ -260,12 +260,12 @@ def test_data_without_item_features_offer_nothing_that_needs_them() -> None:
 
 def test_the_grid_fills_and_its_points_are_the_runs_themselves() -> None:
     app = page(eps="3", algo="private-bias")
-    filled = run_until(app, lambda: len(component(app, "hero")["points"]) > len(EPSILONS))
-    story = component(filled, "hero")
+    later = run_until(app, lambda: len(component(app, "hero")["points"]) > len(EPSILONS))
+    story = component(later, "hero")
     assert [it["epsilon"] for it in story["points"]] == sorted({*EPSILONS, 3.0})
     for point in (story["points"][0], story["points"][-1]):
-        assert point["values"][0] == drawn("private-bias", point["epsilon"], 1)[0]
-    assert story["twin"]["median"] == statistics.median(drawn("bias", None))
+        assert point["values"][0] == errors_of("private-bias", point["epsilon"], 1)[0]
+    assert story["twin"]["median"] == statistics.median(errors_of("bias", None))
 
 
 def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:
@@ -273,8 +273,8 @@ def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:
     lists = component(app, "hero")["lists"]
     run, twin = engine_run(spec(5.0)), engine_run(spec(5.0, algorithm="als").canonical())
     here = next(it for it in lists["at"] if it["epsilon"] == 5.0)
-    for shown_, of in ((here["items"], run), (lists["twin"], twin)):
-        assert [it["title"] for it in shown_] == [s.title for s in recommend(of, 0, len(shown_))]
+    for items, of in ((here["items"], run), (lists["twin"], twin)):
+        assert [it["title"] for it in items] == [s.title for s in recommend(of, 0, len(items))]
 
 
 def test_a_hundred_figures_follow_the_exact_curve() -> None:

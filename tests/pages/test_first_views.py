@@ -22,8 +22,8 @@ from tests.pages.driving import behind_sidebar, engine_run, words
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
 WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "eps" not in it.unused]
-LISTED = first_views.runs_of_pages()
-WITH_LESSONS = {**LISTED, **first_views.runs_of_lessons()}
+RUNS_OF_PAGES = first_views.runs_of_pages()
+WITH_LESSONS = {**RUNS_OF_PAGES, **first_views.runs_of_lessons()}
 
 
 def script(page: Page) -> str:
@@ -42,12 +42,12 @@ def asked_at_first(
         runs.extend(it for it in specs.values() if isinstance(it, RunSpec))
         return {}
 
-    def noted(spec: RunSpec, *more: Any, **named: Any) -> Any:
+    def read_and_note(spec: RunSpec, *more: Any, **keywords: Any) -> Any:
         grids.append(spec)
-        return read(spec, *more, **named)
+        return read(spec, *more, **keywords)
 
     monkeypatch.setattr(run_progress, "request", request)
-    monkeypatch.setattr(epsilon_grid, "read", noted)
+    monkeypatch.setattr(epsilon_grid, "read", read_and_note)
     app = AppTest.from_string(script(page), default_timeout=60).run()
     assert not app.exception, [error.value for error in app.exception]
     return runs, grids
@@ -68,17 +68,17 @@ def test_the_default_and_the_grid_of_every_epsilon_slider_are_computed_beforehan
         assert names(it.spec for it in grid_runs(spec)) <= every
 
 
-@pytest.mark.parametrize("page", [it for it in PAGES if it.id in LISTED], ids=lambda page: page.id)
+@pytest.mark.parametrize("page", [it for it in PAGES if it.id in RUNS_OF_PAGES], ids=lambda page: page.id)
 def test_a_page_asks_at_first_for_what_is_listed(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, _ = asked_at_first(page, monkeypatch)
-    assert runs and names(runs) <= names(LISTED[page.id])
+    assert runs and names(runs) <= names(RUNS_OF_PAGES[page.id])
 
 
 def test_the_package_holds_these_runs_and_no_others() -> None:
-    wanted = names(first_views.cheapest_first())
-    assert shipped_runs.everything().keys() == wanted, ANEW
+    expected = names(first_views.cheapest_first())
+    assert shipped_runs.everything().keys() == expected, ANEW
     assert shipped_runs.FILE.stat().st_size < 2_000_000
     assert all(it.record.public for it in shipped_runs.everything().values())
 
@@ -104,7 +104,7 @@ def test_a_run_of_an_older_version_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert shipped_runs.view_data(spec, "lists") is None
 
 
-@pytest.mark.parametrize("page", LISTED)
+@pytest.mark.parametrize("page", RUNS_OF_PAGES)
 def test_the_first_view_stands_on_an_empty_store(
     page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,19 +119,19 @@ def test_the_first_view_stands_on_an_empty_store(
     app = AppTest.from_string(script(next(it for it in PAGES if it.id == page)), default_timeout=60)
     app.run()
     assert not app.exception, [error.value for error in app.exception]
-    said = words(app)
-    assert "Stored results that come with dpmf" in said and "version" in said
+    text = words(app)
+    assert "Stored results that come with dpmf" in text and "version" in text
     assert not engine().store.rows()
 
 
-def shipped_alone(held: Any, wanted: Any, whole: Any) -> Any:
+def shipped_alone(handles: Any, run_names: Any, whole: Any) -> Any:
     """Asks for what comes with the package, and for nothing else."""
 
     def submit() -> list[Any]:
-        light = {it: held[it][0] for it in wanted if whole is not None and it not in whole}
+        light = {it: handles[it][0] for it in run_names if whole is not None and it not in whole}
         for name, handle in finished_runs.from_package(light).items():
-            held[name] = (held[name][0], handle)
-        return [job for name in wanted if (job := held[name][1]) is not None]
+            handles[name] = (handles[name][0], handle)
+        return [job for name in run_names if (job := handles[name][1]) is not None]
 
     return submit
 
@@ -149,21 +149,21 @@ def small(seed: int) -> RunSpec:
 
 
 def test_idle_workers_compute_what_is_listed_and_then_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = [small(seed) for seed in range(300, 304)]
-    monkeypatch.setattr(warming, "wanted", lambda: wanted)
+    specs = [small(seed) for seed in range(300, 304)]
+    monkeypatch.setattr(warming, "wanted", lambda: specs)
     going = warming.Warming(quiet=0.0, every=0.01)
     going.start()
     going.join(60)
     assert not going.is_alive()
-    assert all(it is not None for it in engine().known_runs.summaries(wanted))
+    assert all(it is not None for it in engine().known_runs.summaries(specs))
 
 
 def test_visitors_come_before_what_is_computed_beforehand() -> None:
     beforehand = [warming.ask(small(seed)) for seed in range(400, 430)]
     visitor = engine().submit(small(500), asker="somebody")
     assert visitor.result(60).key == visitor.key
-    left = [job for job in beforehand if job.state == "waiting"]
-    assert left and all(job.ahead >= 0 for job in left)
+    waiting = [job for job in beforehand if job.state == "waiting"]
+    assert waiting and all(job.ahead >= 0 for job in waiting)
     assert visitor.ahead == 0 and engine().waiting() == 0  # what is idle holds up nobody
     for job in beforehand:
         job.cancel()
@@ -200,26 +200,26 @@ def test_only_simulated_data_are_computed_on_beforehand() -> None:
 @pytest.mark.parametrize("page", WITH_LESSONS)
 def test_the_first_run_of_a_page_computed_anew_is_the_same(page: str) -> None:
     spec = WITH_LESSONS[page][0]
-    said, anew = shipped_runs.record(spec), engine_run(spec).record
-    assert said is not None, ANEW
-    assert differences({page: ShippedRun(said, {})}, {page: ShippedRun(anew, {})}) == []
+    shipped, anew = shipped_runs.record(spec), engine_run(spec).record
+    assert shipped is not None, ANEW
+    assert differences({page: ShippedRun(shipped, {})}, {page: ShippedRun(anew, {})}) == []
 
 
 def test_what_ci_compares_sees_a_moved_figure_and_a_changed_list() -> None:
     spec = first_views.usual_run("ratings")
-    name, held = identity(spec), shipped_runs.everything()
-    told = held[name]
+    name, everything = identity(spec), shipped_runs.everything()
+    shipped = everything[name]
 
-    def changed(**parts: Any) -> list[str]:
-        record = told.record.model_copy(update=parts)
-        return differences({name: told}, {name: ShippedRun(record, told.view_data)})
+    def differences_with(**parts: Any) -> list[str]:
+        record = shipped.record.model_copy(update=parts)
+        return differences({name: shipped}, {name: ShippedRun(record, shipped.view_data)})
 
-    assert differences(held, held) == [] == changed(seconds={"fit": 1e9}, created="later")
-    rmse = told.record.metric("rmse")
-    assert changed(metrics=told.record.metrics | {"rmse": rmse * (1 + 1e-6)}) == []
-    assert changed(metrics=told.record.metrics | {"rmse": rmse * (1 + 1e-3)})
-    assert changed(version=told.record.version + 1) and changed(key="another")
-    (user, items), *_ = told.view_data["lists"].items()
-    listed = {"lists": {user: items[::-1]}}
-    assert differences({name: told}, {name: ShippedRun(told.record, listed)})
-    assert differences(held, {}) and len(differences(held, {})) == len(held)
+    assert differences(everything, everything) == [] == differences_with(seconds={"fit": 1e9}, created="later")
+    rmse = shipped.record.metric("rmse")
+    assert differences_with(metrics=shipped.record.metrics | {"rmse": rmse * (1 + 1e-6)}) == []
+    assert differences_with(metrics=shipped.record.metrics | {"rmse": rmse * (1 + 1e-3)})
+    assert differences_with(version=shipped.record.version + 1) and differences_with(key="another")
+    (user, items), *_ = shipped.view_data["lists"].items()
+    lists = {"lists": {user: items[::-1]}}
+    assert differences({name: shipped}, {name: ShippedRun(shipped.record, lists)})
+    assert differences(everything, {}) and len(differences(everything, {})) == len(everything)

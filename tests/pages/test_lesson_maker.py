@@ -26,12 +26,12 @@ def mine() -> Iterator[Any]:
     table = "user,item,rating\n" + "".join(
         f"p{it},thing {it % 5},{it % 5 + 1}\n" for it in range(40)
     )
-    found = session_files.ratings(table.encode(), "clinic.csv", {}, (1.0, 5.0))
-    yield found
-    session_files.remove(found.entry)
+    upload = session_files.ratings(table.encode(), "clinic.csv", {}, (1.0, 5.0))
+    yield upload
+    session_files.remove(upload.entry)
 
 
-def opened(**state: Any) -> AppTest:
+def form_page(**state: Any) -> AppTest:
     """The sidebar of Explore and the form."""
     app = AppTest.from_string(SCRIPT, default_timeout=60)
     app.query_params["data"] = "cinema-small"
@@ -60,39 +60,39 @@ if st.session_state.pop("anew", False):
     assert len(app.session_state["lesson.made"].steps) == 1
 
 
-def made(app: AppTest) -> LessonSequence:
+def make_link(app: AppTest) -> LessonSequence:
     app.button(key="lesson.make").click().run()
     assert not app.exception
-    found: LessonSequence = app.session_state["lesson.made"]
-    return found
+    sequence: LessonSequence = app.session_state["lesson.made"]
+    return sequence
 
 
 def test_a_choice_says_what_the_class_may_change() -> None:
-    app = opened()
-    (step,) = made(app).steps
+    app = form_page()
+    (step,) = make_link(app).steps
     assert set(step.locked) == set(CONTROLS) - {"eps"} and not step.hidden  # only ε is free
     app.toggle(key="lesson.hide").set_value(True).run()
     assert "changed since" in words(app)
-    (step,) = made(app).steps
+    (step,) = make_link(app).steps
     assert set(step.hidden) == set(CONTROLS) - {"eps"} and not step.locked
-    for picked, locked in (("everything", set()), ("nothing", set(CONTROLS))):
-        app.radio(key="lesson.may_change").set_value(picked).run()
-        if picked == "nothing":
+    for choice, controls in (("everything", set()), ("nothing", set(CONTROLS))):
+        app.radio(key="lesson.may_change").set_value(choice).run()
+        if choice == "nothing":
             app.toggle(key="lesson.hide").set_value(False).run()
-        (step,) = made(app).steps
-        assert set(step.locked) == locked and not step.hidden
+        (step,) = make_link(app).steps
+        assert set(step.locked) == controls and not step.hidden
     app.radio(key="lesson.may_change").set_value("as I choose").run()
     app.multiselect(key="lesson.hidden").set_value(["delta"]).run()
-    (step,) = made(app).steps
+    (step,) = make_link(app).steps
     assert step.locked == ("data", "algo", "seed") and step.hidden == ("delta",)
 
 
 def test_no_link_is_made_of_data_that_it_cannot_carry(mine: Any) -> None:
     own = {"data__own": {mine.entry.id: mine.entry}, "sidebar__data": mine.entry.id}
-    app = opened(**own, sidebar__eps=2.0, sidebar__delta=1e-3)
+    app = form_page(**own, sidebar__eps=2.0, sidebar__delta=1e-3)
     assert "a link cannot carry a file" in words(app)
     assert "lesson.make" not in {it.key for it in app.button}
     assert app.session_state["sidebar.data"] == mine.entry.id  # nothing of it is lost
     app.selectbox(key="sidebar.data").set_value("cinema-small").run()
-    (step,) = made(app).steps
+    (step,) = make_link(app).steps
     assert step.query["data"] == "cinema-small"

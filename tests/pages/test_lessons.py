@@ -22,10 +22,10 @@ def page(lesson: str, language: str = "en") -> AppTest:
 @pytest.mark.parametrize("name", list(LESSONS))
 def test_a_lesson_is_walked_to_its_code(name: str) -> None:
     """Nothing is shown before it is predicted; the first prediction is wrong, all others right."""
-    app, taught = page(name), LESSONS[name]
-    assert app.title[0].value == taught.title
-    for place, part in enumerate(taught.parts):
-        assert part.because not in words(app) and taught.model not in words(app)
+    app, lesson = page(name), LESSONS[name]
+    assert app.title[0].value == lesson.title
+    for place, part in enumerate(lesson.parts):
+        assert part.because not in words(app) and lesson.model not in words(app)
         press(app, "Show what happens")
         assert "Predict first" in words(app)
         app.radio(key=f"learn.predict.{name}.{part.id}").set_value(
@@ -36,10 +36,10 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
         assert ("Not quite." if place == 0 else "That is right.") in words(app)
     app.text_area(key=f"learn.words.{name}").set_value("because *I* say so")
     press(app, "Send")
-    assert taught.model in words(app) and r"because \*I\* say so" in words(app)
+    assert lesson.model in words(app) and r"because \*I\* say so" in words(app)
     code = completion.read(app.code[0].value)
     assert code.what == completion.mark(name)
-    assert (code.right, code.n_questions) == (len(taught.parts) - 1, len(taught.parts))
+    assert (code.right, code.n_questions) == (len(lesson.parts) - 1, len(lesson.parts))
     app.run()
     assert completion.read(app.code[0].value) == code  # it stays what it was
 
@@ -55,7 +55,7 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
     ],
 )
 def test_who_is_trusted_follows_who_holds_the_ratings_and_what_the_server_can_read(
-    holder: str, reads: str | None, seen: tuple[str, ...], hidden: tuple[str, ...]
+    holder: str, reads: str | None, present: tuple[str, ...], absent: tuple[str, ...]
 ) -> None:
     """The figures of the part of one block by hand: mu is .268 at epsilon 1, times the root of how
     many there are.
@@ -68,10 +68,10 @@ def test_who_is_trusted_follows_who_holds_the_ratings_and_what_the_server_can_re
     if reads is not None:
         app.button_group(key="learn.blocks.reads").set_value(reads).run()
     assert not app.exception
-    shown = words(app) + " ".join(table.to_string() for table in frames(app))
-    assert "measured; the rule says 122" in shown
-    assert [it for it in seen if it not in shown] == []
-    assert [it for it in hidden if it in shown] == []
+    text = words(app) + " ".join(table.to_string() for table in frames(app))
+    assert "measured; the rule says 122" in text
+    assert [it for it in present if it not in text] == []
+    assert [it for it in absent if it in text] == []
 
 
 def press(app: AppTest, label: str) -> None:

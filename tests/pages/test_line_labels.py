@@ -11,7 +11,7 @@ from pages.kit import charts, line_labels
 HEIGHT = 340
 
 
-def labelled(ends: list[float], log: bool = False) -> tuple[list[float], list[str]]:
+def label_places(ends: list[float], log: bool = False) -> tuple[list[float], list[str]]:
     """Where the labels of lines that end there stand, in pixels above the axis, and what they
     say, in the order of the lines' ends.
     """
@@ -21,28 +21,28 @@ def labelled(ends: list[float], log: bool = False) -> tuple[list[float], list[st
     line_labels.place(fig)
     values = np.log10([1.0, *ends]) if log else np.array([1.0, *ends])
     pixels = (HEIGHT - line_labels.AROUND) / (values.max() - values.min())
-    found = [
+    labels = [
         ((it.y - values.min()) * pixels + it.yshift, it.text.split("</span> ")[1], it.y)
         for it in fig.layout.annotations
     ]
     assert all(trace.showlegend is False for trace in fig.data)
-    assert [it[2] for it in found] == pytest.approx(
+    assert [it[2] for it in labels] == pytest.approx(
         sorted(math.log10(end) if log else end for end in ends)
     )
-    return [it[0] for it in found], [it[1] for it in found]
+    return [it[0] for it in labels], [it[1] for it in labels]
 
 
 @pytest.mark.parametrize("log", [False, True])
 def test_labels_stand_at_their_lines_where_there_is_room(log: bool) -> None:
-    places, names = labelled([3.0, 2.0, 9.0], log)
+    places, names = label_places([3.0, 2.0, 9.0], log)
     assert names == ["line 1", "line 0", "line 2"]
     span = np.log10(9) if log else 8.0
-    wanted = [(np.log10(end) if log else end - 1) / span * 280 for end in (2.0, 3.0, 9.0)]
-    assert places == pytest.approx(wanted)
+    expected = [(np.log10(end) if log else end - 1) / span * 280 for end in (2.0, 3.0, 9.0)]
+    assert places == pytest.approx(expected)
 
 
 def test_labels_of_lines_that_meet_are_apart_and_in_order() -> None:
-    places, _ = labelled([2.0, 2.01, 2.02, 2.03, 5.0, 5.0])
+    places, _ = label_places([2.0, 2.01, 2.02, 2.03, 5.0, 5.0])
     assert np.diff(places).min() >= line_labels.LINE - 1e-9
     assert np.mean(places[:4]) == pytest.approx((2.015 - 1) / 4 * 280)
 
@@ -53,8 +53,8 @@ def test_filled_curves_are_named_at_their_tops_side_by_side() -> None:
         heights = [math.exp(-((x - middle) ** 2)) for x in range(4)]
         fig.add_scatter(x=list(range(4)), y=heights, name=name, mode="lines", fill="tozeroy")
     line_labels.place(fig)
-    found = {it.text: (it.x, it.y, it.xanchor) for it in fig.layout.annotations}
-    assert found == {"left": (1, 1.0, "right"), "right": (2, 1.0, "left")}
+    names = {it.text: (it.x, it.y, it.xanchor) for it in fig.layout.annotations}
+    assert names == {"left": (1, 1.0, "right"), "right": (2, 1.0, "left")}
 
 
 def test_a_level_of_a_logarithmic_axis_is_named_where_it_is_drawn() -> None:

@@ -31,16 +31,16 @@ def table(users: int = 60, items: int = 12) -> bytes:
 
 @pytest.fixture
 def mine() -> Iterator[Any]:
-    found = session_files.ratings(table(), "clinic.csv", {}, (1.0, 5.0))
-    yield found
-    account = account_of(found.entry.id)
+    upload = session_files.ratings(table(), "clinic.csv", {}, (1.0, 5.0))
+    yield upload
+    account = account_of(upload.entry.id)
     assert account is not None
     account.forget()
-    engine().forget(found.entry.id)
-    session_files.remove(found.entry)
+    engine().forget(upload.entry.id)
+    session_files.remove(upload.entry)
 
 
-def opened(page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias") -> AppTest:
+def page_with(page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias") -> AppTest:
     """A page in a session that brought these data."""
     app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
     app.session_state["data.own"] = {mine.entry.id: mine.entry}
@@ -55,7 +55,7 @@ def opened(page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private
     return settled(app)
 
 
-def spent(mine: Any) -> float:
+def total_epsilon(mine: Any) -> float:
     account = account_of(mine.entry.id)
     assert account is not None
     return account.total.epsilon
@@ -84,7 +84,7 @@ def buttons(app: AppTest) -> dict[str, Any]:
     ],
 )
 def test_nothing_is_trained_unasked(page: str, mine: Any) -> None:
-    app = opened(page, mine)
+    app = page_with(page, mine)
     assert not app.error, [it.value for it in app.error]
     assert entries(mine) == 0
     assert "Drawn from these data so far: ε = 0.00" in words(app)
@@ -95,7 +95,7 @@ def test_nothing_is_trained_unasked(page: str, mine: Any) -> None:
 
 
 def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
-    app = opened("explore/page.py", mine)
+    app = page_with("explore/page.py", mine)
     assert set(buttons(app)) == {
         "This run",
         "Without privacy",
@@ -108,22 +108,22 @@ def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
     assert "no ε of its own, total stays 0.00" in labels["Without privacy"]
     buttons(app)["This run"].click()
     settled(app)
-    assert entries(mine) == 1 and spent(mine) == pytest.approx(2.0, abs=1e-6)
+    assert entries(mine) == 1 and total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
     assert "Drawn from these data so far: ε = 2.00" in words(app)
     assert "This run" not in buttons(app)
-    promised = float(re.findall(r"→ ([\d.]+)", buttons(app)["Other private methods"].label)[0])
+    price = float(re.findall(r"→ ([\d.]+)", buttons(app)["Other private methods"].label)[0])
     buttons(app)["Other private methods"].click()
     settled(app)
-    assert spent(mine) == pytest.approx(promised, abs=0.005)
+    assert total_epsilon(mine) == pytest.approx(price, abs=0.005)
     widget_of(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
     settled(app)
-    assert spent(mine) == pytest.approx(promised, abs=0.005)  # moving epsilon trains nothing
-    assert buttons(app)["This run"].label.startswith(f"This run: total ε {promised:.2f} → ")
+    assert total_epsilon(mine) == pytest.approx(price, abs=0.005)  # moving epsilon trains nothing
+    assert buttons(app)["This run"].label.startswith(f"This run: total ε {price:.2f} → ")
 
 
 def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any) -> None:
     """The page that showed 2.00 where 12.33 had been drawn."""
-    app = opened("explore/page.py", mine)
+    app = page_with("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
     buttons(app)["Without privacy"].click()
@@ -137,28 +137,28 @@ def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any
     points = component(app, "hero")["points"]
     assert [it["epsilon"] for it in points] == [0.5, 1.0, 2.0, 5.0, 10.0]
     assert "Bought: 1 draw, with an ε of its own of 5.00" in points[3]["label"]
-    assert spent(mine) == pytest.approx(12.327, abs=0.001)
-    assert spent(mine) == pytest.approx(
+    assert total_epsilon(mine) == pytest.approx(12.327, abs=0.001)
+    assert total_epsilon(mine) == pytest.approx(
         independently([7.0318, 3.7306, 1.9938, 0.8919, 0.4999], DELTA), abs=0.002
     )
     assert "Drawn from these data so far: ε = 12.33" in words(app)
 
 
 def test_an_answer_that_is_there_costs_nothing_in_any_session(mine: Any) -> None:
-    app = opened("explore/page.py", mine)
+    app = page_with("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
-    again = opened("explore/page.py", mine)
+    again = page_with("explore/page.py", mine)
     assert "This run" not in buttons(again) and entries(mine) == 1
     assert "Drawn from these data so far: ε = 2.00" in words(again)
 
 
 def test_a_lost_answer_is_not_made_again_unasked(mine: Any) -> None:
-    app = opened("explore/page.py", mine)
+    app = page_with("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
     engine().forget(mine.entry.id)
-    again = opened("explore/page.py", mine)
+    again = page_with("explore/page.py", mine)
     assert "This run" in buttons(again) and entries(mine) == 1
 
 
@@ -166,7 +166,7 @@ def test_a_budget_refuses_in_words(mine: Any) -> None:
     account = account_of(mine.entry.id)
     assert account is not None
     account.set_budget(2.5, DELTA)
-    app = opened("explore/page.py", mine)
+    app = page_with("explore/page.py", mine)
     assert "Drawn from these data so far: ε = 0.00 of 2.50" in words(app)
     buttons(app)["This run"].click()
     settled(app)
@@ -182,11 +182,11 @@ def test_a_budget_refuses_in_words(mine: Any) -> None:
                 budget={"epsilon": 2.0, "delta": DELTA},
             )
         ).result(60)
-    assert spent(mine) == pytest.approx(2.0, abs=1e-6)
+    assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
 
 
 def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
-    app = opened("accountant/page.py", mine)
+    app = page_with("accountant/page.py", mine)
     app.number_input(key="sidebar.budget.epsilon").set_value(3.0).run()
     next(it for it in app.button if it.key == "sidebar.budget.set").click().run()
     account = account_of(mine.entry.id)
@@ -195,7 +195,7 @@ def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
 
 
 def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
-    app = opened("tune/page.py", mine)
+    app = page_with("tune/page.py", mine)
     app.number_input(key="tune.trials").set_value(3).run()
     label = next(it for it in app.button if it.key == "tune.go").label
     assert label == f"Search: total ε 0.00 → {independently([1.9938] * 9, DELTA):.2f} at most"
@@ -204,7 +204,7 @@ def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
         settled(app)
         if any("tune.final" in str(it.key) for it in app.button):
             break
-    assert spent(mine) == pytest.approx(independently([1.9938] * 9, DELTA), abs=0.005)
+    assert total_epsilon(mine) == pytest.approx(independently([1.9938] * 9, DELTA), abs=0.005)
     assert {str(it.key) for it in app.button} >= {"tune.final.buy.Run"}
     from pages.tune import open_search
 
@@ -215,14 +215,14 @@ def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
 
 
 def test_a_private_selection_says_its_price(mine: Any) -> None:
-    app = opened("tune/page.py", mine, epsilon=1.0)
+    app = page_with("tune/page.py", mine, epsilon=1.0)
     app.number_input(key="tune.trials").set_value(3).run()
     app.button_group(key="tune.way").set_value("see the winner only").run()
     button = next(it for it in app.button if it.key == "tune.select")
-    promised = float(re.findall(r"→ ([\d.]+)", button.label)[0])
+    price = float(re.findall(r"→ ([\d.]+)", button.label)[0])
     button.click()
     settled(app)
-    assert spent(mine) == pytest.approx(promised, abs=0.005)
+    assert total_epsilon(mine) == pytest.approx(price, abs=0.005)
     assert entries(mine) == 1
 
 
@@ -237,15 +237,15 @@ def test_public_data_train_as_before() -> None:
 def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
     from dpmf_core.privacy import accounts
 
-    app = opened("explore/page.py", mine)
+    app = page_with("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
     copy = session_files.ratings(table(), "copy.csv", {}, (1.0, 5.0))
     accounts.sweep(session_files.origins)
-    assert spent(copy) == spent(mine) == pytest.approx(2.0, abs=1e-6)
+    assert total_epsilon(copy) == total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
     session_files.remove(copy.entry)
     accounts.sweep(session_files.origins)
-    assert spent(mine) == pytest.approx(2.0, abs=1e-6)
+    assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
     folder = session_files.home() / "aside"
     (mine_folder := session_files.Path(mine.entry.id.partition("?")[0]).parent).rename(folder)
     folder.rename(mine_folder.parent.parent / "elsewhere")
@@ -255,7 +255,7 @@ def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
 
 
 def test_errors_leave_with_noise_for_a_price(mine: Any) -> None:
-    app = opened("tradeoff/page.py", mine)
+    app = page_with("tradeoff/page.py", mine)
     assert not [it for it in app.button if it.key == "tradeoff.noisy"]
     buttons(app)["Run"].click()
     settled(app)
@@ -264,10 +264,10 @@ def test_errors_leave_with_noise_for_a_price(mine: Any) -> None:
         r"Release (\d+) errors: total ε ([\d.]+) → ([\d.]+)", button.label
     )[0]
     was = entries(mine)
-    assert spent(mine) == pytest.approx(float(before), abs=0.005)
+    assert total_epsilon(mine) == pytest.approx(float(before), abs=0.005)
     button.click()
     settled(app)
-    assert entries(mine) == was + int(count) and spent(mine) == pytest.approx(
+    assert entries(mine) == was + int(count) and total_epsilon(mine) == pytest.approx(
         float(after), abs=0.005
     )
     # they are there: read again they cost nothing

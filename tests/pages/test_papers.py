@@ -13,13 +13,13 @@ from tests.pages.made_up import made_up
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Claim:
+def measured_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Claim:
     """A claim that was measured on this machine, in runs whose figures are made up."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     claim = CLAIMS["chien-fig4"]
     points = claim.points()
-    found = claim.results(points, {point.key: made_up(point.spec) for point in points})
-    results.save(results.result(claim, found, full=True))
+    summaries = claim.results(points, {point.key: made_up(point.spec) for point in points})
+    results.save(results.result(claim, summaries, full=True))
     return claim
 
 
@@ -27,14 +27,14 @@ def page() -> AppTest:
     return AppTest.from_file(str(page_at("papers/page.py").script), default_timeout=60).run()
 
 
-def test_every_claim_is_listed_and_counted(kept: Claim) -> None:
+def test_every_claim_is_listed_and_counted(measured_claim: Claim) -> None:
     app = page()
     assert not app.exception
     (table,) = [it.value for it in app.dataframe]
     assert len(table) == len(CLAIMS)
-    last = [found for claim in CLAIMS.values() if (found := results.last(claim)) is not None]
-    held = sum(found.outcome is Outcome.REPRODUCED for found in last)
-    assert app.title[0].value == f"{held} of {len(last)} measured claims hold here"
+    last = [result for claim in CLAIMS.values() if (result := results.last(claim)) is not None]
+    count = sum(result.outcome is Outcome.REPRODUCED for result in last)
+    assert app.title[0].value == f"{count} of {len(last)} measured claims hold here"
 
 
 def test_one_paper_alone_is_shown() -> None:
@@ -45,10 +45,10 @@ def test_one_paper_alone_is_shown() -> None:
     assert app.selectbox(key="papers.claim").value in CLAIMS
 
 
-def test_a_claim_shows_its_statements_and_its_last_verdict(kept: Claim) -> None:
+def test_a_claim_shows_its_statements_and_its_last_verdict(measured_claim: Claim) -> None:
     app = page()
-    app.selectbox(key="papers.claim").set_value(kept.id).run()
+    app.selectbox(key="papers.claim").set_value(measured_claim.id).run()
     assert not app.exception
-    assert all(clause.words in words(app) for clause in kept.clauses)
-    found = results.last(kept)
-    assert found is not None and str(found.outcome) in words(app)
+    assert all(clause.words in words(app) for clause in measured_claim.clauses)
+    last = results.last(measured_claim)
+    assert last is not None and str(last.outcome) in words(app)

@@ -16,7 +16,7 @@ from tests.pages.driving import behind_sidebar, components, settled, words
 pytestmark = pytest.mark.slow
 SMALL = {"data": "cinema-small"}
 TWO = {**SMALL, "methods": "spectral,private-bias", "epsilons": "1, 5"}
-HELD: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
+STATES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "explore": (
         "explore/page.py",
         {**SMALL, "algo": "private-bias"},
@@ -56,45 +56,45 @@ SUBSETS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HELD)
+@pytest.mark.parametrize("name", STATES)
 def test_whatever_has_finished_is_shown(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, link, state = HELD[name]
+    path, link, state = STATES[name]
     app = AppTest.from_string(behind_sidebar(path), default_timeout=120)
     for key, value in link.items():
         app.query_params[key] = value
     for key, value in state.items():
         app.session_state[key] = value
     settled(app)
-    whole, asked = run_progress.request, []
-    for subset, chosen in SUBSETS.items():
+    whole, pages = run_progress.request, []
+    for subset, pick in SUBSETS.items():
 
         def some(
             page: str,
             specs: Mapping[str, Any],
             patience: float = 1.5,
-            chosen: Any = chosen,
+            pick: Any = pick,
             **more: Any,
         ) -> dict[str, Any]:
-            found = whole(page, specs, patience, **more)
-            asked.append(page)
-            return {key: found[key] for key in chosen(list(found))}
+            runs = whole(page, specs, patience, **more)
+            pages.append(page)
+            return {key: runs[key] for key in pick(list(runs))}
 
         monkeypatch.setattr(run_progress, "request", some)
         app.run()
         assert not app.exception, (subset, [error.value for error in app.exception])
         assert not app.error, (subset, [error.value for error in app.error])
         assert app.title or first_views(app), subset
-    assert len(asked) >= len(SUBSETS)
+    assert len(pages) >= len(SUBSETS)
 
 
 def first_views(app: AppTest) -> list[dict[str, Any]]:
     """What the components that begin a page with a finding hold."""
-    return [found for name in ("hero", "matched_parts") for found in components(app, name)]
+    return [data for name in ("hero", "matched_parts") for data in components(app, name)]
 
 
-def only(name: str, monkeypatch: pytest.MonkeyPatch, *kept: str) -> AppTest:
+def only(name: str, monkeypatch: pytest.MonkeyPatch, *run_names: str) -> AppTest:
     """The page whose comparison has finished these runs and no others, at no epsilon more."""
-    path, link, _ = HELD[name]
+    path, link, _ = STATES[name]
     app = AppTest.from_string(behind_sidebar(path), default_timeout=120)
     for key, value in link.items():
         app.query_params[key] = value
@@ -103,7 +103,7 @@ def only(name: str, monkeypatch: pytest.MonkeyPatch, *kept: str) -> AppTest:
     def some(
         page: str, specs: Mapping[str, Any], patience: float = 1.5, **more: Any
     ) -> dict[str, Any]:
-        return whole(page, {key: spec for key, spec in specs.items() if key in kept}, patience)
+        return whole(page, {key: spec for key, spec in specs.items() if key in run_names}, patience)
 
     monkeypatch.setattr(run_progress, "request", some)
     nothing = EpsilonGrid("objective", (), (), ())
@@ -116,20 +116,20 @@ def only(name: str, monkeypatch: pytest.MonkeyPatch, *kept: str) -> AppTest:
     [("main", "With privacy", "Without privacy"), ("twin", "Without privacy", "With privacy")],
 )
 def test_faces_of_one_side_are_drawn_while_the_other_is_missing(
-    kept: str, shown: str, missing: str, monkeypatch: pytest.MonkeyPatch
+    run_name: str, present: str, absent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = only("faces", monkeypatch, kept)
+    app = only("faces", monkeypatch, run_name)
     (picture,) = (
         image for it in app.get("image") for image in it.proto.imgs if "(" in image.caption
     )
-    assert picture.caption.startswith(f"{shown} (")
-    assert f"{missing} (" not in words(app)
+    assert picture.caption.startswith(f"{present} (")
+    assert f"{absent} (" not in words(app)
 
 
 @pytest.mark.parametrize(("kept", "shown"), [("main", "with privacy"), ("twin", "without privacy")])
 def test_topics_of_one_side_are_listed_while_the_other_is_missing(
-    kept: str, shown: str, monkeypatch: pytest.MonkeyPatch
+    run_name: str, present: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = only("topics", monkeypatch, kept)
-    assert any(it.value.startswith(f"**{shown} (") for it in app.markdown)
+    app = only("topics", monkeypatch, run_name)
+    assert any(it.value.startswith(f"**{present} (") for it in app.markdown)
     assert sum(it.value.count(" · ") > 5 for it in app.markdown) >= 8

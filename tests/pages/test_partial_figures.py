@@ -27,7 +27,7 @@ from pages.tradeoff import findings, tables
 from tests.pages.driving import behind_sidebar
 from tests.pages.made_up import made_up
 
-SKETCHED = ("balu-fig1", "balu-fig2", "balu-fig3", "balu-fig4", "sketch-table")
+SKETCH_FIGURES = ("balu-fig1", "balu-fig2", "balu-fig3", "balu-fig4", "sketch-table")
 
 
 def states(points: list[Point]) -> Iterator[tuple[str, list[str]]]:
@@ -50,63 +50,63 @@ def states(points: list[Point]) -> Iterator[tuple[str, list[str]]]:
         yield f"all but {label}", [key for key in keys if key not in own]
 
 
-def finished(points: list[Point]) -> Iterator[tuple[str, dict[str, Run]]]:
+def finished_states(points: list[Point]) -> Iterator[tuple[str, dict[str, Run]]]:
     every = {point.key: made_up(point.spec) for point in points}
     yield from ((state, {key: every[key] for key in keys}) for state, keys in states(points))
 
 
 @pytest.mark.parametrize("published", figures_of("trade-off").values(), ids=lambda it: it.id)
-def test_frames_and_sentences_of_a_trade_off_hold_in_every_state(published: Figure) -> None:
-    points = published.points()
+def test_frames_and_sentences_of_a_trade_off_hold_in_every_state(figure: Figure) -> None:
+    points = figure.points()
     grid = {name for point in points for name in point.grid}
-    for state, done in finished(points):
-        table = sweep_frames.frame(points, done, published.metric)
+    for state, runs in finished_states(points):
+        table = sweep_frames.frame(points, runs, figure.metric)
         assert {*sweep_frames.PLACE, *grid} == set(table.columns), state
-        if published.axis != "step":
+        if figure.axis != "step":
             sweep_charts.against(
-                tables.best_of_second(table, published.axis, published.metric),
-                published.axis,
+                tables.best_of_second(table, figure.axis, figure.metric),
+                figure.axis,
                 "RMSE",
                 "x",
             )
-        assert list(tables.curve_rows(points, done).columns) == STEP, state
-        comparison_charts.steps(tables.curve_rows(points, done), None)
-        title, _ = findings.finding(points, done, published.metric)
+        assert list(tables.curve_rows(points, runs).columns) == STEP, state
+        comparison_charts.steps(tables.curve_rows(points, runs), None)
+        title, _ = findings.finding(points, runs, figure.metric)
         at = tables.middle_epsilon(point.epsilon for point in points if point.epsilon is not None)
-        cautioned = sweep_frames.cautions(points, done)
+        cautions = sweep_frames.cautions(points, runs)
         rivals = {
-            point.key for point in points if point.epsilon == at and point.label not in cautioned
+            point.key for point in points if point.epsilon == at and point.label not in cautions
         }
-        assert "is best" not in title or rivals <= done.keys(), state
-        for text in findings.worse_than_guessing(points, done, published.metric):
+        assert "is best" not in title or rivals <= runs.keys(), state
+        for text in findings.worse_than_guessing(points, runs, figure.metric):
             label = text.split("**")[1].removesuffix(
                 f" does worse than {text.split(' does worse than ')[1].split('**')[0]}"
             )
             assert all(
-                point.key in done
+                point.key in runs
                 for point in points
                 if point.label == label and f"ε = {point.epsilon:g} (" in text
             ), (state, text)
-        assert list(tables.which_epsilon(points, done, published.metric, 0.9).columns) == list(
+        assert list(tables.which_epsilon(points, runs, figure.metric, 0.9).columns) == list(
             tables.WHICH_EPSILON
         ), state
-        tables.methods_table(points, done)
-        assert not published.verdict(points, done).reproduced or len(done) == len(
+        tables.methods_table(points, runs)
+        assert not figure.verdict(points, runs).reproduced or len(runs) == len(
             {point.key for point in points}
         ), state
 
 
-@pytest.mark.parametrize("published_id", SKETCHED)
-def test_frames_of_the_sketch_hold_in_every_state(published_id: str) -> None:
-    whole = FIGURES[published_id]
-    published = first_views.sketch_figure(whole, whole.sweeps(False)[0].data, 0, 8)
-    points = published.points()
-    for state, done in finished(points):
+@pytest.mark.parametrize("published_id", SKETCH_FIGURES)
+def test_frames_of_the_sketch_hold_in_every_state(figure_id: str) -> None:
+    whole = FIGURES[figure_id]
+    figure = first_views.sketch_figure(whole, whole.sweeps(False)[0].data, 0, 8)
+    points = figure.points()
+    for state, runs in finished_states(points):
         for metric in ("rmse", "kl", "kl_top_users"):
-            table = figures.frame(points, done, metric)
-            assert published.axis in table.columns and LINE <= set(table.columns), state
-            figures.against(table, published, metric)
-        if published_id == "balu-fig2":
+            table = figures.frame(points, runs, metric)
+            assert figure.axis in table.columns and LINE <= set(table.columns), state
+            figures.against(table, figure, metric)
+        if figure_id == "balu-fig2":
             best = figures.best(points, table)
             figures.best_heat(best)
             assert state != "all" or len(best) == len(
@@ -130,23 +130,23 @@ def test_frames_of_the_sketch_hold_in_every_state(published_id: str) -> None:
 )
 def test_frames_of_parts_hold_in_every_state(published: Figure) -> None:
     points = published.points()
-    for _, done in finished(points):
-        there = [point for point in points if point.key in done]
+    for _, runs in finished_states(points):
+        there = [point for point in points if point.key in runs]
         if there:  # the page says nothing else before
-            published_figures.chart(published, there, done)
+            published_figures.chart(published, there, runs)
 
 
-def shown(script: str, monkeypatch: pytest.MonkeyPatch, chosen: Any, **link: str) -> AppTest:
+def page_in_state(script: str, monkeypatch: pytest.MonkeyPatch, pick: Any, **link: str) -> AppTest:
     """A page, of whose runs those that `chosen` picks have finished; none is computed."""
 
     def some(
         page: str, specs: Mapping[str, Any], patience: float = 1.5, **more: Any
     ) -> dict[str, Any]:
-        kept = chosen(list(specs))
+        names = pick(list(specs))
         return {
             name: made_up(spec)
             for name, spec in specs.items()
-            if name in kept and hasattr(spec, "algorithm") and hasattr(spec, "budget")
+            if name in names and hasattr(spec, "algorithm") and hasattr(spec, "budget")
         }
 
     monkeypatch.setattr(run_progress, "request", some)
@@ -179,11 +179,11 @@ every_pick = pytest.mark.parametrize(
 
 
 @every_pick
-@pytest.mark.parametrize("figure", SKETCHED)
+@pytest.mark.parametrize("figure", SKETCH_FIGURES)
 def test_the_sketch_page_stands_in_every_state(
     figure: str, pick: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown(
+    page_in_state(
         behind_sidebar("sketch/page.py"),
         monkeypatch,
         PICKS[pick],
@@ -197,7 +197,7 @@ def test_the_sketch_page_draws_regular_factorisation_while_it_is_alone(
     figure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only = lambda names: [name for name in names if '"sgd-mf"' in name]  # noqa: E731
-    app = shown(
+    app = page_in_state(
         behind_sidebar("sketch/page.py"),
         monkeypatch,
         only,
@@ -211,10 +211,10 @@ def test_the_sketch_page_draws_regular_factorisation_while_it_is_alone(
 @every_pick
 @pytest.mark.parametrize("published", figures_of("trade-off"))
 def test_the_trade_off_page_stands_in_every_state(
-    published: str, pick: str, monkeypatch: pytest.MonkeyPatch
+    figure: str, pick: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pages.kit.time_estimate.stored_names", frozenset)
-    shown(behind_sidebar("tradeoff/page.py"), monkeypatch, PICKS[pick], fig=published)
+    page_in_state(behind_sidebar("tradeoff/page.py"), monkeypatch, PICKS[pick], fig=figure)
 
 
 def test_a_frame_has_its_columns_without_rows_and_nothing_else() -> None:

@@ -42,8 +42,8 @@ def story(app: AppTest) -> dict[str, Any]:
 
 
 def point(app: AppTest, epsilon: float) -> dict[str, Any]:
-    (found,) = [it for it in story(app)["points"] if it["epsilon"] == epsilon]
-    return found
+    (match,) = [it for it in story(app)["points"] if it["epsilon"] == epsilon]
+    return match
 
 
 def title(app: AppTest) -> str:
@@ -81,7 +81,7 @@ def page(name: str, **parameters: str) -> AppTest:
     return settled(link(name, **parameters))
 
 
-def asked(
+def run_spec(
     data: str, algorithm: str, epsilon: float, seed: int = 0, **parameters: object
 ) -> RunSpec:
     preparation = {"weighting": "tfidf"} if data == "news" else {}
@@ -98,7 +98,7 @@ def asked(
 def test_topics_say_what_the_runs_say() -> None:
     app = page("topics", eps="2")
     private, plain = (
-        [engine_run(asked("news", name, epsilon, seed, n_components=8)) for seed in range(DRAWS)]
+        [engine_run(run_spec("news", name, epsilon, seed, n_components=8)) for seed in range(DRAWS)]
         for name, epsilon in (("oneshot-nmf", 2), ("nmf", 0))
     )
     each = [
@@ -110,17 +110,17 @@ def test_topics_say_what_the_runs_say() -> None:
             strict=True,
         )
     ]
-    found = point(app, 2.0)
-    assert found["title"].startswith(
+    shown_point = point(app, 2.0)
+    assert shown_point["title"].startswith(
         f"At ε = 2, One-shot NMF keeps {statistics.median(each):.0%} of the gain over guessing ("
     )
     order = partners(private[0], plain[0])
     assert story(app)["plain"] == [heaviest(plain[0], part) for part in range(8)]
-    assert found["parts"] == [heaviest(private[0], part) for part, _ in order]
-    assert found["alike"] == pytest.approx([cosine for _, cosine in order])
-    stay = [len(set(a) & set(b)) for a, b in zip(found["parts"], story(app)["plain"], strict=True)]
-    assert f"ten heaviest words {statistics.mean(stay):.1f} stay" in found["sentence"]
-    left = [
+    assert shown_point["parts"] == [heaviest(private[0], part) for part, _ in order]
+    assert shown_point["alike"] == pytest.approx([cosine for _, cosine in order])
+    stay = [len(set(a) & set(b)) for a, b in zip(shown_point["parts"], story(app)["plain"], strict=True)]
+    assert f"ten heaviest words {statistics.mean(stay):.1f} stay" in shown_point["sentence"]
+    remainder = [
         2 * statistics.median(run.record.metrics[name] for run in runs)
         for runs, name in (
             (private, "objective"),
@@ -129,8 +129,8 @@ def test_topics_say_what_the_runs_say() -> None:
         )
     ]
     assert (
-        f"{left[0]:.0%} with privacy, {left[1]:.0%} without (NMF), {left[2]:.0%} by the average"
-        in found["sentence"]
+        f"{remainder[0]:.0%} with privacy, {remainder[1]:.0%} without (NMF), {remainder[2]:.0%} by the average"
+        in shown_point["sentence"]
     )
     assert "ε = 2.00 (δ = 2e-5, per document, add/remove, exact)" in words(app)
     assert "CONDITIONAL" in words(app) and "the IDF weights are public" in words(app)
@@ -140,13 +140,13 @@ def test_the_grid_fills_and_each_point_has_the_words_of_its_own_run() -> None:
     app = page("topics", eps="0.32")
     assert [it["epsilon"] for it in story(app)["points"]] == [0.2, 0.32, 2.0]
     assert not story(app)["pending"]
-    plain = engine_run(asked("news", "nmf", 0, n_components=8))
-    private = engine_run(asked("news", "oneshot-nmf", 0.2, n_components=8))
+    plain = engine_run(run_spec("news", "nmf", 0, n_components=8))
+    private = engine_run(run_spec("news", "oneshot-nmf", 0.2, n_components=8))
     order = partners(private, plain)
     assert point(app, 0.2)["parts"] == [heaviest(private, part) for part, _ in order]
     assert point(app, 0.2)["parts"] != point(app, 2.0)["parts"]
-    said = story(app)["words"]["near"]
-    assert "nothing was measured: this is the nearest measured point" in said
+    text = story(app)["words"]["near"]
+    assert "nothing was measured: this is the nearest measured point" in text
 
 
 @pytest.fixture
@@ -229,10 +229,10 @@ def test_faces_show_parts_side_by_side_and_one_image_rebuilt() -> None:
     app = page("faces", data="digits", eps="5")
     assert "of the gain over guessing" in title(app)
     assert "PROVEN" in words(app) and "per image" in words(app)
-    plain = engine_run(asked("digits", "nmf", 0, n_components=16))
-    shown = [np.asarray(Image.open(io.BytesIO(base64.b64decode(it)))) for it in story(app)["plain"]]
-    assert len(shown) == 16 and {it.shape for it in shown} == {(8, 8)}
-    for picture, part in zip(shown, plain.arrays["basis"], strict=True):
+    plain = engine_run(run_spec("digits", "nmf", 0, n_components=16))
+    pictures = [np.asarray(Image.open(io.BytesIO(base64.b64decode(it)))) for it in story(app)["plain"]]
+    assert len(pictures) == 16 and {it.shape for it in pictures} == {(8, 8)}
+    for picture, part in zip(pictures, plain.arrays["basis"], strict=True):
         assert abs(picture.ravel() - 255 * part / part.max()).max() < 1.01
     assert len(point(app, 5.0)["parts"]) == 16 and story(app)["across"] in (4, 8)
     app.number_input(key="faces.image.digits").set_value(1797)
@@ -245,13 +245,13 @@ def mine() -> Iterator[Any]:
     """Documents that a visitor brought."""
     subjects = ("apple pear plum quince", "goal match team coach", "rain snow wind cloud")
     lines = [f"{subjects[n % 3]} {subjects[n % 3].split()[n % 4]}" for n in range(240)]
-    found = session_files.samples("\n".join(lines).encode(), "notes.txt", {})
-    yield found
-    account = account_of(found.entry.id)
+    upload = session_files.samples("\n".join(lines).encode(), "notes.txt", {})
+    yield upload
+    account = account_of(upload.entry.id)
     assert account is not None
     account.forget()
-    engine().forget(found.entry.id)
-    session_files.remove(found.entry)
+    engine().forget(upload.entry.id)
+    session_files.remove(upload.entry)
 
 
 def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
@@ -272,11 +272,11 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
     press("Without privacy")
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
     assert "Bought: 1 draw, with an ε of its own of 3.00" in point(app, 3.0)["sentence"]
-    spent = len(account.entries)
+    entry_count = len(account.entries)
     widget_of(app.number_input, "sidebar.documents.eps").set_value(2.0)
     settled(app)
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]  # nothing was bought at 2
-    assert len(account.entries) == spent and story(app)["words"]["pending"] == ""
+    assert len(account.entries) == entry_count and story(app)["words"]["pending"] == ""
     assert "nothing was trained on your data" in story(app)["words"]["near"]
 
 
@@ -320,13 +320,13 @@ def test_the_card_says_what_a_person_with_many_images_has() -> None:
         ("x", "with 10 of them"),
     ],
 )
-def test_a_link_says_how_many_images_a_person_has(text: str, shown: str) -> None:
+def test_a_link_says_how_many_images_a_person_has(text: str, sentence: str) -> None:
     app = link("faces", eps="1", delta="1e-5", each=text)
     warnings = [it.value for it in app.run().warning]
     assert any("'each' in the link must be a whole number" in it for it in warnings) is (
         text != "64"
     )
-    assert shown in words(app)
+    assert sentence in words(app)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ def test_what_the_epsilon_of_a_step_adds_up_to() -> None:
     table = parts_figures.totals(points)
     assert table["step"].tolist() == [0.3, 0.5, 0.7, 0.9]
     half = table[table["step"] == 0.5].iloc[0]
-    found = [round(half[name], 2) for name in ("source", "total", "replace-one")]
-    assert (half["steps"], *found) == (100, 6.82, 2.34, 3.85)
+    totals = [round(half[name], 2) for name in ("source", "total", "replace-one")]
+    assert (half["steps"], *totals) == (100, 6.82, 2.34, 3.85)
     assert parts_figures.totals([it for it in points if it.label == "NMF"]).empty
 
 
@@ -32,7 +32,7 @@ def test_the_total_stands_on_a_second_axis() -> None:
 
 
 def test_a_published_number_stands_in_the_row_and_unit_of_its_column() -> None:
-    found = [
+    summaries = [
         Summary(label, "dp-nmf", epsilon, {"unit": unit}, (value,))
         for label in {mark.label for mark in TABLE_4.marks}
         | {parts_figures.ZERO, parts_figures.OWN_MEAN}
@@ -41,7 +41,7 @@ def test_a_published_number_stands_in_the_row_and_unit_of_its_column() -> None:
         )
         for unit, value in ((ROWS, 0.05), (STARS, 2.0))
     ]
-    table = parts_figures.in_both_units(found).set_index("name")
+    table = parts_figures.in_both_units(summaries).set_index("name")
     assert table.loc["DP-NMF, ε = 0.5 a step", "published"] == 0.0648
     assert table.loc["DP-NMF, ε = 0.5 a step", "published unit"] == ROWS
     assert table.loc["DPNMF, ε = 0.5", "published"] == 1.0785

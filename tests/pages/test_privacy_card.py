@@ -21,9 +21,9 @@ privacy_card.{shown}(plan, made.guarantee(), 1e-5)
     ("name", "alike"), [("local-bias", True), ("private-bias", False), ("user-mean", False)]
 )
 def test_an_epsilon_that_holds_under_both_relations_says_so(
-    name: str, alike: bool, shown: str
+    name: str, alike: bool, function: str
 ) -> None:
     """A message's noise is made for any two rows; private biases count an added row."""
-    app = AppTest.from_string(SCRIPT.format(name=name, shown=shown), default_timeout=30).run()
+    app = AppTest.from_string(SCRIPT.format(name=name, shown=function), default_timeout=30).run()
     assert not app.exception
     assert ("replacing a row by any other" in words(app)) == alike

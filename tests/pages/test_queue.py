@@ -41,7 +41,7 @@ def open_jobs() -> list[str]:
     return [job.spec.algorithm for job in engine().jobs() if getattr(job.spec, "seed", 0) >= 9000]
 
 
-def opened(page: str) -> AppTest:
+def visit(page: str) -> AppTest:
     app = AppTest.from_string(TWO_PAGES, default_timeout=60)
     app.query_params["page"] = page
     return app.run()
@@ -58,7 +58,7 @@ def asked_for(app: AppTest, page: str) -> set[str]:
 
 
 def test_a_page_asks_for_its_first_view_alone() -> None:
-    app = opened("slow")
+    app = visit("slow")
     assert asked_for(app, "slow") == {"run 3"} and len(open_jobs()) == 1
     assert app.get("progress")[0].proto.text.startswith("0 of 12 runs finished")
 
@@ -72,7 +72,7 @@ def test_retention_begins_with_what_its_sentence_needs(monkeypatch: pytest.Monke
 
 
 def test_another_page_calls_off_what_a_page_began_by_itself() -> None:
-    app = opened("slow")
+    app = visit("slow")
     went_to(app, "other")
     assert open_jobs() == []
     went_to(app, "slow")  # and it is asked for again, as if it had never been
@@ -80,13 +80,13 @@ def test_another_page_calls_off_what_a_page_began_by_itself() -> None:
 
 
 def test_what_a_button_began_goes_on() -> None:
-    app = opened("asked")
+    app = visit("asked")
     went_to(app, "other")
     assert len(open_jobs()) == 1
 
 
 def test_who_cancels_is_not_asked_for_more() -> None:
-    app = opened("slow")
+    app = visit("slow")
     app.button(key="slow.cancel").click().run()
     app.run()
     assert open_jobs() == [] and asked_for(app, "slow") == {"run 3"}
@@ -145,9 +145,9 @@ def test_the_time_that_is_said_counts_the_runs_that_are_not_asked_for_yet() -> N
     ]
     rest = [RunSpec.parse(data={"id": "faces"}, algorithm="nmf", seed=seed) for seed in range(90)]
     later = 90 * time_estimate.cost(rest[0])
-    said = time_estimate.progress(jobs, jobs, rest)[1]
-    assert said.endswith(time_estimate.words((30 + later) / engine().width))
-    assert "0 of 93" in said
+    text = time_estimate.progress(jobs, jobs, rest)[1]
+    assert text.endswith(time_estimate.words((30 + later) / engine().width))
+    assert "0 of 93" in text
     assert time_estimate.progress(jobs, jobs, [])[1].endswith(
         time_estimate.words(30 / engine().width)
     )
@@ -159,6 +159,6 @@ def test_what_was_refused_or_failed_is_not_said_to_have_finished() -> None:
         SimpleNamespace(cost=1.0, state=state, ahead=0, waiting=1, progress=None)
         for state in states
     ]
-    share, said = time_estimate.progress(jobs, jobs[-1:], [])
-    assert said.startswith("1 of 5 runs finished; 3 refused, failed or cancelled;")
+    share, text = time_estimate.progress(jobs, jobs[-1:], [])
+    assert text.startswith("1 of 5 runs finished; 3 refused, failed or cancelled;")
     assert share == pytest.approx(0.8)

@@ -28,7 +28,7 @@ Send = Callable[..., Any]
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MemoryUploadedFileManager]:
+def storage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MemoryUploadedFileManager]:
     """Streamlit's own keeper of uploads, with a quota of 3 MB a session and 5 MB in all."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.setenv("DPMF_UPLOAD_MB_PER_SESSION", "3")
@@ -42,7 +42,7 @@ def held(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MemoryUplo
 
 
 @pytest.fixture
-def send(held: MemoryUploadedFileManager) -> Send:
+def send(storage: MemoryUploadedFileManager) -> Send:
     """send(session, file, bytes): an upload as a browser makes it, through the guard to an
     endpoint that keeps files as Streamlit's does.
     """
@@ -51,7 +51,7 @@ def send(held: MemoryUploadedFileManager) -> Send:
         form = await request.form()
         (file,) = form.values()
         assert not isinstance(file, str)
-        held.add_file(
+        storage.add_file(
             request.path_params["session"],
             UploadedFileRec(
                 request.path_params["file"], file.filename or "", "", await file.read()
@@ -65,13 +65,13 @@ def send(held: MemoryUploadedFileManager) -> Send:
     )
     client = TestClient(app)
 
-    def sent(session: str, file: str, size: int) -> Any:
+    def send_file(session: str, file: str, size: int) -> Any:
         return client.put(
             f"/_stcore/upload_file/{session}/{file}",
             files={"file": ("big.csv", io.BytesIO(b"x" * size))},
         )
 
-    return sent
+    return send_file
 
 
 class File:
@@ -82,14 +82,14 @@ class File:
 
 
 def test_a_session_that_has_its_share_is_refused_in_a_sentence(
-    held: MemoryUploadedFileManager, send: Send
+    storage: MemoryUploadedFileManager, send: Send
 ) -> None:
     assert send("ada", "one", 2 * MB).status_code == 204
     upload_quota.must_be_there(File("one"))
     # the page is drawn, and says why there is nothing
     assert send("ada", "two", 2 * MB).status_code == 204
-    refused = held.file_storage["ada"]["two"]
-    assert (refused.name, len(refused.data)) == ("big.csv", 0)
+    record = storage.file_storage["ada"]["two"]
+    assert (record.name, len(record.data)) == ("big.csv", 0)
     with pytest.raises(
         BadInput,
         match=(
@@ -103,7 +103,7 @@ def test_a_session_that_has_its_share_is_refused_in_a_sentence(
     upload_quota.must_be_there(File("three"))
 
 
-def test_all_sessions_together_have_an_end(held: MemoryUploadedFileManager, send: Send) -> None:
+def test_all_sessions_together_have_an_end(storage: MemoryUploadedFileManager, send: Send) -> None:
     for name in ("ada", "bob", "eve"):
         send(name, f"of-{name}", 2 * MB)
     with pytest.raises(BadInput, match="All sessions together may upload and keep 5 MB"):
@@ -111,15 +111,15 @@ def test_all_sessions_together_have_an_end(held: MemoryUploadedFileManager, send
     assert upload_quota.uploaded_in_all() == 4 * MB
 
 
-def test_a_file_that_was_taken_back_makes_room(held: MemoryUploadedFileManager, send: Send) -> None:
+def test_a_file_that_was_taken_back_makes_room(storage: MemoryUploadedFileManager, send: Send) -> None:
     send("ada", "one", 2 * MB)
-    held.remove_file("ada", "one")
+    storage.remove_file("ada", "one")
     send("ada", "two", 2 * MB)
     upload_quota.must_be_there(File("two"))
 
 
 def test_uploads_on_their_way_count_and_are_forgotten_afterwards(
-    held: MemoryUploadedFileManager, send: Send
+    storage: MemoryUploadedFileManager, send: Send
 ) -> None:
     upload_quota._coming["ada"] = 2 * MB
     try:
@@ -145,18 +145,18 @@ def table() -> bytes:
 
 
 @pytest.fixture
-def brought(held: MemoryUploadedFileManager) -> session_files.Upload:
+def upload(storage: MemoryUploadedFileManager) -> session_files.Upload:
     return session_files.ratings(table(), "mine.csv", {}, (1.0, 5.0))
 
 
 def test_what_was_made_of_a_file_counts_too(
-    held: MemoryUploadedFileManager, brought: session_files.Upload, monkeypatch: pytest.MonkeyPatch
+    storage: MemoryUploadedFileManager, upload: session_files.Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "this", lambda: "ada")
-    upload_quota.must_keep(brought.entry)
-    size = session_files.size([brought.entry.id])
+    upload_quota.must_keep(upload.entry)
+    size = session_files.size([upload.entry.id])
     assert size > 0 and upload_quota.uploaded_by("ada") == size == session_files.size()
-    held.add_file("ada", UploadedFileRec("one", "a", "", b"x" * 3 * MB))
+    storage.add_file("ada", UploadedFileRec("one", "a", "", b"x" * 3 * MB))
     another = session_files.ratings(table(), "again.csv", {}, (1.0, 5.0))
     with pytest.raises(BadInput, match="no room"):
         upload_quota.must_keep(another.entry)
@@ -164,27 +164,27 @@ def test_what_was_made_of_a_file_counts_too(
 
 
 def test_what_is_read_after_its_session_has_ended_does_not_stay(
-    brought: session_files.Upload, monkeypatch: pytest.MonkeyPatch
+    upload: session_files.Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = Sessions(lambda ident: False, clock=iter((0.0, 0.0, GONE)).__next__)
-    monkeypatch.setattr(sessions, "registry", ended)
+    registry = Sessions(lambda ident: False, clock=iter((0.0, 0.0, GONE)).__next__)
+    monkeypatch.setattr(sessions, "registry", registry)
     sessions.here()
-    ended.look()
-    ended.look()
+    registry.look()
+    registry.look()
     with pytest.raises(BadInput, match="session has ended"):
-        upload_quota.must_keep(brought.entry)
+        upload_quota.must_keep(upload.entry)
     assert session_files.size() == 0
 
 
 def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(
-    brought: session_files.Upload,
+    upload: session_files.Upload,
 ) -> None:
     from dpmf_core.runs import data_access
     from dpmf_core.runs.specification import DataSpec
 
     data_access.forget()
-    data_access.open_data(DataSpec(id=brought.entry.id))
+    data_access.open_data(DataSpec(id=upload.entry.id))
     assert data_access._raw.cache_info().currsize == 1
-    sessions.release([Session("ada", brought={brought.entry.id: brought.entry})])
+    sessions.release([Session("ada", brought={upload.entry.id: upload.entry})])
     assert session_files.size() == 0 and session_files.origins() == frozenset()
     assert data_access._raw.cache_info().currsize == 0

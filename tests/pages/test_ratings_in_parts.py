@@ -41,13 +41,13 @@ NAME = "films-in-parts"
 
 
 def ratings(public: bool) -> Ratings:
-    found = low_rank(n_users=240)
-    titles = tuple(f"film {item}" for item in range(found.n_items))
-    origin = "" if public else found.fingerprint
-    return replace(found, name=NAME, titles=titles, public=public, origin=origin)
+    world = low_rank(n_users=240)
+    titles = tuple(f"film {item}" for item in range(world.n_items))
+    origin = "" if public else world.fingerprint
+    return replace(world, name=NAME, titles=titles, public=public, origin=origin)
 
 
-def kept(public: bool) -> None:
+def write_set(public: bool) -> None:
     folder = parts_folder.folder_of(NAME)
     folder.mkdir(parents=True)
     in_files(ratings(public), 3, folder)
@@ -61,7 +61,7 @@ def gone() -> None:
 @pytest.fixture
 def films() -> Iterator[None]:
     """A public set in three parts."""
-    kept(public=True)
+    write_set(public=True)
     yield
     gone()
 
@@ -69,7 +69,7 @@ def films() -> Iterator[None]:
 @pytest.fixture
 def private() -> Iterator[None]:
     """The same as somebody's private data."""
-    kept(public=False)
+    write_set(public=False)
     yield
     account = account_of(NAME)
     assert account is not None
@@ -77,10 +77,10 @@ def private() -> Iterator[None]:
     gone()
 
 
-def opened(page: str, **link: str) -> AppTest:
+def page_with(page: str, **link: str) -> AppTest:
     app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
-    asked = {"data": NAME, "algo": "spectral", "eps": "5", "delta": f"{DELTA}"}
-    for name, value in (asked | link).items():
+    defaults = {"data": NAME, "algo": "spectral", "eps": "5", "delta": f"{DELTA}"}
+    for name, value in (defaults | link).items():
         app.query_params[name] = value
     return app
 
@@ -98,21 +98,21 @@ def data_sets_of(app: AppTest) -> list[str]:
 
 
 def test_they_are_offered_beside_the_others(films: None) -> None:
-    app = opened("accountant/page.py").run()
+    app = page_with("accountant/page.py").run()
     assert not app.exception and not app.warning
-    offered = data_sets_of(app)
-    assert {NAME, "Cinema, 100,000 people", "Cinema, 20,000 people"} <= set(offered)
-    assert "Cinema, 10,000,000 people" not in offered
+    options = data_sets_of(app)
+    assert {NAME, "Cinema, 100,000 people", "Cinema, 20,000 people"} <= set(options)
+    assert "Cinema, 10,000,000 people" not in options
     assert app.sidebar.selectbox(key="sidebar.data").value == NAME
     assert "240 users" in words(app) and "one is in memory at a time" in words(app)
 
 
 def test_only_methods_that_ask_for_sums_alone_are_offered(films: None) -> None:
-    app = opened("accountant/page.py", algo="input-perturbation").run()
-    offered = set(app.sidebar.selectbox(key="sidebar.algo").options)
-    assert {"Spectral", "DPALS"} <= offered and "Input perturbation" not in offered
+    app = page_with("accountant/page.py", algo="input-perturbation").run()
+    options = set(app.sidebar.selectbox(key="sidebar.algo").options)
+    assert {"Spectral", "DPALS"} <= options and "Input perturbation" not in options
     assert any("must be a private algorithm" in it.value for it in app.warning)
-    other = opened("accountant/page.py", data="cinema-small").run()
+    other = page_with("accountant/page.py", data="cinema-small").run()
     assert "Input perturbation" in other.sidebar.selectbox(key="sidebar.algo").options
 
 
@@ -125,31 +125,31 @@ def test_a_private_set_is_measured_by_its_people_alone(private: None) -> None:
 
 @pytest.mark.parametrize("listed", [("cinema-small",), ("cinema-small", NAME)])
 def test_a_server_offers_those_that_its_operator_lists(
-    listed: tuple[str, ...], films: None, monkeypatch: pytest.MonkeyPatch
+    set_ids: tuple[str, ...], films: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DPMF_PROFILE", "class")
-    monkeypatch.setenv("DPMF_DATA_SETS", ",".join(listed))
+    monkeypatch.setenv("DPMF_DATA_SETS", ",".join(set_ids))
     settings.settings.cache_clear()
     try:
-        app = opened("accountant/page.py").run()
+        app = page_with("accountant/page.py").run()
     finally:
         monkeypatch.undo()
         settings.settings.cache_clear()
-    assert (NAME in data_sets_of(app)) is (NAME in listed)
+    assert (NAME in data_sets_of(app)) is (NAME in set_ids)
     assert "Cinema, 100,000 people" not in data_sets_of(app)
-    said = " ".join(it.value for it in app.warning)
-    assert ("Nothing is computed on" in said) is (NAME not in listed)
+    text = " ".join(it.value for it in app.warning)
+    assert ("Nothing is computed on" in text) is (NAME not in set_ids)
 
 
 def test_a_damaged_manifest_takes_no_other_set_away(films: None) -> None:
-    broken = parts_folder.folder_of("broken")
-    broken.mkdir()
-    (broken / parts_folder.MANIFEST).write_text("{")
+    folder = parts_folder.folder_of("broken")
+    folder.mkdir()
+    (folder / parts_folder.MANIFEST).write_text("{")
     try:
-        app = opened("accountant/page.py").run()
+        app = page_with("accountant/page.py").run()
         assert not app.exception and NAME in data_sets_of(app)
     finally:
-        shutil.rmtree(broken)
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_a_page_that_needs_all_ratings_says_so(page: str, takes: bool, films: No
     app.query_params["data"] = NAME
     app.run()
     assert not app.exception
-    said = words(app)
-    assert (f"'{NAME}' is kept in parts" in said) is not takes
+    text = words(app)
+    assert (f"'{NAME}' is kept in parts" in text) is not takes
     assert BY_ID[page].takes_parts is takes
 
 
 def test_a_set_that_is_removed_meanwhile_gives_way(films: None) -> None:
-    app = opened("accountant/page.py").run()
+    app = page_with("accountant/page.py").run()
     assert app.sidebar.selectbox(key="sidebar.data").value == NAME
     gone()
     app.run()
@@ -188,17 +188,17 @@ def test_a_set_that_is_removed_meanwhile_gives_way(films: None) -> None:
 
 @pytest.mark.slow
 def test_explore_shows_what_the_same_run_in_memory_finds(films: None) -> None:
-    app = settled(opened("explore/page.py"))
+    app = settled(page_with("explore/page.py"))
     assert not app.error, [it.value for it in app.error]
     same = run(spec("spectral"), input_data=ratings(public=True))
     story = component(app, "hero")
     [point] = [it for it in story["points"] if it["epsilon"] == 5.0]
     assert point["values"][0] == pytest.approx(same.record.metric("rmse"), rel=1e-5)
     assert len(point["values"]) == 3
-    shown = words(app)
+    text = words(app)
     assert "Error by step" in " ".join(it.value for it in app.header)
     assert "Who pays" in " ".join(it.value for it in app.header)
-    assert "recommendations stay the same with privacy" in shown
+    assert "recommendations stay the same with privacy" in text
     person = app.session_state[f"explore.user.{NAME}"]
     [beside] = [it for it in story["lists"]["at"] if it["epsilon"] == 5.0]
     expected = [it.title for it in recommend(same, person, 6)]
@@ -214,12 +214,12 @@ def take_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_what_takes_long_waits_for_a_button(films: None, monkeypatch: pytest.MonkeyPatch) -> None:
     take_a_minute(monkeypatch)
-    app = settled(opened("explore/page.py", seed="5"))
-    asked = [it for it in app.button if str(it.key) == "explore.confirm"]
-    assert len(asked) == 1 and "This run, with the two that it is measured by," in words(app)
+    app = settled(page_with("explore/page.py", seed="5"))
+    buttons = [it for it in app.button if str(it.key) == "explore.confirm"]
+    assert len(buttons) == 1 and "This run, with the two that it is measured by," in words(app)
     assert "Nothing has been trained here yet" in words(app)
     assert not [it for it in engine().store.rows() if it["seed"] == 5]
-    asked[0].click()
+    buttons[0].click()
     settled(app)
     there = [it["algorithm"] for it in engine().store.rows() if it["seed"] == 5]
     assert sorted(there) == ["als", "global-mean", "spectral"]
@@ -233,7 +233,7 @@ def test_trade_off_asks_before_what_takes_long(
     films: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take_a_minute(monkeypatch)
-    app = settled(opened("tradeoff/page.py", methods="spectral", epsilons="3", seed="60"))
+    app = settled(page_with("tradeoff/page.py", methods="spectral", epsilons="3", seed="60"))
     assert [it.key for it in app.button if it.key == "tradeoff.run"]
     assert not [it for it in engine().store.rows() if it["seed"] == 60]
 
@@ -242,7 +242,7 @@ def test_trade_off_asks_before_what_takes_long(
 def test_an_error_that_is_asked_for_takes_runs_by_a_button(
     films: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = settled(opened("explore/page.py"))
+    app = settled(page_with("explore/page.py"))
     take_a_minute(monkeypatch)
     app.toggle(key="explore.target").set_value(True)
     settled(app)
@@ -256,11 +256,11 @@ def test_an_error_that_is_asked_for_takes_runs_by_a_button(
 def test_trade_off_compares_methods_on_parts(films: None) -> None:
     methods, epsilons = ("spectral", "private-bias"), (1.0, 5.0)
     link = {"methods": ",".join(methods), "epsilons": "1, 5", "seed": "61"}
-    app = settled(opened("tradeoff/page.py", **link))
+    app = settled(page_with("tradeoff/page.py", **link))
     assert not app.error, [it.value for it in app.error]
     rows = [it for it in engine().store.rows() if it["seed"] == 61]
-    made = {(it["algorithm"], it["nominal_epsilon"]) for it in rows}
-    assert set(itertools.product(methods, epsilons)) <= made
+    pairs = {(it["algorithm"], it["nominal_epsilon"]) for it in rows}
+    assert set(itertools.product(methods, epsilons)) <= pairs
     assert any("Spectral" in it.value or "biases" in it.value for it in app.title)
 
 
@@ -275,7 +275,7 @@ def test_trade_off_compares_methods_on_parts(films: None) -> None:
 def test_what_cannot_be_had_is_said_in_its_place(
     link: dict[str, str], sentence: str, films: None
 ) -> None:
-    app = settled(opened("tradeoff/page.py", **link))
+    app = settled(page_with("tradeoff/page.py", **link))
     assert not app.exception
     assert any(sentence in it.value.replace("\\", "") for it in app.error)
     assert app.selectbox(key="tradeoff.fig")
@@ -287,20 +287,20 @@ def test_progress_names_the_part_that_is_read() -> None:
     task.progress = Progress(0, 0, 0.0, (), (2, 4))
     assert "; reading part 2 of 4;" in time_estimate.progress([job], [job], [])[1]
     task.progress = Progress(3, 10, 1.0, (), (1, 4))
-    share, said = time_estimate.progress([job], [job], [])
-    assert "one run at step 3 of 10; reading part 1 of 4;" in said
+    share, text = time_estimate.progress([job], [job], [])
+    assert "one run at step 3 of 10; reading part 1 of 4;" in text
     assert share == pytest.approx(0.3)
 
 
 def test_a_worker_says_which_part_it_reads(films: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpmf_core.engine.workers.BETWEEN", 0.0)
-    seen: list[Any] = []
+    parts: list[Any] = []
     job = engine().submit(spec("spectral", seed=77))
     while not job.wait(0.0):
         if job.progress is not None and job.progress.part is not None:
-            seen.append(job.progress.part)
-    assert job.state == "done" and seen
-    assert {count for _, count in seen} == {3} and {place for place, _ in seen} <= {1, 2, 3}
+            parts.append(job.progress.part)
+    assert job.state == "done" and parts
+    assert {count for _, count in parts} == {3} and {place for place, _ in parts} <= {1, 2, 3}
 
 
 def test_estimates_know_what_parts_take() -> None:
@@ -321,7 +321,7 @@ def entries() -> int:
 
 
 def test_a_private_set_is_charged_once_by_the_button_alone(private: None) -> None:
-    app = settled(opened("explore/page.py"))
+    app = settled(page_with("explore/page.py"))
     assert not app.error, [it.value for it in app.error]
     assert entries() == 0
     assert "Nothing has been trained: your data are private" in words(app)
@@ -334,13 +334,13 @@ def test_a_private_set_is_charged_once_by_the_button_alone(private: None) -> Non
     [entry] = account.entries
     assert entry.charge.title == "Spectral" and entry.state == "finished"
     assert account.total.epsilon == pytest.approx(5.0, abs=0.01)
-    settled(opened("explore/page.py"))  # another session: the run is there
+    settled(page_with("explore/page.py"))  # another session: the run is there
     assert entries() == 1
 
 
 @pytest.mark.slow
 def test_a_private_set_shows_one_persons_list(private: None) -> None:
-    app = everything_asked(settled(opened("explore/page.py")))
+    app = everything_asked(settled(page_with("explore/page.py")))
     assert not app.error and not app.exception
     assert "recommendations stay the same with privacy" in words(app)
     assert [it["epsilon"] for it in component(app, "hero")["lists"]["at"]] == [5.0]
@@ -353,9 +353,9 @@ def test_the_data_page_lists_them(films: None) -> None:
     app = AppTest.from_file(str(ROOT / "pages/data/page.py"), default_timeout=60).run()
     assert not app.exception
     [table] = [it for it in frames(app) if "id" in it and "licence" in it]
-    listed = table.set_index("id")
-    assert bool(listed.loc[NAME, "here"]) and bool(listed.loc["cinema-10m", "here"])
-    assert "cinema-1b" not in listed.index
+    rows = table.set_index("id")
+    assert bool(rows.loc[NAME, "here"]) and bool(rows.loc["cinema-10m", "here"])
+    assert "cinema-1b" not in rows.index
 
 
 def test_the_data_page_keeps_the_names_of_others(
@@ -374,7 +374,7 @@ def test_the_data_page_keeps_the_names_of_others(
 
 @pytest.mark.slow
 def test_tune_searches_on_parts(films: None) -> None:
-    app = settled(opened("tune/page.py", algo="private-bias"))
+    app = settled(page_with("tune/page.py", algo="private-bias"))
     app.number_input(key="tune.trials").set_value(2)
     app.number_input(key="tune.draws").set_value(1).run()
     app.button(key="tune.go").click()
@@ -396,11 +396,11 @@ def test_choose_tries_a_twin_of_a_private_set(private: None) -> None:
 @pytest.mark.slow
 def test_a_run_that_takes_too_long_ends_within_a_part(tmp_path: Path) -> None:
     limits = Limits(run_seconds=1.0)
-    limited = Engine(Store(tmp_path / "runs"), processes=False, workers=1, limits=limits)
-    asked = RunSpec.parse(data={"id": "cinema-10m"}, algorithm="global-mean")
+    own_engine = Engine(Store(tmp_path / "runs"), processes=False, workers=1, limits=limits)
+    run_spec = RunSpec.parse(data={"id": "cinema-10m"}, algorithm="global-mean")
     try:
-        job = limited.submit(asked, asker="somebody")
+        job = own_engine.submit(run_spec, asker="somebody")
         assert job.wait(60) and job.state == "failed"
         assert job.error is not None and job.error.startswith("This run took longer than")
     finally:
-        limited.close()
+        own_engine.close()

@@ -20,10 +20,10 @@ def page() -> AppTest:
 
 
 def rmse(variant: str) -> float:
-    given = {"variant": variant, "static_share": 0.5, "arrival": "random", "steps": 30}
+    parameters = {"variant": variant, "static_share": 0.5, "arrival": "random", "steps": 30}
     return float(
         run(
-            RunSpec.parse(data={"id": "cinema-small"}, algorithm="no-retention", parameters=given)
+            RunSpec.parse(data={"id": "cinema-small"}, algorithm="no-retention", parameters=parameters)
         ).record.metrics["rmse"]
     )
 
@@ -62,8 +62,8 @@ def test_a_figure_of_the_source_ends_with_its_statements() -> None:
     app.selectbox(key="retention.figure").set_value("vallet-fig3")
     settled(app)
     assert any("statements hold" in box.value for box in (*app.success, *app.warning))
-    (said,) = [it.value for it in app.markdown if "at the last month" in it.value]
-    assert "hold" in said and "the gap in %" in said
+    (text,) = [it.value for it in app.markdown if "at the last month" in it.value]
+    assert "hold" in text and "the gap in %" in text
 
 
 def test_by_time_where_there_is_none_is_a_sentence() -> None:
@@ -78,22 +78,22 @@ def test_each_moment_lists_what_each_server_holds() -> None:
     app = page()
     app.slider(key="retention.moment").set_value(MOMENTS)
     settled(app)
-    held = frames(app)[-1].set_index("variant")
-    assert held.loc["baseline", "ratings"] == str(MOMENTS)
-    assert held.loc["rated", "ratings"] == "0" == held.loc["rated", "numbers about users"]
-    assert held.loc["rated", "numbers about items"] == "18"
-    assert held.loc["baseline", "ratings sent"] == "1"
+    table = frames(app)[-1].set_index("variant")
+    assert table.loc["baseline", "ratings"] == str(MOMENTS)
+    assert table.loc["rated", "ratings"] == "0" == table.loc["rated", "numbers about users"]
+    assert table.loc["rated", "numbers about items"] == "18"
+    assert table.loc["baseline", "ratings sent"] == "1"
 
 
 def test_what_is_not_kept_crosses_the_wire() -> None:
     assert set(IN_TRANSIT) == set(MEMORY)
-    rated: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for moment in stream():
-        rated[moment.user] += 1
-        sent = {held.variant: held.ratings_sent for held in moment.holdings}
-        assert sent == {
+        counts[moment.user] += 1
+        ratings_sent = {holding.variant: holding.ratings_sent for holding in moment.holdings}
+        assert ratings_sent == {
             "baseline": 1, "static": 0, "online": 1,
-            "new": rated[moment.user], "rated": rated[moment.user],
+            "new": counts[moment.user], "rated": counts[moment.user],
         }  # fmt: skip
 
 
@@ -110,6 +110,6 @@ def test_the_stream_is_run_not_invented() -> None:
 @pytest.mark.parametrize("variant", ["new", "rated"])
 def test_what_passes_is_told_and_not_kept(variant: str) -> None:
     for moment in stream():
-        (held,) = [one for one in moment.holdings if one.variant == variant]
-        assert held.ratings == held.user_numbers == 0
-        assert "she brought" in held.for_a_moment
+        (holding,) = [one for one in moment.holdings if one.variant == variant]
+        assert holding.ratings == holding.user_numbers == 0
+        assert "she brought" in holding.for_a_moment

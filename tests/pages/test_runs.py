@@ -29,15 +29,15 @@ PAGE = ROOT / "pages" / "runs" / "page.py"
 PARTS: dict[str, Any] = {"data": {"id": "cinema-small"}, "budget": {"epsilon": 2.0, "delta": 1e-5}}
 
 
-def made(**parts: Any) -> Run:
+def run_with(**parts: Any) -> Run:
     return run(RunSpec.parse(**{**PARTS, **parts}))
 
 
 @pytest.fixture(scope="module")
 def two() -> list[Run]:
     return [
-        made(algorithm="private-bias"),
-        made(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5}),
+        run_with(algorithm="private-bias"),
+        run_with(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5}),
     ]
 
 
@@ -46,7 +46,7 @@ def test_only_what_differs_is_shown(two: list[Run]) -> None:
         {"setting": "budget: epsilon", "values": [2.0, 8.0]}
     ]
     assert differences([two[0].record, two[0].record]) == []
-    other = made(algorithm="user-mean")
+    other = run_with(algorithm="user-mean")
     names = {row["setting"] for row in differences([two[0].record, other.record])}
     assert names >= {"algorithm", "budget: epsilon", "prior_deviation"} and "seed" not in names
 
@@ -91,7 +91,7 @@ def test_a_report_of_private_data_tells_nothing_raw(two: list[Run]) -> None:
 
 def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) -> None:
     page, record = report(two[:1]), two[0].record
-    for said in (
+    for text in (
         "cinema-small",
         f"<td>seed</td><td>{record.spec.seed}</td>",
         "add-remove",
@@ -99,7 +99,7 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) 
         record.created,
         f"dpmf {dpmf_core.__version__}",
     ):
-        assert said in page
+        assert text in page
     for name, value in record.parameters.items():
         assert f"{name} {f'{value:.4g}' if isinstance(value, float) else value}" in page
     for fact in record.guarantee.taken_as_public:
@@ -159,15 +159,15 @@ def test_runs_come_from_a_file_with_one_or_many_and_a_bad_file_is_told(two: list
 
 
 def test_a_run_from_a_file_is_marked_in_everything_that_is_made_of_it(two: list[Run]) -> None:
-    (brought,) = imported_runs(to_json(two[0].export()).encode())
-    (again,) = imported_runs(to_json(brought.export()).encode())
+    (from_file,) = imported_runs(to_json(two[0].export()).encode())
+    (again,) = imported_runs(to_json(from_file.export()).encode())
     assert again.title == "Private biases (from a file)" and again.record.from_file is True
-    assert "1. Private biases (from a file)" in report([brought, two[1]])
+    assert "1. Private biases (from a file)" in report([from_file, two[1]])
     assert {
         "setting": "algorithm",
-        "values": [brought.title, two[1].title],
-    } in differences([brought.record, two[1].record])
-    assert "came as a file" in output.script(brought.record)
+        "values": [from_file.title, two[1].title],
+    } in differences([from_file.record, two[1].record])
+    assert "came as a file" in output.script(from_file.record)
     assert not any("file" in output.script(it.record) for it in two)
 
 

@@ -20,8 +20,8 @@ from pages.kit.safe_text import escape, to_csv, without_formulas
         ("a ` b `c` d", "a ` b `c\\` d"),
     ],
 )
-def test_markdown_is_shown_as_it_is(text: str, shown: str) -> None:
-    assert escape(text) == shown
+def test_markdown_is_shown_as_it_is(text: str, expected: str) -> None:
+    assert escape(text) == expected
 
 
 def test_a_spreadsheet_finds_no_formula() -> None:

@@ -34,11 +34,11 @@ def runs(*states: str) -> Runs:
 
 @pytest.mark.parametrize(("asked", "patience"), [(False, PAGE_WORK), (True, GONE)])
 def test_what_a_session_left_is_called_off_after_its_time_and_not_before(
-    asked: bool, patience: float
+    by_button: bool, patience: float
 ) -> None:
     server = Server(here={"student"})
     sessions, work = server.sessions(), runs("done", "running", "waiting")
-    sessions.hold("student", "explore", work, asked)
+    sessions.hold("student", "explore", work, by_button)
     server.now = 1000.0
     sessions.look()
     assert work.open == 2  # she is there
@@ -85,24 +85,24 @@ def test_what_two_sessions_look_at_goes_on_until_both_have_gone() -> None:
 def test_what_goes_on_is_moved_on_and_what_ended_is_forgotten() -> None:
     server = Server(here={"student"})
     sessions, work = server.sessions(), runs("running")
-    moved: list[int] = []
-    work.advance = lambda: moved.append(1)  # type: ignore[method-assign]
+    advances: list[int] = []
+    work.advance = lambda: advances.append(1)  # type: ignore[method-assign]
     sessions.hold("student", "tune", work, True)
     sessions.look()
     work.jobs[0].state = "done"  # type: ignore[misc]
     sessions.look()
-    assert moved == [1] and sessions.going("student") == {} and not work.called_off
+    assert advances == [1] and sessions.going("student") == {} and not work.called_off
 
 
 def test_what_was_sent_goes_before_the_session_and_both_go_once() -> None:
-    server, sent = Server(here={"student"}), ["student"]
-    sessions = Sessions(server.here.__contains__, lambda: sent, lambda: server.now)
+    server, uploading = Server(here={"student"}), ["student"]
+    sessions = Sessions(server.here.__contains__, lambda: uploading, lambda: server.now)
     session = sessions.find("student")
     server.here.clear()
     assert sessions.look() == Departures([], [])
     server.now = UPLOADS
     assert sessions.look() == Departures([session], [])  # type: ignore[list-item]
-    sent.clear()
+    uploading.clear()
     assert sessions.look() == Departures([], [])
     server.now = GONE
     assert sessions.look() == Departures([], [session])  # type: ignore[list-item]
@@ -130,40 +130,40 @@ def test_what_a_button_asked_for_is_asked_for_to_the_end_on_another_page() -> No
     assert work.jobs[-1] is late[0] and work.open == 1
     late[0].state = "done"
     assert not work.busy
-    stopped = Runs([Job("running")], lambda: late)
-    stopped.cancel()
-    stopped.advance()
-    assert len(stopped.jobs) == 1 and not stopped.busy
+    stopped_work = Runs([Job("running")], lambda: late)
+    stopped_work.cancel()
+    stopped_work.advance()
+    assert len(stopped_work.jobs) == 1 and not stopped_work.busy
     # the button cancels runs one by one; the page that is drawn next lists what is still wanted
-    cancelled = Runs([Job("cancelled")], lambda: late)
-    cancelled.advance()
-    assert len(cancelled.jobs) == 1 and not cancelled.busy
-    held_twice, kept = Job("running"), Job("running")
-    Runs([held_twice, kept]).end(but=[kept])
-    assert (held_twice.state, kept.state) == ("cancelled", "running")
+    cancelled_work = Runs([Job("cancelled")], lambda: late)
+    cancelled_work.advance()
+    assert len(cancelled_work.jobs) == 1 and not cancelled_work.busy
+    extra, other = Job("running"), Job("running")
+    Runs([extra, other]).end(but=[other])
+    assert (extra.state, other.state) == ("cancelled", "running")
 
 
 def test_a_page_that_asks_for_the_rest_itself_waits_for_who_is_asking_for_it() -> None:
     asking, go_on = threading.Event(), threading.Event()
-    asked: list[str] = []
+    order: list[str] = []
 
     def rest() -> list[Job]:
         asking.set()
         go_on.wait(10)
-        asked.append("behind")
+        order.append("behind")
         return []
 
     work = Runs([], rest)
     behind = threading.Thread(target=work.advance)
     behind.start()
     asking.wait(10)
-    page = threading.Thread(target=lambda: (work.leave_rest(), asked.append("page")))
+    page = threading.Thread(target=lambda: (work.leave_rest(), order.append("page")))
     page.start()
     go_on.set()
     behind.join(10)
     page.join(10)
-    assert asked == ["behind", "page"]
-    left = Runs([], rest)
-    left.leave_rest()
-    left.advance()
-    assert asked == ["behind", "page"] and not left.busy
+    assert order == ["behind", "page"]
+    other_work = Runs([], rest)
+    other_work.leave_rest()
+    other_work.advance()
+    assert order == ["behind", "page"] and not other_work.busy

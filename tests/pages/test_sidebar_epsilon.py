@@ -25,9 +25,9 @@ st.write(f"ε = {chosen.epsilon:g} on {chosen.data}")
 def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may() -> None:
     for epsilon in EPSILONS:
         may_become = 100 / (1 + math.exp(-epsilon))
-        said = re.search(r"([\d.]+)%", suspicion(epsilon))
-        assert (float(said[1]) if said else 100) == pytest.approx(may_become + 0.05, abs=0.0501)
-        assert (float(said[1]) if said else 100) >= may_become
+        match = re.search(r"([\d.]+)%", suspicion(epsilon))
+        assert (float(match[1]) if match else 100) == pytest.approx(may_become + 0.05, abs=0.0501)
+        assert (float(match[1]) if match else 100) >= may_become
 
 
 def test_odds_of_three_to_one_are_three_quarters() -> None:
@@ -43,7 +43,7 @@ def test_the_slider_goes_from_a_twentieth_to_a_hundred_and_reaches_every_mark() 
     assert all(EPSILONS[0] <= it.epsilon <= EPSILONS[-1] for it in DEPLOYMENTS.values())
 
 
-def shown(app: AppTest, kind: str) -> str:
+def page_text(app: AppTest, kind: str) -> str:
     app.session_state["kind"] = kind
     app.query_params.clear()  # as on the way to another page
     app.run()
@@ -53,17 +53,17 @@ def shown(app: AppTest, kind: str) -> str:
 
 def test_each_kind_of_data_starts_at_an_epsilon_of_its_own_and_remembers_it() -> None:
     app = AppTest.from_string(KINDS, default_timeout=30)
-    assert shown(app, "documents") == "ε = 0.32 on news"
-    assert shown(app, "images") == "ε = 0.32 on faces"
-    assert shown(app, "ratings") == "ε = 5 on cinema"
-    shown(app, "documents")
+    assert page_text(app, "documents") == "ε = 0.32 on news"
+    assert page_text(app, "images") == "ε = 0.32 on faces"
+    assert page_text(app, "ratings") == "ε = 5 on cinema"
+    page_text(app, "documents")
     app._run(let_go(app, 2.0))
     assert app.main.markdown[-1].value == "ε = 2 on news" and slider_epsilon(app) == 2.0
-    assert shown(app, "images") == "ε = 0.32 on faces"
+    assert page_text(app, "images") == "ε = 0.32 on faces"
     widget_of(app.number_input, "sidebar.images.eps").set_value(0.7).run()
     assert app.main.markdown[-1].value == "ε = 0.7 on faces"
-    assert shown(app, "ratings") == "ε = 5 on cinema"
-    assert shown(app, "documents") == "ε = 2 on news" and slider_epsilon(app) == 2.0
+    assert page_text(app, "ratings") == "ε = 5 on cinema"
+    assert page_text(app, "documents") == "ε = 2 on news" and slider_epsilon(app) == 2.0
 
 
 def test_a_link_leads_over_the_epsilon_that_a_kind_starts_at() -> None:

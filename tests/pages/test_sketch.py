@@ -40,11 +40,11 @@ def test_the_claim_is_quoted_and_contradicted() -> None:
         ("sketch-table", "d = 8: regular factorisation"),
     ],
 )
-def test_every_figure_ends_with_a_verdict(figure: str, said: str) -> None:
+def test_every_figure_ends_with_a_verdict(figure: str, sentence: str) -> None:
     app = page()
     app.session_state["sketch.figure"] = figure
     settled(app)
-    assert any(said in it.value for it in (*app.success, *app.warning, *app.info))
+    assert any(sentence in it.value for it in (*app.success, *app.warning, *app.info))
 
 
 def test_the_sketch_that_is_drawn_is_the_one_that_is_told_of() -> None:
@@ -53,6 +53,6 @@ def test_the_sketch_that_is_drawn_is_the_one_that_is_told_of() -> None:
     app.selectbox(key="sketch.vector").set_value("item 2")
     settled(app)
     sketch = sketch_layout(3, 2, 4.0)
-    (said,) = [it.value for it in app.markdown if "share their cell" in it.value]
-    assert said.startswith(f"**{sketch.shared:.0%} of all components")
-    assert f"{len(sketch.beside('item 2'))} of the 11 others" in said
+    (text,) = [it.value for it in app.markdown if "share their cell" in it.value]
+    assert text.startswith(f"**{sketch.shared:.0%} of all components")
+    assert f"{len(sketch.beside('item 2'))} of the 11 others" in text

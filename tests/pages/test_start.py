@@ -23,9 +23,9 @@ ANEW = "run `python -m benchmarks.shipped`: the usual choice, or a version, has 
 def figures(who: str, epsilon: float | None = None) -> list[float]:
     """What the file says of the draws of a method."""
     runs = [it for it in price.runs() if it.who == who and it.epsilon == epsilon]
-    found = shipped_runs.summaries([it.spec for it in runs])
-    assert all(found), ANEW
-    return [it["metrics"]["rmse"] for it in found if it]
+    summaries = shipped_runs.summaries([it.spec for it in runs])
+    assert all(summaries), ANEW
+    return [it["metrics"]["rmse"] for it in summaries if it]
 
 
 def test_the_package_holds_every_run_of_the_usual_choice() -> None:
@@ -42,11 +42,11 @@ def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: flo
 
 
 def test_between_two_points_the_curve_is_straight_in_log_epsilon_and_says_about() -> None:
-    kept = price.gain_shares(price.grid())
-    assert [it.epsilon for it in kept] == sorted({it.epsilon for it in kept})
-    measured = [it for it in kept if it.measured]
-    for low, high in pairwise(measured):
-        for it in kept:
+    shares = price.gain_shares(price.grid())
+    assert [it.epsilon for it in shares] == sorted({it.epsilon for it in shares})
+    points = [it for it in shares if it.measured]
+    for low, high in pairwise(points):
+        for it in shares:
             if low.epsilon < it.epsilon < high.epsilon:
                 slope = (high.share - low.share) / math.log(high.epsilon / low.epsilon)
                 on_line = low.share + slope * math.log(it.epsilon / low.epsilon)
@@ -58,18 +58,18 @@ def test_between_two_points_the_curve_is_straight_in_log_epsilon_and_says_about(
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
     elsewhere = epsilon_grid.kept_along(price.choice().spec())
-    found, detail = kept_gain.answer(elsewhere, kept_gain.USUAL)
-    assert f"To keep 80%: {found}{detail}." in price.caption() and found == "ε ≈ 1.8"
+    answer, detail = kept_gain.answer(elsewhere, kept_gain.USUAL)
+    assert f"To keep 80%: {answer}{detail}." in price.caption() and answer == "ε ≈ 1.8"
 
 
 @pytest.mark.parametrize(
     ("epsilon", "said"), [(0.1, "52 in 100"), (2.0, "88 in 100"), (31.6, "over 99 in 100")]
 )
-def test_an_even_suspicion_grows_by_e_to_the_epsilon(epsilon: float, said: str) -> None:
+def test_an_even_suspicion_grows_by_e_to_the_epsilon(epsilon: float, text: str) -> None:
     (stop,) = [it for it in price.stops(price.choice().delta) if it["epsilon"] == epsilon]
-    assert said in str(stop["facts"])
+    assert text in str(stop["facts"])
     share = 1 / (1 + math.exp(-epsilon))  # odds of e^epsilon to 1
-    assert said == f"{100 * share:.0f} in 100" or share > 0.995
+    assert text == f"{100 * share:.0f} in 100" or share > 0.995
 
 
 def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(
@@ -86,17 +86,17 @@ def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(
 @pytest.mark.parametrize("who", ["main", "twin", "trivial"])
 def test_a_run_of_the_file_computed_anew_is_the_same(who: str) -> None:
     it: Any = next(run for run in price.runs() if run.who == who and run.epsilon in (None, 1.0))
-    (said,) = shipped_runs.summaries([it.spec])
-    assert said is not None, ANEW
-    assert said["key"] == run_key(it.spec, data_access.open_data(it.spec.data))
+    (summary,) = shipped_runs.summaries([it.spec])
+    assert summary is not None, ANEW
+    assert summary["key"] == run_key(it.spec, data_access.open_data(it.spec.data))
     record = execution.run(it.spec).record
-    assert record.metric("rmse") == pytest.approx(said["metrics"]["rmse"], rel=1e-6)
+    assert record.metric("rmse") == pytest.approx(summary["metrics"]["rmse"], rel=1e-6)
 
 
 def test_the_epsilon_says_of_what_it_is() -> None:
     delta = price.choice().delta
     for stop in price.stops(delta):
-        said = stop["facts"][0]["words"]  # type: ignore[index]
-        assert said.startswith(
+        text = stop["facts"][0]["words"]  # type: ignore[index]
+        assert text.startswith(
             "in total, for all that is released (δ = 5e-6, per user, add/remove, exact rule)"
         )

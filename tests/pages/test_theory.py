@@ -29,11 +29,11 @@ def page(**address: str) -> AppTest:
 def test_every_bound_along_every_axis(bound: str, axis: str) -> None:
     app = settled(page(bound=bound, axis=axis))
     assert not app.exception
-    said = words(app)
-    assert BOUNDS[bound].statement in said
+    text = words(app)
+    assert BOUNDS[bound].statement in text
     assert "the error goes as" in app.title[0].value
     assert f"^{{{BOUNDS[bound].exponents[axis]:g}}}$" in app.title[0].value
-    assert "With its constant fitted on the one point" in said
+    assert "With its constant fitted on the one point" in text
     assert app.query_params["bound"] == bound
     assert app.query_params["axis"] == axis
 

@@ -18,13 +18,13 @@ st.write(f"δ = {sidebar.choice().delta:g}")
 """
 
 
-def opened() -> AppTest:
+def open_page() -> AppTest:
     app = AppTest.from_string(SCRIPT, default_timeout=30)
     app.query_params["data"] = "cinema-small"
     return app.run()
 
 
-def reported(app: AppTest) -> WidgetStates:
+def widget_states(app: AppTest) -> WidgetStates:
     """What a browser says of all its widgets."""
     return app._tree.get_widget_states()
 
@@ -34,21 +34,21 @@ def late(app: AppTest, widget: Any, value: Any) -> AppTest:
     the answer.
     """
     widget.set_value(value)
-    said = reported(app)
-    app._run(said)
-    return app._run(said)
+    states = widget_states(app)
+    app._run(states)
+    return app._run(states)
 
 
 def test_a_late_browser_does_not_set_epsilon_back() -> None:
-    app = opened()
+    app = open_page()
     app._run(let_go(app, 2.0))
-    app._run(reported(app))
+    app._run(widget_states(app))
     assert app.markdown[0].value == "ε = 2"
     assert slider_epsilon(app) == widget_of(app.number_input, "sidebar.eps").value == 2.0
 
 
 def test_a_late_browser_does_not_set_the_box_back() -> None:
-    app = opened()
+    app = open_page()
     late(app, widget_of(app.number_input, "sidebar.eps"), 0.7)
     assert app.markdown[0].value == "ε = 0.7"
     assert slider_epsilon(app) == 0.7
@@ -57,7 +57,7 @@ def test_a_late_browser_does_not_set_the_box_back() -> None:
 
 
 def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it() -> None:
-    app = opened()
+    app = open_page()
     app._run(let_go(app, 2.0))
     widget_of(app.number_input, "sidebar.eps").set_value(0.7).run()
     app._run(let_go(app, 2.0))
@@ -65,14 +65,14 @@ def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it
 
 
 @pytest.mark.parametrize("said", [0.01, 101, -1, "2", None, [2], {"epsilon": 2}])
-def test_what_is_no_epsilon_of_the_slider_is_not_taken(said: object) -> None:
-    app = opened()
-    app._run(let_go(app, said))
+def test_what_is_no_epsilon_of_the_slider_is_not_taken(value: object) -> None:
+    app = open_page()
+    app._run(let_go(app, value))
     assert app.markdown[0].value == "ε = 5" and not app.exception
 
 
 def test_a_locked_slider_is_not_heard() -> None:
-    app = opened()
+    app = open_page()
     app.session_state["lesson.link"] = LessonLink.parse(
         page="explore", query={"eps": "1"}, locked=("eps",)
     )
@@ -83,18 +83,18 @@ def test_a_locked_slider_is_not_heard() -> None:
 
 
 def test_a_late_browser_does_not_keep_the_delta_of_other_data() -> None:
-    app = opened()
+    app = open_page()
     assert app.markdown[1].value == "δ = 5e-05"
     late(app, app.selectbox(key="sidebar.data"), "cinema")
     assert app.markdown[1].value == "δ = 5e-06"
 
 
 def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
-    app = opened()
+    app = open_page()
     box = widget_of(app.number_input, "sidebar.eps")
     app._run(let_go(app, 2.0))
-    said = reported(app)
-    said.widgets.add(id=box.id, double_value=7.0)  # into the box that her browser still shows
-    app._run(said)
+    states = widget_states(app)
+    states.widgets.add(id=box.id, double_value=7.0)  # into the box that her browser still shows
+    app._run(states)
     assert app.markdown[0].value == "ε = 7"
     assert widget_of(app.number_input, "sidebar.eps").value == 7.0

@@ -26,7 +26,7 @@ from tests.pages.driving import behind_sidebar, frames, run_until, settled, word
 ROOT = Path(__file__).parents[2]
 SCRIPT = behind_sidebar("tradeoff/page.py")
 
-PUBLISHED = figures_of("trade-off")
+PUBLISHED_FIGURES = figures_of("trade-off")
 
 
 def page(**parameters: str) -> AppTest:
@@ -53,9 +53,9 @@ def rmse(algorithm: str, epsilon: float | None, seed: int, calibration: str = "e
     return float(record(algorithm, epsilon, seed, calibration).metric("rmse"))
 
 
-def validated(algorithm: str, epsilon: float, parameters: dict[str, Any]) -> float:
-    made = record(algorithm, epsilon, 0, parameters=parameters, split={"validation_fraction": 0.1})
-    return float(made.metric("validation_rmse"))
+def validation_error(algorithm: str, epsilon: float, parameters: dict[str, Any]) -> float:
+    run_record = record(algorithm, epsilon, 0, parameters=parameters, split={"validation_fraction": 0.1})
+    return float(run_record.metric("validation_rmse"))
 
 
 def test_the_finding_says_what_the_runs_say() -> None:
@@ -64,10 +64,10 @@ def test_the_finding_says_what_the_runs_say() -> None:
         statistics.median(rmse(name, epsilon, seed) for seed in (0, 1))
         for name, epsilon in (("private-bias", 1.0), ("als", None), ("global-mean", None))
     )
-    kept = (mean - private) / (mean - als)
+    share = (mean - private) / (mean - als)
     assert app.title[0].value == f"At ε = 1, Private biases has RMSE {private:.3f}"
     assert (
-        f"**{kept:.0%} of the gain over guessing** is kept (ALS {als:.3f}, Global mean {mean:.3f})"
+        f"**{share:.0%} of the gain over guessing** is kept (ALS {als:.3f}, Global mean {mean:.3f})"
         in words(app)
     )
 
@@ -81,10 +81,10 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
     line = kept_along(epsilon_grid.read(record("dpals", 1.0, 0).spec))
     (table,) = [it.value for it in app.table if "read from" in it.value]
     table = table.replace(r"\\", "", regex=True)  # as it reads
-    said = dict(zip(table["method"], table.itertuples(index=False), strict=True))
-    assert said["DPALS"][1] == "".join(kept_gain.answer(line, 80))
-    assert said["DPALS"][2] == "4 ε: 1, 2, 5, 10; 1 draw"
-    assert said["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # its own twin is another
+    rows = dict(zip(table["method"], table.itertuples(index=False), strict=True))
+    assert rows["DPALS"][1] == "".join(kept_gain.answer(line, 80))
+    assert rows["DPALS"][2] == "4 ε: 1, 2, 5, 10; 1 draw"
+    assert rows["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # its own twin is another
 
 
 def test_the_table_says_which_epsilon_reaches_a_value_and_what_is_promised() -> None:
@@ -154,7 +154,7 @@ def test_a_grid_is_judged_on_a_validation_split() -> None:
     app = page(methods="dpals", epsilons="5", draws="1", grid="rank = 2, 4; steps = 1, 2")
     places = [(rank, steps) for rank in (2, 4) for steps in (1, 2)]
     figures = {
-        place: validated("dpals", 5.0, {"rank": place[0], "steps": place[1]}) for place in places
+        place: validation_error("dpals", 5.0, {"rank": place[0], "steps": place[1]}) for place in places
     }
     rank, steps = min(figures, key=lambda place: figures[place])
     assert (
@@ -169,7 +169,7 @@ def test_a_validation_split_can_judge_without_a_grid() -> None:
     app = page(epsilons="5", draws="1", judge="validation")
     assert (
         app.title[0].value
-        == f"At ε = 5, Private biases has validation RMSE {validated('private-bias', 5.0, {}):.3f}"
+        == f"At ε = 5, Private biases has validation RMSE {validation_error('private-bias', 5.0, {}):.3f}"
     )
 
 
@@ -180,7 +180,7 @@ def test_a_grid_of_words_is_drawn_by_name() -> None:
 
 
 def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:
-    asked = Question(
+    question = Question(
         [],
         "epsilon",
         "rmse",
@@ -191,16 +191,16 @@ def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:
             delta=5e-5,
         ),
     )
-    done = subprocess.run(
-        [sys.executable, "-c", exports.script(asked)],
+    process = subprocess.run(
+        [sys.executable, "-c", exports.script(question)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    table = pd.read_csv(io.StringIO(done.stdout))
+    table = pd.read_csv(io.StringIO(process.stdout))
     assert table["rmse"].tolist() == pytest.approx([rmse("private-bias", 1.0, 0)])
-    preset = Question([], "epsilon", "rmse", figure=PUBLISHED["chien-fig4"])
+    preset = Question([], "epsilon", "rmse", figure=PUBLISHED_FIGURES["chien-fig4"])
     compile(exports.script(preset), "script", "exec")
     assert 'FIGURES["chien-fig4"].points()' in exports.script(preset)
 
@@ -276,7 +276,7 @@ def test_links_hold_the_question_and_nonsense_in_them_is_let_go() -> None:
     assert app.selectbox(key="tradeoff.noise").value == "exact"
 
 
-@pytest.mark.parametrize("preset", PUBLISHED)
+@pytest.mark.parametrize("preset", PUBLISHED_FIGURES)
 def test_every_preset_asks_before_it_runs_long_and_names_its_command(
     preset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,8 +327,8 @@ def test_a_figure_with_data_of_its_own_says_so_in_place_of_the_sidebar_s(
     app = AppTest.from_string(script, default_timeout=60)
     app.query_params["fig"] = "chien-fig4"
     app.run()
-    used = {sweep.data.id for sweep in PUBLISHED["chien-fig4"].sweeps(False)}
-    titles = [entry.title for entry in catalogue().ratings() if entry.id in used]
+    data_ids = {sweep.data.id for sweep in PUBLISHED_FIGURES["chien-fig4"].sweeps(False)}
+    titles = [entry.title for entry in catalogue().ratings() if entry.id in data_ids]
     assert len(titles) == 2 and all(title in app.sidebar.info[0].value for title in titles)
     assert not app.sidebar.selectbox and not app.exception
     app.selectbox(key="tradeoff.fig").set_value("own").run()

@@ -26,7 +26,7 @@ from tests.support.page_texts import texts
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 PLACES = re.compile(r"(\{[^}]*\})")
-QUOTED = re.compile(r"„[^“]*“")  # what a link or a person says
+QUOTATION = re.compile(r"„[^“]*“")  # what a link or a person says
 
 
 def choices(kind: type[Algorithm]) -> set[str]:
@@ -37,8 +37,8 @@ def choices(kind: type[Algorithm]) -> set[str]:
 
 # one name everywhere have languages, invented people, films with their year and weights of words;
 # a result that is recorded with its paper keeps its own words
-FILM, RECORDED = r"^.* \\?\(\d{4}\\?\)$", r"(?:Page|Full) size, on [^.]*\."
-NAMES = re.compile("|".join((*LANGUAGES.values(), *linkage.NAMES, FILM, RECORDED, "TF-IDF")))
+FILM, RECORD_NOTE = r"^.* \\?\(\d{4}\\?\)$", r"(?:Page|Full) size, on [^.]*\."
+NAMES = re.compile("|".join((*LANGUAGES.values(), *linkage.NAMES, FILM, RECORD_NOTE, "TF-IDF")))
 # what documents say: a topic's words, alone or with commas between them
 _WORDS = "|".join(news.WORDS)
 DOCUMENTS = re.compile(rf"(?<![\w‹])(?:{_WORDS})(?:, (?:{_WORDS}))*(?=$|[,*])")
@@ -61,10 +61,10 @@ def wordless(text: str) -> str:
 @cache
 def without_words(language: str) -> dict[str, str]:
     """The file of a language; a number keeps apart what differs in its words alone."""
-    found = enumerate(translations(language).items())
+    entries = enumerate(translations(language).items())
     return {
-        text: f"{'' if text in CITATIONS else wordless(SECTION.sub('', said))}‹{place}›"
-        for place, (text, said) in found
+        text: f"{'' if text in CITATIONS else wordless(SECTION.sub('', translation))}‹{place}›"
+        for place, (text, translation) in entries
     }
 
 
@@ -78,11 +78,11 @@ def no_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def english(app: AppTest) -> list[str]:
     """What stands on a page and does not come from the file; a browser fills in places."""
-    found = {text: text for text in texts(app)}
-    for known in (PLACES, QUOTED, NAMES, CODES, DOCUMENTS):
-        found = {text: known.sub("", left) for text, left in found.items()}
+    rest = {text: text for text in texts(app)}
+    for pattern in (PLACES, QUOTATION, NAMES, CODES, DOCUMENTS):
+        rest = {text: pattern.sub("", remainder) for text, remainder in rest.items()}
     return sorted(
-        text for text, said in found.items() if WORD.search(said) or DECIMAL_POINT.search(said)
+        text for text, words in rest.items() if WORD.search(words) or DECIMAL_POINT.search(words)
     )
 
 
@@ -131,14 +131,14 @@ PAGES: dict[str, tuple[str, dict[str, str]]] = {
 def test_every_page_that_a_lesson_leads_to_is_among_them() -> None:
     """By the links of the lessons' own code; terms lead to the glossary."""
     calls = [call for path in sources("pages/lessons") for call in ast.walk(tree(path))]
-    linked = {
+    targets = {
         call.args[0].value
         for call in calls
         if isinstance(call, ast.Call)
         and ast.unparse(call.func) == "links.to"
         and isinstance(call.args[0], ast.Constant)
     }
-    assert linked and {*linked, "glossary"} <= {name.partition(",")[0] for name in PAGES}
+    assert targets and {*targets, "glossary"} <= {name.partition(",")[0] for name in PAGES}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -152,9 +152,9 @@ def test_a_page_that_a_lesson_opens_is_translated(name: str) -> None:
 @pytest.mark.usefixtures("no_words")
 def test_a_lesson_is_translated(name: str) -> None:
     """Walked to its end, each prediction wrong."""
-    app, taught = german("lessons/page.py", lesson=name), LESSONS[name]
+    app, lesson = german("lessons/page.py", lesson=name), LESSONS[name]
     assert english(app) == []
-    for part in taught.parts:
+    for part in lesson.parts:
         app.radio(key=f"learn.predict.{name}.{part.id}").set_value(
             (part.right + 1) % len(part.answers)
         )

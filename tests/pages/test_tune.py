@@ -34,7 +34,7 @@ def page(data: str = "cinema-small", **state: object) -> AppTest:
     return app
 
 
-def told(app: AppTest) -> list[str]:
+def verdicts(app: AppTest) -> list[str]:
     return [
         it.value for it in (*app.success, *app.info) if "On test ratings: The winner is" in it.value
     ]
@@ -44,9 +44,9 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     app = page(**{"tune.trials": 5, "tune.moving.private-bias": ["prior_deviation"]})
     assert app.title[0].value == "Which parameters?"
     app.button(key="tune.go").click()
-    run_until(app, lambda: told(app))
+    run_until(app, lambda: verdicts(app))
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
-    assert "95% over 5 fresh draws of split and noise" in told(app)[0]
+    assert "95% over 5 fresh draws of split and noise" in verdicts(app)[0]
     scores = next(table.value for table in app.dataframe if "best so far" in table.value.columns)
     assert (scores["low"] < scores["score"]).all() and (scores["score"] < scores["high"]).all()
     cost = next(table.value for table in app.dataframe if "what is shown" in table.value.columns)
@@ -71,11 +71,11 @@ def test_a_search_that_was_cancelled_shows_what_it_found_and_goes_on_when_asked(
     run_until(app, lambda: app.title[0].value.startswith("Best so far"))
     app.button(key="tune.cancel").click().run()
     cut = [it.value for it in app.caption if it.value.startswith("Cancelled after ")]
-    assert len(cut) == 1 and not told(app)
+    assert len(cut) == 1 and not verdicts(app)
     app.run()
     assert [it.value for it in app.caption if it.value.startswith("Cancelled after ")] == cut
     app.button(key="tune.go").click()
-    run_until(app, lambda: told(app))
+    run_until(app, lambda: verdicts(app))
     assert app.title[0].value.startswith("The best of 12 trials")
 
 
@@ -89,18 +89,18 @@ def line(*points: tuple[float, tuple[float, ...]]) -> list[Summary]:
 
 
 def test_the_smallest_epsilon_is_log_linear_between_what_was_run() -> None:
-    found = line((1.0, (0.96, 1.0, 1.04)), (4.0, (0.76, 0.8, 0.84)))
-    median, best, worst = target_error.needed_epsilons(found, 0.9)
+    summaries = line((1.0, (0.96, 1.0, 1.04)), (4.0, (0.76, 0.8, 0.84)))
+    median, best, worst = target_error.needed_epsilons(summaries, 0.9)
     assert median == pytest.approx(2.0)
     assert best == pytest.approx(4 ** (0.06 / 0.2)) and worst == pytest.approx(4 ** (0.14 / 0.2))
-    assert target_error.words(found, 0.9).startswith(
+    assert target_error.words(summaries, 0.9).startswith(
         "**ε of about 2** reaches it, 1.5 to 2.6 over 3 draws"
     )
     assert (
-        target_error.words(found, 0.5) == "No ε up to 4 reaches 0.500: the best is 0.800 at ε = 4."
+        target_error.words(summaries, 0.5) == "No ε up to 4 reaches 0.500: the best is 0.800 at ε = 4."
     )
-    assert "**ε = 1 is enough**" in target_error.words(found, 1.2)
-    assert "more than 4" in target_error.words(found, 0.81)
+    assert "**ε = 1 is enough**" in target_error.words(summaries, 1.2)
+    assert "more than 4" in target_error.words(summaries, 0.81)
 
 
 def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> None:
@@ -132,13 +132,13 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     mine = session_files.ratings(
         ("user,item,rating\n" + "\n".join(rows) + "\n").encode(), "mine.csv", {}, (1.0, 5.0)
     )
-    chosen = {
+    state = {
         "tune.trials": 3,
         "tune.moving.private-bias": ["prior_deviation"],
         "tune.way": "see the winner only",
         "tune.law": "geometric",
     }
-    app = page(mine.entry.id, **chosen, **{"data.own": {mine.entry.id: mine.entry}})
+    app = page(mine.entry.id, **state, **{"data.own": {mine.entry.id: mine.entry}})
     app.button(key="tune.select").click()
     app = settled(app)
     assert app.title[0].value.startswith("The winner's validation RMSE, with noise: ")

@@ -14,15 +14,15 @@ def nothing() -> None:
     """Always wanted."""
 
 
-class Ended(Exception):
+class EndOfPage(Exception):
     """As Streamlit ends a thread whose page is not wanted any more."""
 
 
 def end() -> None:
-    raise Ended
+    raise EndOfPage
 
 
-def started(doing: Callable[[], None]) -> threading.Thread:
+def start(doing: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=doing, daemon=True)
     thread.start()
     return thread
@@ -37,7 +37,7 @@ def in_line(line: Turns, urgency: int, name: str, order: list[str]) -> threading
         line.give_back()
 
     before = len(line._waiting)
-    thread = started(wait)
+    thread = start(wait)
     until = time.monotonic() + 5
     while len(line._waiting) == before and time.monotonic() < until:
         time.sleep(0.001)
@@ -93,7 +93,7 @@ def test_who_is_not_wanted_any_more_leaves_the_line(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(turns, "LOOK", 0.01)
     line = Turns(at_once=1)
     line.take(ANSWER, nothing)
-    with pytest.raises(Ended):
+    with pytest.raises(EndOfPage):
         line.take(ANSWER, end)
     assert line._waiting == []
     line.give_back()
@@ -104,9 +104,9 @@ def test_who_is_not_wanted_any_more_leaves_the_line(monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch) -> Turns:
     """The line of this process, in which one page is drawn at a time."""
-    found = Turns(at_once=1)
-    monkeypatch.setattr(turns, "_turns", found)
-    return found
+    own_line = Turns(at_once=1)
+    monkeypatch.setattr(turns, "_turns", own_line)
+    return own_line
 
 
 def test_others_are_drawn_while_a_page_waits(line: Turns) -> None:
@@ -124,11 +124,11 @@ def test_a_page_that_fails_gives_its_turn_back(line: Turns, waits: bool) -> None
     def fail() -> None:
         with turns.drawing():
             if not waits:
-                raise Ended
+                raise EndOfPage
             with turns.waiting():
-                raise Ended
+                raise EndOfPage
 
-    with pytest.raises(Ended):
+    with pytest.raises(EndOfPage):
         fail()
     assert line._free == 1
 

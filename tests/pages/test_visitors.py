@@ -27,13 +27,13 @@ Put = Callable[..., None]
 def put(monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
     """put(name=value): the class profile with these settings."""
 
-    def chosen(**values: object) -> None:
+    def change(**values: object) -> None:
         for name, value in values.items():
             monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
         settings.cache_clear()
 
-    chosen(profile="class", deletes="owner")
-    yield chosen
+    change(profile="class", deletes="owner")
+    yield change
     settings.cache_clear()
 
 
@@ -180,27 +180,27 @@ def asked_for_parts() -> list[str]:
 
 
 def test_a_link_to_too_many_ratings_says_where_they_are_trained_on() -> None:
-    [said] = asked_for_parts()
-    assert said.startswith("cinema-1b is too large for a page")
-    assert said.endswith("The command line trains on it: dpmf fit --dataset cinema-1b.")
+    [warning] = asked_for_parts()
+    assert warning.startswith("cinema-1b is too large for a page")
+    assert warning.endswith("The command line trains on it: dpmf fit --dataset cinema-1b.")
 
 
 def test_who_may_not_use_them_hears_nothing_of_parts(put: Put, at: Any) -> None:
     at(BOB)
-    [said] = asked_for_parts()
-    assert "too large" not in said and "must be a data set on this machine" in said
+    [warning] = asked_for_parts()
+    assert "too large" not in warning and "must be a data set on this machine" in warning
 
 
 @pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
 def test_no_page_opens_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr("dpmf_datasets.parts_address.read", opened.append)
-    monkeypatch.setattr("dpmf_datasets.parts_address.stamp", opened.append)
-    monkeypatch.setattr("dpmf_datasets.readers.databases.read", opened.append)
+    addresses: list[str] = []
+    monkeypatch.setattr("dpmf_datasets.parts_address.read", addresses.append)
+    monkeypatch.setattr("dpmf_datasets.parts_address.stamp", addresses.append)
+    monkeypatch.setattr("dpmf_datasets.readers.databases.read", addresses.append)
     app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
     app.query_params["data"] = address
     app.run()
-    assert not app.exception and not opened
+    assert not app.exception and not addresses
     assert any("'data' in the link must be" in it.value for it in app.warning)
 
 
