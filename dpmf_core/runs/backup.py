@@ -1,5 +1,5 @@
-"""One file that holds all that a server keeps: runs, answers of classes, journals of searches,
-accounts of private data.
+"""One file that holds what a server has made: runs, answers of classes, journals of searches,
+accounts of private data. Settings, imported data and a lesson key that was drawn are not in it.
 
 It is a zip. Restoring adds what is missing and takes nothing away: a run that is here stays as it
 is, and an account keeps every charge that either side knows, for what was drawn stays drawn.
@@ -10,7 +10,6 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,7 +62,8 @@ def back_up(file: Path) -> Backup:
     aside = file.with_name(f"{file.name}.part")
     store = Store()
     try:
-        with _own_file(aside), zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as whole:
+        _create_own_file(aside)
+        with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as whole:
             result = _write(whole, store)
         with aside.open("rb+") as stream:
             artefacts.flush(stream)
@@ -80,12 +80,10 @@ def back_up(file: Path) -> Backup:
     return result
 
 
-@contextlib.contextmanager
-def _own_file(path: Path) -> Iterator[None]:
+def _create_own_file(path: Path) -> None:
     """A new file that its user alone can read: it holds what was drawn on private data."""
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
-    yield
 
 
 def _write(whole: zipfile.ZipFile, store: Store) -> Backup:

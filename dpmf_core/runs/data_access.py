@@ -111,7 +111,7 @@ def open_watched(spec: DataSpec, before: Watch) -> AnyData:
 
 
 def open_data(spec: DataSpec) -> Data:
-    """The same where they are in memory. Raises BadInput where they are kept in parts."""
+    """As `open_anywhere`, in memory. Raises BadInput where they are kept in parts."""
     data = open_anywhere(spec)
     if isinstance(data, PartitionedRatings):
         raise BadInput(

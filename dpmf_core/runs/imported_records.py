@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from pydantic import (
-    ValidationError,
-)
+from pydantic import ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.errors import BadInput

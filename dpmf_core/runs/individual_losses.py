@@ -85,7 +85,9 @@ def require_individual(spec: RunSpec, data: Any) -> None:
 def individual_losses(
     curator: ListeningCurator, data: Any, plan: Event, spec: RunSpec
 ) -> IndividualLosses:
-    """Of at most `SAMPLE_SIZE` units. data: what the curator was opened on. plan: what it released."""
+    """Of at most `SAMPLE_SIZE` units. data: what the curator was opened on. plan: what it
+    released.
+    """
     n_units = data.shape.n_units
     budget = spec.canonical().budget
     assert budget is not None  # it releases something

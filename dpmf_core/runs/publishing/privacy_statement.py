@@ -187,8 +187,8 @@ def _trust(record: RunRecord) -> Section:
             "Every person adds noise to her own message and keeps her ratings: nobody is trusted"
             " with them."
             if local
-            else "The curator holds all ratings and is trusted with them. Whoever reads the model is"
-            " not. A person who is recommended to keeps her ratings: her own side is computed"
+            else "The curator holds all ratings and is trusted with them. Whoever reads the model"
+            " is not. A person who is recommended to keeps her ratings: her own side is computed"
             " where they are."
         ),
         "release_type": "one-off",
