@@ -16,7 +16,7 @@ class FitResult:
     """The result of a fit, and what its noise spent."""
 
     model: Any
-    spent: Ledger = ()
+    ledger: Ledger = ()
 
 
 def fit(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> FitResult:

@@ -133,7 +133,7 @@ def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "message"),
     [
         ({"n_components": 0}, "n_components"),
         ({"epsilon": -1.0}, "epsilon"),

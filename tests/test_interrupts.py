@@ -114,7 +114,9 @@ def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
     finally:
         child.kill()
         child.wait()
-    assert child.returncode == 130 and errors.strip().endswith(SENTENCE) and "Traceback" not in errors
+    assert (
+        child.returncode == 130 and errors.strip().endswith(SENTENCE) and "Traceback" not in errors
+    )
 
 
 # ---- outputs and folders that take nothing -------------------------------------------------------

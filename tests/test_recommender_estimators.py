@@ -117,7 +117,9 @@ def test_lists_are_the_best_by_a_plain_sort() -> None:
     scores[FRAME[FRAME.user == 11].item] = -np.inf
     expected = np.argsort(-scores, kind="stable")[:10]
     recommendations = model.recommend([11])
-    assert recommendations.item.tolist() == expected.tolist() and recommendations["rank"].tolist() == [*range(1, 11)]
+    assert recommendations.item.tolist() == expected.tolist() and recommendations[
+        "rank"
+    ].tolist() == [*range(1, 11)]
 
 
 def test_somebody_who_brings_the_same_ratings_gets_the_same_list() -> None:
@@ -183,7 +185,7 @@ def test_noise_on_private_ratings_cannot_be_drawn_again(state: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "seeded", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
+    "make_state", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
 )
 def test_a_seed_repeats_a_fit_on_public_ratings(make_state: Any) -> None:
     one, other = (private(random_state=make_state()).fit(X, Y) for _ in range(2))
@@ -264,7 +266,9 @@ def test_folds_of_ratings_stay_when_a_user_leaves() -> None:
     whole = np.concatenate([test for _, test in folds.split(X)])
     assert sorted(whole) == list(range(len(X)))
     remaining_rows = X[X.user != 17].reset_index()  # column index: where each row was
-    for (train, test), (_, smaller) in zip(folds.split(X), folds.split(remaining_rows), strict=True):
+    for (train, test), (_, smaller) in zip(
+        folds.split(X), folds.split(remaining_rows), strict=True
+    ):
         assert set(remaining_rows["index"][smaller]) == {it for it in test if X.user[it] != 17}
         assert abs(len(test) / len(X) - 0.25) < 0.02 and len(train) + len(test) == len(X)
     with pytest.raises(BadInput, match="at least 2"):
@@ -281,7 +285,7 @@ def test_a_clone_has_its_parameters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "data", "said"),
+    ("parameters", "data", "message"),
     [
         ({"bounds": None}, (X, Y), "bounds"),
         ({"epsilon": -1}, (X, Y), "epsilon"),
@@ -299,7 +303,9 @@ def test_a_clone_has_its_parameters() -> None:
         ({"items": [1, 1]}, (X, Y), "once"),
     ],
 )
-def test_wrong_input_is_said(parameters: dict[str, Any], data: tuple[Any, Any], message: str) -> None:
+def test_wrong_input_is_said(
+    parameters: dict[str, Any], data: tuple[Any, Any], message: str
+) -> None:
     with pytest.raises(BadInput, match=message):
         private(**parameters).fit(*data)
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
-def _lock_entries(name: str) -> dict[str, list[tuple[Requirement, int]]]:
+def _locks(name: str) -> dict[str, list[tuple[Requirement, int]]]:
     """By package: each locked version with its number of hashes."""
     by_package: dict[str, list[tuple[Requirement, int]]] = {}
     for entry in re.split(r"\n(?=[a-z])", (ROOT / name).read_text("utf-8").strip()):
@@ -48,7 +48,7 @@ def _requirement_lines(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_declared_package_is_locked_within_its_range(name: str) -> None:
-    entries = _lock_entries(name)
+    entries = _locks(name)
     for requirement in map(Requirement, _requirement_lines(name)):
         for entry, hashes in entries[canonicalize_name(requirement.name)]:
             (version,) = entry.specifier
@@ -62,21 +62,21 @@ def test_every_declared_package_is_locked_within_its_range(name: str) -> None:
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_locked_version_has_hashes_and_no_address(name: str) -> None:
     assert [
-        str(held)
-        for versions in _lock_entries(name).values()
-        for held, hashes in versions
-        if hashes == 0 or held.url
+        str(entry)
+        for versions in _locks(name).values()
+        for entry, hashes in versions
+        if hashes == 0 or entry.url
     ] == []
     assert "://" not in (ROOT / name).read_text("utf-8")
 
 
 def test_the_app_and_its_tests_run_on_the_same_versions() -> None:
-    app, tests = map(_lock_entries, LOCKS)
+    app, tests = map(_locks, LOCKS)
     assert [
         name
         for name in app
-        if {str(held.specifier) for held, _ in app[name]}
-        != {str(held.specifier) for held, _ in tests[name]}
+        if {str(entry.specifier) for entry, _ in app[name]}
+        != {str(entry.specifier) for entry, _ in tests[name]}
     ] == []
 
 
@@ -85,10 +85,10 @@ def test_the_app_and_its_tests_run_on_the_same_versions() -> None:
 
 @pytest.fixture(scope="module")
 def audit() -> ModuleType:
-    described = importlib.util.spec_from_file_location("audit_of_the_lock", ROOT / ".ci/audit.py")
-    assert described is not None and described.loader is not None
-    module = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
+    module_spec = importlib.util.spec_from_file_location("audit_of_the_lock", ROOT / ".ci/audit.py")
+    assert module_spec is not None and module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
     return module
 
 
@@ -102,45 +102,49 @@ UNAUDITED = {"name": "numpy", "skip_reason": "not found"}
 
 
 @pytest.mark.parametrize(
-    ("found", "last", "code"),
+    ("dependencies", "last", "code"),
     [
         ([UNAUDITED, UNAUDITED], "0 of 2 locked packages audited; 0 with known vulnerabilities", 0),
         ([SAFE, UNAUDITED], "1 of 2 locked packages audited; 0 with known vulnerabilities", 0),
-        ([SAFE, VULNERABLE, UNAUDITED], "2 of 3 locked packages audited; 1 with known vulnerabilities", 1),
+        (
+            [SAFE, VULNERABLE, UNAUDITED],
+            "2 of 3 locked packages audited; 1 with known vulnerabilities",
+            1,
+        ),
     ],
 )
 def test_the_audit_says_how_many_it_looked_up(
-    audit: ModuleType, found: list[dict[str, Any]], last: str, code: int
+    audit: ModuleType, dependencies: list[dict[str, Any]], last: str, code: int
 ) -> None:
-    lines, exit_code = audit.verdict(json.dumps({"dependencies": found, "fixes": []}), "", 9)
+    lines, exit_code = audit.verdict(json.dumps({"dependencies": dependencies, "fixes": []}), "", 9)
     assert (lines[-1], exit_code) == (last, code)
-    assert ("pillow 10.0.0: PYSEC-1; fixed in 10.0.1" in lines) == (VULNERABLE in found)
+    assert ("pillow 10.0.0: PYSEC-1; fixed in 10.0.1" in lines) == (VULNERABLE in dependencies)
 
 
 def test_an_audit_without_a_network_says_that_nothing_was_audited() -> None:
     pytest.importorskip("pip_audit")
-    closed = {
+    environment = {
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "https_proxy": "http://127.0.0.1:9",
         "NO_PROXY": "",
         "no_proxy": "",
     }
     command = [sys.executable, ".ci/audit.py", "requirements.lock"]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         cwd=ROOT,
-        env={**os.environ, **closed},
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    first, last = done.stdout.splitlines()
-    assert done.returncode == 0 and first.startswith(
+    first, last = process.stdout.splitlines()
+    assert process.returncode == 0 and first.startswith(
         "The vulnerability audit could look nothing up: "
     )
     assert (
         last
-        == f"0 of {sum(map(len, _lock_entries('requirements.lock').values()))} locked packages audited; 0"
+        == f"0 of {sum(map(len, _locks('requirements.lock').values()))} locked packages audited; 0"
         " with known vulnerabilities"
     )

@@ -89,7 +89,12 @@ class Server:
             "--server.headless",
             "true",
         ]
-        environment = {**os.environ, "DPMF_DATA": str(self.data), "DPMF_WARM": "false", **self.settings}
+        environment = {
+            **os.environ,
+            "DPMF_DATA": str(self.data),
+            "DPMF_WARM": "false",
+            **self.settings,
+        }
         return subprocess.Popen(
             command, cwd=ROOT, stdout=log, stderr=log, env=environment, start_new_session=True
         )

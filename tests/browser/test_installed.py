@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Server
-from tests.packaging.conftest import Environment, installed, wheel  # noqa: F401  # fixtures
+from tests.packaging.conftest import Environment, environment, wheel  # noqa: F401  # fixtures
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 class InstalledServer(Server):
     """`dpmf app`, with the settings that lie beside the installed script."""
 
-    def __init__(self, data: Path, environment: Environment) -> None:
+    def __init__(self, data: Path, environment: Environment) -> None:  # noqa: F811
         super().__init__(data)
         self.environment = environment
 

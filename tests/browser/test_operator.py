@@ -54,7 +54,9 @@ def more() -> dict[str, str]:
 def browser(port: int) -> Iterator[Any]:
     with sync_playwright() as playwright:
         at = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{port}"
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*QUIET, at])
+        chromium = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=[*QUIET, at]
+        )
         yield chromium
         chromium.close()
 

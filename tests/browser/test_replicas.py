@@ -147,7 +147,9 @@ def test_a_session_stays_on_one_of_two_replicas_that_share_their_runs(
         for page in (first, second):
             page.wait_for_selector("h1:has-text('At ε = 3')")
         rows = {row["key"]: row["created"] for row in store.rows()}
-        assert {key: rows[key] for key in first_rows} == first_rows  # not written again: found by the other
+        assert {
+            key: rows[key] for key in first_rows
+        } == first_rows  # not written again: found by the other
         assert (
             len(
                 [

@@ -141,9 +141,14 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
             page.wait_for_selector(FIRST)
             set_epsilon(page, "3")
         rows = {row["key"]: row["created"] for row in store.rows()}
-        assert {key: rows[key] for key in first_rows} == first_rows  # not computed again: found by the other
+        assert {
+            key: rows[key] for key in first_rows
+        } == first_rows  # not computed again: found by the other
         store.close()
-        assert {name: process_of(page.context) for name, page in pages.items()} == {"1": "1", "2": "2"}
+        assert {name: process_of(page.context) for name, page in pages.items()} == {
+            "1": "1",
+            "2": "2",
+        }
 
         # websockets break and come back to their sessions, which know what was brought
         bring_a_file(pages["2"], site, tmp_path)

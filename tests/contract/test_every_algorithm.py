@@ -121,7 +121,10 @@ def test_the_specification_survives_json(case: Case) -> None:
 def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
     home = case[1]
     world = home.world()
-    first, second = record(recommended_for(case), world, seed=3), record(recommended_for(case), world, seed=3)
+    first, second = (
+        record(recommended_for(case), world, seed=3),
+        record(recommended_for(case), world, seed=3),
+    )
     assert {name: array.tobytes() for name, array in first.shared.items()} == {
         name: array.tobytes() for name, array in second.shared.items()
     }
@@ -132,7 +135,10 @@ def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
 @every
 def test_another_seed_gives_another_model_where_anything_is_random(case: Case) -> None:
     world = case[1].world()
-    first, second = record(recommended_for(case), world, seed=3), record(recommended_for(case), world, seed=4)
+    first, second = (
+        record(recommended_for(case), world, seed=3),
+        record(recommended_for(case), world, seed=4),
+    )
     random = first.log or first.init_state != np.random.default_rng([3, 1]).bit_generator.state
     same = all(np.array_equal(first.shared[name], second.shared[name]) for name in first.shared)
     assert same != bool(random)
@@ -175,7 +181,11 @@ def test_spends_exactly_its_plan_for_any_drawn_parameters(case: Case) -> None:
     shape = world.shape
 
     @DRAWS
-    @given(parameters=parameter_strategy(kind, shape), level=st.floats(0.01, 50), seed=st.integers(0, 99))
+    @given(
+        parameters=parameter_strategy(kind, shape),
+        level=st.floats(0.01, 50),
+        seed=st.integers(0, 99),
+    )
     def law(parameters: dict[str, Any], level: float, seed: int) -> None:
         algorithm, data = kind(**parameters), home.world(seed)
         assert_sound(record(algorithm, data, level=level, seed=seed), algorithm, data, level, home)

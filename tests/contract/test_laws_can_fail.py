@@ -162,7 +162,7 @@ class EmptyUsersKeepTheirStart(DPALS):
 
 
 class EveryRatingEnters(DPALS):
-    def sampled(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+    def sample_mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
         return np.ones(len(ratings), bool)
 
 
@@ -185,24 +185,28 @@ class RidgeByExactCounts(DPALS):
     without a release.
     """
 
-    def _item_step(self, curator: Any, U: Held, entries: Held, ridge: Array, kept: Array) -> Array:
+    def _item_step(
+        self, curator: Any, U: Held, entries: Held, ridge: Array, kept_items: Array
+    ) -> Array:
         exact = np.bincount(rows_behind(curator).items, minlength=len(ridge))
-        return super()._item_step(curator, U, entries, ridge * (1 + exact[: len(ridge)]), kept)
+        return super()._item_step(
+            curator, U, entries, ridge * (1 + exact[: len(ridge)]), kept_items
+        )
 
 
 class WeighedByExactCounts(AdaDPALS):
     def weights(
-        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+        self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
         exact = np.bincount(data.items, minlength=data.n_items).astype(float)
-        return super().weights(data, chosen, order, exact)
+        return super().weights(data, entries, order, exact)
 
 
 class WeighedTooMuch(AdaDPALS):
     def weights(
-        self, data: Ratings, chosen: Array, order: Array, counts: Array | None
+        self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
-        weights = super().weights(data, chosen, order, counts)
+        weights = super().weights(data, entries, order, counts)
         assert weights is not None
         return np.sqrt(weights) * np.float32(self.ratings_per_user**0.25)
 

@@ -92,7 +92,7 @@ FEW: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "given"), FEW, ids=[f"{name} {len(parameters)}" for name, parameters in FEW]
+    ("name", "parameters"), FEW, ids=[f"{name} {len(parameters)}" for name, parameters in FEW]
 )
 def test_no_bound_counts_more_items_than_there_are(name: str, parameters: dict[str, Any]) -> None:
     """Where a user may give more entries than there are items to receive them, every bound is
@@ -121,7 +121,9 @@ def test_replacing_who_loves_everything_by_who_hates_it_moves_the_mean_as_far_as
     assert lover.leaf.statistic == "mean of user means"
     distance = float(np.linalg.norm(lover.statistic - hater.statistic))
     assert distance == pytest.approx(2.0, rel=1e-6)
-    assert distance == pytest.approx(lover.leaf.sensitivity * lover.leaf.replace_one_factor, rel=1e-6)
+    assert distance == pytest.approx(
+        lover.leaf.sensitivity * lover.leaf.replace_one_factor, rel=1e-6
+    )
 
 
 @every

@@ -19,7 +19,10 @@ Case = tuple[type[Algorithm], Home]
 
 def proven(case: Case, whole: bool = False) -> list[PrivateAlgorithm]:
     kind, home = case
-    algorithms = [kind(**parameters) for parameters in (corners if whole else covering)(kind, home.world().shape)]
+    algorithms = [
+        kind(**parameters)
+        for parameters in (corners if whole else covering)(kind, home.world().shape)
+    ]
     return [
         one
         for one in algorithms

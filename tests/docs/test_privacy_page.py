@@ -23,7 +23,9 @@ TABLE = TEXT.split("## Guarantee of each algorithm")[1].split("## Corrections")[
 def test_every_statistic_has_a_section(kind: type[Algorithm]) -> None:
     shape = homes_of(kind)[0].world().shape
     for parameters in ({}, *corners(kind, shape)):
-        statistics = {leaf.statistic for leaf, _ in normal_form(kind(**parameters).plan(shape, 1.0))}
+        statistics = {
+            leaf.statistic for leaf, _ in normal_form(kind(**parameters).plan(shape, 1.0))
+        }
         assert statistics <= LEDGER, f"{kind.id} with {parameters}"
 
 

@@ -42,7 +42,7 @@ def test_answers_are_those_of_the_model(client: Any, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "message"),
     [
         ({"ratings": {"no film": 3}}, "knows no item"),
         ({"k": 0}, "greater than or equal to 1"),

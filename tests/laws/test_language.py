@@ -61,7 +61,9 @@ def templates() -> set[str]:
     texts_found |= {text for it in REGISTRY.values() for text in (it.title, it.words, it.source)}
     texts_found |= {text for it in REGISTRY.values() for text in of_parameters(it)}
     texts_found |= {text for it in METRICS.values() for text in (it.title, it.help)}
-    texts_found |= {text for it in catalogue() for text in (it.title, it.words)} | {parts_folder.WORDS}
+    texts_found |= {text for it in catalogue() for text in (it.title, it.words)} | {
+        parts_folder.WORDS
+    }
     texts_found |= {it.item_features for it in datasets.ratings()}
     figures = [it for page in FIGURES_ON for it in figures_of(page).values()]
     texts_found |= {text for it in figures for text in (it.source, it.title)}
@@ -70,7 +72,9 @@ def templates() -> set[str]:
         for it in DEPLOYMENTS.values()
         for text in (it.name, it.unit, it.relation, it.period, it.source)
     }
-    return {text for text in texts_found if re.search(r"[^\W\d_]{2}", re.sub(r"\{[^}]*\}", "", text))}
+    return {
+        text for text in texts_found if re.search(r"[^\W\d_]{2}", re.sub(r"\{[^}]*\}", "", text))
+    }
 
 
 def of_parameters(kind: type[Algorithm]) -> set[str]:

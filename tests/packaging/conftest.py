@@ -81,4 +81,4 @@ class Environment:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
-    return Environment(tmp_path_factory.mktemp("environment"), wheel)
+    return Environment(tmp_path_factory.mktemp("installed"), wheel)

@@ -41,9 +41,9 @@ def certificates(folder: Path) -> dict[str, str]:
             now,
             now + datetime.timedelta(days=1),
         )
-        certificate = builder.add_extension(x509.BasicConstraints(part == "authority", None), True).sign(
-            keys[0], hashes.SHA256()
-        )
+        certificate = builder.add_extension(
+            x509.BasicConstraints(part == "authority", None), True
+        ).sign(keys[0], hashes.SHA256())
         files[part].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     plain = serialization.NoEncryption()
     files["key"].write_bytes(

@@ -11,7 +11,7 @@ Array = npt.NDArray[Any]
 
 
 class HeardNoise(Noise):
-    """releases: of everything that is released, the planned event, the exact figures and the noise."""
+    """releases: of each, the planned event, the exact figures and the noise."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -31,7 +31,7 @@ def execute(text: str, folder: Path) -> NotebookOutput:
     client = NotebookClient(book, timeout=300, resources={"metadata": {"path": str(folder)}})
     client.execute(env={**os.environ, **ours, "PLOTLY_RENDERER": "plotly_mimetype"})
     outputs = [it for cell in book.cells for it in cell.get("outputs", [])]
-    printed = "".join(it.text for it in outputs if it.output_type == "stream")
+    output = "".join(it.text for it in outputs if it.output_type == "stream")
     data = [it.data for it in outputs if "data" in it]
     kind = "application/vnd.plotly.v1+json"
-    return NotebookOutput(printed, [it[kind] for it in data if kind in it])
+    return NotebookOutput(output, [it[kind] for it in data if kind in it])

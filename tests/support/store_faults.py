@@ -128,7 +128,11 @@ OPERATIONS = {
     "migration": Operation(older, open_store, OLDER, OLDER, opens=True),
     "backup": Operation(two, lambda at: backup.back_up(at / "new.zip"), TWO, TWO, opens=True),
     "restore": Operation(
-        backed_up, lambda at: backup.restore(at / "whole.zip"), {"c": (3.0, "")}, TWO_AND_C, opens=True
+        backed_up,
+        lambda at: backup.restore(at / "whole.zip"),
+        {"c": (3.0, "")},
+        TWO_AND_C,
+        opens=True,
     ),
 }
 
@@ -151,7 +155,9 @@ def in_a_child(act: Callable[[], int]) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
 
 
-def attempt_with_fault(library: Any, operation: Operation, folder: Path, how: tuple[int, int], at: int) -> int:
+def attempt_with_fault(
+    library: Any, operation: Operation, folder: Path, how: tuple[int, int], at: int
+) -> int:
     """One attempt with one fault; a process that survives must be able to go on."""
     mode, code = how
     target = folder if operation.opens else Store(folder / RUNS)
@@ -291,9 +297,9 @@ def _acts(
             folder, before
         )
     operation = OPERATIONS[name]
-    return lambda how, at: attempt_with_fault(library, operation, folder, how, at), lambda status: check_store(
-        operation, folder, status
-    )
+    return lambda how, at: attempt_with_fault(
+        library, operation, folder, how, at
+    ), lambda status: check_store(operation, folder, status)
 
 
 def main(library: str, base: str, every: str, *names: str) -> None:
