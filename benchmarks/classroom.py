@@ -278,8 +278,8 @@ def result_name(kind: bool, processes: int) -> str:
 def answer_figures(
     arguments: argparse.Namespace, students: list[Any], browsers: list[Any]
 ) -> dict[str, Any]:
-    """How long students waited, what they were shown, and whether it was right. students: a student and
-    her results each; browsers: of each browser its waits, results and faults.
+    """How long students waited, what they were shown, and whether it was right. students: a
+    student and her results each; browsers: of each browser its waits, results and faults.
     """
     results = [pair for _, pairs in students for pair in pairs] + [
         pair for _, pairs, _ in browsers for pair in pairs

@@ -302,8 +302,8 @@ def main() -> None:
             nonlocal worst
             worst = max(worst, abs(odometer - composition))
             print(
-                f"{what:58} odometer {odometer:8.4f}  drawn {composition:8.4f} in {releases:4} releases "
-                f" page: {figure}",
+                f"{what:58} odometer {odometer:8.4f}  drawn {composition:8.4f} in"
+                f" {releases:4} releases  page: {figure}",
                 flush=True,
             )
 

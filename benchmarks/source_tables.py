@@ -13,7 +13,8 @@ def claims() -> str:
     outcomes = [result.outcome for claim in CLAIMS.values() if (result := recorded_result(claim))]
     first = (
         f"{len(CLAIMS)} claims, {len(outcomes)} of them measured:"
-        f" {outcomes.count(Outcome.REPRODUCED)} reproduced, {outcomes.count(Outcome.DIFFERS)} differ."
+        f" {outcomes.count(Outcome.REPRODUCED)} reproduced,"
+        f" {outcomes.count(Outcome.DIFFERS)} differ."
     )
     papers = [
         f"### {paper}\n\n" + "\n\n".join(_claim(claim) for claim in of_paper)

@@ -85,7 +85,8 @@ def films() -> str:
     frame = read_csv("films-table.csv")
     head, rows = by_epsilon(frame, "rmse", FILMS)
     without_noise = without_epsilon(frame, "rmse", OPEN_FILMS)
-    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{feature_table(frame)}"
+    table = markdown(head, bold_smallest(rows))
+    return f"{table}\n\nWithout noise: {without_noise}.{feature_table(frame)}"
 
 
 def feature_table(frame: pd.DataFrame) -> str:
@@ -110,7 +111,8 @@ def all_films() -> str:
     names = {name: FILMS[name] for name in ("spectral", "dp-sgd", "ada-dpals", "dpals")}
     head, rows = by_epsilon(frame, "rmse", names | {"private-bias": "private biases"})
     without_noise = without_epsilon(frame, "rmse", {"als": "ALS", "user-mean": "user mean"})
-    return f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}.{feature_table(frame)}"
+    table = markdown(head, bold_smallest(rows))
+    return f"{table}\n\nWithout noise: {without_noise}.{feature_table(frame)}"
 
 
 def lists(metric: str, digits: int) -> str:

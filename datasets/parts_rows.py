@@ -25,7 +25,7 @@ from dpmf_datasets.readers.ratings_tables import (
     require_within,
 )
 from dpmf_datasets.readers.report import Problem
-from dpmf_datasets.readers.tables import PREVIEW_ROWS, file_name, open_table, report_damage
+from dpmf_datasets.readers.tables import PREVIEW, file_name, open_table, report_damage
 from dpmf_datasets.table_paths import ways
 
 MOST_WAITING = 4_000_000  # ids, before those that are there twice are left out
@@ -128,7 +128,7 @@ class TableRows:
             table = open_table(stream, file_name(file), self.ways["encoding"])
             names = names_of(table)
             return tuple(
-                first_values(table.sample(names.index(column), PREVIEW_ROWS))
+                first_values(table.sample(names.index(column), PREVIEW))
                 for _, column in first.columns
             )
 

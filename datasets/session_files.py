@@ -34,13 +34,7 @@ from dpmf_datasets.readers.item_tables import ITEM_TABLE, cells_of, read_item_ta
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
-from dpmf_datasets.readers.tables import (
-    METADATA_KEY,
-    PREVIEW_ROWS,
-    file_name,
-    open_table,
-    report_damage,
-)
+from dpmf_datasets.readers.tables import NOTES_KEY, PREVIEW, file_name, open_table, report_damage
 
 if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are read elsewhere
     import pandas as pd
@@ -98,7 +92,7 @@ def preview(content: bytes, name: str) -> "tuple[tuple[str, ...], dict[str, str]
         names = names_of(table)
         first = next(iter(table.batches(range(len(names)))), [])
         rows = {
-            column: part.slice(0, PREVIEW_ROWS).to_pylist()
+            column: part.slice(0, PREVIEW).to_pylist()
             for column, part in zip(names, first, strict=False)
         }
     return names, detect_columns(table), pd.DataFrame(rows)
@@ -118,11 +112,7 @@ def unpacked(content: bytes, name: str) -> bytes:
             return _whole(stream.read(MOST + 1), name)
     if content[:4] != b"PK\x03\x04" or is_packed_table(content):
         return content
-    with (
-        _aside(content, "upload.zip") as path,
-        _errors_under_name(path, name),
-        members_of(path) as members,
-    ):
+    with _aside(content, "upload.zip") as path, _errors_of(path, name), members_of(path) as members:
         inside = [
             member
             for member in members.names
@@ -138,7 +128,7 @@ def unpacked(content: bytes, name: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _errors_under_name(file: Path, name: str) -> Iterator[None]:
+def _errors_of(file: Path, name: str) -> Iterator[None]:
     """What is wrong with a file is told under the name that it was brought by."""
     try:
         yield
@@ -186,25 +176,17 @@ def ratings(
     content = unpacked(content, name)
     with report_damage(name):
         found_columns = detect_columns(open_table(content, name))
-    all_columns = {**found_columns, **columns}
+    roles = {**found_columns, **columns}
     data, report, labels = read_labelled(
-        content,
-        name=name,
-        bounds=bounds,
-        columns=all_columns,
-        dates=dates,
-        outside=outside,
-        way=PAGE,
+        content, name=name, bounds=bounds, columns=roles, dates=dates, outside=outside, way=PAGE
     )
     file = _new_folder() / "ratings.parquet"
     _keep(data, labels, file)
     (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
-    declared_columns = {
-        role: column for role, column in all_columns.items() if column or role in found_columns
-    }
+    by_role = {role: column for role, column in roles.items() if column or role in found_columns}
     facts = {
         "bounds": f"{bounds[0]:g},{bounds[1]:g}",
-        **declared_columns,
+        **by_role,
         **({"dates": dates} if dates else {}),
         **({"outside": outside} if outside != "clamp" else {}),
     }
@@ -214,18 +196,15 @@ def ratings(
 
 def _keep(data: Ratings, labels: Sequence[str], file: Path) -> None:
     """Write the ratings to a Parquet file, and what is assumed of them."""
-    columns = {
-        "user": data.draw_keys()[data.users],
-        "item": [labels[j] for j in data.items],
-        "rating": data.values,
-    }
+    keys, items = data.draw_keys()[data.users], [labels[j] for j in data.items]
+    columns = {"user": keys, "item": items, "rating": data.values}
     if data.titles:
         columns["title"] = [data.titles[j] for j in data.items]
     if data.order is not None:
         columns["timestamp"] = data.order
     table = pa.Table.from_pydict(columns)
     pa.parquet.write_table(
-        table.replace_schema_metadata({METADATA_KEY: "\n".join(data.assumptions).encode()}), file
+        table.replace_schema_metadata({NOTES_KEY: "\n".join(data.assumptions).encode()}), file
     )
 
 
@@ -249,7 +228,7 @@ def preview_items(content: bytes, name: str) -> "pd.DataFrame":
     cells = cells_of(io.BytesIO(unpacked(content, name)), name)
     import pandas as pd
 
-    return pd.DataFrame(cells.rows[:PREVIEW_ROWS], columns=list(cells.names))
+    return pd.DataFrame(cells.rows[:PREVIEW], columns=list(cells.names))
 
 
 def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tuple[str, ...]]:
@@ -266,7 +245,7 @@ def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tup
     items = pa.parquet.read_table(path, columns=["item"]).column(0).unique().to_pylist()
     file.write_bytes(content)
     try:
-        with _errors_under_name(file, name):
+        with _errors_of(file, name):
             item_table = read_item_table(file, items)
     except BaseException:
         file.unlink()
@@ -300,13 +279,10 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Upload:
         file.write_bytes(content)
         (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
         _check_size(file, name)
-        with _errors_under_name(file, name), report_damage(name):
+        with _errors_of(file, name), report_damage(name):
             if "text" not in facts and (tables := ratings_tables(file)):
-                table = (
-                    ""
-                    if len(tables) == 1 and file.suffix == ".txt"
-                    else f", {file_name(tables[0])}"
-                )
+                alone = len(tables) == 1 and file.suffix == ".txt"
+                table = "" if alone else f", {file_name(tables[0])}"
                 raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
             result = sample_paths.at(file, facts)
         if result is None:
@@ -338,7 +314,7 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Upload:
 def _check_size(file: Path, name: str) -> None:
     """Raises BadInput where an archive unpacks to more than a page can hold."""
     if file.suffix in (".zip", ".tgz", ".tar"):
-        with _errors_under_name(file, name), members_of(file) as members:
+        with _errors_of(file, name), members_of(file) as members:
             if members.size > MOST:
                 raise BadInput(
                     f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for"

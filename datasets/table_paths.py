@@ -187,7 +187,8 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
     if "bounds" not in facts:
         raise BadInput(
             f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}. Declare its"
-            f" bounds, e.g. '{file_name(path)}?bounds=1,5'; of documents give a folder of their own."
+            f" bounds, e.g. '{file_name(path)}?bounds=1,5'; of documents give a folder of their"
+            " own."
         )
     with members_of(path) as members, members.open(tables[0]) as stream:
         return _ratings(path, facts, io.BytesIO(stream.read()))

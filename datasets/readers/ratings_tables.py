@@ -24,7 +24,7 @@ from dpmf_datasets.readers.report import (
     Report,
     outside_of,
 )
-from dpmf_datasets.readers.tables import PREVIEW_ROWS, Table, open_table, report_damage
+from dpmf_datasets.readers.tables import PREVIEW, Table, open_table, report_damage
 
 Source = str | Path | bytes | BinaryIO | Table
 
@@ -102,7 +102,7 @@ def read_labelled(
     with report_damage(name):
         table = open_table(source, name, encoding)
         places = chosen_columns(table, dict(columns or {}), name, way)
-        values = tuple(first_values(table.sample(j, PREVIEW_ROWS)) for j in places.values())
+        values = tuple(first_values(table.sample(j, PREVIEW)) for j in places.values())
         rows = collect(table, places, (low, high), dates, outside)
     require_usable(rows.read, rows.problems, table, places, name)
     if rows.dates_are_ambiguous and way.dates:

@@ -39,9 +39,9 @@ from dpmf_datasets.readers.text_layout import (
 )
 
 BATCH = 8 << 20  # bytes of text read at once
-METADATA_KEY = b"dpmf.assumptions"  # in the metadata of a Parquet file
+NOTES_KEY = b"dpmf.assumptions"  # in the metadata of a Parquet file
 KNOWN_ASSUMPTIONS = (encodings.ENCODING_IS_PUBLIC, FORMAT_IS_PUBLIC, READING_IS_PUBLIC)
-PREVIEW_ROWS = 300  # rows from which a person is shown some different values
+PREVIEW = 300  # rows from which a person is shown some different values
 MOST_COLUMNS = 2000
 BEGINNING = 64  # bytes that tell what kind a file is
 LONGEST_NAME = 80  # characters of a file's name in a message
@@ -142,7 +142,7 @@ class TextTable:
             )
         self._separator = separator_of(lines)
         lines = table_lines(lines, self._separator)
-        rows = rows_of(lines[: PREVIEW_ROWS + 1], self._separator)
+        rows = rows_of(lines[: PREVIEW + 1], self._separator)
         if (columns := len(rows[0])) > MOST_COLUMNS:
             raise BadInput(
                 f"{name} has {columns:,} columns or more. A ratings table has three to"
@@ -151,7 +151,7 @@ class TextTable:
         header = not any(is_number(value) for value in rows[0])
         if header:
             check_widths(rows, name)
-        if len(rows) < min(len(lines), PREVIEW_ROWS + 1):
+        if len(rows) < min(len(lines), PREVIEW + 1):
             self.unit = "row"  # a cell reaches over several lines; spreadsheets count like this
         self.names: tuple[str, ...] = without_types(rows[0]) if header else ()
         self.first: tuple[str, ...] = rows[int(header)] if len(rows) > header else ()
@@ -252,7 +252,7 @@ class ParquetTable:
         self.ragged_lines: list[tuple[int, str]] = []
         notes = (
             (self._file.schema_arrow.metadata or {})
-            .get(METADATA_KEY, b"")
+            .get(NOTES_KEY, b"")
             .decode(errors="replace")
             .split("\n")
         )
