@@ -155,8 +155,8 @@ def fit(
         curve_points=curve_points,
     )
     with _spread_over(data, algorithm, spread):
-        store = Store() if keep else None
-        return _run(spec, own_data, ledger, store, individual=individual)
+        with contextlib.closing(Store()) if keep else contextlib.nullcontext() as store:
+            return _run(spec, own_data, ledger, store, individual=individual)
 
 
 def _spread_over(
@@ -236,7 +236,7 @@ def _run(
     """One run; of the catalogue's data, unless asked otherwise, from the store or into it."""
     if own_data is not None or individual or store is None:
         return execution.run(spec, input_data=own_data, ledger=ledger, individual=individual)
-    run = lookup.stored_run(spec, store)
+    run = lookup.find_stored_run(spec, store)
     if run is None:
         run = execution.run(spec, ledger=ledger)
         store.put(run)
@@ -387,9 +387,10 @@ def _run_all(
     ledger: str | Path | None,
     on_run: Callable[[Run], None] | None,
 ) -> dict[str, Run]:
-    runs, store = {}, Store()
-    for key, spec in distinct.items():
-        runs[key] = _run(spec, own_data, ledger, store)
-        if on_run is not None:
-            on_run(runs[key])
+    runs = {}
+    with contextlib.closing(Store()) as store:
+        for key, spec in distinct.items():
+            runs[key] = _run(spec, own_data, ledger, store)
+            if on_run is not None:
+                on_run(runs[key])
     return runs

@@ -35,7 +35,9 @@ def _users_cache() -> Path:
 
 
 def create_folder(folder: Path) -> Path:
-    """A folder in it; what of the path is new can be entered by its user alone."""
+    """The folder, made where it is missing; what of its path is new can be entered by its user
+    alone.
+    """
     for part in (*reversed(folder.parents), folder):
         if not part.is_dir():
             part.mkdir(mode=0o700, exist_ok=True)
@@ -43,7 +45,7 @@ def create_folder(folder: Path) -> Path:
 
 
 def usable(folder: Path) -> Path:
-    """A folder in it that takes files. Raises BadInput where it does not."""
+    """The folder, made where it is missing. Raises BadInput where it takes no files."""
     try:
         with tempfile.TemporaryFile(dir=create_folder(folder)):
             return folder

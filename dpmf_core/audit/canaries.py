@@ -160,8 +160,8 @@ class Training:
 @dataclass(frozen=True)
 class AttackTarget:
     """An algorithm with its plan, as it claims to be (`algorithm`) and as it is run (`run`). seed:
-    of public starts, and of trials. lens: directions (k, n_columns) in which what is shared is looked
-    at, None for all columns of a simulated world.
+    of public starts, and of trials. lens: directions (k, n_columns) in which what is shared is
+    looked at, None for all columns of a simulated world.
 
     A proof holds for every start, so an adversary knows it: where there is one, all trainings start
     alike, and only the noise is drawn anew.
@@ -324,16 +324,14 @@ def attack_target(
     if private and epsilon is None:
         raise BadInput(f"{kind.title} takes a budget: say at which epsilon it is to be attacked.")
     budget = Budget(epsilon=epsilon, delta=delta) if private and epsilon is not None else None
-    instance = algorithms.build(algorithm, parameters, shape, budget)
+    method = algorithms.build(algorithm, parameters, shape, budget)
     if fault not in faults_of(kind):
         raise BadInput(
-            f"{instance.title} cannot have the fault {fault}, {FAULTS[fault]}. It can have:"
+            f"{method.title} cannot have the fault {fault}, {FAULTS[fault]}. It can have:"
             f" {', '.join(faults_of(kind))}."
         )
-    level = calibrate(lambda at: instance.plan(shape, at), budget) if budget else 1.0
-    return AttackTarget(
-        instance, _with_fault(instance, fault), instance.plan(shape, level), fault, seed
-    )
+    level = calibrate(lambda at: method.plan(shape, at), budget) if budget else 1.0
+    return AttackTarget(method, _with_fault(method, fault), method.plan(shape, level), fault, seed)
 
 
 def faults_of(kind: type[Algorithm]) -> tuple[str, ...]:

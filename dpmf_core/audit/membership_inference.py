@@ -280,12 +280,9 @@ class Audit:
     @property
     def terms(self) -> str:
         """Under which an epsilon of this audit is meant."""
-        return (
-            f"delta = {delta_text(self.spec.delta)}, per {self.protected_unit},"
-            f" {'another value' if self.covered_units[-1] == 'value' else 'add/remove'}, exact".replace(
-                "e-0", "e-"
-            )
-        )
+        change = "another value" if self.covered_units[-1] == "value" else "add/remove"
+        text = f"delta = {delta_text(self.spec.delta)}, per {self.protected_unit}, {change}, exact"
+        return text.replace("e-0", "e-")
 
     @property
     def words(self) -> str:

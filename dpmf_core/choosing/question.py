@@ -145,7 +145,7 @@ class Runs:
         kinds = [algorithms.find(name) for name in self.methods]
         popular = (POPULAR,) * (question.goal == "lists")
         self.plain = tuple(dict.fromkeys((*(kind.twin for kind in kinds), *popular)))
-        self._asked = {question.of_one(epsilon): epsilon for epsilon in question.epsilons}
+        self._group_epsilons = {question.of_one(epsilon): epsilon for epsilon in question.epsilons}
         self.points = self._points()
 
     @property
@@ -155,7 +155,7 @@ class Runs:
 
     def epsilon(self, point: Point) -> float | None:
         """What a run costs whom it must protect."""
-        return None if point.epsilon is None else self._asked[point.epsilon]
+        return None if point.epsilon is None else self._group_epsilons[point.epsilon]
 
     def _points(self) -> list[Point]:
         """All draws of one place beside each other, the quick methods first: what somebody watches
@@ -166,7 +166,7 @@ class Runs:
         points = Sweep(
             data=question.data,
             methods=_methods(order),
-            epsilons=tuple(self._asked),
+            epsilons=tuple(self._group_epsilons),
             seeds=tuple(range(question.seed, question.seed + question.draws)),
             delta=question.delta,
             relation=question.relation,

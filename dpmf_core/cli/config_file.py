@@ -33,8 +33,8 @@ def defaults(file: Path, command: click.Command) -> dict[str, Any]:
         option_name = name.replace("_", "-")
         if option_name not in options:
             raise BadInput(
-                f"{file}: {command.name} has no option '{name}'.{closest(option_name, options)} A line"
-                f" names an option without its dashes: {', '.join(sorted(options))}."
+                f"{file}: {command.name} has no option '{name}'.{closest(option_name, options)} A"
+                f" line names an option without its dashes: {', '.join(sorted(options))}."
             )
         values[options[option_name]] = _pairs(file, name, value) if option_name in TABLES else value
     return values

@@ -64,8 +64,8 @@ def individual_losses(losses: "IndividualLosses") -> str:
     ]
     return "\n".join(
         [
-            f"What each of {len(losses.mu)} users or samples, drawn at random, moved over the noise,"
-            f" as a share of the run's mu = {losses.bound:.3f}.",
+            f"What each of {len(losses.mu)} users or samples, drawn at random, moved over the"
+            f" noise, as a share of the run's mu = {losses.bound:.3f}.",
             "Computed from their rows: for the eyes of whoever holds the data. What is promised to"
             " each of them is the run's epsilon.",
             "",

@@ -63,7 +63,7 @@ def runs(context: click.Context, as_json: bool) -> None:
             f"Stored runs that cannot be read: {n_unreadable}. `runs check` says why.", err=True
         )
     if as_json:
-        click.echo(to_json(list(map(_exported, rows))))
+        click.echo(to_json(list(map(_export, rows))))
         return
     click.echo(
         tables.table(
@@ -75,7 +75,7 @@ def runs(context: click.Context, as_json: bool) -> None:
     )
 
 
-def _exported(row: dict[str, Any]) -> dict[str, Any]:
+def _export(row: dict[str, Any]) -> dict[str, Any]:
     """A line as it may leave this machine: of private data without what was computed from raw
     rows.
     """

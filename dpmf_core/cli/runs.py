@@ -350,14 +350,14 @@ def _figure(preset: str) -> "Figure":
     return find_figure(preset)
 
 
-def _table(points: list[Point], finished: dict[str, Run]) -> str:
+def _table(points: list[Point], runs: dict[str, Run]) -> str:
     """Medians over seeds for every method, grid point and epsilon."""
-    found = {
-        metric.id: {_place(it): it for it in summaries(points, finished, metric.id)}
+    medians = {
+        metric.id: {_place(it): it for it in summaries(points, runs, metric.id)}
         for metric in METRICS.values()
         if metric.ranks
     }
-    shown = [metric for metric, groups in found.items() if groups]
+    metrics = [metric for metric, groups in medians.items() if groups]
     body = [
         [
             it.label,
@@ -365,13 +365,19 @@ def _table(points: list[Point], finished: dict[str, Run]) -> str:
             tables.epsilon(it.epsilon),
             len(it.draws),
             *(
-                tables.number(found[metric][place].median, 4) if place in found[metric] else "-"
-                for metric in shown
+                tables.number(medians[metric][place].median, 4) if place in medians[metric] else "-"
+                for metric in metrics
             ),
         ]
-        for place, it in max(found.values(), key=len).items()
+        for place, it in max(medians.values(), key=len).items()
     ]
-    head = ["algorithm", "parameters", "epsilon", "seeds", *(METRICS[name].title for name in shown)]
+    head = [
+        "algorithm",
+        "parameters",
+        "epsilon",
+        "seeds",
+        *(METRICS[name].title for name in metrics),
+    ]
     return tables.table(head, body) + "\n(medians over seeds)" if body else "No run finished."
 
 

@@ -55,7 +55,7 @@ def _problem(condition: Condition | Exception) -> str:
 def _cells(condition: Condition | Exception) -> list[str]:
     if isinstance(condition, Exception):
         return ["-"] * 4
-    it = condition.installation
+    it = condition.installed
     version = f"{it.dpmf}, {_short(it.code)}"
     return [version, it.python, f"{condition.memory:,.0f} MB", str(len(condition.data))]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.clauses import Clause, NotMeasured, Results, line
+from dpmf_core.papers.clauses import Clause, MissingResult, Results, line
 from dpmf_core.papers.figures import Claim, Runs, by_metric, first_present
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep
@@ -143,14 +143,14 @@ def _along(results: Results, name: str, label: str) -> dict[float, float]:
         if it.label == label:
             groups.setdefault(float(it.grid[name]), []).append(it.median)
     if not groups:
-        raise NotMeasured(f"{label} has no result along {name}")
+        raise MissingResult(f"{label} has no result along {name}")
     return {value: statistics.fmean(groups[value]) for value in sorted(groups)}
 
 
 def _mean(results: Results, label: str) -> float:
     medians = [it.median for it in results if it.label == label]
     if not medians:
-        raise NotMeasured(f"{label} has no result")
+        raise MissingResult(f"{label} has no result")
     return statistics.fmean(medians)
 
 
@@ -173,7 +173,7 @@ def _rise_at_zero(results: Results, label: str) -> float:
     """Error without regularisation less the smallest error with some."""
     values = line(results, label, "regularisation")
     if 0.0 not in values or len(values) < 2:
-        raise NotMeasured(f"{label} has no result at λ = 0, or nowhere else")
+        raise MissingResult(f"{label} has no result at λ = 0, or nowhere else")
     return values[0.0] - min(value for at, value in values.items() if at)
 
 
@@ -198,7 +198,7 @@ def best_regularisations(results: Results) -> dict[tuple[float, float], float]:
         place = (float(it.grid["rank"]), float(it.grid["space_gain"]))
         cells.setdefault(place, {})[float(it.grid["regularisation"])] = it.median
     if not cells:
-        raise NotMeasured("no dimension and space gain has a result")
+        raise MissingResult("no dimension and space gain has a result")
     return {place: _lowest(values) for place, values in sorted(cells.items())}
 
 

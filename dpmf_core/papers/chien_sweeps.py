@@ -227,7 +227,7 @@ def fewer_users(full: bool) -> tuple[Sweep, ...]:
 
 
 # the ridge of the source, without one that follows the noise
-RIDGED = _with_label(DPALS, "DPALS", noise_ridge=0.0)
+SOURCE_RIDGE_DPALS = _with_label(DPALS, "DPALS", noise_ridge=0.0)
 
 
 def _one_parameter(
@@ -235,7 +235,8 @@ def _one_parameter(
 ) -> tuple[Sweep, ...]:
     """One line an epsilon, and other methods along the same values."""
     lines = [
-        (_with_label(RIDGED, f"DPALS, ε = {budget_text(epsilon)}"), epsilon) for epsilon in epsilons
+        (_with_label(SOURCE_RIDGE_DPALS, f"DPALS, ε = {budget_text(epsilon)}"), epsilon)
+        for epsilon in epsilons
     ]
     return tuple(
         Sweep(

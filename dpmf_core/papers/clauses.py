@@ -16,7 +16,7 @@ Results = Sequence[Summary]
 Quantity = Callable[[Results], float]
 
 
-class NotMeasured(LookupError):
+class MissingResult(LookupError):
     """A result that a clause speaks of is not among those found."""
 
 
@@ -46,7 +46,7 @@ class Clause:
         """Raises NotMeasured where a result is missing or is not a number."""
         margin = self.margin(results)
         if math.isnan(margin):
-            raise NotMeasured(f"a figure is not a number: {self.figures(results)}")
+            raise MissingResult(f"a figure is not a number: {self.figures(results)}")
         return ClauseVerdict(self.words, margin > 0, self.figures(results))
 
 
@@ -79,7 +79,7 @@ class Median:
             and all(it.grid.get(name, value) == value for name, value in grid.items())
         ]
         if len(fitting) != 1:
-            raise NotMeasured(f"{self} has {len(fitting)} results")
+            raise MissingResult(f"{self} has {len(fitting)} results")
         return fitting[0]
 
     def __str__(self) -> str:
@@ -109,10 +109,10 @@ def line(results: Results, label: str, name: str, **fixed: Value) -> dict[float,
         if at is None:
             continue
         if float(at) in out:
-            raise NotMeasured(f"{label} has several results at {name} {at}")
+            raise MissingResult(f"{label} has several results at {name} {at}")
         out[float(at)] = it.median
     if not out:
-        raise NotMeasured(f"{label} has no result along {name}")
+        raise MissingResult(f"{label} has no result along {name}")
     return dict(sorted(out.items()))
 
 
@@ -120,7 +120,7 @@ def best(results: Results, label: str) -> float:
     """The smallest median of a method over all places."""
     medians = [it.median for it in results if it.label == label]
     if not medians:
-        raise NotMeasured(f"{label} has no result")
+        raise MissingResult(f"{label} has no result")
     return min(medians)
 
 
@@ -215,7 +215,7 @@ def on_each(name: str, clause: Clause) -> Clause:
     def parts(results: Results) -> dict[Value, list[Summary]]:
         values = dict.fromkeys(it.grid[name] for it in results if name in it.grid)
         if not values:
-            raise NotMeasured(f"there is no result by {name}")
+            raise MissingResult(f"there is no result by {name}")
         return {value: [it for it in results if it.grid.get(name) == value] for value in values}
 
     def figures(results: Results) -> str:

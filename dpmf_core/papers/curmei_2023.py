@@ -4,7 +4,7 @@ Features": what its abstract states, as claims.
 Its figures' numbers were not at hand, so none is marked.
 """
 
-from dpmf_core.papers.clauses import Clause, Median, NotMeasured, Results, line
+from dpmf_core.papers.clauses import Clause, Median, MissingResult, Results, line
 from dpmf_core.papers.figures import Claim, first_present
 from dpmf_core.papers.methods import DPALS, FRESH
 from dpmf_core.privacy.formatting import budget_text
@@ -75,7 +75,7 @@ def _help(results: Results, epsilon: float) -> float:
     """By how much heavy features err less than light ones."""
     values = _at(results, epsilon)
     if not {LIGHT, HEAVY} <= values.keys():
-        raise NotMeasured(f"light or heavy features were not measured at epsilon {epsilon:g}")
+        raise MissingResult(f"light or heavy features were not measured at epsilon {epsilon:g}")
     return values[LIGHT] - values[HEAVY]
 
 
@@ -83,7 +83,7 @@ def _lead(results: Results, epsilon: float) -> float:
     """By how much the best weight errs less than features alone."""
     values = _at(results, epsilon)
     if WEIGHTS[-1] not in values:
-        raise NotMeasured(f"features alone were not measured at epsilon {epsilon:g}")
+        raise MissingResult(f"features alone were not measured at epsilon {epsilon:g}")
     return values[WEIGHTS[-1]] - min(values.values())
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scipy.special import stdtrit
 
-from dpmf_core.papers.clauses import NotMeasured
+from dpmf_core.papers.clauses import MissingResult
 
 CONFIDENCE = 0.95
 SMALLEST = 1e-12  # an error below it counts as this
@@ -33,7 +33,7 @@ def exponent(draws: Iterable[tuple[float, float]], confidence: float = CONFIDENC
     logs = [(math.log(x), math.log(max(error, SMALLEST))) for x, error in draws]
     places = len({x for x, _ in logs})
     if len(logs) < 3 or places < 2:
-        raise NotMeasured(f"an exponent needs three draws at two sizes, there are {len(logs)}")
+        raise MissingResult(f"an exponent needs three draws at two sizes, there are {len(logs)}")
     mean_x, mean_y = (math.fsum(column) / len(logs) for column in zip(*logs, strict=True))
     spread = math.fsum((x - mean_x) ** 2 for x, _ in logs)
     slope = math.fsum((x - mean_x) * (y - mean_y) for x, y in logs) / spread

@@ -10,7 +10,7 @@ from enum import StrEnum
 from dpmf_core.data.catalogue import Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.language import phrase
-from dpmf_core.papers.clauses import Clause, ClauseVerdict, NotMeasured, Results
+from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
 from dpmf_core.runs.record import Run, value_of
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
@@ -222,7 +222,7 @@ class Claim(Figure):
     def judge(self, results: Results) -> Verdict:
         try:
             verdicts = tuple(clause.verdict(results) for clause in self.clauses)
-        except NotMeasured as missing:
+        except MissingResult as missing:
             return Verdict(Outcome.NOT_MEASURED, remark=f"{str(missing).capitalize()}.")
         holds = all(it.holds for it in verdicts)
         return Verdict(

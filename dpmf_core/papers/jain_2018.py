@@ -5,7 +5,7 @@ as claims.
 from dataclasses import dataclass
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.clauses import Clause, Mean, NotMeasured, Results, between, less
+from dpmf_core.papers.clauses import Clause, Mean, MissingResult, Results, between, less
 from dpmf_core.papers.figures import Claim, first_present
 from dpmf_core.papers.methods import DPFW, DPFW_THEIRS, MEAN, SVD
 from dpmf_core.papers.source_noise import jain
@@ -127,7 +127,7 @@ def _least(results: Results, epsilon: float) -> str:
     """Who errs least among those that are exactly accounted."""
     labels = {it.label for it in results if it.epsilon == epsilon} - {DPFW_THEIRS.label}
     if not labels:
-        raise NotMeasured(f"nothing at {epsilon:g}")
+        raise MissingResult(f"nothing at {epsilon:g}")
     best = min(labels, key=lambda label: Mean(label, epsilon)(results))
     return f"{best} {Mean(best, epsilon)(results):.4f} at ε = {budget_text(epsilon)}"
 
@@ -139,7 +139,7 @@ def by_its_own_rule(results: Results) -> str:
     try:
         least = " and ".join(_least(results, epsilon) for epsilon in JUDGED_EPSILONS)
         errors = [Mean(DPFW_THEIRS.label, epsilon)(results) for epsilon in JUDGED_EPSILONS]
-    except NotMeasured:
+    except MissingResult:
         return ""
     costs = [exact_epsilon(jain(epsilon, DELTA).event, DELTA) for epsilon in JUDGED_EPSILONS]
     return (

@@ -6,7 +6,7 @@ a faster growth.
 from collections.abc import Callable, Sequence
 
 from dpmf_core.papers.bounds import BOUNDS, Axis, Bound, Place, frank_wolfe_floor
-from dpmf_core.papers.clauses import Clause, NotMeasured, Results
+from dpmf_core.papers.clauses import Clause, MissingResult, Results
 from dpmf_core.papers.exponents import Exponent, exponent
 from dpmf_core.papers.figures import Claim, Runs, Sweeps, by_metric
 from dpmf_core.papers.methods import DPALS, DPFW, on_lowrank
@@ -104,7 +104,7 @@ def draws_along(results: Results, axis: Axis) -> list[tuple[float, float]]:
     for it in results:
         at = it.epsilon if axis == "epsilon" else it.grid.get(axis)
         if at is None:
-            raise NotMeasured(f"{it.label} has a result without {axis}")
+            raise MissingResult(f"{it.label} has a result without {axis}")
         out += [(float(at), draw) for draw in it.draws]
     return out
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers import retention_excess
-from dpmf_core.papers.clauses import Clause, NotMeasured, Results, between, falls, line
+from dpmf_core.papers.clauses import Clause, MissingResult, Results, between, falls, line
 from dpmf_core.papers.figures import Claim, Mark, first_present
 from dpmf_core.papers.retention_excess import BASELINE, KNOWN_SHARE, QUARTERS
 from dpmf_core.runs.specification import DataSpec, Value
@@ -118,7 +118,7 @@ def excess(results: Results, label: str) -> float:
     """A method's mean excess over shares and draws."""
     draws = [draw for it in results if it.label == label for draw in it.draws]
     if not draws:
-        raise NotMeasured(f"{label} has no result")
+        raise MissingResult(f"{label} has no result")
     return statistics.fmean(draws)
 
 
@@ -157,14 +157,14 @@ def by_draw(results: Results, label: str) -> np.ndarray:
     """A method's mean excess over shares in each draw (n_draws,). Raises NotMeasured."""
     lines = [it.draws for it in results if it.label == label]
     if not lines or len({len(draws) for draws in lines}) != 1:
-        raise NotMeasured(f"{label} lacks draws")
+        raise MissingResult(f"{label} lacks draws")
     return np.mean(lines, axis=0)  # type: ignore[no-any-return]
 
 
 def _largest_p(results: Results, labels: tuple[str, ...]) -> float:
     draws = [by_draw(results, label) for label in labels]
     if len(draws[0]) < FEWEST_PAIRS:
-        raise NotMeasured(f"{len(draws[0])} draws are too few for a signed rank test")
+        raise MissingResult(f"{len(draws[0])} draws are too few for a signed rank test")
     return max(_signed_rank(tuple(one - other)) for one, other in itertools.pairwise(draws))
 
 

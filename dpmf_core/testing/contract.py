@@ -133,7 +133,7 @@ def check_fresh(algorithm: Algorithm, home: Home) -> None:
 def check_spending(algorithm: Algorithm, home: Home) -> None:
     """What a run spends is its plan; calibrated to a budget, that costs the budget."""
     world = home.world()
-    ledger = record(algorithm, world, level=0.7).spent
+    ledger = record(algorithm, world, level=0.7).ledger
     assert ledger == normal_form(algorithm.plan(world.shape, 0.7))
     for relation in Relation:
         budget = Budget(epsilon=1.0, delta=DELTA, relation=relation)

@@ -2,7 +2,8 @@
 that schema.
 
 `corners` walks through every combination of its choices (booleans, literals, and numbers whose
-lowest value 0 or highest value 1 switches something off); `parameter_strategy` lets hypothesis pick everything.
+lowest value 0 or highest value 1 switches something off); `parameter_strategy` lets hypothesis pick
+everything.
 """
 
 import functools

@@ -100,7 +100,7 @@ class Replay(Recorder):
 @dataclass(frozen=True)
 class Outcome:
     model: Any
-    spent: Ledger
+    ledger: Ledger
     log: list[ReleaseRecord]
     init_state: Any  # of the stream of starting values, after the fit
 

@@ -17,7 +17,7 @@ from dpmf_core.papers.bounds import (
     output_rank,
     user_epsilon,
 )
-from dpmf_core.papers.clauses import NotMeasured
+from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.exponents import exponent
 
 every = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
@@ -130,7 +130,7 @@ def test_the_interval_is_that_of_ordinary_least_squares() -> None:
 
 
 def test_too_few_draws_give_no_exponent() -> None:
-    with pytest.raises(NotMeasured):
+    with pytest.raises(MissingResult):
         exponent([(1.0, 0.1), (2.0, 0.2)])
-    with pytest.raises(NotMeasured):
+    with pytest.raises(MissingResult):
         exponent([(1.0, 0.1)] * 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.papers import retention_excess, vallet_2014
-from dpmf_core.papers.clauses import NotMeasured
+from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
@@ -80,5 +80,5 @@ def test_the_rank_test_needs_eight_pairs_and_finds_chance() -> None:
     judged = clause.verdict(table(8))
     assert judged.holds and "0.00781, with 8 pairs" in judged.figures  # 2 / 2^8
     assert not clause.verdict(table(10, swapped=5)).holds
-    with pytest.raises(NotMeasured, match="7 draws are too few"):
+    with pytest.raises(MissingResult, match="7 draws are too few"):
         clause.verdict(table(7))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.papers import saha_units
-from dpmf_core.papers.clauses import Clause, Median, NotMeasured, less, on_each
+from dpmf_core.papers.clauses import Clause, Median, MissingResult, less, on_each
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.saha_judgement import at_both_ends, beside_plain
 from dpmf_core.papers.saha_methods import PLAIN, PRIVATE
@@ -65,7 +65,7 @@ def test_a_clause_on_each_data_set_fails_where_it_fails_on_one() -> None:
     bad = [*good, at("x", "B", 3), at("y", "B", 2)]
     assert not clause.verdict(bad).holds
     assert clause.verdict(bad).figures == "A: x 1, y 2; B: x 3, y 2"
-    with pytest.raises(NotMeasured):
+    with pytest.raises(MissingResult):
         clause.verdict([])
 
 

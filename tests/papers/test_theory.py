@@ -5,7 +5,7 @@ import pytest
 
 from dpmf_core.papers import theory
 from dpmf_core.papers.bounds import BOUNDS, frank_wolfe_floor
-from dpmf_core.papers.clauses import NotMeasured
+from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.theory_claims import DPALS_CLAIMS, DPFW_CLAIMS, EACH, PLACES
 from dpmf_core.runs.sweep import Summary
@@ -86,7 +86,7 @@ def test_the_preference_turns_where_the_fitted_bounds_meet() -> None:
 
 
 def test_results_without_a_place_give_no_exponent() -> None:
-    with pytest.raises(NotMeasured, match="without users"):
+    with pytest.raises(MissingResult, match="without users"):
         theory.compare_bound(BOUNDS["dpals"], "users", planted("dpals", "epsilon", -1.0))
 
 

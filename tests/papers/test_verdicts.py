@@ -3,7 +3,7 @@
 import pytest
 
 from dpmf_core.papers import results
-from dpmf_core.papers.clauses import Clause, Median, NotMeasured, falls, less
+from dpmf_core.papers.clauses import Clause, Median, MissingResult, falls, less
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.sweep import Summary
@@ -62,9 +62,9 @@ def test_a_result_that_is_missing_gives_no_verdict() -> None:
     clause = less(Median("A", 1.0), Median("B"))
     assert clause.verdict([place("A", 0.1, 1.0), place("B", 0.2)]).holds
     assert not clause.verdict([place("A", 0.2, 1.0), place("B", 0.2)]).holds
-    with pytest.raises(NotMeasured, match="0 results"):
+    with pytest.raises(MissingResult, match="0 results"):
         clause.verdict([place("A", 0.1, 2.0), place("B", 0.2)])
-    with pytest.raises(NotMeasured, match="not a number"):
+    with pytest.raises(MissingResult, match="not a number"):
         clause.verdict([place("A", float("nan"), 1.0), place("B", 0.2)])
     claim = Claim(id="x", title="", source="S, Fig. 1", words="", clauses=(clause,))
     assert claim.judge([]).outcome is Outcome.NOT_MEASURED
