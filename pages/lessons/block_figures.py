@@ -227,9 +227,9 @@ def _draw_measurements(epsilon: float) -> None:
         for name in ("private-bias", "local-bias", "user-mean")
     )
     at = next(it.median for it in central if it.epsilon == epsilon)
-    equal_epsilon = reaches(local, at)
+    match = reaches(local, at)
     st.markdown("**{}**".format(say("Trusting nobody, measured")))
-    _draw_prices(central, local, alone[0].median, epsilon, equal_epsilon)
+    _draw_prices(central, local, alone[0].median, epsilon, match)
     at_one = next(it.median for it in local if it.epsilon == 1.0)
     st.markdown(
         say(
@@ -239,7 +239,7 @@ def _draw_measurements(epsilon: float) -> None:
             " needs nobody, has {alone:.3f}.",
             epsilon=budget_text(epsilon),
             error=at,
-            needed=_two_digits(equal_epsilon),
+            needed=_two_digits(match),
             rule=_by_rule(epsilon),
             local=at_one,
             alone=alone[0].median,
@@ -273,11 +273,7 @@ def _by_rule(epsilon: float) -> str:
 
 
 def _draw_prices(
-    central: list[Summary],
-    local: list[Summary],
-    alone: float,
-    epsilon: float,
-    equal_epsilon: float | None,
+    central: list[Summary], local: list[Summary], alone: float, epsilon: float, match: float | None
 ) -> None:
     lines = (
         (say("with a curator"), "private-bias", central),
@@ -298,10 +294,10 @@ def _draw_prices(
         line_labels.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
     own = {"color": colours.of("user-mean"), "dash": "dash"}
     charts.level(fig, alone, say("each user's own mean"), own)
-    if equal_epsilon is not None:
+    if match is not None:
         height = next(it.median for it in central if it.epsilon == epsilon)
         fig.add_scatter(
-            x=[epsilon, equal_epsilon],
+            x=[epsilon, match],
             y=[height, height],
             mode="lines+markers",
             name=say("equal error"),

@@ -12,7 +12,7 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_core.papers import bounds, results, theory
 from dpmf_core.papers.bounds import BOUNDS, Axis, Bound, Place
-from dpmf_core.papers.clauses import NotMeasured, Results
+from dpmf_core.papers.clauses import MissingResult, Results
 from dpmf_core.papers.registry import CLAIMS, figures_of
 from dpmf_core.papers.theory import Comparison
 from dpmf_core.papers.theory_claims import EACH, MAIN_BOUNDS, PLACES, claim_id
@@ -65,7 +65,7 @@ def last_results(algorithm: str, axis: Axis) -> Results:
     """The last results of an algorithm along an axis. Raises NotMeasured where there are none."""
     last = results.last(CLAIMS[claim_id(algorithm, axis)])
     if last is None:
-        raise NotMeasured(f"{algorithm} was not measured along {axis} yet")
+        raise MissingResult(f"{algorithm} was not measured along {axis} yet")
     return last.summaries
 
 
@@ -75,7 +75,7 @@ def measured_here(bound: Bound, axis: Axis) -> Results:
     points = claim.points()
     runs = run_progress.request("theory", {point.key: point.spec for point in points})
     if any(point.key not in runs for point in points):
-        raise NotMeasured("not all runs have finished")
+        raise MissingResult("not all runs have finished")
     return claim.results(points, runs)
 
 
@@ -84,7 +84,7 @@ def beside(bound: Bound, axis: Axis) -> Comparison | None:
     other = next(it for it in MAIN_BOUNDS if it.algorithm != bound.algorithm)
     try:
         return theory.compare_bound(other, axis, last_results(other.algorithm, axis))
-    except NotMeasured:
+    except MissingResult:
         return None
 
 
@@ -140,7 +140,7 @@ def exponents(bound: Bound) -> None:
     for axis, words in AXES.items():
         try:
             it = theory.compare_bound(bound, axis, last_results(bound.algorithm, axis))
-        except NotMeasured:
+        except MissingResult:
             rows.append({"along": words, "bound": f"{bound.exponents[axis]:+g}"})
             continue
         rows.append(
@@ -210,7 +210,7 @@ def main() -> None:
     try:
         summaries = measured_here(bound, axis) if here else last_results(bound.algorithm, axis)
         it = theory.compare_bound(bound, axis, summaries)
-    except NotMeasured as missing:
+    except MissingResult as missing:
         head.title("What do the error bounds promise, and what is measured?", anchor=False)
         chart.info(f"No exponent yet: {missing}.")
     else:

@@ -19,7 +19,7 @@ from pages.kit import (
 )
 from pages.kit.language import say
 from pages.kit.sweep_frames import Runs
-from pages.tradeoff import bunching, controls, exports, figures, findings, kept, references
+from pages.tradeoff import bunching, controls, exports, figures, findings, kept_shares, references
 from pages.tradeoff.controls import Question
 
 AT_ONCE = 24  # runs that are made without being asked for
@@ -124,7 +124,7 @@ def main() -> None:
     for line in findings.worse_than_guessing(question.points, runs, metric):
         st.markdown(f"- {line}")
     figures.grid(question, runs)
-    kept.draw(question, runs, metric)
+    kept_shares.draw(question, runs, metric)
     figures.reaching(question, runs, metric)
     figures.rule(question, runs, metric)
     figures.payers(question, runs)

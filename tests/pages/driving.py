@@ -152,7 +152,9 @@ def widget_of(widgets: Iterable[Any], key: str) -> Any:
 def let_go(app: AppTest, epsilon: object, key: str = "sidebar.slider") -> WidgetStates:
     """What a browser says when the handle of epsilon's slider is released there."""
     states = app._tree.get_widget_states()
-    slider_id = next(it.proto.id for it in app.get("bidi_component") if it.proto.id.endswith(f"-{key}"))
+    slider_id = next(
+        it.proto.id for it in app.get("bidi_component") if it.proto.id.endswith(f"-{key}")
+    )
     event = json.dumps({"event": "released", "value": epsilon})
     states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{slider_id}__events", json_trigger_value=event)
     return states

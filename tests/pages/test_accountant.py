@@ -30,7 +30,7 @@ from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.accountant import growth, ledger_table
-from tests.pages.driving import behind_sidebar, frames, widget_of, plain, words
+from tests.pages.driving import behind_sidebar, frames, plain, widget_of, words
 from tests.support.records import run_of
 
 ROOT = Path(__file__).parents[2]
@@ -42,10 +42,10 @@ DELTA = 5e-6  # of the first page's 20,000 users
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.setenv("DPMF_ENGINE", "threads")
-    widget_of: list[Engine] = []
-    monkeypatch.setattr("dpmf_core.engine.executor._only", widget_of)
+    engines: list[Engine] = []
+    monkeypatch.setattr("dpmf_core.engine.executor._only", engines)
     yield
-    for one in widget_of:
+    for one in engines:
         one.close()
         one.store.close()
 
@@ -128,7 +128,7 @@ def test_a_link_that_cannot_be_read_is_named(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     {
         "": "The ledger is empty",
         "g:0:5": "Row 1: the noise multiplier must be from 0.001 to 1,000,000,000. Got 0.",

@@ -23,7 +23,7 @@ def browser(base: str = "") -> TestClient:
 
 
 @pytest.mark.parametrize(
-    ("asked", "page"),
+    ("address", "page"),
     [
         ("/", "/explore"),  # the first page was Explore
         ("/tradeoff", "/trade-off"),

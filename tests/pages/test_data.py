@@ -388,7 +388,9 @@ def paragraphs(app: AppTest) -> list[str]:
 
 
 def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
-    bad = rating_table("user,item,rating,note", "p{u},thing {i},{r},x").replace(b",2,x", b",good,x", 2)
+    bad = rating_table("user,item,rating,note", "p{u},thing {i},{r},x").replace(
+        b",2,x", b",good,x", 2
+    )
     app = on_scale(with_table(bad + b"p1,thing 1\n"), "rating", "1 to 5")
     app.button(key="data.use").click().run()
     assert {it.label: it.value for it in app.metric}["Rows left out"] == "3"
@@ -406,7 +408,7 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "done", "lost"),
+    ("way", "treatment", "missing"),
     [("clamp", "set to the nearest bound", 0), ("leave-out", "row left out", 4)],
 )
 def test_ratings_outside_the_scale_are_counted_and_named_before_anything_is_used(
@@ -431,7 +433,9 @@ def test_ratings_outside_the_scale_are_counted_and_named_before_anything_is_used
 
 
 def test_the_report_ends_in_a_next_step() -> None:
-    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app = on_scale(
+        with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5"
+    )
     app.button(key="data.use").click().run()
     ways = [it.label for it in app.button if str(it.key).startswith("data.next.")]
     assert ways == ["Which method and epsilon? Choose", "Explore it"]
@@ -454,7 +458,9 @@ ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
 
 
 def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
-    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app = on_scale(
+        with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5"
+    )
     app.button(key="data.use").click().run()
     (plain,) = app.session_state["data.own"].values()
     app.file_uploader(key=f"data.items.{plain.id}").upload("films.csv", ITEMS.encode())
@@ -472,7 +478,9 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
 
 
 def test_a_bad_item_table_leaves_the_ratings_as_they_were() -> None:
-    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5")
+    app = on_scale(
+        with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5"
+    )
     app.button(key="data.use").click().run()
     (entry,) = app.session_state["data.own"].values()
     app.file_uploader(key=f"data.items.{entry.id}").upload(

@@ -240,7 +240,7 @@ def test_a_named_address_is_a_name_of_the_server() -> None:
 
 
 @pytest.mark.parametrize(
-    "started", [("app.py",), ("-m", "streamlit", "run", "app.py")], ids=["python", "streamlit"]
+    "command", [("app.py",), ("-m", "streamlit", "run", "app.py")], ids=["python", "streamlit"]
 )
 def test_the_server_does_not_start_in_the_open_by_mistake(
     command: tuple[str, ...], tmp_path: Path

@@ -31,7 +31,7 @@ def browser() -> TestClient:
 
 
 @pytest.mark.parametrize(
-    "opened",
+    "address",
     [
         "/explore?data=cinema&eps=2&p.rank=3",
         "/trade-off?grid=rank%20%3D%202%2C%204&methods=dpals,als",
@@ -55,7 +55,7 @@ def test_a_foreign_or_endless_page_is_not_noted(browser: TestClient, referer: st
 
 
 @pytest.mark.parametrize(
-    "planted",
+    "note",
     [
         "//evil.example.org",
         "/%5Cevil.example.org",

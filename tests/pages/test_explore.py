@@ -17,13 +17,13 @@ from pages.kit import run_progress
 from tests.pages.driving import (
     behind_sidebar,
     component,
-    headline,
-    widget_of,
-    let_go,
     engine_run,
+    headline,
+    let_go,
     run_until,
     settled,
     slider_epsilon,
+    widget_of,
     words,
 )
 
@@ -114,7 +114,9 @@ def test_a_method_that_clearly_loses_is_said_to() -> None:
         if all(a < b for a, b in zip(errors, mine, strict=True))
     }
     clear = {
-        name: errors for name, errors in ahead.items() if stats.ttest_rel(errors, mine).pvalue < 0.05
+        name: errors
+        for name, errors in ahead.items()
+        if stats.ttest_rel(errors, mine).pvalue < 0.05
     }
     # on this data set there are some
     best = min(clear, key=lambda name: statistics.median(clear[name]))

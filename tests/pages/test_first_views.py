@@ -68,7 +68,9 @@ def test_the_default_and_the_grid_of_every_epsilon_slider_are_computed_beforehan
         assert names(it.spec for it in grid_runs(spec)) <= every
 
 
-@pytest.mark.parametrize("page", [it for it in PAGES if it.id in RUNS_OF_PAGES], ids=lambda page: page.id)
+@pytest.mark.parametrize(
+    "page", [it for it in PAGES if it.id in RUNS_OF_PAGES], ids=lambda page: page.id
+)
 def test_a_page_asks_at_first_for_what_is_listed(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +152,7 @@ def small(seed: int) -> RunSpec:
 
 def test_idle_workers_compute_what_is_listed_and_then_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     specs = [small(seed) for seed in range(300, 304)]
-    monkeypatch.setattr(warming, "wanted", lambda: specs)
+    monkeypatch.setattr(warming, "warming_specs", lambda: specs)
     going = warming.Warming(quiet=0.0, every=0.01)
     going.start()
     going.join(60)
@@ -200,26 +202,32 @@ def test_only_simulated_data_are_computed_on_beforehand() -> None:
 @pytest.mark.parametrize("page", WITH_LESSONS)
 def test_the_first_run_of_a_page_computed_anew_is_the_same(page: str) -> None:
     spec = WITH_LESSONS[page][0]
-    shipped, anew = shipped_runs.record(spec), engine_run(spec).record
-    assert shipped is not None, ANEW
-    assert differences({page: ShippedRun(shipped, {})}, {page: ShippedRun(anew, {})}) == []
+    record, anew = shipped_runs.record(spec), engine_run(spec).record
+    assert record is not None, ANEW
+    assert differences({page: ShippedRun(record, {})}, {page: ShippedRun(anew, {})}) == []
 
 
 def test_what_ci_compares_sees_a_moved_figure_and_a_changed_list() -> None:
     spec = first_views.usual_run("ratings")
     name, everything = identity(spec), shipped_runs.everything()
-    shipped = everything[name]
+    shipped_run = everything[name]
 
     def differences_with(**parts: Any) -> list[str]:
-        record = shipped.record.model_copy(update=parts)
-        return differences({name: shipped}, {name: ShippedRun(record, shipped.view_data)})
+        record = shipped_run.record.model_copy(update=parts)
+        return differences({name: shipped_run}, {name: ShippedRun(record, shipped_run.view_data)})
 
-    assert differences(everything, everything) == [] == differences_with(seconds={"fit": 1e9}, created="later")
-    rmse = shipped.record.metric("rmse")
-    assert differences_with(metrics=shipped.record.metrics | {"rmse": rmse * (1 + 1e-6)}) == []
-    assert differences_with(metrics=shipped.record.metrics | {"rmse": rmse * (1 + 1e-3)})
-    assert differences_with(version=shipped.record.version + 1) and differences_with(key="another")
-    (user, items), *_ = shipped.view_data["lists"].items()
+    assert (
+        differences(everything, everything)
+        == []
+        == differences_with(seconds={"fit": 1e9}, created="later")
+    )
+    rmse = shipped_run.record.metric("rmse")
+    assert differences_with(metrics=shipped_run.record.metrics | {"rmse": rmse * (1 + 1e-6)}) == []
+    assert differences_with(metrics=shipped_run.record.metrics | {"rmse": rmse * (1 + 1e-3)})
+    assert differences_with(version=shipped_run.record.version + 1) and differences_with(
+        key="another"
+    )
+    (user, items), *_ = shipped_run.view_data["lists"].items()
     lists = {"lists": {user: items[::-1]}}
-    assert differences({name: shipped}, {name: ShippedRun(shipped.record, lists)})
+    assert differences({name: shipped_run}, {name: ShippedRun(shipped_run.record, lists)})
     assert differences(everything, {}) and len(differences(everything, {})) == len(everything)

@@ -45,7 +45,7 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("holder", "reads", "seen", "hidden"),
+    ("holder", "reads", "present", "absent"),
     [
         ("server", None, ("You trust** the server, with", "no limit"), ("as much noise",)),
         ("hospitals", "parts", ("√20 = **4.47 times", "5.41"), ("sealed",)),

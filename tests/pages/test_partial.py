@@ -112,7 +112,7 @@ def only(name: str, monkeypatch: pytest.MonkeyPatch, *run_names: str) -> AppTest
 
 
 @pytest.mark.parametrize(
-    ("kept", "shown", "missing"),
+    ("run_name", "present", "absent"),
     [("main", "With privacy", "Without privacy"), ("twin", "Without privacy", "With privacy")],
 )
 def test_faces_of_one_side_are_drawn_while_the_other_is_missing(
@@ -126,7 +126,9 @@ def test_faces_of_one_side_are_drawn_while_the_other_is_missing(
     assert f"{absent} (" not in words(app)
 
 
-@pytest.mark.parametrize(("kept", "shown"), [("main", "with privacy"), ("twin", "without privacy")])
+@pytest.mark.parametrize(
+    ("run_name", "present"), [("main", "with privacy"), ("twin", "without privacy")]
+)
 def test_topics_of_one_side_are_listed_while_the_other_is_missing(
     run_name: str, present: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,7 @@ def finished_states(points: list[Point]) -> Iterator[tuple[str, dict[str, Run]]]
     yield from ((state, {key: every[key] for key in keys}) for state, keys in states(points))
 
 
-@pytest.mark.parametrize("published", figures_of("trade-off").values(), ids=lambda it: it.id)
+@pytest.mark.parametrize("figure", figures_of("trade-off").values(), ids=lambda it: it.id)
 def test_frames_and_sentences_of_a_trade_off_hold_in_every_state(figure: Figure) -> None:
     points = figure.points()
     grid = {name for point in points for name in point.grid}
@@ -96,7 +96,7 @@ def test_frames_and_sentences_of_a_trade_off_hold_in_every_state(figure: Figure)
         ), state
 
 
-@pytest.mark.parametrize("published_id", SKETCH_FIGURES)
+@pytest.mark.parametrize("figure_id", SKETCH_FIGURES)
 def test_frames_of_the_sketch_hold_in_every_state(figure_id: str) -> None:
     whole = FIGURES[figure_id]
     figure = first_views.sketch_figure(whole, whole.sweeps(False)[0].data, 0, 8)
@@ -120,7 +120,7 @@ def test_frames_of_the_sketch_hold_in_every_state(figure_id: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "published",
+    "source_figure",
     [
         figure
         for figure in (*figures_of("topics").values(), *figures_of("faces").values())
@@ -128,12 +128,12 @@ def test_frames_of_the_sketch_hold_in_every_state(figure_id: str) -> None:
     ],
     ids=lambda it: it.id,
 )
-def test_frames_of_parts_hold_in_every_state(published: Figure) -> None:
-    points = published.points()
+def test_frames_of_parts_hold_in_every_state(source_figure: Figure) -> None:
+    points = source_figure.points()
     for _, runs in finished_states(points):
         there = [point for point in points if point.key in runs]
         if there:  # the page says nothing else before
-            published_figures.chart(published, there, runs)
+            published_figures.chart(source_figure, there, runs)
 
 
 def page_in_state(script: str, monkeypatch: pytest.MonkeyPatch, pick: Any, **link: str) -> AppTest:
@@ -209,7 +209,7 @@ def test_the_sketch_page_draws_regular_factorisation_while_it_is_alone(
 
 
 @every_pick
-@pytest.mark.parametrize("published", figures_of("trade-off"))
+@pytest.mark.parametrize("figure", figures_of("trade-off"))
 def test_the_trade_off_page_stands_in_every_state(
     figure: str, pick: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

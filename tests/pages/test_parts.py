@@ -24,9 +24,9 @@ from pages.kit import epsilon_grid
 from tests.pages.driving import (
     behind_sidebar,
     component,
-    widget_of,
     engine_run,
     settled,
+    widget_of,
     words,
 )
 
@@ -110,17 +110,17 @@ def test_topics_say_what_the_runs_say() -> None:
             strict=True,
         )
     ]
-    shown_point = point(app, 2.0)
-    assert shown_point["title"].startswith(
+    here = point(app, 2.0)
+    assert here["title"].startswith(
         f"At ε = 2, One-shot NMF keeps {statistics.median(each):.0%} of the gain over guessing ("
     )
     order = partners(private[0], plain[0])
     assert story(app)["plain"] == [heaviest(plain[0], part) for part in range(8)]
-    assert shown_point["parts"] == [heaviest(private[0], part) for part, _ in order]
-    assert shown_point["alike"] == pytest.approx([cosine for _, cosine in order])
-    stay = [len(set(a) & set(b)) for a, b in zip(shown_point["parts"], story(app)["plain"], strict=True)]
-    assert f"ten heaviest words {statistics.mean(stay):.1f} stay" in shown_point["sentence"]
-    remainder = [
+    assert here["parts"] == [heaviest(private[0], part) for part, _ in order]
+    assert here["alike"] == pytest.approx([cosine for _, cosine in order])
+    stay = [len(set(a) & set(b)) for a, b in zip(here["parts"], story(app)["plain"], strict=True)]
+    assert f"ten heaviest words {statistics.mean(stay):.1f} stay" in here["sentence"]
+    shares = [
         2 * statistics.median(run.record.metrics[name] for run in runs)
         for runs, name in (
             (private, "objective"),
@@ -129,8 +129,8 @@ def test_topics_say_what_the_runs_say() -> None:
         )
     ]
     assert (
-        f"{remainder[0]:.0%} with privacy, {remainder[1]:.0%} without (NMF), {remainder[2]:.0%} by the average"
-        in shown_point["sentence"]
+        f"{shares[0]:.0%} with privacy, {shares[1]:.0%} without (NMF), {shares[2]:.0%} by the"
+        " average" in here["sentence"]
     )
     assert "ε = 2.00 (δ = 2e-5, per document, add/remove, exact)" in words(app)
     assert "CONDITIONAL" in words(app) and "the IDF weights are public" in words(app)
@@ -230,7 +230,9 @@ def test_faces_show_parts_side_by_side_and_one_image_rebuilt() -> None:
     assert "of the gain over guessing" in title(app)
     assert "PROVEN" in words(app) and "per image" in words(app)
     plain = engine_run(run_spec("digits", "nmf", 0, n_components=16))
-    pictures = [np.asarray(Image.open(io.BytesIO(base64.b64decode(it)))) for it in story(app)["plain"]]
+    pictures = [
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(it)))) for it in story(app)["plain"]
+    ]
     assert len(pictures) == 16 and {it.shape for it in pictures} == {(8, 8)}
     for picture, part in zip(pictures, plain.arrays["basis"], strict=True):
         assert abs(picture.ravel() - 255 * part / part.max()).max() < 1.01
@@ -312,7 +314,7 @@ def test_the_card_says_what_a_person_with_many_images_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "sentence"),
     [
         ("64", "with 64 of them it is **ε = 219.4"),
         ("0", "with 10 of them"),

@@ -25,7 +25,7 @@ run_progress.begin()
 page = st.query_params["page"]
 if page in ("slow", "asked"):
     slow = {f"run {seed}": RunSpec.parse(data={"id": "cinema"}, algorithm="als", parameters={"rank": 40, "steps": 200}, seed=9000 + seed) for seed in range(12)}
-    run_progress.request("slow", slow, patience=0.0, first=["run 3"], asked=page == "asked")
+    run_progress.request("slow", slow, patience=0.0, first=["run 3"], by_button=page == "asked")
 run_progress.leave()
 """  # noqa: E501
 

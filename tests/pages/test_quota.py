@@ -111,7 +111,9 @@ def test_all_sessions_together_have_an_end(storage: MemoryUploadedFileManager, s
     assert upload_quota.uploaded_in_all() == 4 * MB
 
 
-def test_a_file_that_was_taken_back_makes_room(storage: MemoryUploadedFileManager, send: Send) -> None:
+def test_a_file_that_was_taken_back_makes_room(
+    storage: MemoryUploadedFileManager, send: Send
+) -> None:
     send("ada", "one", 2 * MB)
     storage.remove_file("ada", "one")
     send("ada", "two", 2 * MB)
@@ -150,7 +152,9 @@ def upload(storage: MemoryUploadedFileManager) -> session_files.Upload:
 
 
 def test_what_was_made_of_a_file_counts_too(
-    storage: MemoryUploadedFileManager, upload: session_files.Upload, monkeypatch: pytest.MonkeyPatch
+    storage: MemoryUploadedFileManager,
+    upload: session_files.Upload,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sessions, "this", lambda: "ada")
     upload_quota.must_keep(upload.entry)
@@ -185,6 +189,6 @@ def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(
     data_access.forget()
     data_access.open_data(DataSpec(id=upload.entry.id))
     assert data_access._raw.cache_info().currsize == 1
-    sessions.release([Session("ada", brought={upload.entry.id: upload.entry})])
+    sessions.release([Session("ada", own_data={upload.entry.id: upload.entry})])
     assert session_files.size() == 0 and session_files.origins() == frozenset()
     assert data_access._raw.cache_info().currsize == 0

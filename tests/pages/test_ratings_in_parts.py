@@ -123,7 +123,7 @@ def test_a_private_set_is_measured_by_its_people_alone(private: None) -> None:
     assert data_sets.n_ratings(replace(many, public=True)) == 10**12
 
 
-@pytest.mark.parametrize("listed", [("cinema-small",), ("cinema-small", NAME)])
+@pytest.mark.parametrize("set_ids", [("cinema-small",), ("cinema-small", NAME)])
 def test_a_server_offers_those_that_its_operator_lists(
     set_ids: tuple[str, ...], films: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

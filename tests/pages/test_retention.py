@@ -23,7 +23,9 @@ def rmse(variant: str) -> float:
     parameters = {"variant": variant, "static_share": 0.5, "arrival": "random", "steps": 30}
     return float(
         run(
-            RunSpec.parse(data={"id": "cinema-small"}, algorithm="no-retention", parameters=parameters)
+            RunSpec.parse(
+                data={"id": "cinema-small"}, algorithm="no-retention", parameters=parameters
+            )
         ).record.metrics["rmse"]
     )
 

@@ -7,7 +7,7 @@ from pages.kit.safe_text import escape, to_csv, without_formulas
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("![x](http://a.b/c.png)", r"\!\[x\](`http://a.b/c.png`)"),
         ("Use `python -m x [--y]` now", "Use `python -m x [--y]` now"),

@@ -32,7 +32,7 @@ def runs(*states: str) -> Runs:
     return Runs([Job(state) for state in states])
 
 
-@pytest.mark.parametrize(("asked", "patience"), [(False, PAGE_WORK), (True, GONE)])
+@pytest.mark.parametrize(("by_button", "patience"), [(False, PAGE_WORK), (True, GONE)])
 def test_what_a_session_left_is_called_off_after_its_time_and_not_before(
     by_button: bool, patience: float
 ) -> None:

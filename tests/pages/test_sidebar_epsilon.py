@@ -10,15 +10,15 @@ from dpmf_core.teaching.deployments import DEPLOYMENTS
 from pages.kit import epsilon_grid
 from pages.kit.sidebar_epsilon import suspicion
 from pages.kit.sidebar_values import EPSILONS
-from tests.pages.driving import widget_of, let_go, slider_epsilon
+from tests.pages.driving import let_go, slider_epsilon, widget_of
 
 KINDS = """
 import streamlit as st
 from pages.kit import sidebar
 kind = st.session_state["kind"]
 sidebar.draw(kind)
-chosen = sidebar.choice() if kind == "ratings" else sidebar.sample_choice()
-st.write(f"ε = {chosen.epsilon:g} on {chosen.data}")
+choice = sidebar.choice() if kind == "ratings" else sidebar.sample_choice()
+st.write(f"ε = {choice.epsilon:g} on {choice.data}")
 """
 
 

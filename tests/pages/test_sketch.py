@@ -32,7 +32,7 @@ def test_the_claim_is_quoted_and_contradicted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("figure", "said"),
+    ("figure", "sentence"),
     [
         ("balu-fig4", "Fig. 4"),
         ("balu-fig1", "Fig. 1"),

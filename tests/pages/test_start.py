@@ -63,7 +63,7 @@ def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "said"), [(0.1, "52 in 100"), (2.0, "88 in 100"), (31.6, "over 99 in 100")]
+    ("epsilon", "text"), [(0.1, "52 in 100"), (2.0, "88 in 100"), (31.6, "over 99 in 100")]
 )
 def test_an_even_suspicion_grows_by_e_to_the_epsilon(epsilon: float, text: str) -> None:
     (stop,) = [it for it in price.stops(price.choice().delta) if it["epsilon"] == epsilon]

@@ -21,7 +21,7 @@ from pages.kit import (
     sweep_frames,
     time_estimate,
 )
-from pages.tradeoff import findings, kept, references, tables
+from pages.tradeoff import findings, kept_shares, references, tables
 from tests.support.records import altered, run_of
 
 PointsAndRuns = tuple[list[Point], dict[str, Run]]
@@ -166,9 +166,7 @@ def test_the_value_that_is_seen_is_the_value_that_is_compared() -> None:
     points, runs = points_and_runs(("A", "dpals", 1.0, 0.95), ("A", "dpals", 5.0, 0.9434))
     assert findings.finding(points[1:], runs, "rmse")[0] == "At ε = 5, A has RMSE 0.943"
     assert (
-        findings.needed_epsilons(
-            tables.which_epsilon(points, runs, "rmse", 0.943), "rmse", 0.943
-        )
+        findings.needed_epsilons(tables.which_epsilon(points, runs, "rmse", 0.943), "rmse", 0.943)
         == "RMSE 0.943 takes ε = 5.00 with A."
     )
     assert "does not reach" in findings.needed_epsilons(
@@ -183,9 +181,7 @@ def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protec
     title, sentence = findings.finding(points, runs, "rmse")
     assert title == "At ε = 1, B is best: RMSE 0.900"
     assert "Other is not ranked: its ε protects one rating" in sentence
-    assert "Other (protects one rating)" in set(
-        sweep_frames.frame(points, runs, "rmse")["name"]
-    )
+    assert "Other (protects one rating)" in set(sweep_frames.frame(points, runs, "rmse")["name"])
 
 
 def test_what_has_no_proof_has_no_epsilon() -> None:
@@ -206,7 +202,9 @@ def test_worse_than_guessing_is_said_with_where_and_how_much() -> None:
 def test_a_twin_that_loses_to_a_trivial_predictor_is_named() -> None:
     assert findings.weak_references(*points_and_runs(*LINES, *ENDS), "rmse") == []
     sentences = findings.weak_references(
-        *points_and_runs(*LINES, ("ALS", "als", None, 1.02), ("User mean", "user-mean", None, 1.01), ENDS[1]),
+        *points_and_runs(
+            *LINES, ("ALS", "als", None, 1.02), ("User mean", "user-mean", None, 1.01), ENDS[1]
+        ),
         "rmse",
     )
     assert len(sentences) == 1
@@ -265,9 +263,7 @@ def test_of_a_grid_its_best_place_stands_and_of_sizes_the_largest() -> None:
     points, runs = points_and_runs(
         *rows, grids={0: {"users": 5000}, 1: {"users": 10000}, 2: {"users": 2000}}
     )
-    assert [point.grid["users"] for point in tables.best_points(points, runs, "rmse")] == [
-        10000
-    ]
+    assert [point.grid["users"] for point in tables.best_points(points, runs, "rmse")] == [10000]
 
 
 def test_against_the_first_parameter_stands_the_best_of_the_second() -> None:
@@ -283,9 +279,9 @@ def test_against_the_first_parameter_stands_the_best_of_the_second() -> None:
     table = tables.best_of_second(sweep_frames.frame(points, runs, "rmse"), "rank", "rmse")
     assert table.groupby("rank")["value"].first().to_dict() == {2.0: 0.8, 4.0: 0.6}
     assert set(table["name"]) == {"A", "ALS", "Global mean"}
-    assert findings.best_places(
-        sweep_frames.frame(points, runs, "rmse"), ["rank", "steps"]
-    ) == ["**A** does best at ε = 1 with rank r 4, steps T 1 (0.600)."]
+    assert findings.best_places(sweep_frames.frame(points, runs, "rmse"), ["rank", "steps"]) == [
+        "**A** does best at ε = 1 with rank r 4, steps T 1 (0.600)."
+    ]
 
 
 def test_the_best_place_of_a_grid_is_said_when_the_whole_grid_has_finished() -> None:
@@ -440,7 +436,7 @@ def test_which_epsilon_keeps_a_share_of_the_gain_of_each_method_that_has_finishe
     )
     points = [replace(it, spec=it.spec.model_copy(update={"seed": 0})) for it in points]
     runs = dict(zip([it.key for it in points], runs.values(), strict=True))
-    gain = kept.gain(points, runs, "rmse")
+    gain = kept_shares.gain(points, runs, "rmse")
     assert gain is not None
     assert (gain.twin.label, gain.trivial.label) == ("ALS", "Global mean")
     assert [(it.epsilon, round(it.median, 9)) for it in gain.lines["A"]] == [
@@ -457,10 +453,10 @@ def test_which_epsilon_keeps_a_share_of_the_gain_of_each_method_that_has_finishe
         "; the most is 60%, at ε = 10",
     )
     del runs[points[1].key]
-    gain = kept.gain(points, runs, "rmse")
+    gain = kept_shares.gain(points, runs, "rmse")
     assert gain is not None and set(gain.lines) == {"B"}
     del runs[points[4].key]
-    assert kept.gain(points, runs, "rmse") is None
+    assert kept_shares.gain(points, runs, "rmse") is None
 
 
 def test_what_does_better_than_the_reference_is_said_to_be_another_method(

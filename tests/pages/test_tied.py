@@ -7,7 +7,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.serving.lesson_links import LessonLink
-from tests.pages.driving import widget_of, let_go, slider_epsilon
+from tests.pages.driving import let_go, slider_epsilon, widget_of
 
 SCRIPT = """
 import streamlit as st
@@ -64,7 +64,7 @@ def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it
     assert app.markdown[0].value == "ε = 2"
 
 
-@pytest.mark.parametrize("said", [0.01, 101, -1, "2", None, [2], {"epsilon": 2}])
+@pytest.mark.parametrize("value", [0.01, 101, -1, "2", None, [2], {"epsilon": 2}])
 def test_what_is_no_epsilon_of_the_slider_is_not_taken(value: object) -> None:
     app = open_page()
     app._run(let_go(app, value))

@@ -54,7 +54,9 @@ def rmse(algorithm: str, epsilon: float | None, seed: int, calibration: str = "e
 
 
 def validation_error(algorithm: str, epsilon: float, parameters: dict[str, Any]) -> float:
-    run_record = record(algorithm, epsilon, 0, parameters=parameters, split={"validation_fraction": 0.1})
+    run_record = record(
+        algorithm, epsilon, 0, parameters=parameters, split={"validation_fraction": 0.1}
+    )
     return float(run_record.metric("validation_rmse"))
 
 
@@ -154,7 +156,8 @@ def test_a_grid_is_judged_on_a_validation_split() -> None:
     app = page(methods="dpals", epsilons="5", draws="1", grid="rank = 2, 4; steps = 1, 2")
     places = [(rank, steps) for rank in (2, 4) for steps in (1, 2)]
     figures = {
-        place: validation_error("dpals", 5.0, {"rank": place[0], "steps": place[1]}) for place in places
+        place: validation_error("dpals", 5.0, {"rank": place[0], "steps": place[1]})
+        for place in places
     }
     rank, steps = min(figures, key=lambda place: figures[place])
     assert (
@@ -168,8 +171,8 @@ def test_a_grid_is_judged_on_a_validation_split() -> None:
 def test_a_validation_split_can_judge_without_a_grid() -> None:
     app = page(epsilons="5", draws="1", judge="validation")
     assert (
-        app.title[0].value
-        == f"At ε = 5, Private biases has validation RMSE {validation_error('private-bias', 5.0, {}):.3f}"
+        app.title[0].value == "At ε = 5, Private biases has validation RMSE"
+        f" {validation_error('private-bias', 5.0, {}):.3f}"
     )
 
 

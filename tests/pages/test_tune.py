@@ -97,7 +97,8 @@ def test_the_smallest_epsilon_is_log_linear_between_what_was_run() -> None:
         "**ε of about 2** reaches it, 1.5 to 2.6 over 3 draws"
     )
     assert (
-        target_error.words(summaries, 0.5) == "No ε up to 4 reaches 0.500: the best is 0.800 at ε = 4."
+        target_error.words(summaries, 0.5)
+        == "No ε up to 4 reaches 0.500: the best is 0.800 at ε = 4."
     )
     assert "**ε = 1 is enough**" in target_error.words(summaries, 1.2)
     assert "more than 4" in target_error.words(summaries, 0.81)
