@@ -136,8 +136,8 @@ def test_a_session_stays_on_one_of_two_replicas_that_share_their_runs(
         first.goto(PAGE)
         first.wait_for_selector("h1:has-text('At ε = 2, Private biases')")
         store = Store(tmp_path / "data" / "runs")
-        first_rows = {row["key"]: row["created"] for row in store.rows()}
-        assert first_rows
+        before = {row["key"]: row["created"] for row in store.rows()}
+        assert before
         second.goto(PAGE)
         second.wait_for_selector("h1:has-text('At ε = 2, Private biases')")
         for page in (first, second):
@@ -147,9 +147,7 @@ def test_a_session_stays_on_one_of_two_replicas_that_share_their_runs(
         for page in (first, second):
             page.wait_for_selector("h1:has-text('At ε = 3')")
         rows = {row["key"]: row["created"] for row in store.rows()}
-        assert {
-            key: rows[key] for key in first_rows
-        } == first_rows  # not written again: found by the other
+        assert {key: rows[key] for key in before} == before  # not written again, but found
         assert (
             len(
                 [

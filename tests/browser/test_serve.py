@@ -81,7 +81,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         process.wait(60)
 
 
-def process_of(profile: Any) -> str:
+def backend(profile: Any) -> str:
     """The process that a browser's cookie names."""
     (cookie,) = [it for it in profile.cookies() if it["name"] == COOKIE]
     assert cookie["httpOnly"] and cookie["path"] == "/"
@@ -96,7 +96,7 @@ def two_visitors(browser: Any, site: Site) -> dict[str, Any]:
         page = profile.new_page()
         page.set_default_timeout(60_000)
         page.goto(f"{site.url}/_stcore/health")
-        if by_process.setdefault(process_of(profile), page) is not page:
+        if by_process.setdefault(backend(profile), page) is not page:
             profile.close()
         if len(by_process) == 2:
             return by_process
@@ -132,8 +132,8 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
         pages["1"].goto(f"{site.url}/{QUERY}")
         pages["1"].wait_for_selector(FIRST)
         store = Store(site.data / "runs")
-        first_rows = {row["key"]: row["created"] for row in store.rows()}
-        assert first_rows
+        before = {row["key"]: row["created"] for row in store.rows()}
+        assert before
         pages["2"].goto(f"{site.url}/{QUERY}")
         pages["2"].wait_for_selector(FIRST)
         for page in pages.values():
@@ -141,14 +141,9 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
             page.wait_for_selector(FIRST)
             set_epsilon(page, "3")
         rows = {row["key"]: row["created"] for row in store.rows()}
-        assert {
-            key: rows[key] for key in first_rows
-        } == first_rows  # not computed again: found by the other
+        assert {key: rows[key] for key in before} == before  # not computed again, but found
         store.close()
-        assert {name: process_of(page.context) for name, page in pages.items()} == {
-            "1": "1",
-            "2": "2",
-        }
+        assert {name: backend(page.context) for name, page in pages.items()} == {"1": "1", "2": "2"}
 
         # websockets break and come back to their sessions, which know what was brought
         bring_a_file(pages["2"], site, tmp_path)
@@ -159,7 +154,7 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
         proxy.wait(10)
         site.wait_for_log("[nginx] has ended (signal 9) and is started again")
         knows_its_file(pages["2"])
-        assert process_of(pages["2"].context) == "2"
+        assert backend(pages["2"].context) == "2"
 
         # of a process that dies the other's visitors see nothing
         site.servers()["1"].kill()
@@ -167,9 +162,9 @@ def test_each_browser_stays_with_its_process_and_all_share_runs(site: Site, tmp_
         knows_its_file(pages["2"])
         pages["1"].goto(f"{site.url}/{QUERY}")
         pages["1"].wait_for_selector(FIRST)
-        assert process_of(pages["1"].context) in ("1", "2")
+        assert backend(pages["1"].context) in ("1", "2")
         set_epsilon(pages["1"], "4")
-        assert process_of(pages["2"].context) == "2"
+        assert backend(pages["2"].context) == "2"
         browser.close()
     below = psutil.Process(site.process.pid).children(recursive=True)
     site.process.send_signal(signal.SIGINT)
