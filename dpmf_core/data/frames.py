@@ -103,10 +103,9 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
             )
         frame = pd.DataFrame({"user": _whole(pairs[:, 0]), "item": _whole(pairs[:, 1])})
     role_columns = _chosen_columns(frame, {"rating": ""})
-    by_role = pd.DataFrame(
-        {role: frame[role_columns[role]].reset_index(drop=True) for role in REQUIRED_ROLES[:2]}
-    )
-    for role in REQUIRED_ROLES[:2]:
+    roles = REQUIRED_ROLES[:2]
+    by_role = pd.DataFrame({it: frame[role_columns[it]].reset_index(drop=True) for it in roles})
+    for role in roles:
         _refuse(by_role[role].isna().to_numpy(), by_role[role], "a value")
     if ratings is not None:
         y = np.asarray(ratings)
@@ -242,8 +241,7 @@ def _chosen_columns(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, A
                 f" are {', '.join(texts[:12])}."
             )
     exact = {role: role for role in ROLES if role in texts and role not in columns}
-    own_columns = {role: column for role, column in columns.items() if column}
-    fixed_columns = {**exact, **own_columns}
+    fixed_columns = {**exact, **{role: column for role, column in columns.items() if column}}
     rest = by_name([it if it not in fixed_columns.values() else "" for it in texts], loosely=False)
     role_columns = {
         role: fixed_columns.get(role) or texts[rest[role]]
@@ -257,11 +255,8 @@ def _chosen_columns(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, A
 def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating: bool) -> None:
     """Raises BadInput where a role has no column, or two have one, or one is there twice."""
     spare = [it for it in texts if it not in columns.values()] or texts or ["my_column"]
-    missing = [
-        role
-        for role in REQUIRED_ROLES
-        if role not in columns and (needs_rating or role != "rating")
-    ]
+    required = REQUIRED_ROLES if needs_rating else REQUIRED_ROLES[:2]
+    missing = [role for role in required if role not in columns]
     if missing:
         new_names = dict(zip((spare * len(missing))[: len(missing)], missing, strict=True))
         without = (
@@ -293,20 +288,16 @@ def _of_interactions(bounds: Bounds | None) -> Bounds:
     return INTERACTIONS
 
 
-def _of_frame(
-    frame: pd.DataFrame, column_names: Mapping[str, str], bounds: Bounds, public: bool
-) -> Ratings:
-    """Of a frame whose columns are called by their roles. column_names: their own names, for
-    messages.
-    """
-    frame = frame.rename(columns=dict(column_names))
-    user, item = frame[column_names["user"]], frame[column_names["item"]]
+def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public: bool) -> Ratings:
+    """Of a frame whose columns are called by role. names: their own names, for messages."""
+    frame = frame.rename(columns=names)
+    user, item = frame[names["user"]], frame[names["item"]]
     if user.nunique() < 2:
         raise BadInput(
             f"A data frame of ratings needs ratings of two users at least. Got {len(frame):,} rows"
             f" of {user.nunique()}."
         )
-    rating = frame[column_names.get("rating", "rating")]
+    rating = frame[names.get("rating", "rating")]
     for column in (user, item, rating):
         _refuse(column.isna().to_numpy(), column, "a value")
     values = _numbers(rating)
@@ -321,7 +312,7 @@ def _of_frame(
         n_users=len(who),
         n_items=len(what),
         bounds=bounds,
-        order=_times(frame[column_names[TIME]]) if TIME in column_names else None,
+        order=_times(frame[names[TIME]]) if TIME in names else None,
         titles=labels,
         labels=labels,
         user_keys=None if public else keys_of_ids(who),
@@ -331,8 +322,8 @@ def _of_frame(
 
 def _facts(name: str, public: bool) -> dict[str, Any]:
     """What is known of ratings whose users and items were counted in themselves."""
-    assumptions = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    return {"name": name, "public": public, "assumptions": assumptions}
+    facts = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    return {"name": name, "public": public, "assumptions": facts}
 
 
 def _checked_bounds(bounds: Bounds | None) -> Bounds:

@@ -75,9 +75,9 @@ class Ratings:
     labels: the items' ids in that file, for which every rating of an item stands; a title is what
     one row of it says.
     item_features: a public table of the items, made without the ratings.
-    user_keys: uint64 (n_users,) what the draws of each user are keyed by, hashes of their ids in that
-    file; None: their numbers. A user's number says how many ids come before hers, so it changes when
-    another user leaves the file; her key does not.
+    user_keys: uint64 (n_users,) what the draws of each user are keyed by, hashes of their ids in
+    that file; None: their numbers. A user's number says how many ids come before hers, so it
+    changes when another user leaves the file; her key does not.
     """
 
     users: Ints
@@ -240,8 +240,8 @@ class Ratings:
         return self.origin or digest_of(self.users, self.items, self.values)
 
     def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """What draws of each user (n_users,) are keyed by. ids: (n_users,) the users' numbers, where
-        these are some of more.
+        """What draws of each user (n_users,) are keyed by. ids: (n_users,) the users' numbers,
+        where these are some of more.
         """
         if self.user_keys is not None:
             return self.user_keys

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dpmf_core.privacy import (
-    Budget,
-)
+from dpmf_core.privacy import Budget
 from dpmf_core.privacy.account_files import as_text, charge_of_plain, open_file
 
 

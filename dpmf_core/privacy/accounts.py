@@ -347,7 +347,8 @@ def charging(
 
 def sweep(uploads: Callable[[], Collection[str]]) -> None:
     """Forget the accounts of uploads that are gone. uploads: the fingerprints of those that are
-    not, asked for while nobody can charge an account, so that one which has just come keeps its own.
+    not, asked for while nobody can charge an account, so that one which has just come keeps its
+    own.
     """
     file = data_folder() / FILE
     if file.exists():

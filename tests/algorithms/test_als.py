@@ -40,9 +40,9 @@ def test_als_equals_dense_least_squares(data: Ratings, unobserved_weight: float)
     np.testing.assert_allclose(fit.model.item_factors, V, rtol=5e-3, atol=5e-4)
     U = ridge_rows(data.users, data.items, x, V, N, per_user, unobserved_weight * V.T @ V)
     personal = fit.model.personal(data)
-    predicted = fit.model.predict(personal, data.users, data.items)
+    predictions = fit.model.predict(personal, data.users, data.items)
     np.testing.assert_allclose(
-        predicted, np.clip((U[data.users] * V[data.items]).sum(1), -4, 10), atol=5e-3
+        predictions, np.clip((U[data.users] * V[data.items]).sum(1), -4, 10), atol=5e-3
     )
 
 
@@ -53,35 +53,37 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(
     """The user step has all ratings, the item step at most 4 a user, of the 12 most rated items;
     the others get the user's mean.
     """
-    chosen = {
+    options = {
         "frequent_fraction": 0.5,
         "ratings_per_user": 4,
         "sampling": sampling,
         "local_columns": False,
     }
-    fit = fit_by_name("als", data, rank=2, steps=2, biases="user", regularisation=0.2, **chosen)
+    fit = fit_by_name("als", data, rank=2, steps=2, biases="user", regularisation=0.2, **options)
     rng = Streams(np.random.default_rng(0), 0)
-    _, entered = als.ALS.model_validate(chosen)._entries(data, rng)
+    _, entries = als.ALS.model_validate(options)._entries(data, rng)
     counts = np.bincount(data.items, minlength=M)
     frequent = np.isin(data.items, np.argsort(-counts, kind="stable")[:12])
     for user in range(1, N):
         own = counts[data.items[frequent & (data.users == user)]]
-        taken = counts[data.items[entered[data.users[entered] == user]]]
-        assert len(taken) == min(len(own), 4)
+        sampled_counts = counts[data.items[entries[data.users[entries] == user]]]
+        assert len(sampled_counts) == min(len(own), 4)
         if sampling == "adaptive":
-            np.testing.assert_array_equal(np.sort(taken), np.sort(own)[: len(taken)])
+            np.testing.assert_array_equal(
+                np.sort(sampled_counts), np.sort(own)[: len(sampled_counts)]
+            )
     per_user = np.maximum(np.bincount(data.users, minlength=N), 1)
     means = np.bincount(data.users, data.values - 3.0, N) / per_user
-    left, V = data.values - 3.0 - means[data.users], np.linalg.qr(_start(2))[0]
-    users, items = data.users[entered], data.items[entered]
+    residuals, V = data.values - 3.0 - means[data.users], np.linalg.qr(_start(2))[0]
+    users, items = data.users[entries], data.items[entries]
     per_item = np.maximum(np.bincount(items, minlength=M), 1)
     for _ in range(2):
-        U = ridge_rows(data.users, data.items, left, V, N, 0.2 * per_user)
-        V = ridge_rows(items, users, left[entered], U, M, 0.2 * per_item)
+        U = ridge_rows(data.users, data.items, residuals, V, N, 0.2 * per_user)
+        V = ridge_rows(items, users, residuals[entries], U, M, 0.2 * per_item)
     np.testing.assert_allclose(fit.model.item_factors, V, rtol=5e-3, atol=5e-4)
     rare = int(np.argmin(counts))
-    predicted = fit.model.predict(fit.model.personal(data), np.arange(N), np.full(N, rare))
-    np.testing.assert_allclose(predicted, 3.0 + means, rtol=1e-5)
+    predictions = fit.model.predict(fit.model.personal(data), np.arange(N), np.full(N, rare))
+    np.testing.assert_allclose(predictions, 3.0 + means, rtol=1e-5)
 
 
 def _start(rank: int) -> np.ndarray:
@@ -105,14 +107,14 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> Non
     b = first.astype(float)
 
     def people(b: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        left = x - centre - b[data.items]
-        a = np.bincount(data.users, left, N) / (
+        residuals = x - centre - b[data.items]
+        a = np.bincount(data.users, residuals, N) / (
             np.bincount(data.users, minlength=N) + als.BIAS_DAMPING
         )
         U = ridge_rows(
             data.users,
             data.items,
-            left - a[data.users],
+            residuals - a[data.users],
             np.column_stack([V, np.full(M, unit)]),
             N,
             per_user,
@@ -132,9 +134,9 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> Non
         b, V = first + unit * W[:, -1], W[:, :-1]
     np.testing.assert_allclose(fit.model.item_offsets, b, rtol=5e-3, atol=2e-3)
     a, U = people(b, V)
-    predicted = fit.model.predict(fit.model.personal(data), data.users, data.items)
+    predictions = fit.model.predict(fit.model.personal(data), data.users, data.items)
     np.testing.assert_allclose(
-        predicted,
+        predictions,
         np.clip(
             centre + a[data.users] + b[data.items] + (U[data.users] * V[data.items]).sum(1), -4, 10
         ),

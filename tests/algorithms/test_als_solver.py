@@ -32,8 +32,8 @@ def _error(parts: Split, **chosen: Any) -> float:
 def test_the_held_out_error_at_convergence_is_that_of_exact_steps(
     parts: Split, biases: str, rank: int
 ) -> None:
-    chosen = {"biases": biases, "rank": rank, "steps": 30}
-    exact, cg = (_error(parts, solver=solver, **chosen) for solver in ("exact", "cg"))
+    options = {"biases": biases, "rank": rank, "steps": 30}
+    exact, cg = (_error(parts, solver=solver, **options) for solver in ("exact", "cg"))
     assert cg == pytest.approx(exact, rel=1e-3)
 
 
@@ -55,9 +55,11 @@ def _implicit_loss(data: Ratings, weight: float, ridge: float, V: Array) -> floa
 
 def test_the_implicit_loss_at_convergence_is_that_of_exact_steps(parts: Split) -> None:
     likes = parts.train.positives(3)
-    chosen = {"unobserved_weight": 0.1, "regularisation": 0.05, "rank": 12}
+    options = {"unobserved_weight": 0.1, "regularisation": 0.05, "rank": 12}
     start, exact, cg = (
-        _implicit_loss(likes, 0.1, 0.05, fit_by_name("als", likes, **chosen, **more).model.item_factors)
+        _implicit_loss(
+            likes, 0.1, 0.05, fit_by_name("als", likes, **options, **more).model.item_factors
+        )
         for more in ({"steps": 1}, {"steps": 30}, {"steps": 30, "solver": "cg"})
     )
     assert cg == pytest.approx(exact, rel=1e-3) and exact < 0.97 * start
@@ -66,7 +68,7 @@ def test_the_implicit_loss_at_convergence_is_that_of_exact_steps(parts: Split) -
 def test_the_last_item_step_is_exact() -> None:
     """One step whose users stop short of their solution."""
     data = ratings()
-    found = fit_by_name(
+    factors = fit_by_name(
         "als", data, rank=4, steps=1, biases="off", regularisation=0.2, solver="cg", cg_steps=1
     ).model.item_factors
     V = als.random_start(Streams(np.random.default_rng(0), 0), M, 4)
@@ -79,7 +81,7 @@ def test_the_last_item_step_is_exact() -> None:
     exact = kernels.solve_rows(*at, V, per_user)
     assert np.abs(U - exact).max() > 0.05
     expected = ridge_rows(data.items, data.users, data.values.astype(float), U, M, per_item)
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(factors, expected, rtol=1e-3, atol=1e-4)
 
 
 def test_no_release_can_be_made_of_approximate_solutions() -> None:

@@ -31,10 +31,10 @@ def test_trivial_predictors_by_hand(data: Ratings) -> None:
         model.predict(model.personal(data), everyone, item), data.values.mean(), rtol=1e-6
     )
     model = fit_by_name("user-mean", data).model
-    predicted = model.predict(model.personal(data), everyone, item)
-    assert predicted[0] == 3.0  # nobody's data: the declared mid-range
+    predictions = model.predict(model.personal(data), everyone, item)
+    assert predictions[0] == 3.0  # nobody's data: the declared mid-range
     for user in range(1, N):
-        assert predicted[user] == pytest.approx(data.values[data.users == user].mean(), abs=1e-5)
+        assert predictions[user] == pytest.approx(data.values[data.users == user].mean(), abs=1e-5)
 
 
 def test_popularity_ranks_by_counts_and_predicts_the_mean(data: Ratings) -> None:
@@ -72,10 +72,11 @@ def test_private_biases_shrink_towards_the_line_as_noise_grows(data: Ratings) ->
 
 def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) -> None:
     """Twice the scale, twice the offsets: sensitivities are in half-ranges."""
-    doubled = Ratings.of(
+    twice_the_scale = Ratings.of(
         data.users, data.items, data.values * 2.0, n_users=N, n_items=M, bounds=(2.0, 10.0)
     )
     one, two = (
-        fit_by_name("private-bias", ratings, 0.5).model.item_offsets for ratings in (data, doubled)
+        fit_by_name("private-bias", ratings, 0.5).model.item_offsets
+        for ratings in (data, twice_the_scale)
     )
     np.testing.assert_allclose(two, 2 * one, rtol=1e-4, atol=1e-5)

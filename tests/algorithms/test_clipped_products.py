@@ -35,10 +35,10 @@ def test_a_product_is_clipped_user_by_user() -> None:
     )
     limit = 0.2 * L**2
     lengths = np.maximum(np.linalg.norm(whole, axis=1), 1e-9)
-    shortened = whole * np.minimum(1, limit / lengths)[:, None]
+    short_rows = whole * np.minimum(1, limit / lengths)[:, None]
     assert 2 < (lengths > limit).sum() < 18
-    found = products_of(rows, v, ResidualProduct(L, 0.2))
-    np.testing.assert_allclose(found, shortened.sum(axis=0), rtol=1e-5)
+    total = products_of(rows, v, ResidualProduct(L, 0.2))
+    np.testing.assert_allclose(total, short_rows.sum(axis=0), rtol=1e-5)
 
 
 @pytest.mark.parametrize("clip", [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
@@ -51,9 +51,9 @@ def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_furth
     angles = np.linspace(-math.pi, math.pi, 721)
     rows, v = 0.999999 * np.column_stack([np.cos(angles), np.sin(angles)]), np.array([1.0, 0.0])
     statistic = ResidualProduct(1.0, clip)
-    added = np.array([products_of(row[None], v, statistic) for row in rows])
-    assert np.linalg.norm(added, axis=1).max() == pytest.approx(clip, rel=1e-4)
-    furthest = np.linalg.norm(added[:, None] - added, axis=2).max()
+    contributions = np.array([products_of(row[None], v, statistic) for row in rows])
+    assert np.linalg.norm(contributions, axis=1).max() == pytest.approx(clip, rel=1e-4)
+    furthest = np.linalg.norm(contributions[:, None] - contributions, axis=2).max()
     widest = 2 * clip * math.sqrt(1 - clip**2) if clip**2 < 0.5 else 1.0
     assert furthest == pytest.approx(widest, rel=1e-2)
     assert furthest <= clip * statistic.replace_one_factor

@@ -31,30 +31,30 @@ def systems(seed: int = 1) -> Systems:
     return Systems((0, M), (U.swapaxes(1, 2) @ U).astype(np.float32), w.astype(np.float32))
 
 
-def solved(weight: float, features: ItemFeatures | None, given: Systems) -> np.ndarray:
+def solve_items(weight: float, features: ItemFeatures | None, blocks: Systems) -> np.ndarray:
     shape = Shape(100, M, (1.0, 5.0), features)
-    made = DPCMF(rank=R, feature_weight=weight)
-    return made._solve_items([given], np.full(M, 0.5), None, shape, np.arange(M))
+    algorithm = DPCMF(rank=R, feature_weight=weight)
+    return algorithm._solve_items([blocks], np.full(M, 0.5), None, shape, np.arange(M))
 
 
 def test_heavy_features_are_fitted_as_well_as_factors_can() -> None:
     """The best fit of rank r leaves what the other singular values hold (Eckart & Young 1936)."""
     features = table(6)
-    V = solved(1e4, features, systems())
+    V = solve_items(1e4, features, systems())
     F = centred_features(Shape(100, M, (1.0, 5.0), features), np.arange(M))
     rest = F - V @ np.linalg.lstsq(V, F, rcond=None)[0]
     bound = np.sqrt((np.linalg.svd(F, compute_uv=False)[R:] ** 2).sum())
-    light = solved(1e-3, features, systems())
+    light = solve_items(1e-3, features, systems())
     rest_of_light = F - light @ np.linalg.lstsq(light, F, rcond=None)[0]
     assert np.linalg.norm(rest) < 1.15 * bound < 0.95 * np.linalg.norm(rest_of_light)
 
 
 def test_features_that_say_nothing_leave_the_items_least_squares() -> None:
-    given = systems()
-    plain = np.linalg.solve(given.H + 0.5 * np.eye(R), given.w[:, :, None])[:, :, 0]
+    blocks = systems()
+    plain = np.linalg.solve(blocks.H + 0.5 * np.eye(R), blocks.w[:, :, None])[:, :, 0]
     constant = ItemFeatures(("same",), np.ones((M, 1), np.float32))
     for weight, features in ((0.0, table(2)), (7.0, None), (7.0, constant)):
-        assert solved(weight, features, given) == pytest.approx(plain, rel=1e-4, abs=1e-6)
+        assert solve_items(weight, features, blocks) == pytest.approx(plain, rel=1e-4, abs=1e-6)
 
 
 def test_without_a_table_it_is_dpals_and_als() -> None:
@@ -87,16 +87,16 @@ def test_features_are_further_users_who_rated_everything() -> None:
     model = Recommender(data.bounds, 0.0, np.zeros(data.n_items, np.float32), V)
     starts, order = data.by_item
     rows = Rows(starts, data.users[order], data.values[order], U)
-    made = CMF(rank=R, feature_weight=4.0)._beside_ratings(rows, model, data)
+    entries = CMF(rank=R, feature_weight=4.0)._beside_ratings(rows, model, data)
     F = centred_features(data.shape, np.arange(data.n_items)).astype(np.float64)
     W = np.linalg.lstsq(V, F, rcond=None)[0].T  # (features, r), but for a small ridge
     for j in range(data.n_items):
         hers = U[data.users[data.items == j]].astype(np.float64)
-        at = slice(made.starts[j], made.starts[j + 1])
-        X = made.factors[made.columns[at]].astype(np.float64)
+        at = slice(entries.starts[j], entries.starts[j + 1])
+        X = entries.factors[entries.columns[at]].astype(np.float64)
         assert X.T @ X == pytest.approx(hers.T @ hers + 4 * W.T @ W, rel=0.02, abs=0.05)
-        wanted = hers.T @ data.values[data.items == j] + 4 * W.T @ F[j]
-        assert X.T @ made.values[at] == pytest.approx(wanted, rel=0.02, abs=0.05)
+        right_side = hers.T @ data.values[data.items == j] + 4 * W.T @ F[j]
+        assert X.T @ entries.values[at] == pytest.approx(right_side, rel=0.02, abs=0.05)
 
 
 def spec(algorithm: str, seed: int, **data: str) -> RunSpec:
@@ -120,11 +120,11 @@ def test_public_genres_help_where_noise_is_large() -> None:
 def test_features_are_given_to_those_alone_who_use_them() -> None:
     assert spec("sketch", 0, item_features="public") == spec("sketch", 0)
     assert spec("dpals", 0, item_features="public") != spec("dpals", 0)
-    asked = spec("dp-cmf", 0, item_features="public")
-    assert asked.data.item_features == "public"
+    answers = spec("dp-cmf", 0, item_features="public")
+    assert answers.data.item_features == "public"
     assert "item_features" not in spec("dp-cmf", 0).data.model_dump()
-    assert asked.on("als").data.item_features == "public"
-    assert asked.on("global-mean").data.item_features == "none"
+    assert answers.on("als").data.item_features == "public"
+    assert answers.on("global-mean").data.item_features == "none"
     lowrank = RunSpec.parse(
         data={"id": "lowrank-5k", "item_features": "public"}, algorithm="cmf", seed=0
     )

@@ -84,7 +84,7 @@ def outcome(name: str, data: Ratings | Samples, epsilon: float, **parameters: An
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
-            made = run(
+            finished_run = run(
                 RunSpec.parse(
                     data={"id": "made"}, algorithm=name, parameters=parameters, budget=budget
                 ),
@@ -93,11 +93,15 @@ def outcome(name: str, data: Ratings | Samples, epsilon: float, **parameters: An
     except BadInput as error:
         assert str(error).endswith((".", "?")) and len(str(error)) > 20
         return
-    for part, array in made.arrays.items():
+    for part, array in finished_run.arrays.items():
         assert np.isfinite(array).all(), part
-    figures = {name: value for name, value in made.record.metrics.items() if value is not None}
+    figures = {
+        name: value for name, value in finished_run.record.metrics.items() if value is not None
+    }
     assert figures and all(np.isfinite(value) for value in figures.values()), figures
-    assert all(np.isfinite(value) for point in made.record.curves for value in point.values())
+    assert all(
+        np.isfinite(value) for point in finished_run.record.curves for value in point.values()
+    )
 
 
 def factors(kind: type[Algorithm]) -> str | None:

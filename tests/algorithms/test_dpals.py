@@ -41,16 +41,16 @@ def test_dpals_without_noise_is_clipped_alternating_least_squares(data: Ratings)
     fit = fit_by_name("dpals", data, VANISHING, **options)
     counts = np.bincount(data.users, minlength=N)
     means = np.bincount(data.users, data.values - 3.0, N) / np.maximum(counts, 1)
-    left = data.values - 3.0 - means[data.users]
+    residuals = data.values - 3.0 - means[data.users]
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 3)))
     for _ in range(2):
-        U = ridge_rows(data.users, data.items, left, V, N, np.full(N, 0.2))
+        U = ridge_rows(data.users, data.items, residuals, V, N, np.full(N, 0.2))
         U *= np.minimum(1, 0.8 / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-30))
-        solved = ridge_rows(data.items, data.users, left, U, M, np.full(M, 0.5 * 0.8**2))
-        left_singular, _, right_singular = np.linalg.svd(solved, full_matrices=False)
+        factors = ridge_rows(data.items, data.users, residuals, U, M, np.full(M, 0.5 * 0.8**2))
+        left_singular, _, right_singular = np.linalg.svd(factors, full_matrices=False)
         V = left_singular @ right_singular  # the polar factor is V (V'V)^(-1/2)
     np.testing.assert_allclose(
-        fit.model.item_factors, solved * 0.8 / np.sqrt(3), rtol=2e-3, atol=2e-4
+        fit.model.item_factors, factors * 0.8 / np.sqrt(3), rtol=2e-3, atol=2e-4
     )
 
 
@@ -73,9 +73,11 @@ def test_dpals_with_shared_second_moment_without_noise(data: Ratings) -> None:
     values = data.values.astype(float)
     U = ridge_rows(data.users, data.items, values, V, N, np.full(N, 0.2), 0.4 * V.T @ V)
     U *= np.minimum(1, 0.5 / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-30))
-    solved = ridge_rows(data.items, data.users, values, U, M, np.full(M, 0.5 * 0.25), 0.4 * U.T @ U)
+    factors = ridge_rows(
+        data.items, data.users, values, U, M, np.full(M, 0.5 * 0.25), 0.4 * U.T @ U
+    )
     np.testing.assert_allclose(
-        fit.model.item_factors, solved * 0.5 / np.sqrt(2), rtol=2e-3, atol=2e-4
+        fit.model.item_factors, factors * 0.5 / np.sqrt(2), rtol=2e-3, atol=2e-4
     )
 
 
@@ -84,27 +86,31 @@ def entered_by(algorithm: DPALS, data: Ratings, level: float) -> tuple[Entries, 
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
     rng = Streams(np.random.default_rng(0), 5)
     model, counts = algorithm._start_model(curator_for(algorithm, data, noise), rng)
-    released = None if counts is None else counts.values
-    kept = algorithm._kept_items(data.shape, released)
+    noisy_counts = None if counts is None else counts.values
+    kept_items = algorithm._kept_items(data.shape, noisy_counts)
     (block,) = in_memory(data).blocks
-    return item_entries(block, algorithm, model, counts, kept, rng.sampling), kept, released
+    return (
+        item_entries(block, algorithm, model, counts, kept_items, rng.sampling),
+        kept_items,
+        noisy_counts,
+    )
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "adaptive"])
 def test_at_most_k_ratings_a_user_enter_the_item_step(data: Ratings, sampling: str) -> None:
     algorithm = DPALS(ratings_per_user=4, sampling=sampling, biases=False)
-    entries, kept, counts = entered_by(algorithm, data, VANISHING)
-    entered = np.bincount(entries.raters, minlength=N)
-    assert (entered == np.minimum(np.bincount(data.users, minlength=N), 4)).all()
+    entries, kept_items, counts = entered_by(algorithm, data, VANISHING)
+    n_entries = np.bincount(entries.raters, minlength=N)
+    assert (n_entries == np.minimum(np.bincount(data.users, minlength=N), 4)).all()
     if sampling == "adaptive":
         assert counts is not None
-        items = np.repeat(kept, np.diff(entries.starts))
+        items = np.repeat(kept_items, np.diff(entries.starts))
         for user in range(1, N):
-            own, chosen = (
+            own, sampled_counts = (
                 counts[data.items[data.users == user]],
                 counts[items[entries.raters == user]],
             )
-            np.testing.assert_allclose(np.sort(chosen), np.sort(own)[: len(chosen)])
+            np.testing.assert_allclose(np.sort(sampled_counts), np.sort(own)[: len(sampled_counts)])
 
 
 def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
@@ -115,11 +121,11 @@ def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
         [[np.inf, 1], [np.nan, 0], [1e38, -1e38], [-np.inf, np.inf], [3, 4], [0.1, 0], [0, 0]],
         np.float32,
     )
-    clipped = DPALS(clip_norm=0.5).clipped(U)
-    norms = np.linalg.norm(clipped.astype(float), axis=1)
+    clipped_rows = DPALS(clip_norm=0.5).clipped(U)
+    norms = np.linalg.norm(clipped_rows.astype(float), axis=1)
     assert (norms <= 0.5).all()
     np.testing.assert_allclose(norms[[0, 2, 4, 5, 6]], [0.5, 0.5, 0.5, 0.1, 0], rtol=1e-5)
-    np.testing.assert_allclose(clipped[4:6], [[0.3, 0.4], [0.1, 0]], rtol=1e-5)
+    np.testing.assert_allclose(clipped_rows[4:6], [[0.3, 0.4], [0.1, 0]], rtol=1e-5)
 
 
 def test_the_size_of_a_block_is_only_a_matter_of_memory(
@@ -131,7 +137,7 @@ def test_the_size_of_a_block_is_only_a_matter_of_memory(
     whole = fit_by_name("dpals", data, VANISHING, rank=3, steps=2, biases=False)
     monkeypatch.setattr(dpals, "BLOCK_BYTES", 4 * 3 * 3 * 5)  # 5 of 23 items at a time
     parts = fit_by_name("dpals", data, VANISHING, rank=3, steps=2, biases=False)
-    assert parts.spent == whole.spent
+    assert parts.ledger == whole.ledger
     np.testing.assert_allclose(
         parts.model.item_factors, whole.model.item_factors, rtol=1e-4, atol=1e-6
     )
@@ -167,8 +173,8 @@ def test_noise_is_what_the_ledger_says(data: Ratings, name: str, start: str) -> 
     for seed in range(1 + 650 * (start == "random")):
         noise = HeardNoise(plan, np.random.SeedSequence(seed))
         fit(algorithm, nobody, noise, Streams(np.random.default_rng(0), 0))
-        for leaf, found in noise.squares():
-            squares.setdefault(leaf.statistic, []).append(found)
+        for leaf, values in noise.squares():
+            squares.setdefault(leaf.statistic, []).append(values)
     assert squares.keys() == {leaf.statistic for leaf, _ in normal_form(plan)}
     for statistic, parts in squares.items():
         draws = np.concatenate(parts)
@@ -200,7 +206,9 @@ def test_without_psd_projection_noise_ruins_the_fit(data: Ratings) -> None:
     }
 
     def error(psd: bool) -> float:
-        models = [fit_by_name("dpals", data, 3.0, seed, psd=psd, **options).model for seed in range(5)]
+        models = [
+            fit_by_name("dpals", data, 3.0, seed, psd=psd, **options).model for seed in range(5)
+        ]
         return float(
             np.median(
                 [

@@ -13,7 +13,7 @@ from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
 
-def fitted(data: Ratings, ridge: float) -> ItemRegression:
+def fit_model(data: Ratings, ridge: float) -> ItemRegression:
     algorithm = build("ease", {"regularisation": ridge}, data.shape, None)
     model = train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
     assert isinstance(model, ItemRegression)
@@ -34,8 +34,8 @@ def by_definition(X: np.ndarray, ridge: float) -> np.ndarray:
     for j in range(m):
         others = np.delete(np.arange(m), j)
         tall = np.vstack([X[:, others], np.sqrt(ridge) * np.eye(m - 1)])
-        wanted = np.concatenate([X[:, j], np.zeros(m - 1)])
-        weights[others, j] = np.linalg.lstsq(tall, wanted, rcond=None)[0]
+        targets = np.concatenate([X[:, j], np.zeros(m - 1)])
+        weights[others, j] = np.linalg.lstsq(tall, targets, rcond=None)[0]
     return weights
 
 
@@ -43,7 +43,7 @@ def test_every_item_is_regressed_on_all_the_others() -> None:
     data = likes()
     X = np.zeros((60, 9))
     X[data.users, data.items] = 1
-    model, expected = fitted(data, 2.5), by_definition(X, 2.5 * len(data) / 9)
+    model, expected = fit_model(data, 2.5), by_definition(X, 2.5 * len(data) / 9)
     np.testing.assert_allclose(model.weights, expected, atol=1e-6)
     personal = model.personal(data)
     np.testing.assert_allclose(model.scores(personal, np.arange(60)), X @ expected, atol=1e-5)
@@ -53,13 +53,13 @@ def test_on_ratings_it_regresses_what_the_biases_leave() -> None:
     data = low_rank(n_users=40, n_items=8, density=0.5)
     centre, offsets = damped_biases(sums_over(data), data.shape, DAMPING)
     table = np.zeros((40, 8))
-    left = data.values - centre - offsets[data.items]
-    own = np.bincount(data.users, left, 40) / (np.bincount(data.users, minlength=40) + DAMPING)
-    table[data.users, data.items] = left - own[data.users]
+    residuals = data.values - centre - offsets[data.items]
+    own = np.bincount(data.users, residuals, 40) / (np.bincount(data.users, minlength=40) + DAMPING)
+    table[data.users, data.items] = residuals - own[data.users]
     expected = (
         centre + own[:, None] + offsets + table @ by_definition(table, 1.5 * (table**2).sum() / 8)
     )
-    model = fitted(data, 1.5)
+    model = fit_model(data, 1.5)
     users, items = np.tile(np.arange(40), 2), np.repeat([5, 2], 40)
     np.testing.assert_allclose(
         model.predict(model.personal(data), users, items),
@@ -72,7 +72,7 @@ def test_predictions_do_not_depend_on_how_many_are_scored_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = likes()
-    model = fitted(data, 1.0)
+    model = fit_model(data, 1.0)
     personal, pairs = model.personal(data), (data.users[::-1], data.items[::-1])
     whole = model.predict(personal, *pairs)
     monkeypatch.setattr("dpmf_core.algorithms.ease.MOST_SCORES", 20)
@@ -80,7 +80,7 @@ def test_predictions_do_not_depend_on_how_many_are_scored_at_once(
 
 
 def test_it_says_what_it_needs() -> None:
-    model = fitted(likes(), 1.0)
+    model = fit_model(likes(), 1.0)
     with pytest.raises(TypeError, match="own row"):
         model.predict(Personal(np.zeros(60), np.zeros((60, 0))), np.array([0]), np.array([0]))
     with pytest.raises(BadInput, match="at most 12,000 items"):

@@ -30,25 +30,27 @@ def data() -> Ratings:
 VANISHING = 1e-13  # level at which noise is far below rounding
 
 
-def dense(data: Ratings, left: Array, kappa: float, rates: Array, bound: float = np.inf) -> Array:
+def dense(
+    data: Ratings, residuals: Array, kappa: float, rates: Array, bound: float = np.inf
+) -> Array:
     """[J18, Alg. 1] on whole n x m float64 matrices with numpy's SVD; every Y_t, (T, n, m)."""
-    seen, Y_star = np.zeros((N, M), bool), np.zeros((N, M))
-    seen[data.users, data.items], Y_star[data.users, data.items] = True, left
+    is_rated, Y_star = np.zeros((N, M), bool), np.zeros((N, M))
+    is_rated[data.users, data.items], Y_star[data.users, data.items] = True, residuals
 
     def within(rows: Array) -> Array:
-        lengths = np.linalg.norm(np.where(seen, rows, 0), axis=1, keepdims=True)
+        lengths = np.linalg.norm(np.where(is_rated, rows, 0), axis=1, keepdims=True)
         return rows * np.minimum(1, bound / np.maximum(lengths, 1e-300))
 
     Y, path = np.zeros((N, M)), []
     for eta in rates:
-        A = within(np.where(seen, Y - Y_star, 0))
+        A = within(np.where(is_rated, Y - Y_star, 0))
         u, _, v = np.linalg.svd(A)
         Y = within((1 - eta) * Y - eta * kappa * np.outer(u[:, 0], v[0]))
         path.append(Y)
     return np.array(path)
 
 
-def completed(fit: FitResult, data: Ratings) -> Array:
+def whole_iterate(fit: FitResult, data: Ratings) -> Array:
     """All of Y (n, m), as the users find it by themselves."""
     return np.asarray(
         fit.model.personal(data).factors.astype(float) @ fit.model.item_factors.astype(float).T
@@ -61,7 +63,7 @@ def test_without_noise_equals_dense_frank_wolfe(data: Ratings, step_size: str) -
     fit = fit_by_name("fw", data, steps=T, nuclear_norm=0.1, step_size=step_size, biases=False)
     rates = np.array([2 / (t + 2) if step_size == "2/(t+2)" else 1 / T for t in range(T)])
     np.testing.assert_allclose(
-        completed(fit, data),
+        whole_iterate(fit, data),
         dense(data, centred(data), 0.1 * 7 * math.sqrt(N * M), rates)[-1],
         atol=1e-6,
     )
@@ -75,9 +77,9 @@ def test_item_offsets_come_first(data: Ratings) -> None:
     )
     assert model.centre == biases.centre
     np.testing.assert_array_equal(model.item_offsets, biases.item_offsets)
-    _, left = biases.residuals(data)
-    expected = dense(data, left, 0.1 * 7 * math.sqrt(N * M), 2 / (np.arange(6) + 2.0))[-1]
-    np.testing.assert_allclose(completed(FitResult(model), data), expected, atol=1e-6)
+    _, residuals = biases.residuals(data)
+    expected = dense(data, residuals, 0.1 * 7 * math.sqrt(N * M), 2 / (np.arange(6) + 2.0))[-1]
+    np.testing.assert_allclose(whole_iterate(FitResult(model), data), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("noise_schedule", ["constant", "growing"])
@@ -96,47 +98,49 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
         noise_schedule=noise_schedule,
     )
     expected = dense(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T), L)[-1]
-    unbounded = dense(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T))[-1]
-    assert np.abs(expected - unbounded).max() > 0.1
+    without_bound = dense(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T))[-1]
+    assert np.abs(expected - without_bound).max() > 0.1
     # a residual row stops one part in a million short of L
-    np.testing.assert_allclose(completed(fit, data), expected, atol=2e-5)
+    np.testing.assert_allclose(whole_iterate(fit, data), expected, atol=2e-5)
 
 
 def test_frequent_items_alone_take_the_steps(data: Ratings) -> None:
     """With vanishing noise: dense Frank-Wolfe on the columns most rated, and each user's own mean
     of all her ratings elsewhere.
     """
-    T, kept = 8, 6
-    fit = fit_by_name("dpfw", data, VANISHING, steps=T, nuclear_norm=0.6, frequent_fraction=kept / M)
+    T, n_kept = 8, 6
+    fit = fit_by_name(
+        "dpfw", data, VANISHING, steps=T, nuclear_norm=0.6, frequent_fraction=n_kept / M
+    )
     counts = np.bincount(data.items, minlength=M)
     inside = np.asarray(fit.model.item_factors).any(axis=1)
-    assert inside.sum() == kept
+    assert inside.sum() == n_kept
     assert counts[inside].min() >= counts[~inside].max()  # ties are broken by noise
     frequent = inside[data.items]
-    few, bound = data.only(frequent), DPFW().row_clip * 7 * math.sqrt(kept)
-    kappa = 0.6 * 7 * math.sqrt(N * kept)
+    few, bound = data.only(frequent), DPFW().row_clip * 7 * math.sqrt(n_kept)
+    kappa = 0.6 * 7 * math.sqrt(N * n_kept)
     expected = dense(few, centred(data)[frequent], kappa, np.full(T, 1 / T), bound)[-1]
-    found = completed(fit, data)
-    np.testing.assert_allclose(found, np.where(inside, expected, 0), atol=2e-5)
+    iterate = whole_iterate(fit, data)
+    np.testing.assert_allclose(iterate, np.where(inside, expected, 0), atol=2e-5)
     means = 3.0 + fit.model.personal(data).offsets
     elsewhere = int(np.flatnonzero(~inside)[0])
-    predicted = fit.model.predict(fit.model.personal(data), np.arange(N), np.full(N, elsewhere))
-    np.testing.assert_allclose(predicted, means, rtol=1e-6)
+    predictions = fit.model.predict(fit.model.personal(data), np.arange(N), np.full(N, elsewhere))
+    np.testing.assert_allclose(predictions, means, rtol=1e-6)
 
 
 def test_stays_in_the_ball_and_approaches_at_the_known_rate(data: Ratings) -> None:
     """Jaggi 2013, Thm. 1: f(Y_T) - f* <= 2 C / (T + 2) with curvature C <= 4 kappa^2 of half
     the squared error; f* = 0 with Y* in the ball.
     """
-    left = centred(data)
+    residuals = centred(data)
     Y_star = np.zeros((N, M))
-    Y_star[data.users, data.items] = left
+    Y_star[data.users, data.items] = residuals
     share = 1.05 * np.linalg.norm(Y_star, "nuc") / (7 * math.sqrt(N * M))
     kappa, objectives = share * 7 * math.sqrt(N * M), []
     for T in (3, 30, 300):
-        Y = completed(fit_by_name("fw", data, steps=T, nuclear_norm=share, biases=False), data)
+        Y = whole_iterate(fit_by_name("fw", data, steps=T, nuclear_norm=share, biases=False), data)
         assert np.linalg.norm(Y, "nuc") <= kappa * (1 + 1e-6)
-        objectives.append(0.5 * float(((Y[data.users, data.items] - left) ** 2).sum()))
+        objectives.append(0.5 * float(((Y[data.users, data.items] - residuals) ** 2).sum()))
         assert objectives[-1] <= 8 * kappa**2 / (T + 2)
     assert objectives[2] < 0.2 * objectives[1] < 0.2 * objectives[0]
 
@@ -148,29 +152,40 @@ def test_a_user_finds_the_row_she_had_in_training(data: Ratings) -> None:
     random = np.random.default_rng(0)
     V = np.asarray(np.linalg.qr(random.standard_normal((M, 6)))[0], np.float32)
     inverses, rates, kappa, bound = random.uniform(0.05, 0.2, 6), np.full(6, 0.3), 40.0, 3.0
-    left = np.asarray(centred(data), np.float32)
-    several = [Rows(data.by_user, data.items, left, bound, threads=threads) for threads in (1, 3)]
+    residuals = np.asarray(centred(data), np.float32)
+    several = [
+        Rows(data.by_user, data.items, residuals, bound, threads=threads) for threads in (1, 3)
+    ]
     for rows in several:
         for t in range(6):
             rows.advance(np.ascontiguousarray(V[:, t]), inverses[t], rates[t], kappa)
     assert several[0].iterate.tobytes() == several[1].iterate.tobytes()
     assert several[0].residuals().tobytes() == several[1].residuals().tobytes()
-    found = [
-        replay(data.by_user, data.items, left, V, inverses, rates, kappa, bound, threads=threads)
+    factors = [
+        replay(
+            data.by_user, data.items, residuals, V, inverses, rates, kappa, bound, threads=threads
+        )
         for threads in (1, 3)
     ]
-    assert found[0].tobytes() == found[1].tobytes()
+    assert factors[0].tobytes() == factors[1].tobytes()
     np.testing.assert_allclose(
-        (found[0][data.users] * V[data.items]).sum(1), several[0].iterate, atol=1e-12
+        (factors[0][data.users] * V[data.items]).sum(1), several[0].iterate, atol=1e-12
     )
     lengths = np.sqrt(np.bincount(data.users, several[0].residuals() ** 2, N))
     assert lengths.max() <= bound
     assert (lengths > 0.999 * bound).any()
     alone = data.users == 5
     hers = replay(
-        np.array([0, alone.sum()]), data.items[alone], left[alone], V, inverses, rates, kappa, bound
+        np.array([0, alone.sum()]),
+        data.items[alone],
+        residuals[alone],
+        V,
+        inverses,
+        rates,
+        kappa,
+        bound,
     )
-    assert hers[0].tobytes() == found[0][5].tobytes()
+    assert hers[0].tobytes() == factors[0][5].tobytes()
 
 
 # ---- Oja -----------------------------------------------------------------------------------------
@@ -184,7 +199,9 @@ def test_oja_without_noise_finds_the_top_eigenvector(data: Ratings) -> None:
     cosines = np.abs((covariance.item_factors * products.item_factors).sum(axis=0))
     assert (cosines > 1 - 1e-5).all()
     np.testing.assert_allclose(products.inverse_singular, covariance.inverse_singular, rtol=1e-4)
-    few = frank_wolfe(fit_by_name("dpfw-oja", data, VANISHING, steps=4, inner_steps=1, inner_rate=0.1))
+    few = frank_wolfe(
+        fit_by_name("dpfw-oja", data, VANISHING, steps=4, inner_steps=1, inner_rate=0.1)
+    )
     assert abs(float(few.item_factors[:, 0] @ covariance.item_factors[:, 0])) < 0.99
 
 

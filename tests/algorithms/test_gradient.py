@@ -16,44 +16,47 @@ from dpmf_core.testing.worlds import low_rank, world
 QUIET = 1e-9
 
 
-def fitted(algorithm: Algorithm, data, level: float = QUIET):  # type: ignore[no-untyped-def]
+def fit_model(algorithm: Algorithm, data, level: float = QUIET):  # type: ignore[no-untyped-def]
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
     return train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
 
 
-def centred(data):  # type: ignore[no-untyped-def]
+def mask_and_residuals(data):  # type: ignore[no-untyped-def]
     """Observed mask, and ratings less their user's mean, dense."""
-    M, seen = np.zeros((data.n_users, data.n_items)), np.zeros((data.n_users, data.n_items), bool)
+    M, is_rated = (
+        np.zeros((data.n_users, data.n_items)),
+        np.zeros((data.n_users, data.n_items), bool),
+    )
     means = np.bincount(data.users, data.values, data.n_users) / np.maximum(
         np.bincount(data.users, minlength=data.n_users), 1
     )
     M[data.users, data.items] = data.values - means[data.users]
-    seen[data.users, data.items] = True
-    return seen, M
+    is_rated[data.users, data.items] = True
+    return is_rated, M
 
 
 @pytest.mark.parametrize("radius", [0.5, 2.0, 100.0])
 def test_the_projection_on_the_simplex_is_the_nearest_point(radius: float) -> None:
     s = np.array([3.0, 1.0, 0.2, 0.0, 2.5])
-    found = onto_l1_ball(s, radius)
+    projection = onto_l1_ball(s, radius)
     best = minimize(
         lambda x: ((x - s) ** 2).sum(),
         np.full(5, radius / 10),
         bounds=[(0, None)] * 5,
         constraints={"type": "ineq", "fun": lambda x: radius - x.sum()},
     )
-    np.testing.assert_allclose(found, best.x, atol=1e-3)
+    np.testing.assert_allclose(projection, best.x, atol=1e-3)
 
 
 @pytest.mark.parametrize("radius", [0.1, 0.4, 5.0])
 def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius: float) -> None:
     data = low_rank()
     algorithm = PGD(steps=6, nuclear_norm=radius, step_size=1.3, biases=False)
-    model = fitted(algorithm, data)
-    seen, M = centred(data)
+    model = fit_model(algorithm, data)
+    is_rated, M = mask_and_residuals(data)
     kappa, Y = radius * data.shape.half_range * np.sqrt(M.size), np.zeros_like(M)
     for _ in range(6):
-        U, s, Vt = np.linalg.svd(Y - 1.3 * seen * (Y - M), full_matrices=False)
+        U, s, Vt = np.linalg.svd(Y - 1.3 * is_rated * (Y - M), full_matrices=False)
         Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
     personal = model.personal(data)
     np.testing.assert_allclose(
@@ -64,15 +67,15 @@ def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius
 def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None:
     data = low_rank()
     algorithm = PrivatePGD(steps=4, nuclear_norm=0.3, step_size=2.0, row_clip=0.2)
-    model = fitted(algorithm, data)
-    seen, M = centred(data)
+    model = fit_model(algorithm, data)
+    is_rated, M = mask_and_residuals(data)
     L, kappa, Y = (
         0.2 * data.shape.half_range * np.sqrt(data.n_items),
         0.3 * data.shape.half_range * np.sqrt(M.size),
         np.zeros_like(M),
     )
     for _ in range(4):
-        Z = Y - 2.0 * seen * (Y - M)
+        Z = Y - 2.0 * is_rated * (Y - M)
         Z *= np.minimum(1, L / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300))
         U, s, Vt = np.linalg.svd(Z, full_matrices=False)
         Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
@@ -112,9 +115,9 @@ def test_rows_on_the_grid_stay_within_their_bound(
 
 def test_descent_lowers_the_error_it_descends() -> None:
     data = low_rank()
-    made, errors = PGD(steps=15, nuclear_norm=0.5), []
-    for model in made.fit(
-        curator_for(made, data, Noise(made.plan(data.shape, 1.0))),
+    algorithm, errors = PGD(steps=15, nuclear_norm=0.5), []
+    for model in algorithm.fit(
+        curator_for(algorithm, data, Noise(algorithm.plan(data.shape, 1.0))),
         Streams(np.random.default_rng(0), 1),
     ):
         errors.append(
@@ -135,28 +138,28 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
     data = low_rank()
     rng = np.random.default_rng(1)
     V = rng.normal(size=(data.n_items, 3)).astype(np.float32)
-    model = fitted(DPSGD(rank=3, steps=1, biases=False), data)
+    model = fit_model(DPSGD(rank=3, steps=1, biases=False), data)
     model = type(model)(
         data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), V, 0.0, 2.0
     )
     C = 0.3 * data.shape.half_range
-    seen, M = centred(data)
+    is_rated, M = mask_and_residuals(data)
     expected = np.zeros((data.n_items, 3))
     for i in range(data.n_users):
-        own = seen[i]
+        own = is_rated[i]
         u = np.linalg.solve(V[own].T.astype(float) @ V[own] + 2.0 * np.eye(3), V[own].T @ M[i, own])
         G = np.zeros((data.n_items, 3))
         G[own] = np.outer(V[own] @ u - M[i, own], u)
         norm = np.linalg.norm(G)
         expected += G * min(1.0, C / norm) if norm else G
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
-    found = curator.total(ItemGradient(C), model)
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+    gradient = curator.total(ItemGradient(C), model)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)
 
 
 def test_without_noise_it_learns_the_taste_that_is_there() -> None:
     data = low_rank(n_users=400)
-    model = fitted(
+    model = fit_model(
         DPSGD(rank=3, steps=100, clip_norm=100.0, user_regularisation=0.5, biases=False), data
     )
     error = model.predict(model.personal(data), data.users, data.items) - data.values

@@ -34,12 +34,12 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
     algorithm = InputPerturbation()
     level = calibrate(lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9))
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
-    moved = np.abs(
+    noise_sizes = np.abs(
         noisy_ratings(curator_for(algorithm, data, noise), clamp=False).values.astype(float) - 3.0
     )
     scale = 4 / 2.0  # range over epsilon
-    assert moved.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
-    assert moved.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
+    assert noise_sizes.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
+    assert noise_sizes.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
     assert noise.ledger[0][0].statistic == RATINGS
 
 

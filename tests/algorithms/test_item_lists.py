@@ -21,9 +21,9 @@ from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
 from tests.fitting import fit
 
 
-def likes(liked: np.ndarray, features: ItemFeatures | None = None) -> Ratings:
-    users, items = np.nonzero(liked)
-    n_users, n_items = liked.shape
+def likes(is_liked: np.ndarray, features: ItemFeatures | None = None) -> Ratings:
+    users, items = np.nonzero(is_liked)
+    n_users, n_items = is_liked.shape
     return Ratings.of(
         users,
         items,
@@ -44,36 +44,36 @@ def test_the_regression_is_that_of_the_inverse_of_the_whole_covariance() -> None
     P = np.linalg.inv(S + ridge * np.eye(12))
     B = np.eye(12) - P / np.diag(P)
     probe, V = item_regression(F, diagonal, ridge)
-    found = probe @ V.T
-    np.fill_diagonal(found, 0)
-    np.testing.assert_allclose(found, B, atol=1e-12)
+    regression = probe @ V.T
+    np.fill_diagonal(regression, 0)
+    np.testing.assert_allclose(regression, B, atol=1e-12)
 
 
 def test_rows_are_what_popularity_leaves_scaled_to_norm_one() -> None:
     rng = np.random.default_rng(2)
     X = (rng.random((1100, 9)) < 0.4).astype(float)  # more than are held dense at once
-    kept, counts = np.array([1, 2, 5, 8]), np.array([4.0, 9.0, 1.0, 16.0])
-    liked = ItemLikes.of(kept, counts, -0.5)
+    kept_items, counts = np.array([1, 2, 5, 8]), np.array([4.0, 9.0, 1.0, 16.0])
+    item_likes = ItemLikes.of(kept_items, counts, -0.5)
     X[0], X[1] = 0.0, 1.0  # the second lies along popularity: weight times count is sqrt(count)
-    along = liked.along
-    np.testing.assert_allclose(liked.weights, [0.5, 1 / 3, 1, 0.25])
+    along = item_likes.along
+    np.testing.assert_allclose(item_likes.weights, [0.5, 1 / 3, 1, 0.25])
     np.testing.assert_allclose(along, np.sqrt(counts / 30))
-    rows = X[:, kept] * liked.weights
+    rows = X[:, kept_items] * item_likes.weights
     rows -= np.outer(rows @ along, along)
     norms = np.linalg.norm(rows, axis=1)
     rows /= np.where(norms > 1e-9, norms, 1.0)[:, None]
     curator = OpenCurator(in_memory(likes(X), 3), Noise(NOTHING), {})
-    held = curator.hold(liked_rows, kept, liked.weights, along)
-    moment = curator.total(SecondMoment(), held, 4)
+    local_rows = curator.hold(liked_rows, kept_items, item_likes.weights, along)
+    moment = curator.total(SecondMoment(), local_rows, 4)
     np.testing.assert_allclose(moment, rows.T @ rows, rtol=1e-4, atol=1e-2)
     assert np.trace(moment) <= (norms > 1e-9).sum()
 
 
 def test_a_row_that_lies_along_popularity_adds_nothing() -> None:
-    liked = ItemLikes.of(np.arange(5), np.full(5, 3.0), -0.2)
+    item_likes = ItemLikes.of(np.arange(5), np.full(5, 3.0), -0.2)
     curator = OpenCurator(in_memory(likes(np.ones((6, 5))), 2), Noise(NOTHING), {})
-    held = curator.hold(liked_rows, liked.items, liked.weights, liked.along)
-    assert not curator.total(SecondMoment(), held, 5).any()
+    local_rows = curator.hold(liked_rows, item_likes.items, item_likes.weights, item_likes.along)
+    assert not curator.total(SecondMoment(), local_rows, 5).any()
 
 
 def test_the_share_of_content_is_least_squares_off_the_diagonal() -> None:
@@ -81,22 +81,25 @@ def test_the_share_of_content_is_least_squares_off_the_diagonal() -> None:
     along = rng.uniform(0.1, 1, 10)
     along /= np.linalg.norm(along)
     content, (Q, _) = rng.normal(size=(10, 4)), np.linalg.qr(rng.normal(size=(10, 2)))
-    found, Y = Spectrum(Q, np.array([5.0, 2.0]), 0.0), content - np.outer(along, along @ content)
+    moment_spectrum, Y = (
+        Spectrum(Q, np.array([5.0, 2.0]), 0.0),
+        content - np.outer(along, along @ content),
+    )
     off = ~np.eye(10, dtype=bool)
     M = np.where(off, rng.normal(size=(10, 10)) + 3 * Y @ Y.T, 0.0)
     M = (M + M.T) / 2
-    missed = M - (Q * found.eta) @ Q.T
-    expected = np.linalg.lstsq((Y @ Y.T)[off][:, None], missed[off], rcond=None)[0][0]
-    assert content_share(M, found, along, content) == pytest.approx(expected)
-    assert content_share(-M, found, along, content) == 0.0
-    assert content_share(M, found, along, np.zeros((10, 0))) == 0.0
+    remainder = M - (Q * moment_spectrum.eta) @ Q.T
+    expected = np.linalg.lstsq((Y @ Y.T)[off][:, None], remainder[off], rcond=None)[0][0]
+    assert content_share(M, moment_spectrum, along, content) == pytest.approx(expected)
+    assert content_share(-M, moment_spectrum, along, content) == 0.0
+    assert content_share(M, moment_spectrum, along, np.zeros((10, 0))) == 0.0
 
 
 def test_more_items_are_carried_where_there_are_more_likes_and_less_noise() -> None:
     counts = 500.0 / np.arange(1, 2001) ** 0.7
-    carried = [items_carried(counts, 6000, scale) for scale in (0.1, 1.0, 10.0, 1e9)]
-    assert carried == sorted(carried, reverse=True) and carried[-1] == 1
-    assert items_carried(2 * counts, 6000, 1.0) > carried[1]
+    n_items = [items_carried(counts, 6000, scale) for scale in (0.1, 1.0, 10.0, 1e9)]
+    assert n_items == sorted(n_items, reverse=True) and n_items[-1] == 1
+    assert items_carried(2 * counts, 6000, 1.0) > n_items[1]
     assert items_carried(counts[:20], 6000, 0.1) == 20
 
 
@@ -104,15 +107,17 @@ def test_lists_go_by_counts_alone_where_a_moment_would_drown() -> None:
     for n, at, release in ((671, 1.0, "none"), (943, 1.0, "none"), (6040, 0.5, "covariance")):
         shape, budget = Shape(n, 1682, (0, 1)), Budget(epsilon=at, delta=1e-5)
         assert (n * budget.mu < 300) == (release == "none")
-        chosen = build("spectral", {}, shape, budget)
-        assert isinstance(chosen, Spectral) and chosen.release == release and chosen.implicit
-        spent = {
+        algorithm = build("spectral", {}, shape, budget)
+        assert (
+            isinstance(algorithm, Spectral) and algorithm.release == release and algorithm.implicit
+        )
+        shares = {
             leaf.statistic: count / leaf.noise_multiplier**2
-            for leaf, count in normal_form(chosen.plan(shape, 1.0))
+            for leaf, count in normal_form(algorithm.plan(shape, 1.0))
         }
-        assert sum(spent.values()) == pytest.approx(1.0)
-        share = 1.0 if release == "none" else chosen.bias_share
-        assert spent["item counts"] == pytest.approx(share)
+        assert sum(shares.values()) == pytest.approx(1.0)
+        share = 1.0 if release == "none" else algorithm.bias_share
+        assert shares["item counts"] == pytest.approx(share)
 
 
 def test_public_features_carry_lists_where_noise_hides_the_spectrum() -> None:
@@ -121,15 +126,15 @@ def test_public_features_carry_lists_where_noise_hides_the_spectrum() -> None:
     group = rng.integers(0, 2, 900)
     first = np.arange(40) < 20
     chance = np.where(first[None, :] == (group == 0)[:, None], 0.3, 0.1)
-    liked = rng.random((900, 40)) < chance
+    is_liked = rng.random((900, 40)) < chance
     table = ItemFeatures(("first half",), first[:, None].astype(np.float32))
     hits = {}
     for name, features in (("none", None), ("public", table)):
-        data = likes(liked, features)
+        data = likes(is_liked, features)
         algorithm = Spectral(implicit=True, rank=4, shrinkage=2.0, bias_share=0.3)
         noise = Noise(algorithm.plan(data.shape, 6.0), np.random.SeedSequence(1))
         model = fit(algorithm, data, noise, Streams(np.random.default_rng(0), 1)).model
-        scores = np.where(liked, -np.inf, model.scores(model.personal(data), np.arange(900)))
+        scores = np.where(is_liked, -np.inf, model.scores(model.personal(data), np.arange(900)))
         top = np.argsort(-scores, axis=1)[:, :5]
         hits[name] = ((top < 20) == (group == 0)[:, None]).mean()
     assert hits["none"] < 0.5  # the popular ones of her half are those she has liked

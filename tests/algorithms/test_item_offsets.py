@@ -42,9 +42,9 @@ def test_sums_are_those_of_the_definition(seed: int) -> None:
     totals = statistic.empty(data.shape, unit, weights, offsets)
     for block in people.blocks:
         statistic.add(block, totals, unit, weights, offsets)
-    found = statistic.assemble(totals, unit, weights, offsets)
+    sums = statistic.assemble(totals, unit, weights, offsets)
     np.testing.assert_allclose(
-        found, sums_by_hand(data, unit, weights, offsets), atol=1e-5 * data.n_users
+        sums, sums_by_hand(data, unit, weights, offsets), atol=1e-5 * data.n_users
     )
 
 
@@ -81,8 +81,8 @@ def cliques(seed: int = 0) -> tuple[Ratings, np.ndarray]:
 
 def released_offsets(data: Ratings, level: float) -> np.ndarray:
     noise = Noise(REGISTRY["private-bias"]().plan(data.shape, level), np.random.SeedSequence(1))
-    released = release_biases(open_curator(data, noise, rows=False), unit=1.0)
-    offsets = released.offsets.astype(float)
+    biases = release_biases(open_curator(data, noise, rows=False), unit=1.0)
+    offsets = biases.offsets.astype(float)
     return np.asarray(offsets - offsets.mean())
 
 
@@ -92,12 +92,12 @@ def test_an_item_is_hardly_judged_by_the_others_that_its_users_rated() -> None:
     """
     data, truth = cliques()
     own_means = np.bincount(data.users, data.values, N) / np.bincount(data.users, minlength=N)
-    left = data.values - own_means[data.users]
-    plain = np.bincount(data.items, left, M) / np.bincount(data.items, minlength=M)
-    missed = np.abs(plain - truth).mean()
-    assert missed > 0.12
+    residuals = data.values - own_means[data.users]
+    plain = np.bincount(data.items, residuals, M) / np.bincount(data.items, minlength=M)
+    plain_error = np.abs(plain - truth).mean()
+    assert plain_error > 0.12
     for level in (1e-3, 3.0):
-        assert np.abs(released_offsets(data, level) - truth).mean() < 0.55 * missed
+        assert np.abs(released_offsets(data, level) - truth).mean() < 0.55 * plain_error
 
 
 def test_counts_and_variances_say_how_far_off_they_are() -> None:
@@ -114,10 +114,10 @@ def test_counts_and_variances_say_how_far_off_they_are() -> None:
     for seed in range(8):
         plan = REGISTRY["private-bias"]().plan(data.shape, 6.0)
         curator = open_curator(data, Noise(plan, np.random.SeedSequence(seed)), rows=False)
-        released = release_biases(curator, unit=1.0)
-        wrong = released.offsets - truth
-        errors.append((wrong - wrong.mean()) / np.sqrt(released.variances))
-        counts.append(released.counts.expected / released.counts.expected.mean())
+        biases = release_biases(curator, unit=1.0)
+        wrong = biases.offsets - truth
+        errors.append((wrong - wrong.mean()) / np.sqrt(biases.variances))
+        counts.append(biases.counts.expected / biases.counts.expected.mean())
     assert np.mean(np.square(errors)) == pytest.approx(1.0, abs=0.25)
     true = np.bincount(items, minlength=400) / np.bincount(items, minlength=400).mean()
     assert np.corrcoef(np.log(np.mean(counts, axis=0)), np.log(true))[0, 1] > 0.95

@@ -41,15 +41,17 @@ def messages_by_hand(ratings: Ratings) -> Any:
 
 def test_what_is_released_is_every_message_and_nothing_else() -> None:
     data = RATINGS.world()
-    asked = ask(LocalBias(), data)
+    record = ask(LocalBias(), data)
     first, second = (
-        sum(asked.answer(question, unit) for unit in single_units(data, data.n_users))
-        for question in asked.questions
+        sum(record.answer(question, unit) for unit in single_units(data, data.n_users))
+        for question in record.questions
     )
     by_hand = messages_by_hand(data)
     assert first.reshape(by_hand.shape) == pytest.approx(by_hand, abs=3e-6)
-    rated = [messages.reshape(by_hand.shape)[:, data.n_items :] > 0 for messages in (first, second)]
-    assert (rated[0] == rated[1]).all()
+    is_rated = [
+        messages.reshape(by_hand.shape)[:, data.n_items :] > 0 for messages in (first, second)
+    ]
+    assert (is_rated[0] == is_rated[1]).all()
     for messages in (first, second):
         norms = np.linalg.norm(messages.reshape(by_hand.shape), axis=1)
         assert norms.max() <= 1
@@ -58,10 +60,10 @@ def test_what_is_released_is_every_message_and_nothing_else() -> None:
 
 def test_a_message_holds_nothing_of_another_user() -> None:
     data, algorithm = RATINGS.world(), LocalBias()
-    asked = ask(algorithm, data)
-    for question in asked.questions:
+    record = ask(algorithm, data)
+    for question in record.questions:
         for unit in single_units(data, data.n_users):
-            answer = asked.answer(question, unit).reshape(data.n_users, -1)
+            answer = record.answer(question, unit).reshape(data.n_users, -1)
             answer[unit.ids] = 0
             assert not answer.any()
 
@@ -69,10 +71,10 @@ def test_a_message_holds_nothing_of_another_user() -> None:
 def test_who_rates_the_other_way_round_moves_her_message_by_nearly_two() -> None:
     """The bound of the declared sensitivity, which replacing somebody reaches."""
     data, algorithm = RATINGS.world(), LocalBias()
-    asked = ask(algorithm, data)
-    question, _ = asked.questions
+    record = ask(algorithm, data)
+    question, _ = record.questions
     one, other = (
-        asked.answer(question, unit)
+        record.answer(question, unit)
         for values in ((0.5, 5.0), (5.0, 0.5))
         for unit in single_units(worlds.with_row(RATINGS.nobody(), 7, [0, 18], list(values)), 23)
         if unit.ids[0] == 7
@@ -116,11 +118,11 @@ def noise_of_the_sum(scale: float) -> float:
     data = worlds.of({}, n_users=40, n_items=10_000)
     noise = Noise(Messages().event(0.7), np.random.SeedSequence(4))
 
-    class Scaled(NoisyCurator):
-        def release_parts(self, *asked: Any) -> Any:
-            return ((at, scale * part) for at, part in super().release_parts(*asked))
+    class ScaledNoiseCurator(NoisyCurator):
+        def release_parts(self, *arguments: Any) -> Any:
+            return ((at, scale * part) for at, part in super().release_parts(*arguments))
 
-    curator = Scaled(in_memory(data), noise)
+    curator = ScaledNoiseCurator(in_memory(data), noise)
     nobody = curator.hold(lambda block: (np.zeros(0), np.zeros(0)))
     return float(added_up(curator, nobody).std() / (math.sqrt(40) * 0.7 * 2))
 

@@ -56,7 +56,7 @@ def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data: Rat
             hers = data.users == u
             items, b, V = data.items[hers], model.item_offsets, model.item_factors
             mean = (data.values[hers] - 3.0 - b[items]).mean()
-            left = data.values[hers] - 3.0 - b[items] - mean
+            residuals = data.values[hers] - 3.0 - b[items] - mean
             weights = COUNTS / COUNTS.sum()
 
             def centred(x: np.ndarray) -> np.ndarray:
@@ -72,10 +72,10 @@ def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data: Rat
             )
             loadings = np.array([0.1, 0.005, 0.03, 0.02])
             penalty = np.concatenate([np.full(R, ridge), 0.8 / loadings, [ridge]])
-            x = np.linalg.solve(X[items].T @ X[items] + np.diag(penalty), X[items].T @ left)
+            x = np.linalg.solve(X[items].T @ X[items] + np.diag(penalty), X[items].T @ residuals)
             expected = 3.0 + mean + b + X @ x
-            found = model.predict(own, np.full(M, u), np.arange(M))
-            np.testing.assert_allclose(found, expected.clip(1, 5), atol=2e-4)
+            predictions = model.predict(own, np.full(M, u), np.arange(M))
+            np.testing.assert_allclose(predictions, expected.clip(1, 5), atol=2e-4)
 
 
 def replace_features(shape: Shape) -> Shape:
@@ -101,9 +101,9 @@ def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(
     u = 3
     items = data.items[data.users == u]
     before = 3.0 + own.offsets[u] + model.item_offsets + model.item_factors @ own.factors[u]
-    left = data.values[data.users == u] - before[items]
+    residuals = data.values[data.users == u] - before[items]
     L = np.column_stack([model.local_columns, np.ones(M)]).astype(float)
-    x = np.linalg.solve(L[items].T @ L[items] + 0.8 * np.eye(3), L[items].T @ left)
+    x = np.linalg.solve(L[items].T @ L[items] + 0.8 * np.eye(3), L[items].T @ residuals)
     np.testing.assert_allclose(both.factors[u, R:], x[:2], atol=1e-4)
     assert both.offsets[u] == pytest.approx(own.offsets[u] + x[2], abs=1e-4)
 
@@ -117,10 +117,10 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(
     estimates, variance = random.standard_normal(M), random.uniform(0.01, 0.5, M)
     x = np.log(COUNTS)
     prior = regress_offsets(estimates, variance, x, features, 0.5)
-    left = 0.5 if features is None else 0.3
-    assert prior.deviation == pytest.approx(left)
+    deviation = 0.5 if features is None else 0.3
+    assert prior.deviation == pytest.approx(deviation)
     first = 1 / (0.25 + variance)
-    w = 1 / (left**2 + variance)
+    w = 1 / (deviation**2 + variance)
     columns = [np.ones(M), x - np.average(x, weights=first)]
     deviations = [0.5, 0.5]
     if features is not None:
@@ -129,7 +129,7 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(
         columns += [war - np.average(war, weights=w), c / np.sqrt(np.average(c**2, weights=w))]
         deviations += [0.2, 0.15]
     X, P = np.column_stack(columns), np.diag(np.square(deviations))
-    covariance = X @ P @ X.T + np.diag(left**2 + variance)
+    covariance = X @ P @ X.T + np.diag(deviation**2 + variance)
     expected = X @ P @ X.T @ np.linalg.solve(covariance, estimates)
     np.testing.assert_allclose(prior.mean, expected, atol=1e-10)
 
@@ -140,13 +140,13 @@ def test_features_reach_every_user_and_no_ledger(name: str) -> None:
     world = worlds.of(worlds.rows())
     kind = REGISTRY[name]
     assert world.item_features is not None
-    spent, columns = [], []
+    ledgers, columns = [], []
     for data in (world, replace(world, item_features=None)):
         algorithm = kind(**kind.recommend(data.shape, None, {}))
         noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
         curator = curator_for(algorithm, data, noise)
         *_, model = algorithm.fit(curator, Streams(np.random.default_rng(0), 0))
-        spent.append(noise.ledger)
+        ledgers.append(noise.ledger)
         columns.append(model.item_sides.shape[1] - model.item_factors.shape[1])
-    assert spent[0] == spent[1]
+    assert ledgers[0] == ledgers[1]
     assert columns[0] == columns[1] + world.item_features.values.shape[1]

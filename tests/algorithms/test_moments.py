@@ -36,12 +36,12 @@ def test_the_mean_row_is_the_sum_without_noise_and_even_where_all_is_noise() -> 
     assert (moments.mean_row(np.zeros(40), 5.0, None) == 1).all()
     few = np.zeros(2000)
     few[:20] = 100.0
-    seen, raw = (
+    denoised, raw = (
         moments.mean_row(few + 10 * rng.standard_normal(2000), 10.0, None),
         few + 10 * rng.standard_normal(2000),
     )
     assert (
-        few @ seen / np.linalg.norm(few) / np.linalg.norm(seen)
+        few @ denoised / np.linalg.norm(few) / np.linalg.norm(denoised)
         > 0.95
         > few @ raw / np.linalg.norm(few) / np.linalg.norm(raw)
     )
@@ -92,19 +92,19 @@ def test_the_released_moment_overstates_the_space_that_was_found_by_as_much_as_s
         @ np.linalg.qr(rng.standard_normal((60, 3)))[0].T,
         300.0,
     )
-    true, said, of_one, said_of_one = [], [], [], []
+    true, estimates, of_one, said_of_one = [], [], [], []
     with single_threaded_blas:
         for _ in range(200):
             G = rng.standard_normal((60, 60)) * scale
             M = X.T @ X + (G + G.T) / 2
-            found = moments.estimate_distribution(M, X.sum(axis=0), scale, 500)
-            true.append(moments.explained_energy(M - X.T @ X, found.directions))
-            said.append(found.overstatement(found.directions))
-            of_one.append(moments.explained_energy(M - X.T @ X, found.space[1:2]))
-            said_of_one.append(found.overstatement(found.space[1:2]))
-            outside = np.linalg.svd(found.space)[2][-2:]
-            assert found.overstatement(outside) == pytest.approx(0, abs=1e-9)
-    assert np.mean(said) == pytest.approx(np.mean(true), rel=0.25)
+            distribution = moments.estimate_distribution(M, X.sum(axis=0), scale, 500)
+            true.append(moments.explained_energy(M - X.T @ X, distribution.directions))
+            estimates.append(distribution.overstatement(distribution.directions))
+            of_one.append(moments.explained_energy(M - X.T @ X, distribution.space[1:2]))
+            said_of_one.append(distribution.overstatement(distribution.space[1:2]))
+            outside = np.linalg.svd(distribution.space)[2][-2:]
+            assert distribution.overstatement(outside) == pytest.approx(0, abs=1e-9)
+    assert np.mean(estimates) == pytest.approx(np.mean(true), rel=0.25)
     assert np.mean(said_of_one) == pytest.approx(np.mean(of_one), rel=0.35)
 
 
@@ -129,14 +129,14 @@ def test_spikes_are_seen_through_noise_as_random_matrix_theory_says() -> None:
     spike = 3 * np.sqrt(m * scale**2 / 2)
     direction = rng.standard_normal(m)
     direction /= np.linalg.norm(direction)
-    found = []
+    eigenvalues = []
     for _ in range(5):
         noise = rng.standard_normal((m, m)) * scale / np.sqrt(2)
         M = spike * np.outer(direction, direction) + np.triu(noise) + np.triu(noise, 1).T + 0
         values, _ = moments.denoised_spectrum(M, scale)
         assert len(values) == 1
-        found.append(values[0])
-    assert np.mean(found) == pytest.approx(spike, rel=0.05)
+        eigenvalues.append(values[0])
+    assert np.mean(eigenvalues) == pytest.approx(spike, rel=0.05)
 
 
 def test_points_have_the_mean_and_the_spread_that_were_released() -> None:
@@ -144,7 +144,7 @@ def test_points_have_the_mean_and_the_spread_that_were_released() -> None:
     X = 5 + rng.standard_normal((20_000, 3)) @ np.array(
         [[1.0, 0.5, 0.0], [0.0, 0.7, 0.1], [0.0, 0.0, 0.3]]
     )
-    found = moments.estimate_distribution(X.T @ X, X.sum(axis=0), 1e-9, len(X))
-    drawn = found.points(rng.standard_normal((200_000, 3)))
-    np.testing.assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.02)
-    np.testing.assert_allclose(np.cov(drawn.T), np.cov(X.T), atol=0.02)
+    distribution = moments.estimate_distribution(X.T @ X, X.sum(axis=0), 1e-9, len(X))
+    points = distribution.points(rng.standard_normal((200_000, 3)))
+    np.testing.assert_allclose(points.mean(axis=0), X.mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(np.cov(points.T), np.cov(X.T), atol=0.02)

@@ -32,7 +32,9 @@ from dpmf_core.testing.sample_worlds import blocks
 QUIET = 1e-9
 
 
-def fitted(algorithm: Factorisation, data: Samples, level: float = QUIET, seed: int = 0) -> Parts:
+def fit_model(
+    algorithm: Factorisation, data: Samples, level: float = QUIET, seed: int = 0
+) -> Parts:
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
     return train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))  # type: ignore[no-any-return]
 
@@ -63,12 +65,12 @@ def test_the_basis_step_reaches_the_constrained_minimum() -> None:
     rng = np.random.default_rng(2)
     H, X = rng.random((40, 4)), 3 * rng.random((40, 9))
     A, B = H.T @ H, H.T @ X
-    found = kernel.basis(A, B, rng.random((4, 9)), 3000)
+    basis = kernel.basis(A, B, rng.random((4, 9)), 3000)
     slow = rng.random((4, 9))
     for _ in range(60_000):
         slow = kernel.in_unit_ball(np.maximum(slow - (A @ slow - B) / np.linalg.eigvalsh(A)[-1], 0))
-    np.testing.assert_allclose(found, slow, atol=1e-5)
-    assert np.linalg.norm(found, axis=1).max() <= 1 + 1e-12
+    np.testing.assert_allclose(basis, slow, atol=1e-5)
+    assert np.linalg.norm(basis, axis=1).max() <= 1 + 1e-12
 
 
 def test_outliers_are_the_soft_threshold_cut_off_at_the_limit() -> None:
@@ -92,13 +94,13 @@ def test_robust_coefficients_minimise_their_objective(minimise: Callable[..., An
     def objective(H: Any, R: Any) -> float:
         return float(0.5 * ((X - H @ W - R) ** 2).sum() + threshold * np.abs(R).sum())
 
-    found = minimise(X, W, threshold, 1.0, passes=600)
+    sides = minimise(X, W, threshold, 1.0, passes=600)
     H, R = np.zeros((12, 4)), np.zeros_like(X)
     for _ in range(20_000):
         H = np.maximum(H + (X - R - H @ W) @ W.T / np.linalg.eigvalsh(W @ W.T)[-1], 0)
-        left = X - H @ W
-        R = np.sign(left) * np.minimum(np.maximum(np.abs(left) - threshold, 0), 1.0)
-    assert objective(*found) == pytest.approx(objective(H, R), rel=1e-6)
+        residuals = X - H @ W
+        R = np.sign(residuals) * np.minimum(np.maximum(np.abs(residuals) - threshold, 0), 1.0)
+    assert objective(*sides) == pytest.approx(objective(H, R), rel=1e-6)
 
 
 # ---- without privacy -----------------------------------------------------------------------------
@@ -113,7 +115,7 @@ def test_plain_reaches_scikit_learns_objective() -> None:
         theirs = decomposition.NMF(4, init="nndsvda", max_iter=400, random_state=0).fit(rows)
         objective = 0.5 * theirs.reconstruction_err_**2 / len(data)
         assert (
-            part_metrics.objective(fitted(NMF(n_components=4, iterations=400), data), data)
+            part_metrics.objective(fit_model(NMF(n_components=4, iterations=400), data), data)
             <= 1.01 * objective
         )
 
@@ -122,8 +124,8 @@ def test_outliers_that_were_planted_are_found_again() -> None:
     data = prepared(
         datasets.load("faces"), Preparation(most_samples=1500, outlier_rows=0.1, outlier_cells=0.7)
     )  # type: ignore[arg-type]
-    robust = fitted(RobustNMF(n_components=13, outlier_threshold=0.005, steps=40), data)
-    plain = fitted(NMF(n_components=13), data)
+    robust = fit_model(RobustNMF(n_components=13, outlier_threshold=0.005, steps=40), data)
+    plain = fit_model(NMF(n_components=13), data)
     assert part_metrics.recovery(data, robust.personal(data))["outlier_f1"] >= 0.9
     assert part_metrics.objective(robust, data) < 0.25 * part_metrics.objective(plain, data)
 
@@ -133,7 +135,7 @@ def test_outliers_of_a_huge_corpus_are_refused() -> None:
 
     huge = Samples.of(csr_array(([1.0], ([0], [0])), shape=(100_000, 5_000)), unit="document")
     with pytest.raises(BadInput, match="more than 250,000,000 cells"):
-        fitted(RobustNMF(n_components=2), huge)
+        fit_model(RobustNMF(n_components=2), huge)
 
 
 # ---- with privacy --------------------------------------------------------------------------------
@@ -150,13 +152,13 @@ def test_without_noise_steps_are_alternating_least_squares() -> None:
     X = data.scaled(data.X, np.float64)
     H = np.array([nnls(start.T, row)[0] for row in X])
     expected = kernel.basis(H.T @ H, H.T @ X, start, 400)
-    np.testing.assert_allclose(fitted(algorithm, data).basis, expected, atol=2e-4)
+    np.testing.assert_allclose(fit_model(algorithm, data).basis, expected, atol=2e-4)
 
 
 @pytest.mark.parametrize("start", ["random", "mean-row", "private-svd"])
 def test_without_noise_many_steps_explain_nearly_all(start: str) -> None:
     data = blocks(n_samples=300)
-    model = fitted(DPNMF(n_components=3, steps=80, start=start), data)  # type: ignore[arg-type]
+    model = fit_model(DPNMF(n_components=3, steps=80, start=start), data)  # type: ignore[arg-type]
     assert part_metrics.objective(model, data) < 0.05 * part_metrics.trivial_objective(data)
 
 
@@ -164,7 +166,7 @@ def test_without_noise_many_steps_explain_nearly_all(start: str) -> None:
 def test_one_shot_without_noise_finds_the_space_of_the_rows(image: tuple[int, int] | None) -> None:
     data = blocks(n_samples=2000)
     data = Samples.of(data.X, image=image, unit="image", public=True)
-    model = fitted(OneShotNMF(n_components=6, features_kept=20), data)
+    model = fit_model(OneShotNMF(n_components=6, features_kept=20), data)
     assert part_metrics.objective(model, data) < 0.05 * part_metrics.trivial_objective(data)
 
 
@@ -173,15 +175,15 @@ def test_the_mechanism_draws_the_noise_it_declares() -> None:
     errors: 200 x 210 coordinates.
     """
     data = blocks(n_samples=40)
-    algorithm, drawn = OneShotNMF(n_components=2, features_kept=20, points=10, iterations=1), []
+    algorithm, draws = OneShotNMF(n_components=2, features_kept=20, points=10, iterations=1), []
     for seed in range(200):
         from dpmf_core.testing.probes import record
 
         entry = record(algorithm, data, level=2.0, seed=seed).log[1]
         noise = (entry.noisy[0] - entry.exact[0]) / (entry.scale * entry.leaf.sensitivity)
-        drawn.append(noise[np.triu_indices(20, 1)] * np.sqrt(2))
-    assert np.var(drawn) == pytest.approx(1.0, abs=0.05)
-    assert not 0.95 < np.var(np.array(drawn) * 1.05) < 1.05
+        draws.append(noise[np.triu_indices(20, 1)] * np.sqrt(2))
+    assert np.var(draws) == pytest.approx(1.0, abs=0.05)
+    assert not 0.95 < np.var(np.array(draws) * 1.05) < 1.05
 
 
 def test_the_sources_noise_costs_what_the_contract_says() -> None:
@@ -190,11 +192,11 @@ def test_the_sources_noise_costs_what_the_contract_says() -> None:
     replaced; 500 steps 5.89 and 9.99.
     """
     shape, budget = SampleShape(2414, 1024), Budget(epsilon=0.5, delta=1e-5)
-    for steps, added, replaced in ((100, 2.34, 3.85), (500, 5.89, 9.99)):
+    for steps, of_adding, of_replacing in ((100, 2.34, 3.85), (500, 5.89, 9.99)):
         algorithm = DPNMF(steps=steps, moment_share=0.8, outliers=True)
         event = algorithm.plan(shape, algorithm.source_level(shape, budget))
-        assert epsilon(event, 1e-5) == pytest.approx(added, abs=0.006)
-        assert epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(replaced, abs=0.006)
+        assert epsilon(event, 1e-5) == pytest.approx(of_adding, abs=0.006)
+        assert epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(of_replacing, abs=0.006)
     with pytest.raises(BadInput, match=r"moment_share=0\.8"):
         DPNMF(moment_share=0.5).source_level(shape, budget)
 
@@ -225,7 +227,7 @@ def test_too_many_features_for_a_second_moment_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "mu", "seen"),
+    ("shape", "mu", "is_visible"),
     [
         (SampleShape(400, 576, (24, 24)), 0.374, False),
         (SampleShape(400, 576, (24, 24)), 0.376, True),
@@ -236,18 +238,18 @@ def test_too_many_features_for_a_second_moment_are_refused() -> None:
     ],
 )
 def test_where_little_can_be_seen_the_sum_takes_all(
-    shape: SampleShape, mu: float, seen: bool
+    shape: SampleShape, mu: float, is_visible: bool
 ) -> None:
     budget = Budget(epsilon=_epsilon_at(mu), delta=1e-5)
-    assert (shape.n_samples * budget.mu >= least_signal(shape)) == seen
+    assert (shape.n_samples * budget.mu >= least_signal(shape)) == is_visible
     algorithm = build("oneshot-nmf", {}, shape, budget)
     assert isinstance(algorithm, OneShotNMF)
-    spent = {
+    shares = {
         leaf.statistic: 1 / leaf.noise_multiplier**2
         for leaf, _ in normal_form(algorithm.plan(shape, 2.0))
     }
-    assert set(spent) == ({SUM, START} if seen else {SUM})
-    assert sum(spent.values()) == pytest.approx(1 / 4)
+    assert set(shares) == ({SUM, START} if is_visible else {SUM})
+    assert sum(shares.values()) == pytest.approx(1 / 4)
 
 
 def _epsilon_at(mu: float) -> float:
@@ -256,7 +258,7 @@ def _epsilon_at(mu: float) -> float:
 
 def test_steps_start_from_the_mean_row_unless_the_noise_is_the_sources() -> None:
     shape, exact = SampleShape(400, 576, (24, 24)), Budget(epsilon=1.0, delta=1e-5)
-    for budget, given, expected in (
+    for budget, parameters, expected in (
         (exact, {}, ("mean-row", 0.9)),
         (Budget(epsilon=10.0, delta=1e-5), {}, ("mean-row", 0.1)),
         (exact, {"start": "random"}, ("random", 0.25)),
@@ -266,17 +268,17 @@ def test_steps_start_from_the_mean_row_unless_the_noise_is_the_sources() -> None
             ("random", 0.25),
         ),
     ):
-        algorithm = build("dp-nmf", given, shape, budget)
+        algorithm = build("dp-nmf", parameters, shape, budget)
         assert isinstance(algorithm, DPNMF)
         assert (algorithm.start, algorithm.start_share) == expected
-        spent = {
+        shares = {
             leaf.statistic: count / leaf.noise_multiplier**2
             for leaf, count in normal_form(algorithm.plan(shape, 2.0))
         }
-        assert (SUM in spent) == (expected[0] == "mean-row")
-        if SUM in spent:  # the share is of the total, whatever the number of steps
-            assert sum(spent.values()) == pytest.approx(1 / 4)
-            assert spent[SUM] == pytest.approx(expected[1] / 4)
+        assert (SUM in shares) == (expected[0] == "mean-row")
+        if SUM in shares:  # the share is of the total, whatever the number of steps
+            assert sum(shares.values()) == pytest.approx(1 / 4)
+            assert shares[SUM] == pytest.approx(expected[1] / 4)
     with pytest.raises(BadInput, match="start=random"):
         DPNMF(start="mean-row", moment_share=0.8).source_level(shape, exact)
 
@@ -289,12 +291,14 @@ def test_the_parts_that_explain_most_are_kept_and_the_start_unless_others_are_be
     assert best_step([(10.0, 4.0), (9.0, 4.0), (13.0, 4.0)]) == 3
     assert best_step([(10.0, 0.0)]) == 0
     data = blocks(n_samples=300)
-    drowned = DPNMF(n_components=3, steps=3, start="mean-row", start_share=0.999)
-    noise = Noise(drowned.plan(data.shape, 1.0), np.random.SeedSequence(0))
-    start = drowned._start(curator_for(drowned, data, noise), Streams(np.random.default_rng(0), 1))
-    assert np.array_equal(fitted(drowned, data, 1.0).basis, start)
+    algorithm = DPNMF(n_components=3, steps=3, start="mean-row", start_share=0.999)
+    noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
+    start = algorithm._start(
+        curator_for(algorithm, data, noise), Streams(np.random.default_rng(0), 1)
+    )
+    assert np.array_equal(fit_model(algorithm, data, 1.0).basis, start)
     assert not np.array_equal(
-        fitted(DPNMF(n_components=3, steps=3, start="mean-row"), data, 1e-3).basis, start
+        fit_model(DPNMF(n_components=3, steps=3, start="mean-row"), data, 1e-3).basis, start
     )
 
 
@@ -309,8 +313,10 @@ def test_neither_ends_worse_than_the_mean_row_on_400_images(
     """
     data = prepared(datasets.load("faces"), Preparation(most_samples=400))  # type: ignore[arg-type]
     budget = Budget(epsilon=at, delta=1e-5)
-    found = []
+    objectives = []
     for seed in range(3):
         algorithm = build(name, parameters, data.shape, budget)
-        found.append(part_metrics.objective(fitted(algorithm, data, 1 / budget.mu, seed), data))  # type: ignore[arg-type]
-    assert np.median(found) < part_metrics.trivial_objective(data)
+        objectives.append(
+            part_metrics.objective(fit_model(algorithm, data, 1 / budget.mu, seed), data)
+        )  # type: ignore[arg-type]
+    assert np.median(objectives) < part_metrics.trivial_objective(data)

@@ -15,16 +15,16 @@ from dpmf_core.testing.worlds import world
 
 
 @pytest.fixture
-def solved(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+def solve_count(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How often least squares were solved."""
     calls: list[int] = []
     solve = kernels.solve_rows
 
-    def counted(*given: object, **named: object) -> object:
+    def counting_solve(*given: object, **named: object) -> object:
         calls.append(1)
         return solve(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(kernels, "solve_rows", counted)
+    monkeypatch.setattr(kernels, "solve_rows", counting_solve)
     return lambda: len(calls)
 
 
@@ -38,13 +38,13 @@ def same(one: Personal, other: Personal) -> bool:
 
 
 def test_the_last_is_solved_once_and_another_model_anew(
-    solved: Callable[[], int],
+    solve_count: Callable[[], int],
 ) -> None:
     data, model, other = world(), model_of(world(), 0), model_of(world(), 1)
     first = model.personal(data)
-    assert model.personal(data) is first and solved() == 1
-    assert not same(other.personal(data), first) and solved() == 2
-    assert same(model.personal(data), first) and solved() == 3
+    assert model.personal(data) is first and solve_count() == 1
+    assert not same(other.personal(data), first) and solve_count() == 2
+    assert same(model.personal(data), first) and solve_count() == 3
 
 
 def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model() -> None:
@@ -67,10 +67,10 @@ def test_it_goes_with_the_ratings() -> None:
     assert factors() is None
 
 
-def test_other_ratings_remember_their_own(solved: Callable[[], int]) -> None:
+def test_other_ratings_remember_their_own(solve_count: Callable[[], int]) -> None:
     data, model = world(), model_of(world(), 0)
     some = data.only(data.items > 2)
     first, second = model.personal(data), model.personal(some)
-    assert model.personal(data) is first and model.personal(some) is second and solved() == 2
-    copied = pickle.loads(pickle.dumps(data))
-    assert same(model.personal(copied), first) and solved() == 3
+    assert model.personal(data) is first and model.personal(some) is second and solve_count() == 2
+    copy = pickle.loads(pickle.dumps(data))
+    assert same(model.personal(copy), first) and solve_count() == 3

@@ -103,8 +103,8 @@ def test_noise_is_what_the_ledger_says(data: Ratings, name: str, noise_schedule:
         noise = HeardNoise(plan, np.random.SeedSequence(seed))
         fit(algorithm, nobody, noise, Streams(np.random.default_rng(0), 0))
         assert not any(part.any() for _, part, _ in noise.releases)
-        for leaf, found in noise.squares():
-            squares.setdefault(leaf.noise_multiplier, []).append(found)
+        for leaf, values in noise.squares():
+            squares.setdefault(leaf.noise_multiplier, []).append(values)
     assert squares.keys() == {leaf.noise_multiplier for leaf, _ in normal_form(plan)}
     for noise_multiplier, parts in squares.items():
         draws = np.concatenate(parts)
@@ -142,7 +142,7 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data: Ratin
     )
     np.testing.assert_array_equal(steps.item_factors, ridge.item_factors)
     personal, unit = ridge.personal(data), 3.5
-    left, means = (
+    residuals, means = (
         centred(data),
         np.bincount(data.users, data.values - 3.0, N)
         / np.maximum(np.bincount(data.users, minlength=N), 1),
@@ -152,7 +152,7 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data: Ratin
         F = np.column_stack(
             [ridge.item_factors[data.items[rows]], np.full(rows.sum(), unit)]
         ).astype(float)
-        row = np.linalg.solve(F.T @ F + 0.3 * np.eye(4), F.T @ left[rows])
+        row = np.linalg.solve(F.T @ F + 0.3 * np.eye(4), F.T @ residuals[rows])
         np.testing.assert_allclose(personal.factors[user], row[:3], rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(
             personal.offsets[user], means[user] + unit * row[3], rtol=1e-3, atol=1e-4
@@ -195,9 +195,11 @@ def test_recommended_parameters_are_no_worse_than_learning_nothing() -> None:
 
 def test_recommendation_follows_the_budget_and_what_is_given() -> None:
     shape = Shape(20_000, 1_000, (-5.0, 5.0))
-    chosen = [DPFW.recommend(shape, Budget(epsilon=e, delta=1e-5), {}) for e in (0.5, 5.0, 20.0)]
-    assert [c["steps"] for c in chosen] == sorted(c["steps"] for c in chosen)
-    assert chosen[0]["row_clip"] < chosen[2]["row_clip"] <= 0.12
+    recommendations = [
+        DPFW.recommend(shape, Budget(epsilon=e, delta=1e-5), {}) for e in (0.5, 5.0, 20.0)
+    ]
+    assert [c["steps"] for c in recommendations] == sorted(c["steps"] for c in recommendations)
+    assert recommendations[0]["row_clip"] < recommendations[2]["row_clip"] <= 0.12
     assert DPFW.recommend(shape, Budget(epsilon=5.0, delta=1e-5), {"steps": 1})[
         "nuclear_norm"
     ] == pytest.approx(0.13)

@@ -31,7 +31,9 @@ from dpmf_datasets.simulated.low_rank import lowrank
 from tests.fitting import fit
 
 
-def asked(data: Ratings, rank: int = 3) -> tuple[OpenCurator, Recommender, np.ndarray, np.ndarray]:
+def dense_parts(
+    data: Ratings, rank: int = 3
+) -> tuple[OpenCurator, Recommender, np.ndarray, np.ndarray]:
     """A curator without noise, a model, and dense residuals (n, m) and sides (n, r + 1)."""
     shape, rng = data.shape, np.random.default_rng(4)
     unit = shape.half_range / 2
@@ -40,36 +42,36 @@ def asked(data: Ratings, rank: int = 3) -> tuple[OpenCurator, Recommender, np.nd
     model = Recommender(shape.bounds, shape.mid_range, b, V, 0.0, 2.0, mended=True)
     own = model.personal(data)
     dense = np.zeros((data.n_users, data.n_items))
-    predicted = model.centre + own.offsets[:, None] + b + own.factors.astype(float) @ V.T
-    dense[data.users, data.items] = (data.values - predicted[data.users, data.items]) / unit
+    predictions = model.centre + own.offsets[:, None] + b + own.factors.astype(float) @ V.T
+    dense[data.users, data.items] = (data.values - predictions[data.users, data.items]) / unit
     t = np.column_stack([own.factors, np.full(data.n_users, CONSTANT)])
     return OpenCurator(in_memory(data, 3), Noise(NOTHING), {}), model, dense, t
 
 
 def test_the_gradient_is_the_sum_of_clipped_outer_products() -> None:
     data = world()
-    curator, model, E, t = asked(data)
+    curator, model, E, t = dense_parts(data)
     sides = curator.hold(user_sides, model, data.shape.half_range / 2)
     norms = np.linalg.norm(E, axis=1) * np.linalg.norm(t, axis=1)
     for clip in (float(np.median(norms[norms > 0])), 1e3):
         expected = (E * np.minimum(1 / clip, 1 / np.maximum(norms, 1e-300))[:, None]).T @ t
-        found = curator.total(RefiningGradient(), sides, clip, 3)
-        np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
+        gradient = curator.total(RefiningGradient(), sides, clip, 3)
+        np.testing.assert_allclose(gradient, expected, atol=1e-4 * np.abs(expected).max())
 
 
 def test_sizes_are_geometric_means_over_users_with_ratings() -> None:
     data = lowrank(200, 30, rank=2, p=0.5, seed=3)
-    curator, model, E, t = asked(data)
+    curator, model, E, t = dense_parts(data)
     sides = curator.hold(user_sides, model, data.shape.half_range / 2)
-    found = Sizes.of(curator.total(GradientSizes(), sides))
+    sizes = Sizes.of(curator.total(GradientSizes(), sides))
     counts = (E != 0).sum(axis=1)
     e, n = np.linalg.norm(E, axis=1)[counts > 0], counts[counts > 0]
     t = t[counts > 0]
     for mine, each in (
-        (found.norm, e * np.linalg.norm(t, axis=1)),
-        (found.deviation, e / np.sqrt(n)),
-        (found.squares, n * (t[:, :-1] ** 2).sum(axis=1)),
-        (found.ratings, n.astype(float)),
+        (sizes.norm, e * np.linalg.norm(t, axis=1)),
+        (sizes.deviation, e / np.sqrt(n)),
+        (sizes.squares, n * (t[:, :-1] ** 2).sum(axis=1)),
+        (sizes.ratings, n.astype(float)),
     ):
         assert mine == pytest.approx(float(np.exp(np.log(each).mean())), rel=1e-3)
 
@@ -77,14 +79,14 @@ def test_sizes_are_geometric_means_over_users_with_ratings() -> None:
 def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12() -> None:
     """The worst two users: all sizes as large, and as small, as may be; both have residuals."""
 
-    def told(norm: float) -> np.ndarray:
+    def sizes_of(norm: float) -> np.ndarray:
         sides = UserSides(np.array([norm]), np.array([norm]), np.array([1]), np.array([[norm]]))
         total = np.zeros(5)
         data = Ratings.of([0], [0], [3], n_users=1, n_items=1, bounds=(1, 5), public=True)
         GradientSizes().add(Block(np.zeros(1), {"train": data}, 1), (total,), sides)
         return total
 
-    large, small, bound = told(1e9), told(1e-9), 2 * math.sqrt(3)
+    large, small, bound = sizes_of(1e9), sizes_of(1e-9), 2 * math.sqrt(3)
     assert 0.99 * bound < np.linalg.norm(large - small) <= bound
     assert GradientSizes.sensitivity * GradientSizes.replace_one_factor == pytest.approx(bound)
     assert max(np.linalg.norm(large), np.linalg.norm(small)) <= GradientSizes.sensitivity
@@ -93,10 +95,10 @@ def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12() -> None:
 def test_refinement_takes_its_share_of_the_budget() -> None:
     algorithm = Spectral(bias_share=0.2, refinement_steps=3, refinement_share=0.5)
     ledger = dict(normal_form(algorithm.plan(Shape(1000, 50, (1, 5)), 2.0)))
-    spent = {leaf.statistic: count / leaf.noise_multiplier**2 for leaf, count in ledger.items()}
-    assert sum(spent.values()) == pytest.approx(1 / 4)
-    assert spent[GRADIENT] == pytest.approx(0.8 * 0.5 * (1 - SIZES_SHARE) / 4)
-    assert spent[SIZES] == pytest.approx(0.8 * 0.5 * SIZES_SHARE / 4)
+    shares = {leaf.statistic: count / leaf.noise_multiplier**2 for leaf, count in ledger.items()}
+    assert sum(shares.values()) == pytest.approx(1 / 4)
+    assert shares[GRADIENT] == pytest.approx(0.8 * 0.5 * (1 - SIZES_SHARE) / 4)
+    assert shares[SIZES] == pytest.approx(0.8 * 0.5 * SIZES_SHARE / 4)
     assert algorithm.n_steps == 4
     for none in ({"release": "none"}, {"implicit": True}):
         plain = Spectral(refinement_steps=3, **none)  # type: ignore[arg-type]
@@ -112,31 +114,31 @@ def test_a_gradient_tells_how_far_variances_were_off() -> None:
     H, P = rng.uniform(5, 10, (4000, 2)), np.full((4000, 2), 0.01)
     G = H * rng.normal(0, 2, P.shape) * np.sqrt(P)
     R = np.full(P.shape, 0.01)
-    shown = _misjudgement(G + rng.normal(0, np.sqrt(R)), H, R, P)
-    np.testing.assert_allclose(shown, 4, rtol=0.1)
+    ratios = _misjudgement(G + rng.normal(0, np.sqrt(R)), H, R, P)
+    np.testing.assert_allclose(ratios, 4, rtol=0.1)
     R = np.full(P.shape, 1e4)
-    drowned = _misjudgement(G + rng.normal(0, np.sqrt(R)), H, R, P)
-    np.testing.assert_allclose(drowned, 1, atol=0.1)
+    noisy_ratios = _misjudgement(G + rng.normal(0, np.sqrt(R)), H, R, P)
+    np.testing.assert_allclose(noisy_ratios, 1, atol=0.1)
 
 
 def errors(data: Ratings, algorithm: Spectral, level: float) -> list[float]:
     """Of every model that is yielded: the root mean square of its residuals on its own data."""
-    found = []
+    of_models = []
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(2))
     for model in algorithm.fit(
         OpenCurator(in_memory(data), noise, {}), Streams(np.random.default_rng(0), 1)
     ):
         guess = model.predict(model.personal(data), data.users, data.items)
-        found.append(float(np.sqrt(np.mean((guess - data.values) ** 2))))
-    return found
+        of_models.append(float(np.sqrt(np.mean((guess - data.values) ** 2))))
+    return of_models
 
 
 def test_ratings_without_luck_are_explained_ever_better() -> None:
     data = lowrank(4_000, 200, rank=3, p=0.4, seed=1)
-    found = errors(data, Spectral(rank=8, refinement_steps=4, shrinkage=1.0), 1.0)
-    assert len(found) == 5
-    assert found[-1] < found[0] / 5
-    assert found[-1] < errors(data, Spectral(rank=8, shrinkage=1.0), 1.0)[0] / 3
+    of_models = errors(data, Spectral(rank=8, refinement_steps=4, shrinkage=1.0), 1.0)
+    assert len(of_models) == 5
+    assert of_models[-1] < of_models[0] / 5
+    assert of_models[-1] < errors(data, Spectral(rank=8, shrinkage=1.0), 1.0)[0] / 3
 
 
 def test_without_factors_and_columns_residuals_are_those_of_offsets_alone() -> None:
@@ -148,20 +150,20 @@ def test_without_factors_and_columns_residuals_are_those_of_offsets_alone() -> N
     model = Recommender(
         shape.bounds, shape.mid_range, np.zeros(shape.n_items, np.float32), nothing, 0.0
     )
-    held = [np.full((data.n_users, 1), 3.0) for _ in range(64)]
-    del held
+    junk = [np.full((data.n_users, 1), 3.0) for _ in range(64)]
+    del junk
     pairs = kernels.predict_pairs(np.zeros((data.n_users, 0)), nothing, data.users, data.items)
     assert not pairs.any() and pairs.shape == (len(data),)
     algorithm = Spectral(
         rank=5, shrinkage=1.5, refinement_steps=2, local_columns=False, release="covariance"
     )
     noise = Noise(algorithm.plan(shape, 1e4), np.random.SeedSequence(0))
-    made = fit(algorithm, data, noise, Streams(np.random.default_rng(0), 1)).model
-    assert made.item_sides.shape == (shape.n_items, 0)
+    model_without = fit(algorithm, data, noise, Streams(np.random.default_rng(0), 1)).model
+    assert model_without.item_sides.shape == (shape.n_items, 0)
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
     norms = curator.total(Norms(), curator.hold(user_sides, model, shape.half_range / 2))
-    left = model.residuals(data)[1] / (shape.half_range / 2)
-    assert norms[0] == pytest.approx(float((left.astype(float) ** 2).sum()), rel=1e-5)
+    residuals = model.residuals(data)[1] / (shape.half_range / 2)
+    assert norms[0] == pytest.approx(float((residuals.astype(float) ** 2).sum()), rel=1e-5)
 
 
 @dataclass(frozen=True)
@@ -191,4 +193,4 @@ def test_where_no_factor_stands_out_the_offsets_are_refined_and_all_is_spent() -
     assert run.model.item_factors.shape == (data.n_items, 0)
     assert np.isfinite(run.model.item_offsets).all()
     assert math.isfinite(run.model.ridge)
-    assert dict(run.spent) == dict(normal_form(plan))
+    assert dict(run.ledger) == dict(normal_form(plan))

@@ -12,7 +12,7 @@ from dpmf_core.algorithms.baselines import Bias
 from dpmf_core.algorithms.registry import Place, Registry
 from dpmf_core.errors import BadInput
 
-ASKED = """
+SCRIPT = """
 import json, sys
 from dpmf_core.algorithms import REGISTRY, find
 known = "dpals" in REGISTRY and list(REGISTRY)
@@ -23,9 +23,11 @@ print(json.dumps([known, before, sorted(sys.modules), title]))
 
 
 def test_one_is_loaded_when_it_is_asked_for() -> None:
-    done = subprocess.run([sys.executable, "-c", ASKED], check=True, capture_output=True, text=True)
-    known, before, after, title = json.loads(done.stdout)
-    assert known[:2] == ["global-mean", "user-mean"] and title == "Spectral"
+    process = subprocess.run(
+        [sys.executable, "-c", SCRIPT], check=True, capture_output=True, text=True
+    )
+    known_ids, before, after, title = json.loads(process.stdout)
+    assert known_ids[:2] == ["global-mean", "user-mean"] and title == "Spectral"
     assert not {"dpmf_core.algorithms.spectral", "numba", "scipy.optimize"} & set(before)
     assert "dpmf_core.algorithms.spectral" in after
     assert "dpmf_core.algorithms.nmf" not in after

@@ -33,18 +33,18 @@ def test_residuals_are_rows_less_their_part_along_the_centre_clipped_and_in_its_
     centre, reach = unit(X.mean(axis=0)), 0.5
     data = Samples.of(X, image=(3, 4), unit="image", public=True)
     block = Block(np.arange(40), {"train": data}, 40)
-    found = residual_samples(block, centre, reach)
+    residuals = residual_samples(block, centre, reach)
     rows = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
-    left = rows - np.outer(rows @ centre, centre)
-    size = np.linalg.norm(left, axis=1, keepdims=True)
-    expected = left / np.maximum(size, reach)
-    np.testing.assert_allclose(found, expected, atol=3e-6)
-    assert not found[7].any()
-    norms = np.linalg.norm(found, axis=1)
+    remainder = rows - np.outer(rows @ centre, centre)
+    size = np.linalg.norm(remainder, axis=1, keepdims=True)
+    expected = remainder / np.maximum(size, reach)
+    np.testing.assert_allclose(residuals, expected, atol=3e-6)
+    assert not residuals[7].any()
+    norms = np.linalg.norm(residuals, axis=1)
     assert norms.max() <= 1
     assert (norms[size.ravel() > reach] > 0.99999).sum() > 5
     totals = SampleMoment().empty(data.shape, None, None)  # type: ignore[arg-type]
-    SampleMoment().add(block, totals, found, None)
+    SampleMoment().add(block, totals, residuals, None)
     np.testing.assert_allclose(totals[0], expected.T @ expected, atol=1e-4)
 
 
@@ -54,13 +54,13 @@ def test_the_reach_is_at_least_the_root_mean_square_of_residuals() -> None:
         X = unit(rng.gamma(1 / spread, 1.0, (500, 20)))
         centre = unit(X.sum(axis=0))
         reach = residual_reach(X.sum(axis=0), centre, 500)
-        left = X - np.outer(X @ centre, centre)
-        assert np.sqrt((left**2).sum(axis=1).mean()) <= reach <= 1
+        remainder = X - np.outer(X @ centre, centre)
+        assert np.sqrt((remainder**2).sum(axis=1).mean()) <= reach <= 1
     alike = np.tile(centre, (30, 1))
     assert residual_reach(alike.sum(axis=0), centre, 30) == LEAST_REACH
     assert residual_reach(-alike.sum(axis=0), centre, 30) == 1
-    turned = 0.6 * centre * 30
-    assert residual_reach(turned, centre, 30) == pytest.approx(0.8)
+    shorter_sum = 0.6 * centre * 30
+    assert residual_reach(shorter_sum, centre, 30) == pytest.approx(0.8)
 
 
 def test_patterns_span_the_centre_times_slow_cosines_even_where_it_is_zero() -> None:
@@ -81,11 +81,13 @@ def test_draws_have_the_moments_of_the_rows_where_there_is_no_noise() -> None:
     centre = unit(np.array([5.0, 4.0, 6.0, 5.0]))
     y = rng.standard_normal((50_000, 4)) * [0.03, 0.02, 0.01, 0.005]
     y -= np.outer(y @ centre, centre)
-    found = estimate_residuals(y.T @ y, centre, 1e-9, len(y), moments.cosine_patterns((2, 2)))
-    drawn = found.points(rng.standard_normal((50_000, 4)))
-    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1, atol=1e-5)
-    np.testing.assert_allclose(np.cov(drawn.T), np.cov(y.T), atol=3e-5)
-    np.testing.assert_allclose(unit(drawn.mean(axis=0)), centre, atol=1e-3)
+    distribution = estimate_residuals(
+        y.T @ y, centre, 1e-9, len(y), moments.cosine_patterns((2, 2))
+    )
+    points = distribution.points(rng.standard_normal((50_000, 4)))
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(np.cov(points.T), np.cov(y.T), atol=3e-5)
+    np.testing.assert_allclose(unit(points.mean(axis=0)), centre, atol=1e-3)
 
 
 def test_what_lies_below_the_noise_is_estimated_by_the_diagonal() -> None:
@@ -95,16 +97,16 @@ def test_what_lies_below_the_noise_is_estimated_by_the_diagonal() -> None:
     rng = np.random.default_rng(4)
     d, n, scale = 200, 3000, 12.0
     truth = 0.01 / (1 + np.arange(d) / 40)
-    centre, found = np.eye(d)[-1], []
+    centre, remainders = np.eye(d)[-1], []
     with single_threaded_blas:
         for _ in range(10):
             G = rng.standard_normal((d, d)) * scale
             M = n * np.diag(truth) + (G + G.T) / 2
-            found.append(estimate_residuals(M, centre, scale, n, None).remainder)
-            assert (np.diff(found[-1]) <= 0).all()
-    drawn = np.mean(found, axis=0)
-    assert drawn.sum() == pytest.approx(truth.sum(), rel=0.15)
-    assert drawn[:40].sum() == pytest.approx(truth[:40].sum(), rel=0.2)
+            remainders.append(estimate_residuals(M, centre, scale, n, None).remainder)
+            assert (np.diff(remainders[-1]) <= 0).all()
+    mean_remainder = np.mean(remainders, axis=0)
+    assert mean_remainder.sum() == pytest.approx(truth.sum(), rel=0.15)
+    assert mean_remainder[:40].sum() == pytest.approx(truth[:40].sum(), rel=0.2)
 
 
 def test_the_unexplained_part_is_that_of_non_negative_least_squares() -> None:
@@ -119,19 +121,19 @@ def test_the_excess_is_by_how_much_draws_vary_more_than_rows_along_what_was_foun
     """Over 100 draws of noise, with two planted directions well above it."""
     rng = np.random.default_rng(6)
     d, n, scale = 80, 1000, 12.0
-    planted = np.linalg.qr(rng.standard_normal((d - 1, 2)))[0]
+    directions = np.linalg.qr(rng.standard_normal((d - 1, 2)))[0]
     truth = np.zeros((d, d))
-    truth[:-1, :-1] = n * planted @ np.diag([0.4, 0.25]) @ planted.T
+    truth[:-1, :-1] = n * directions @ np.diag([0.4, 0.25]) @ directions.T
     centre = np.eye(d)[-1]
-    over, said = [], []
+    over, excesses = [], []
     with single_threaded_blas:
         for _ in range(100):
             G = rng.standard_normal((d, d)) * scale
-            found = estimate_residuals(truth + (G + G.T) / 2, centre, scale, n, None)
-            along = np.einsum("kd,de,ke->k", found.space, truth / n, found.space)
-            over.append(np.sum(found.spreads**2 - along))
-            said.append(np.sum(found.excess))
-    assert np.mean(over) == pytest.approx(np.mean(said), rel=0.25)
+            distribution = estimate_residuals(truth + (G + G.T) / 2, centre, scale, n, None)
+            along = np.einsum("kd,de,ke->k", distribution.space, truth / n, distribution.space)
+            over.append(np.sum(distribution.spreads**2 - along))
+            excesses.append(np.sum(distribution.excess))
+    assert np.mean(over) == pytest.approx(np.mean(excesses), rel=0.25)
 
 
 def test_the_sum_takes_more_of_a_small_budget_for_images() -> None:

@@ -16,24 +16,26 @@ from dpmf_core.testing.worlds import low_rank
 RATE, PENALTY, PASSES = 0.01, 0.1, 10
 
 
-def solved(Q, items, values):  # type: ignore[no-untyped-def]
+def solve_vector(Q, items, values):  # type: ignore[no-untyped-def]
     """A user's vector from 0 by stochastic gradients on her centred ratings."""
-    p, centred = np.zeros(Q.shape[1]), values - values.mean()
+    p, residuals = np.zeros(Q.shape[1]), values - values.mean()
     for _ in range(PASSES):
-        for item, value in zip(items, centred, strict=True):
+        for item, value in zip(items, residuals, strict=True):
             p += 2 * RATE * ((value - p @ Q[item]) * Q[item] - PENALTY * p)
     return p
 
 
-@pytest.mark.parametrize(("rated", "item_rate"), [(False, 0.05), (True, 0.005)])
-def test_an_update_is_algorithm_2(rated: bool, item_rate: float) -> None:
+@pytest.mark.parametrize(("all_rated", "item_rate"), [(False, 0.05), (True, 0.005)])
+def test_an_update_is_algorithm_2(all_rated: bool, item_rate: float) -> None:
     rng = np.random.default_rng(0)
     Q = rng.standard_normal((9, 4))
     items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
-    server = Server(Q, all_rated=rated, item_rate=item_rate)
+    server = Server(Q, all_rated=all_rated, item_rate=item_rate)
     server.update(items, values)
-    p, expected = solved(Q, items, values), Q.copy()
-    for item, value in list(zip(items, values - values.mean(), strict=True))[0 if rated else -1 :]:
+    p, expected = solve_vector(Q, items, values), Q.copy()
+    for item, value in list(zip(items, values - values.mean(), strict=True))[
+        0 if all_rated else -1 :
+    ]:
         expected[item] += (
             2 * item_rate * ((value - p @ expected[item]) * p - PENALTY * expected[item])
         )
@@ -46,7 +48,7 @@ def test_a_shared_step_is_divided_among_her_items() -> None:
     items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
     server = Server(Q, all_rated=True, shared=True, item_rate=0.05)
     server.update(items, values)
-    p, expected = solved(Q, items, values), Q.copy()
+    p, expected = solve_vector(Q, items, values), Q.copy()
     for item, value in zip(items, values - values.mean(), strict=True):
         expected[item] += (
             2 * 0.05 / 4 * ((value - p @ expected[item]) * p - PENALTY * expected[item])
@@ -59,24 +61,24 @@ def test_recommendations_are_algorithm_1() -> None:
     Q = rng.standard_normal((30, 4))
     items, values = np.array([3, 4, 8]), np.array([5.0, 1.0, 4.0])
     best = Server(Q, all_rated=True).recommend(items, values, 5)
-    scores = Q @ solved(Q, items, values)
+    scores = Q @ solve_vector(Q, items, values)
     scores[items] = -np.inf
     np.testing.assert_array_equal(best, np.argsort(-scores)[:5])
 
 
-@pytest.mark.parametrize("rated", [False, True])
-def test_neither_ratings_nor_user_factors_survive_an_interaction(rated: bool) -> None:
+@pytest.mark.parametrize("all_rated", [False, True])
+def test_neither_ratings_nor_user_factors_survive_an_interaction(all_rated: bool) -> None:
     """The server's whole state is its item factors: no other array is reachable from it, and it
     has no room for one.
     """
-    server = Server(np.ones((6, 3)), all_rated=rated)
+    server = Server(np.ones((6, 3)), all_rated=all_rated)
     items, values = np.array([0, 4]), np.array([2.0, 5.0])
     server.update(items, values)
     server.recommend(items, values, 2)
-    held = [getattr(server, name) for name in Server.__slots__]
-    arrays = [value for value in held if isinstance(value, np.ndarray)]
+    state = [getattr(server, name) for name in Server.__slots__]
+    arrays = [value for value in state if isinstance(value, np.ndarray)]
     assert len(arrays) == 1 and arrays[0].shape == (6, 3)
-    assert all(isinstance(value, np.ndarray | bool | int | float) for value in held)
+    assert all(isinstance(value, np.ndarray | bool | int | float) for value in state)
     assert not hasattr(server, "__dict__")
     with pytest.raises(AttributeError):
         server.history = items  # type: ignore[attr-defined]
@@ -84,11 +86,11 @@ def test_neither_ratings_nor_user_factors_survive_an_interaction(rated: bool) ->
 
 
 def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
-    for variant, kept in MEMORY.items():
-        model = fitted(variant=variant)
+    for variant, entries in MEMORY.items():
+        model = fit_model(variant=variant)
         on_server = {
             entry.what
-            for entry in kept
+            for entry in entries
             if entry.where == "server" and entry.how_long.startswith("always")
         }
         assert bool(len(model.user_factors)) == ("user factors" in on_server)
@@ -96,7 +98,7 @@ def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
     assert NoRetention().guarantee().status is Status.NONE
 
 
-def fitted(**parameters: object) -> RetentionModel:
+def fit_model(**parameters: object) -> RetentionModel:
     data = low_rank(n_users=120, n_items=25, density=0.8)
     algorithm = build("no-retention", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
     return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))  # type: ignore[no-any-return]
@@ -115,10 +117,10 @@ def rmse(model: RetentionModel) -> float:
 
 def test_arrivals_teach_what_frozen_factors_miss() -> None:
     share = {"static_share": 0.2}
-    found = {variant: rmse(fitted(variant=variant, **share)) for variant in MEMORY}
-    assert found["online"] == pytest.approx(found["baseline"], rel=0.02)
-    assert found["baseline"] < found["rated"] < 0.5 * found["static"]
-    assert found["baseline"] < found["new"] < 0.5 * found["static"]
+    errors = {variant: rmse(fit_model(variant=variant, **share)) for variant in MEMORY}
+    assert errors["online"] == pytest.approx(errors["baseline"], rel=0.02)
+    assert errors["baseline"] < errors["rated"] < 0.5 * errors["static"]
+    assert errors["baseline"] < errors["new"] < 0.5 * errors["static"]
 
 
 def test_least_squares_is_where_the_passes_of_online_lead() -> None:
@@ -142,9 +144,13 @@ def test_least_squares_is_where_the_passes_of_online_lead() -> None:
         rate=0.0005,
         penalty=PENALTY,
     )
-    left = values - np.repeat([values[:12].mean(), values[12:].mean()], [12, 18]).astype(np.float32)
+    residuals = values - np.repeat([values[:12].mean(), values[12:].mean()], [12, 18]).astype(
+        np.float32
+    )
     np.testing.assert_allclose(
-        passes, kernels.solve_rows(starts, items, left, Q, PENALTY * np.diff(starts)), atol=0.01
+        passes,
+        kernels.solve_rows(starts, items, residuals, Q, PENALTY * np.diff(starts)),
+        atol=0.01,
     )
 
 
@@ -153,24 +159,24 @@ def test_online_by_gradients_finds_users_and_new_items_anew() -> None:
     that were known at the start stay as they were.
     """
     data = low_rank(n_users=15, n_items=8)
-    given = {"rank": 2, "steps": 40, "static_share": 0.5}
+    parameters = {"rank": 2, "steps": 40, "static_share": 0.5}
     online, static = (
-        build("no-retention", {**given, **more}, data.shape, None)
+        build("no-retention", {**parameters, **more}, data.shape, None)
         for more in ({"variant": "online", "online_fit": "gradients"}, {"variant": "static"})
     )
     model = train(online, data, Noise(NOTHING), streams())
     start = train(static, data, Noise(NOTHING), streams())
-    arrived = online._arrivals(data, streams())  # type: ignore[attr-defined]
-    known = np.bincount(data.items[arrived < 0.5], minlength=data.n_items) > 0
-    assert known.any()
-    np.testing.assert_array_equal(model.item_factors[known], start.item_factors[known])
+    arrival_times = online._arrivals(data, streams())  # type: ignore[attr-defined]
+    is_known = np.bincount(data.items[arrival_times < 0.5], minlength=data.n_items) > 0
+    assert is_known.any()
+    np.testing.assert_array_equal(model.item_factors[is_known], start.item_factors[is_known])
     init = streams().init
     P = 0.1 * init.standard_normal((data.n_users, 2)).astype(np.float32)
-    for user in np.unique(data.users[arrived >= 0.95]):
+    for user in np.unique(data.users[arrival_times >= 0.95]):
         hers = data.users == user
-        p, centred = P[user].astype(float), data.values[hers] - data.values[hers].mean()
+        p, residuals = P[user].astype(float), data.values[hers] - data.values[hers].mean()
         for _ in range(40):
-            for item, value in zip(data.items[hers], centred, strict=True):
+            for item, value in zip(data.items[hers], residuals, strict=True):
                 q = model.item_factors[item]
                 p += 2 * RATE * ((value - p @ q) * q - PENALTY * p)
         np.testing.assert_allclose(model.user_factors[user], p, atol=1e-3)
@@ -181,7 +187,7 @@ def streams() -> Streams:
 
 
 def test_with_nothing_to_arrive_static_is_the_baseline() -> None:
-    whole, frozen = fitted(variant="baseline"), fitted(variant="static", static_share=1.0)
+    whole, frozen = fit_model(variant="baseline"), fit_model(variant="static", static_share=1.0)
     np.testing.assert_array_equal(whole.item_factors, frozen.item_factors)
     np.testing.assert_array_equal(whole.user_factors, frozen.user_factors)
 
@@ -195,7 +201,7 @@ def test_arrivals_one_by_one_are_the_stream() -> None:
         None,
     )
     rng = Streams(np.random.default_rng(0), 1)
-    streamed = train(model, data, Noise(NOTHING), rng)
+    stream_model = train(model, data, Noise(NOTHING), rng)
     static = build(
         "no-retention",
         {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "static"},
@@ -204,11 +210,13 @@ def test_arrivals_one_by_one_are_the_stream() -> None:
     )
     start = train(static, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
     server = Server(start.item_factors, all_rated=True)
-    arrived = model._arrivals(data, rng)  # type: ignore[attr-defined]
-    for place in np.argsort(arrived, kind="stable"):
-        if arrived[place] < 0.5:
+    arrival_times = model._arrivals(data, rng)  # type: ignore[attr-defined]
+    for place in np.argsort(arrival_times, kind="stable"):
+        if arrival_times[place] < 0.5:
             continue
-        hers = np.flatnonzero((data.users == data.users[place]) & (arrived <= arrived[place]))
-        hers = hers[np.argsort(arrived[hers])]
+        hers = np.flatnonzero(
+            (data.users == data.users[place]) & (arrival_times <= arrival_times[place])
+        )
+        hers = hers[np.argsort(arrival_times[hers])]
         server.update(data.items[hers], data.values[hers])
-    np.testing.assert_allclose(streamed.item_factors, server.item_factors, atol=1e-5)
+    np.testing.assert_allclose(stream_model.item_factors, server.item_factors, atol=1e-5)

@@ -28,7 +28,7 @@ FOLDS = (
 
 def test_descent_is_the_textbook_loop() -> None:
     data = low_rank()
-    found = list(
+    state = list(
         SGDMF(rank=3, steps=2, learning_rate=0.01, regularisation=0.05).descend(
             data, Streams(np.random.default_rng(4), 1)
         )
@@ -45,8 +45,8 @@ def test_descent_is_the_textbook_loop() -> None:
                 P[u] + 0.01 * (e * Q[i] - 0.05 * P[u]),
                 Q[i] + 0.01 * (e * P[u] - 0.05 * Q[i]),
             )
-    np.testing.assert_allclose(found.P, P * np.sqrt(unit), rtol=1e-10)
-    np.testing.assert_allclose(found.b, b * unit, rtol=1e-10)
+    np.testing.assert_allclose(state.P, P * np.sqrt(unit), rtol=1e-10)
+    np.testing.assert_allclose(state.b, b * unit, rtol=1e-10)
     expected = unit * (
         x.mean()
         + a[data.users]
@@ -54,7 +54,7 @@ def test_descent_is_the_textbook_loop() -> None:
         + np.einsum("ij,ij->i", P[data.users], Q[data.items])
     )
     np.testing.assert_allclose(
-        found.predict(data.users, data.items, data.bounds), expected.clip(*data.bounds), rtol=1e-9
+        state.predict(data.users, data.items, data.bounds), expected.clip(*data.bounds), rtol=1e-9
     )
 
 
@@ -72,12 +72,12 @@ def test_the_centred_model_is_plain_descent_on_what_the_means_leave() -> None:
     x = data.values.astype(float)
     centre = x.mean()
     b = np.array([(x[data.items == i] - centre).mean() for i in range(data.n_items)])
-    left = x - centre - b[data.items]
-    a = np.array([left[data.users == u].mean() for u in range(data.n_users)])
+    residuals = x - centre - b[data.items]
+    a = np.array([residuals[data.users == u].mean() for u in range(data.n_users)])
     for step, rate in enumerate((0.05, 0.05 / 1.5)):
         for t in shuffled_range(len(data), 1 + step):
             u, i = data.users[t], data.items[t]
-            e = (left[t] - a[u]) / unit - P[u] @ Q[i]
+            e = (residuals[t] - a[u]) / unit - P[u] @ Q[i]
             P[u], Q[i] = P[u] + rate * e * Q[i], Q[i] + rate * e * P[u]
     expected = centre + a[data.users] + b[data.items]
     expected += unit * np.einsum("ij,ij->i", P[data.users], Q[data.items])
@@ -91,12 +91,12 @@ def test_the_centred_model_is_plain_descent_on_what_the_means_leave() -> None:
 
 def test_a_step_that_would_overshoot_is_shortened() -> None:
     data = low_rank()
-    found = list(
+    state = list(
         SGDMF(rank=3, steps=20, learning_rate=1.0, start_deviation=10.0).descend(
             data, Streams(np.random.default_rng(0), 1)
         )
     )[-1]
-    assert np.isfinite(found.P).all()
+    assert np.isfinite(state.P).all()
 
 
 @pytest.mark.skipif(
@@ -119,8 +119,8 @@ def test_the_error_on_an_official_fold_is_surprises(tmp_path: Path) -> None:
     train, test = parts
     errors = []
     for seed in range(3):
-        *_, found = SGDMF(rank=10).descend(train, Streams(np.random.default_rng(seed), 1))
-        errors.append(rmse(found.predict(test.users, test.items, test.bounds), test.values))
+        *_, state = SGDMF(rank=10).descend(train, Streams(np.random.default_rng(seed), 1))
+        errors.append(rmse(state.predict(test.users, test.items, test.bounds), test.values))
     assert np.mean(errors) == pytest.approx(SURPRISE_U1, abs=0.002)
 
 

@@ -98,7 +98,7 @@ def assert_variance(factors: np.ndarray, expected: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "parameters",
     [
         {"reading": "posterior-sample"},
         {"reading": "steps", "averaged_share": 0.0, "gradient_clip": 0.3, "likelihood_power": 1e6},
@@ -106,12 +106,12 @@ def assert_variance(factors: np.ndarray, expected: float) -> None:
 )
 @pytest.mark.parametrize("level", [0.3, 30.0])
 def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
-    given: dict[str, Any], level: float
+    parameters: dict[str, Any], level: float
 ) -> None:
     """N(0, 1 / precision), and a little more as steps are long: the noise of a release, carried
     by its step, is the noise of a Langevin step.
     """
-    algorithm = SGLD(rank=4, steps=150, prior_precision=4.0, step_size=0.1, **given)
+    algorithm = SGLD(rank=4, steps=150, prior_precision=4.0, step_size=0.1, **parameters)
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
 
 
@@ -127,7 +127,7 @@ def test_a_likelihood_that_counts_less_than_noise_would_allow_is_a_colder_chain(
     """Half a step of length eta with noise of deviation s beta eta / 2: variance (s beta eta /
     2)^2 / (1 - a^2), here a tenth of the prior's.
     """
-    given: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "rank": 4,
         "steps": 150,
         "prior_precision": 4.0,
@@ -136,7 +136,7 @@ def test_a_likelihood_that_counts_less_than_noise_would_allow_is_a_colder_chain(
         "biases": False,
     }
     s, eta = np.sqrt(150), 0.025
-    colder = SGLD(likelihood_power=2 / (s * np.sqrt(eta)) * np.sqrt(0.1), **given)
+    colder = SGLD(likelihood_power=2 / (s * np.sqrt(eta)) * np.sqrt(0.1), **parameters)
     assert_variance(chain(colder, NOBODY, 1.0).item_factors, 0.1 * 0.25 / (1 - 0.1 / 4))
 
 
@@ -181,28 +181,31 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
             total -= (((v - F @ u) ** 2).sum() + 3 * (u**2).sum()) / 2
         return total
 
-    (_, gradient, drawn), scale = noise.releases[0], normal_form(algorithm.plan(data.shape, 1.0))[0][0]
+    (_, gradient, noise_draw), scale = (
+        noise.releases[0],
+        normal_form(algorithm.plan(data.shape, 1.0))[0][0],
+    )
     beta = 2 / (scale.noise_multiplier * 1e3 * np.sqrt(eta))
     for place in [(0, 0), (3, 1), (7, 0)]:
         step = np.zeros_like(V)
         step[place] = 1e-5
         slope = (log_likelihood(V + step) - log_likelihood(V - step)) / 2e-5
         assert -gradient[place] / star**1.5 == pytest.approx(slope, rel=2e-3, abs=1e-3)
-        moved = (
+        next_state = (
             V[place]
             + eta / 2 * (beta * slope - 10 * V[place])
-            - eta / 2 * beta * drawn[place] / star**1.5
+            - eta / 2 * beta * noise_draw[place] / star**1.5
         )
-        assert after[place] == pytest.approx(moved * np.sqrt(star), rel=1e-3, abs=1e-4)
+        assert after[place] == pytest.approx(next_state * np.sqrt(star), rel=1e-3, abs=1e-4)
 
 
 def test_the_mean_of_the_last_states_is_nearer_than_one_of_them() -> None:
     """Without data the truth is 0; of the prior's deviation little is left in a mean of many
     states.
     """
-    given: dict[str, Any] = {"steps": 400, "step_size": 1.0, "biases": False}
+    parameters: dict[str, Any] = {"steps": 400, "step_size": 1.0, "biases": False}
     one, mean = (
-        chain(SGLD(averaged_share=share, **given), NOBODY).item_factors.std()
+        chain(SGLD(averaged_share=share, **parameters), NOBODY).item_factors.std()
         for share in (0.0, 0.5)
     )
     assert mean < 0.2 * one

@@ -35,14 +35,14 @@ def test_a_query_is_the_mean_of_signed_cells(together: bool) -> None:
     row = w + d - 1 if together else w
     C, k = rng.standard_normal((3, row)).astype(np.float32), keys(3)
     assert kernel.size(3, w, d, together) == C.size
-    found = kernel.vectors(C.ravel(), k, 11, d, w, together)
+    vectors = kernel.vectors(C.ravel(), k, 11, d, w, together)
     for ident in range(11):
         cells = [cells_of(k[j], ident, d, w, together) for j in range(3)]
         assert [[cell for cell, _ in line] for line in cells] == kernel.places(
             k, ident, d, w, together
         )[0].tolist()
         for f in range(d):
-            assert found[ident, f] == pytest.approx(
+            assert vectors[ident, f] == pytest.approx(
                 np.mean([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(3)]), abs=1e-6
             )
 
@@ -60,7 +60,7 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
         .astype(np.float32)
     )
     user_keys, item_keys = keys(depth, 3), keys(depth, 4)
-    slow, skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
+    slow, n_skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
 
     def ask(k, ident):  # type: ignore[no-untyped-def]
         cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
@@ -75,7 +75,7 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
         (pu, p), (pi, q) = ask(user_keys, data.users[t]), ask(item_keys, data.items[t])
         error = values[t] - p @ q
         if error**2 > threshold:
-            skipped += 1
+            n_skipped += 1
             continue
         for cells, move in (
             (pu, rate * (error * q - penalty * p)),
@@ -87,7 +87,7 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
     flat, both = C.ravel(), (user_keys, item_keys)
     settings = (d, w, together, rate, penalty, threshold)
     passed_over = kernel.epoch(flat, both, data.users, data.items, values, *settings)
-    assert passed_over == skipped > 0
+    assert passed_over == n_skipped > 0
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
 
 
@@ -116,7 +116,7 @@ def test_hashes_are_pairwise_independent() -> None:
     assert abs((first[:, 1] * second[:, 1]).mean()) < 0.06
 
 
-def fitted(**parameters: object) -> tuple[SketchModel, float, float]:
+def fit_sketch(**parameters: object) -> tuple[SketchModel, float, float]:
     data = low_rank(n_users=200, n_items=40, density=0.7)
     train, test = data.only(np.arange(len(data)) % 5 > 0), data.only(np.arange(len(data)) % 5 == 0)
     algorithm = build("sketch", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
@@ -133,18 +133,18 @@ def fitted(**parameters: object) -> tuple[SketchModel, float, float]:
 
 
 def test_the_table_is_as_small_as_it_says_and_collisions_cost() -> None:
-    wide, narrow = fitted(space_gain=0.2), fitted(space_gain=8.0)
+    wide, narrow = fit_sketch(space_gain=0.2), fit_sketch(space_gain=8.0)
     assert wide[0].table.size == pytest.approx(240 * 3 / 0.2, rel=0.01)
     assert narrow[0].table.size == pytest.approx(240 * 3 / 8, rel=0.05)
     assert wide[2] < narrow[2]
-    beside = fitted(space_gain=0.2, hashing="vector")
+    beside = fit_sketch(space_gain=0.2, hashing="vector")
     assert beside[0].table.shape == (4, wide[0].table.shape[1] + 2)
     assert beside[2] == pytest.approx(wide[2], rel=0.1)
 
 
 def test_a_small_threshold_keeps_ratings_out() -> None:
-    assert fitted(threshold=0.02)[1] > fitted(threshold=100.0)[1]
-    assert fitted(threshold=0.5, loss="half")[2] == fitted(threshold=1.0, loss="whole")[2]
+    assert fit_sketch(threshold=0.02)[1] > fit_sketch(threshold=100.0)[1]
+    assert fit_sketch(threshold=0.5, loss="half")[2] == fit_sketch(threshold=1.0, loss="whole")[2]
 
 
 def test_nothing_is_claimed_as_our_own() -> None:

@@ -11,7 +11,7 @@ from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
 
-def fitted(data: Ratings):  # type: ignore[no-untyped-def]
+def fit_model(data: Ratings):  # type: ignore[no-untyped-def]
     return train(
         build("slope-one", {}, data.shape, None),
         data,
@@ -38,7 +38,7 @@ def by_definition(data: Ratings, user: int, item: int) -> float:
 def test_every_prediction_is_the_definition() -> None:
     data = low_rank(n_users=30, n_items=12, density=0.3)
     data = data.only(data.items != 4)  # an item that nobody rated
-    model = fitted(data)
+    model = fit_model(data)
     users, items = (
         grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(12), indexing="ij")
     )
@@ -58,7 +58,7 @@ def test_the_published_example() -> None:
     predicted 2.5.
     """
     data = Ratings.of([0, 0, 1], [0, 1, 0], [1.0, 1.5, 2.0], n_users=2, n_items=2, bounds=(0, 5))
-    model = fitted(data)
+    model = fit_model(data)
     assert model.predict(model.personal(data), np.array([1]), np.array([1]))[0] == pytest.approx(
         2.5
     )
@@ -66,14 +66,16 @@ def test_the_published_example() -> None:
 
 def test_a_user_without_ratings_gets_the_mean_of_all() -> None:
     data = Ratings.of([0, 0], [0, 1], [1.0, 4.0], n_users=2, n_items=2, bounds=(0, 5))
-    model = fitted(data)
+    model = fit_model(data)
     np.testing.assert_allclose(model.scores(model.personal(data), np.array([1])), 2.5)
 
 
 def test_it_says_what_it_needs() -> None:
     data = low_rank(n_users=5, n_items=3)
     with pytest.raises(TypeError, match="own ratings"):
-        fitted(data).predict(Personal(np.zeros(5), np.zeros((5, 0))), np.array([0]), np.array([0]))
+        fit_model(data).predict(
+            Personal(np.zeros(5), np.zeros((5, 0))), np.array([0]), np.array([0])
+        )
     from dpmf_core.data.ratings import Shape
 
     with pytest.raises(BadInput, match="at most 12,000 items"):

@@ -34,7 +34,7 @@ from tests.fitting import fit
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 
 
-def planted(
+def planted_ratings(
     n: int = 3000, m: int = 40, rank: int = 2, density: float = 0.6, seed: int = 0
 ) -> Ratings:
     """Ratings of exactly low rank about a user mean of 0, with nothing else in them."""
@@ -46,7 +46,7 @@ def planted(
     )
 
 
-def fitted(algorithm: Spectral, data: Ratings, level: float, seed: int = 0):  # type: ignore[no-untyped-def]
+def fit_spectral(algorithm: Spectral, data: Ratings, level: float, seed: int = 0):  # type: ignore[no-untyped-def]
     plan = algorithm.plan(data.shape, level)
     return fit(
         algorithm,
@@ -61,14 +61,14 @@ def fitted(algorithm: Spectral, data: Ratings, level: float, seed: int = 0):  # 
 
 def test_all_items_pay_when_all_are_alike_and_few_when_few_are_rated() -> None:
     flat = np.full(1000, 200.0)
-    skewed = 3000.0 / np.arange(1, 1001) ** 1.2
+    steep = 3000.0 / np.arange(1, 1001) ** 1.2
     assert items_that_pay(flat, 20_000, 3.0, 0.25, 0.03, 1000) == 1000
-    assert items_that_pay(skewed, 20_000, 3000.0, 0.25, 0.03, 1000) < 20
-    kept = [
-        items_that_pay(skewed, 20_000, scale, 0.25, 0.03, 1000) for scale in (0.1, 1, 10, 100, 1000)
+    assert items_that_pay(steep, 20_000, 3000.0, 0.25, 0.03, 1000) < 20
+    n_kept = [
+        items_that_pay(steep, 20_000, scale, 0.25, 0.03, 1000) for scale in (0.1, 1, 10, 100, 1000)
     ]
-    assert kept == sorted(kept, reverse=True)
-    assert kept[0] > kept[-1]
+    assert n_kept == sorted(n_kept, reverse=True)
+    assert n_kept[0] > n_kept[-1]
     assert items_that_pay(flat, 20_000, 3.0, 0.25, 0.03, 64) <= 64
 
 
@@ -77,7 +77,7 @@ def test_all_items_pay_when_all_are_alike_and_few_when_few_are_rated() -> None:
 
 @pytest.mark.parametrize("release", ["covariance", "iteration"])
 def test_exact_low_rank_is_found_when_the_noise_is_small(release: str) -> None:
-    data = planted()
+    data = planted_ratings()
     algorithm = Spectral(
         rank=2,
         biases=False,
@@ -86,7 +86,7 @@ def test_exact_low_rank_is_found_when_the_noise_is_small(release: str) -> None:
         prediction_ridge=1e-4,
         rounds=4,
     )  # type: ignore[arg-type]
-    model = fitted(algorithm, data, 0.01).model
+    model = fit_spectral(algorithm, data, 0.01).model
     error = model.predict(model.personal(data), data.users, data.items) - data.values
     assert np.sqrt((error**2).mean()) < 0.12  # of a standard deviation of 1
     assert model.item_factors.shape == (40, 2)
@@ -94,7 +94,7 @@ def test_exact_low_rank_is_found_when_the_noise_is_small(release: str) -> None:
 
 def test_drowned_in_noise_it_is_the_private_biases() -> None:
     data = world()
-    model = fitted(Spectral(rank=5, shrinkage=1.5), data, 1e4).model
+    model = fit_spectral(Spectral(rank=5, shrinkage=1.5), data, 1e4).model
     assert model.item_factors.shape == (data.n_items, 0)
     assert np.abs(model.item_offsets).max() < 0.2  # and these have shrunk too
 
@@ -117,9 +117,9 @@ def test_biases_and_moment_split_the_budget_as_said() -> None:
         (COLUMNS, 1),
         (PRODUCT, 5),
     ]
-    spent = {leaf.statistic: count / leaf.noise_multiplier**2 for leaf, count in ledger.items()}
-    assert sum(spent.values()) == pytest.approx(1 / 4)
-    assert spent[COLUMNS] == pytest.approx(COLUMNS_SHARE / 4)
+    shares = {leaf.statistic: count / leaf.noise_multiplier**2 for leaf, count in ledger.items()}
+    assert sum(shares.values()) == pytest.approx(1 / 4)
+    assert shares[COLUMNS] == pytest.approx(COLUMNS_SHARE / 4)
 
 
 def test_defaults_come_from_public_figures() -> None:
@@ -129,9 +129,9 @@ def test_defaults_come_from_public_figures() -> None:
     vast = build("spectral", {}, Shape(3_000_000, 100_000, (1, 5)), Budget(epsilon=5, delta=1e-8))
     assert isinstance(vast, Spectral)
     assert vast.release == "iteration"
-    liked = build("spectral", {}, Shape(2000, 500, (0, 1)), BUDGET)
-    assert isinstance(liked, Spectral)
-    assert liked.implicit
+    implicit = build("spectral", {}, Shape(2000, 500, (0, 1)), BUDGET)
+    assert isinstance(implicit, Spectral)
+    assert implicit.implicit
 
 
 def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu() -> None:
@@ -151,18 +151,18 @@ def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu() -> None
         (20_000, 400, 0.5, "covariance"),
     ):
         budget = Budget(epsilon=at, delta=1e-5)
-        chosen = build("spectral", {}, Shape(n, m, (1, 5)), budget)
-        assert isinstance(chosen, Spectral)
-        assert chosen.release == release, (n, m, at)
+        algorithm = build("spectral", {}, Shape(n, m, (1, 5)), budget)
+        assert isinstance(algorithm, Spectral)
+        assert algorithm.release == release, (n, m, at)
         assert (n * budget.mu < least_signal(m, refined=True)) == (release == "none")
         statistics = [
             leaf.statistic
-            for leaf, _ in normal_form(chosen.plan(Shape(n, m, (1, 5)), 1 / budget.mu))
+            for leaf, _ in normal_form(algorithm.plan(Shape(n, m, (1, 5)), 1 / budget.mu))
         ]
         assert (MOMENT in statistics) == (release == "covariance")
-    for given in ({"biases": False}, {"release": "covariance"}):
+    for parameters in ({"biases": False}, {"release": "covariance"}):
         assert (
-            build("spectral", given, Shape(671, 1682, (1, 5)), BUDGET).model_dump()["release"]
+            build("spectral", parameters, Shape(671, 1682, (1, 5)), BUDGET).model_dump()["release"]
             == "covariance"
         )
 
@@ -174,7 +174,7 @@ def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases() 
     assert normal_form(Spectral(release="none", biases=False).plan(shape, 2.0)) == normal_form(
         biases.plan(shape, 2.0)
     )
-    one = fitted(alone, data, 2.0).model
+    one = fit_spectral(alone, data, 2.0).model
     other = train(
         biases,
         data,
@@ -207,17 +207,17 @@ def test_lists_without_a_second_moment_go_by_noisy_counts_alone() -> None:
         count / leaf.noise_multiplier**2
         for leaf, count in normal_form(algorithm.plan(data.shape, 2.0))
     ) == pytest.approx(1 / 4)
-    model = fitted(algorithm, data, 1e-3).model
+    model = fit_spectral(algorithm, data, 1e-3).model
     assert (np.diff(model.scores(model.personal(data), np.array([39]))[0]) < 0).all()
 
 
 def test_columns_are_those_of_the_moment_and_span_its_space() -> None:
-    data, kept = world(), np.arange(9)
+    data, kept_items = world(), np.arange(9)
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
-    rows, chosen = curator.hold(kept_rows, None, kept, np.ones(9)), np.array([0, 3, 5, 8])
+    rows, column_ids = curator.hold(kept_rows, None, kept_items, np.ones(9)), np.array([0, 3, 5, 8])
     np.testing.assert_allclose(
-        curator.total(MomentColumns(), rows, 9, chosen),
-        curator.total(SecondMoment(), rows, 9)[:, chosen],
+        curator.total(MomentColumns(), rows, 9, column_ids),
+        curator.total(SecondMoment(), rows, 9)[:, column_ids],
         atol=1e-12,
     )
     rng = np.random.default_rng(0)
@@ -240,7 +240,7 @@ def test_columns_at_once_find_what_the_whole_moment_finds() -> None:
         algorithm = Spectral(
             rank=8, biases=False, release=release, popularity_exponent=0.0, prediction_ridge=0.05
         )  # type: ignore[arg-type]
-        found = [fitted(algorithm, parts.train, 0.4, seed).model for seed in range(3)]
+        models = [fit_spectral(algorithm, parts.train, 0.4, seed).model for seed in range(3)]
         errors[release] = np.median(
             [
                 rmse(
@@ -249,7 +249,7 @@ def test_columns_at_once_find_what_the_whole_moment_finds() -> None:
                     ),
                     parts.test.values,
                 )
-                for model in found
+                for model in models
             ]
         )
     assert errors["covariance"] < 0.3
@@ -265,7 +265,7 @@ def test_lists_score_by_sums_over_what_was_liked() -> None:
     data = Ratings.of(
         users, items, np.ones(len(users)), n_users=800, n_items=30, bounds=(0, 1), public=True
     )
-    model = fitted(Spectral(implicit=True, rank=4, popularity_exponent=-0.2), data, 0.1).model
+    model = fit_spectral(Spectral(implicit=True, rank=4, popularity_exponent=-0.2), data, 0.1).model
     assert isinstance(model, Projection)
     X = np.zeros((800, 30))
     X[users, items] = 1
@@ -287,7 +287,7 @@ def test_lists_put_items_without_factors_last_by_their_counts() -> None:
         bounds=(0, 1),
         public=True,
     )
-    model = fitted(Spectral(implicit=True, rank=3, items_kept=10), data, 0.001).model
+    model = fit_spectral(Spectral(implicit=True, rank=3, items_kept=10), data, 0.001).model
     scores = model.scores(model.personal(data), np.array([39]))[0]
     assert set(np.argsort(-scores)[:10]) == set(range(10))
     assert (np.diff(scores[10:]) < 0).all()
@@ -308,7 +308,7 @@ def test_a_user_mends_her_mean_together_with_her_factor() -> None:
         bounds=(0, 6),
         public=True,
     )
-    model = fitted(Spectral(rank=2, biases=False), data, 1.0).model
+    model = fit_spectral(Spectral(rank=2, biases=False), data, 1.0).model
     model = type(model)(data.bounds, 3.0, np.zeros(12, np.float32), V, 0.0, ridge=1e-6, mended=True)
     personal = model.personal(data)
     assert 3 + personal.offsets[0] == pytest.approx(3, abs=1e-3)
@@ -318,17 +318,17 @@ def test_a_user_mends_her_mean_together_with_her_factor() -> None:
 def test_what_users_fit_to_a_model_is_found_once_for_its_judge_and_the_next_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data, found = planted(n=300), []
+    data, calls = planted_ratings(n=300), []
     solve = kernels.solve_rows
 
-    def counted(*args: Any, **options: Any) -> Any:
-        found.append(args)
+    def counting_solve(*args: Any, **options: Any) -> Any:
+        calls.append(args)
         return solve(*args, **options)
 
-    monkeypatch.setattr(kernels, "solve_rows", counted)
+    monkeypatch.setattr(kernels, "solve_rows", counting_solve)
     algorithm = Spectral(rank=2, refinement_steps=3)
     noise = Noise(algorithm.plan(data.shape, 1e-3), np.random.SeedSequence(0))
     curator = curator_for(algorithm, data, noise)
     for model in algorithm.fit(curator, Streams(np.random.default_rng(0), 1)):
         model.personal(data)
-    assert len(found) == 1 + algorithm.refinement_steps
+    assert len(calls) == 1 + algorithm.refinement_steps

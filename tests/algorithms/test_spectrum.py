@@ -35,10 +35,10 @@ def rows_of(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_the_second_moment_is_the_dense_product_whatever_the_threads(threads: int) -> None:
     dense = sparse(200, 37, 0.3)
     dense[17] = 0
-    found = second_moment(*rows_of(dense), 37, threads=threads)
-    np.testing.assert_allclose(found, dense.T @ dense, rtol=1e-12, atol=1e-12)
-    assert np.array_equal(found, found.T)
-    assert np.array_equal(found, second_moment(*rows_of(dense), 37, threads=1))
+    moment = second_moment(*rows_of(dense), 37, threads=threads)
+    np.testing.assert_allclose(moment, dense.T @ dense, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(moment, moment.T)
+    assert np.array_equal(moment, second_moment(*rows_of(dense), 37, threads=1))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -57,19 +57,19 @@ def test_long_rows_are_multiplied_densely_to_the_same_bits(threads: int) -> None
 
 def test_rounded_sums_of_long_rows_are_the_same_on_any_number_of_threads() -> None:
     rows = rows_of(sparse(400, 300, 0.7))
-    found = [second_moment(*rows, 300, threads=threads) for threads in (1, 2, 5)]
-    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+    moments = [second_moment(*rows, 300, threads=threads) for threads in (1, 2, 5)]
+    assert np.array_equal(moments[0], moments[1]) and np.array_equal(moments[0], moments[2])
 
 
 def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty() -> None:
-    data, kept = world(), np.array([1, 4, 7])
+    data, kept_items = world(), np.array([1, 4, 7])
     weights = np.array([1.0, 2.0, 0.5])
     plain = Recommender(data.bounds, 0.0, np.zeros(data.n_items), np.zeros((data.n_items, 0)))
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
-    rows = curator.hold(kept_rows, plain, kept, weights)
+    rows = curator.hold(kept_rows, plain, kept_items, weights)
     dense = np.zeros((data.n_users, data.n_items))
     dense[data.users, data.items] = data.values
-    expected = dense[:, kept] * weights
+    expected = dense[:, kept_items] * weights
     norms = np.linalg.norm(expected, axis=1, keepdims=True)
     expected = np.divide(expected, norms, out=np.zeros_like(expected), where=norms > 0)
     np.testing.assert_allclose(
@@ -83,7 +83,7 @@ def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty() -> Non
         atol=1e-6,
     )
     assert (
-        np.diff(Rows.of(data, data.values, kept, weights).indptr)[norms.ravel() == 0] == 0
+        np.diff(Rows.of(data, data.values, kept_items, weights).indptr)[norms.ravel() == 0] == 0
     ).all()
 
 
@@ -124,13 +124,13 @@ def test_pure_noise_has_its_edge_where_wigner_says() -> None:
 
 def test_a_planted_factor_is_found_at_its_size() -> None:
     m, q = 400, np.ones(400) / 20.0
-    found = spectrum(symmetric_noise(m, 1.0, 0) + 200 * np.outer(q, q), 0, 1.0, 5, 1.05)
-    assert len(found.eta) == 1
+    moment_spectrum = spectrum(symmetric_noise(m, 1.0, 0) + 200 * np.outer(q, q), 0, 1.0, 5, 1.05)
+    assert len(moment_spectrum.eta) == 1
     # a spike theta shows at theta + v m / theta (Benaych-Georges & Nadakuditi 2011); 200 less its
     # share of the lost diagonal
-    assert found.eta[0] == pytest.approx(200, rel=0.02)
-    assert abs(found.Q[:, 0] @ q) ** 2 == pytest.approx(1 - 200 / 200**2, abs=0.02)
-    assert found.error == pytest.approx(0.5)
+    assert moment_spectrum.eta[0] == pytest.approx(200, rel=0.02)
+    assert abs(moment_spectrum.Q[:, 0] @ q) ** 2 == pytest.approx(1 - 200 / 200**2, abs=0.02)
+    assert moment_spectrum.error == pytest.approx(0.5)
 
 
 def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
@@ -140,18 +140,18 @@ def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
     for _ in range(60):
         Q = np.linalg.qr(Y)[0]
         Y = M @ Q
-    found = subspace_spectrum(Q, Y, 0, 0.0, 0.0)
+    moment_spectrum = subspace_spectrum(Q, Y, 0, 0.0, 0.0)
     w, E = np.linalg.eigh(M)
-    np.testing.assert_allclose(found.eta[:3], w[::-1][:3], rtol=1e-6)
+    np.testing.assert_allclose(moment_spectrum.eta[:3], w[::-1][:3], rtol=1e-6)
     np.testing.assert_allclose(
-        np.abs(np.sum(found.Q[:, :3] * E[:, ::-1][:, :3], axis=0)), 1, rtol=1e-5
+        np.abs(np.sum(moment_spectrum.Q[:, :3] * E[:, ::-1][:, :3], axis=0)), 1, rtol=1e-5
     )
 
 
 def test_what_the_moment_turns_round_is_no_factor() -> None:
     Q = np.eye(6)[:, :2]
-    found = subspace_spectrum(Q, Q * [5.0, -9.0], 0, 0.0, 0.0)
-    assert found.eta.tolist() == [5.0]
+    moment_spectrum = subspace_spectrum(Q, Q * [5.0, -9.0], 0, 0.0, 0.0)
+    assert moment_spectrum.eta.tolist() == [5.0]
 
 
 def test_factors_undo_the_weights_where_there_is_no_noise() -> None:

@@ -20,7 +20,7 @@ from dpmf_core.testing.worlds import low_rank, world
 QUIET = 1e-9  # a level at which noise is below rounding
 
 
-def fitted(algorithm: PrivateSVD, data, level: float = QUIET):  # type: ignore[no-untyped-def]
+def fit_model(algorithm: PrivateSVD, data, level: float = QUIET):  # type: ignore[no-untyped-def]
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
     return train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
 
@@ -34,7 +34,7 @@ def dense(data, values):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("row_clip", [10.0, 0.05])
 def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip: float) -> None:
     data = low_rank()
-    model = fitted(PrivateSVD(rank=3, row_clip=row_clip), data)
+    model = fit_model(PrivateSVD(rank=3, row_clip=row_clip), data)
     means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
     M = dense(data, data.values - means[data.users])
     bound = row_clip * data.shape.half_range * np.sqrt(data.n_items)
@@ -47,16 +47,18 @@ def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip: f
 
 def test_the_sources_user_step_is_the_scaled_projection() -> None:
     data = low_rank()
-    model = fitted(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
+    model = fit_model(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
     assert isinstance(model, Subspace)
     personal = model.personal(data)
     means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
     M, V = dense(data, data.values - means[data.users]), model.item_factors.astype(float)
     share = np.bincount(data.users, minlength=data.n_users)[:, None] / data.n_items
-    predicted = (M @ V) @ V.T / share
+    expected = (M @ V) @ V.T / share
     users, items = np.divmod(np.arange(data.n_users * data.n_items), data.n_items)
-    found = model.predict(personal, users, items).reshape(predicted.shape)
-    np.testing.assert_allclose(found, np.clip(means[:, None] + predicted, *data.bounds), atol=1e-4)
+    predictions = model.predict(personal, users, items).reshape(expected.shape)
+    np.testing.assert_allclose(
+        predictions, np.clip(means[:, None] + expected, *data.bounds), atol=1e-4
+    )
 
 
 def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> None:
@@ -64,7 +66,7 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> N
     algorithm = SVDCleansing(
         rank=2, ratings_per_user=data.n_items, row_clip=2.0, item_damping=3.0, user_damping=2.0
     )
-    model = fitted(algorithm, data)
+    model = fit_model(algorithm, data)
     user_means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
     assert model.centre == pytest.approx(user_means.mean(), abs=1e-5)
     half = data.shape.half_range
@@ -76,12 +78,12 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> N
         ]
     )
     np.testing.assert_allclose(model.item_offsets, b, atol=1e-5)
-    left = data.values - model.centre - b[data.items]
-    a = np.bincount(data.users, left, data.n_users) / (
+    residuals = data.values - model.centre - b[data.items]
+    a = np.bincount(data.users, residuals, data.n_users) / (
         np.bincount(data.users, minlength=data.n_users) + 2
     )
     M = (
-        dense(data, left - a[data.users])
+        dense(data, residuals - a[data.users])
         / np.sqrt(np.bincount(data.users, minlength=data.n_users))[:, None]
     )
     expected = np.linalg.svd(M)[2][:2]

@@ -24,8 +24,8 @@ def test_every_sum_of_n_products_is_a_whole_number_below_two_to_the_53(
     """In exact arithmetic: the largest sum there can be is held by a float64 without rounding."""
     values = np.random.default_rng(seed).uniform(-bound, bound, 20)
     step = Fraction(grid.grid_step(bound, n_units, factors))
-    rounded = [Fraction(float(x)) / step for x in on_grid(values, bound, n_units, factors)]
-    assert all(x.denominator == 1 for x in rounded)
+    grid_values = [Fraction(float(x)) / step for x in on_grid(values, bound, n_units, factors)]
+    assert all(x.denominator == 1 for x in grid_values)
     largest = Fraction(float(on_grid(np.array([bound]), bound, n_units, factors)[0])) / step
     assert n_units * largest**factors <= 2**53
 
@@ -37,11 +37,11 @@ def test_rounding_is_towards_zero_and_by_less_than_a_step(
 ) -> None:
     values = np.random.default_rng(seed).uniform(-bound, bound, 50)
     values[:3] = 0.0, bound, -bound
-    rounded, step = on_grid(values, bound, n_units), grid.grid_step(bound, n_units)
-    assert (np.abs(rounded) <= np.abs(values)).all()
-    assert (rounded * values >= 0).all()
-    assert (np.abs(rounded - values) < step).all()
-    assert np.array_equal(on_grid(rounded, bound, n_units), rounded)
+    grid_values, step = on_grid(values, bound, n_units), grid.grid_step(bound, n_units)
+    assert (np.abs(grid_values) <= np.abs(values)).all()
+    assert (grid_values * values >= 0).all()
+    assert (np.abs(grid_values - values) < step).all()
+    assert np.array_equal(on_grid(grid_values, bound, n_units), grid_values)
 
 
 def test_a_hundred_thousand_products_add_up_alike_in_any_order() -> None:

@@ -120,11 +120,11 @@ def test_the_loss_of_a_unit_is_that_of_her_group_for_every_group_and_rule() -> N
     one = privacy_loss_distribution.from_gaussian_mechanism(z, value_discretization_interval=1e-4)
     nothing = privacy_loss_distribution.identity(value_discretization_interval=1e-4)
     for hers in range(GROUPS):
-        composed = nothing
+        composition = nothing
         for number in range(GROUPS):
-            composed = composed.compose(one if number == hers else nothing)
-        found = composed.get_epsilon_for_delta(1e-5)
-        assert epsilon(plan, 1e-5) == pytest.approx(found, rel=1e-3)
+            composition = composition.compose(one if number == hers else nothing)
+        pld_epsilon = composition.get_epsilon_for_delta(1e-5)
+        assert epsilon(plan, 1e-5) == pytest.approx(pld_epsilon, rel=1e-3)
     alone = every_epsilon(Gaussian(1.3, "sums", 1.0, 1.0), 1e-5)
     assert [it.epsilon for it in every_epsilon(plan, 1e-5)] == [it.epsilon for it in alone]
 
@@ -132,9 +132,9 @@ def test_the_loss_of_a_unit_is_that_of_her_group_for_every_group_and_rule() -> N
 def test_replacing_her_by_somebody_of_another_group_is_covered_as_well() -> None:
     """Then two groups move, each by one unit that is added or removed."""
     plan = ONE_EACH.plan(RATINGS.world().shape, 1.0)
-    grouped = [leaf for leaf, _ in normal_form(plan) if leaf.groups > 1]
-    assert len(grouped) == 2
-    for leaf in grouped:
+    on_group = [leaf for leaf, _ in normal_form(plan) if leaf.groups > 1]
+    assert len(on_group) == 2
+    for leaf in on_group:
         two_groups = mu(Repeat(dataclasses.replace(leaf, groups=1), 2))
         assert two_groups <= mu(leaf, Relation.REPLACE_ONE) * (1 + 1e-12)
 
@@ -191,8 +191,8 @@ def test_twice_on_one_group_is_two_releases() -> None:
 
 def test_two_runs_on_the_same_people_add_up() -> None:
     run = normal_form(on_groups(Gaussian(1.0, "sums"), GROUPS))
-    merged = normal_form(sequence(*(Repeat(leaf, count) for leaf, count in run * 2)))
-    assert mu(sequence(*(Repeat(leaf, count) for leaf, count in merged))) == pytest.approx(
+    ledger = normal_form(sequence(*(Repeat(leaf, count) for leaf, count in run * 2)))
+    assert mu(sequence(*(Repeat(leaf, count) for leaf, count in ledger))) == pytest.approx(
         math.sqrt(2)
     )
 
@@ -230,8 +230,8 @@ def own_sums(block: Block) -> Any:
     return released_sums(block)
 
 
-def beside(block: Block, held: Any) -> Any:
-    return held
+def beside(block: Block, state: Any) -> Any:
+    return state
 
 
 @dataclasses.dataclass(frozen=True)
@@ -245,53 +245,53 @@ class HeldSums(Sums):
         totals[0][:] += shared[0]
 
 
-def twice(asked: NoisyCurator) -> None:
-    group = on_disjoint_groups(asked, GROUPS)[1]
+def twice(curator: NoisyCurator) -> None:
+    group = on_disjoint_groups(curator, GROUPS)[1]
     group.release(Sums())
     group.release(Sums())
 
 
-def everybody(asked: NoisyCurator) -> None:
-    asked.release(Sums())
+def everybody(curator: NoisyCurator) -> None:
+    curator.release(Sums())
 
 
-def another_split(asked: NoisyCurator) -> None:
-    on_disjoint_groups(asked, GROUPS)[0].release(Sums())
-    on_disjoint_groups(asked, 2)[1].release(Sums())
+def another_split(curator: NoisyCurator) -> None:
+    on_disjoint_groups(curator, GROUPS)[0].release(Sums())
+    on_disjoint_groups(curator, 2)[1].release(Sums())
 
 
-def a_group_that_is_none(asked: NoisyCurator) -> None:
-    asked.release(GroupStatistic(Sums(), DisjointGroup(GROUPS, GROUPS)))
+def a_group_that_is_none(curator: NoisyCurator) -> None:
+    curator.release(GroupStatistic(Sums(), DisjointGroup(GROUPS, GROUPS)))
 
 
-def made_of_everybody(asked: NoisyCurator) -> None:
-    held = asked.hold(own_sums)
-    on_disjoint_groups(asked, GROUPS)[0].release(HeldSums(), held)
+def made_of_everybody(curator: NoisyCurator) -> None:
+    local_state = curator.hold(own_sums)
+    on_disjoint_groups(curator, GROUPS)[0].release(HeldSums(), local_state)
 
 
-def made_of_another_group(asked: NoisyCurator) -> None:
-    first, second, _ = on_disjoint_groups(asked, GROUPS)
+def made_of_another_group(curator: NoisyCurator) -> None:
+    first, second, _ = on_disjoint_groups(curator, GROUPS)
     second.release(HeldSums(), first.hold(own_sums))
 
 
-def passed_on_by_a_step(asked: NoisyCurator) -> None:
-    first, second, _ = on_disjoint_groups(asked, GROUPS)
+def passed_on_by_a_step(curator: NoisyCurator) -> None:
+    first, second, _ = on_disjoint_groups(curator, GROUPS)
     second.release(HeldSums(), second.hold(beside, first.hold(own_sums)))
 
 
-def held_by_another_curator(asked: NoisyCurator) -> None:
+def held_by_another_curator(curator: NoisyCurator) -> None:
     noise = Noise(Sums().event(1.0), np.random.SeedSequence(2))
-    other = NoisyCurator(asked._people, noise)  # on the same rows
-    on_disjoint_groups(asked, GROUPS)[0].release(HeldSums(), other.hold(own_sums))
+    other = NoisyCurator(curator._people, noise)  # on the same rows
+    on_disjoint_groups(curator, GROUPS)[0].release(HeldSums(), other.hold(own_sums))
 
 
-def who_rated_what(asked: NoisyCurator) -> None:
-    on_disjoint_groups(asked, GROUPS)[0].cells()
+def who_rated_what(curator: NoisyCurator) -> None:
+    on_disjoint_groups(curator, GROUPS)[0].cells()
 
 
-def in_parts(asked: NoisyCurator) -> None:
-    held = asked.hold(own_sums)
-    on_disjoint_groups(asked, GROUPS)[0].release_parts(HeldSums(), [(0, 1)], held)
+def in_parts(curator: NoisyCurator) -> None:
+    local_state = curator.hold(own_sums)
+    on_disjoint_groups(curator, GROUPS)[0].release_parts(HeldSums(), [(0, 1)], local_state)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_how_many_rows_a_group_has_shows_nowhere_but_in_noisy_sums(empty: int) -
         fit(ONE_EACH, data, Blindfold(plan, np.random.SeedSequence(5)))
         for data in (rows, without_group(rows, empty))
     ]
-    assert outcomes[0].spent == outcomes[1].spent == normal_form(plan)
+    assert outcomes[0].ledger == outcomes[1].ledger == normal_form(plan)
     for one, other in pairs(*outcomes):
         assert [part.tobytes() for part in one.noisy] == [part.tobytes() for part in other.noisy]
     first, second = (outcome.shared for outcome in outcomes)
@@ -359,32 +359,32 @@ def test_how_many_rows_a_group_has_shows_nowhere_but_in_noisy_sums(empty: int) -
 # ---- DPALS ---------------------------------------------------------------------------------------
 
 
-def grouped_moves(asked: Any, unit: Block) -> dict[str, list[float]]:
+def grouped_moves(record: Any, unit: Block) -> dict[str, list[float]]:
     moves: dict[str, list[float]] = {}
-    for question in asked.questions:
+    for question in record.questions:
         if isinstance(question.statistic, GroupStatistic):
-            moved = float(np.linalg.norm(asked.answer(question, unit)))
-            moves.setdefault(question.statistic.name, []).append(moved)
+            move = float(np.linalg.norm(record.answer(question, unit)))
+            moves.setdefault(question.statistic.name, []).append(move)
     return moves
 
 
 def test_every_step_asks_another_group_and_each_user_is_asked_once() -> None:
     rows = RATINGS.world()
-    asked = ask(ONE_EACH, rows)
+    questions = ask(ONE_EACH, rows)
     groups = [
         question.statistic.group
-        for question in asked.questions
+        for question in questions.questions
         if isinstance(question.statistic, GroupStatistic)
     ]
     assert groups == [DisjointGroup(number, GROUPS) for number in range(GROUPS) for _ in range(2)]
-    answered = 0
+    n_answers = 0
     for unit in single_units(rows, rows.n_users):
         hers = int(groups_of(unit.ids, GROUPS)[0])
-        for moves in grouped_moves(asked, unit).values():
+        for moves in grouped_moves(questions, unit).values():
             assert len(moves) == GROUPS
-            assert [number for number, moved in enumerate(moves) if moved] in ([], [hers])
-            answered += any(moves)
-    assert answered > rows.n_users
+            assert [number for number, move in enumerate(moves) if move] in ([], [hers])
+            n_answers += any(moves)
+    assert n_answers > rows.n_users
 
 
 @pytest.mark.parametrize("relation", ["remove", "replace"])
@@ -400,14 +400,14 @@ def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(
         items[hers] = rows.n_items - 1 - items[hers]
         other = rows.only(~hers) if relation == "remove" else dataclasses.replace(rows, items=items)
         after = replay(ONE_EACH, other, before)
-        grouped = [pair for pair in pairs(before, after) if pair[0].leaf.groups > 1]
-        moved = {
+        group_pairs = [pair for pair in pairs(before, after) if pair[0].leaf.groups > 1]
+        group_numbers = {
             place // 2  # two statistics a step
-            for place, (one, two) in enumerate(grouped)
+            for place, (one, two) in enumerate(group_pairs)
             if not np.array_equal(one.statistic, two.statistic)
         }
-        assert moved <= {int(groups_of(np.array([user]), GROUPS)[0])}
-        met |= moved
+        assert group_numbers <= {int(groups_of(np.array([user]), GROUPS)[0])}
+        met |= group_numbers
     assert met == set(range(GROUPS))
 
 
@@ -425,7 +425,7 @@ def test_one_step_on_one_group_is_the_step_on_everybody() -> None:
     one = ONE_EACH.model_copy(update={"steps": 1})
     plain = one.model_copy(update={"disjoint_users": False})
     first, second = record(one, rows), record(plain, rows)
-    assert first.spent == second.spent
+    assert first.ledger == second.ledger
     assert first.shared.keys() == second.shared.keys()
     for name, array in first.shared.items():
         assert array.tobytes() == second.shared[name].tobytes()

@@ -61,9 +61,9 @@ PLACES: dict[str, Callable[[Any, Path], Blocks]] = {
 def test_what_is_held_meets_its_own_block_again(place: str, tmp_path: Path) -> None:
     people = PLACES[place](world(), tmp_path)
     curator = OpenCurator(people, Noise(NOTHING), {})
-    held = curator.hold(numbers)
-    later = curator.hold(numbers, held)
-    assert np.array_equal(curator.total(UnitsSeen(), held), np.arange(23))
+    local_state = curator.hold(numbers)
+    later = curator.hold(numbers, local_state)
+    assert np.array_equal(curator.total(UnitsSeen(), local_state), np.arange(23))
     assert np.array_equal(curator.total(UnitsSeen(), later), np.arange(23) + 1)
 
 
@@ -72,13 +72,13 @@ def test_what_nobody_names_any_more_is_let_go(place: str, tmp_path: Path) -> Non
     people = PLACES[place](world(), tmp_path)
     curator = NoisyCurator(people, Noise(NOTHING))
     first = curator.hold(numbers)
-    copied = pickle.loads(pickle.dumps(first))
+    copy = pickle.loads(pickle.dumps(first))
     second = curator.hold(numbers, first)
     assert len(people.states) == 10
     del first
     gc.collect()
     assert {key for key, _ in people.states} == {second.key}
-    assert copied.key != second.key
+    assert copy.key != second.key
 
 
 def test_two_curators_on_the_same_people_do_not_meet() -> None:
@@ -108,9 +108,9 @@ def test_a_person_brings_all_her_rows_in_their_order(images: bool) -> None:
     blocks = split_units({"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])])
     first = blocks[0].rows
     assert first.n_people == 2
-    held = first.X if images else first.X.toarray()
+    dense = first.X if images else first.X.toarray()
     for place, person in enumerate((4, 1)):
-        mine = held[first.people == place]
+        mine = dense[first.people == place]
         assert np.array_equal(mine, rows[people == person].astype(np.float32))
     assert sum(len(block.rows) for block in blocks) == len(data)
 
@@ -127,9 +127,9 @@ def test_parts_hold_every_user_once_with_all_her_rows(tmp_path: Path) -> None:
 
 
 def test_a_key_tells_nothing_of_what_it_stands_for() -> None:
-    held = NoisyCurator(in_memory(world()), Noise(NOTHING)).hold(numbers)
-    assert len(pickle.dumps(held)) < 300
-    assert not hasattr(held, "__dict__")
+    local_state = NoisyCurator(in_memory(world()), Noise(NOTHING)).hold(numbers)
+    assert len(pickle.dumps(local_state)) < 300
+    assert not hasattr(local_state, "__dict__")
 
 
 def test_rows_are_handed_out_where_nothing_is_proved_and_nowhere_else() -> None:
@@ -142,11 +142,11 @@ def test_rows_are_handed_out_where_nothing_is_proved_and_nowhere_else() -> None:
 
 def test_what_is_not_planned_is_not_released() -> None:
     curator = NoisyCurator(in_memory(world()), Noise(UnitsSeen().event(1.0)))
-    held = curator.hold(numbers)
+    local_state = curator.hold(numbers)
     assert curator.scale(UnitsSeen()) == 1.0
-    curator.release(UnitsSeen(), held)
+    curator.release(UnitsSeen(), local_state)
     with pytest.raises(PlanViolation, match="no further release"):
-        curator.release(UnitsSeen(), held)
+        curator.release(UnitsSeen(), local_state)
     with pytest.raises(PlanViolation, match="no further release"):
         curator.scale(UnitsSeen())
 

@@ -33,17 +33,17 @@ def triples(ratings: Ratings) -> list[tuple[int, int, float]]:
 
 
 def test_a_frame_is_read_by_its_columns_names() -> None:
-    found = frames.ratings_of(FRAME, BOUNDS)
-    assert triples(found) == [(0, 0, 2.0), (0, 2, 4.0), (1, 0, 5.0), (1, 1, 1.0), (2, 1, 3.0)]
-    assert found.bounds == (1.0, 5.0) and found.titles == ("10", "20", "30")
-    assert not found.public and found.assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    assert found.order is not None
-    assert found.order.argsort().tolist() == [0, 2, 3, 4, 1]  # the days of the rows above
+    ratings = frames.ratings_of(FRAME, BOUNDS)
+    assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 0, 5.0), (1, 1, 1.0), (2, 1, 3.0)]
+    assert ratings.bounds == (1.0, 5.0) and ratings.titles == ("10", "20", "30")
+    assert not ratings.public and ratings.assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    assert ratings.order is not None
+    assert ratings.order.argsort().tolist() == [0, 2, 3, 4, 1]  # the days of the rows above
 
 
 def test_the_order_of_rows_and_columns_is_nothing() -> None:
-    shuffled = FRAME.sample(frac=1, random_state=3)[["rating", "time", "item", "user"]]
-    first, second = (frames.ratings_of(frame, BOUNDS) for frame in (FRAME, shuffled))
+    other_order = FRAME.sample(frac=1, random_state=3)[["rating", "time", "item", "user"]]
+    first, second = (frames.ratings_of(frame, BOUNDS) for frame in (FRAME, other_order))
     assert first.fingerprint == second.fingerprint and first.account == second.account
 
 
@@ -56,23 +56,23 @@ def test_a_pair_that_is_rated_twice_has_the_mean() -> None:
 def test_a_matrix_is_the_frame_with_the_same_ratings(kind: Any) -> None:
     users, items = [0, 1, 1, 2, 0], [2, 0, 1, 1, 0]
     matrix = kind((FRAME["rating"].to_numpy(), (users, items)), shape=(3, 3))
-    found, framed = (frames.ratings_of(data, BOUNDS) for data in (matrix, FRAME))
-    assert triples(found) == triples(framed) and found.account == framed.account
-    assert found.shape == framed.shape
+    of_matrix, of_frame = (frames.ratings_of(data, BOUNDS) for data in (matrix, FRAME))
+    assert triples(of_matrix) == triples(of_frame) and of_matrix.account == of_frame.account
+    assert of_matrix.shape == of_frame.shape
 
 
 def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was() -> None:
     matrix = csr_array(np.array([[0.0, 2.0], [1.0, 0.0]]))
     matrix.data[0] = 0.0
-    found = frames.ratings_of(matrix, (0, 5))
-    assert triples(found) == [(0, 1, 0.0), (1, 0, 1.0)] and matrix.nnz == 2
+    ratings = frames.ratings_of(matrix, (0, 5))
+    assert triples(ratings) == [(0, 1, 0.0), (1, 0, 1.0)] and matrix.nnz == 2
 
 
 def test_counts_are_documents() -> None:
     counts = coo_array(([1, 2, 3], ([0, 1, 1], [4, 0, 0])), shape=(2, 5))
-    found = frames.documents_of(counts)
-    assert found.unit == "document" and not found.public
-    np.testing.assert_array_equal(found.X.toarray(), [[0, 0, 0, 0, 1], [5, 0, 0, 0, 0]])
+    documents = frames.documents_of(counts)
+    assert documents.unit == "document" and not documents.public
+    np.testing.assert_array_equal(documents.X.toarray(), [[0, 0, 0, 0, 1], [5, 0, 0, 0, 0]])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_frame_that_cannot_be_read_is_one_sentence(frame: pd.DataFrame, words:
         frames.ratings_of(frame, BOUNDS)
 
 
-class Handed:
+class ForeignTable:
     """A table of another library, which can be had by one protocol alone."""
 
     def __init__(self, frame: pd.DataFrame, protocol: str) -> None:
@@ -111,18 +111,18 @@ class Handed:
 @pytest.mark.filterwarnings("ignore:The Dataframe Interchange Protocol is deprecated")
 @pytest.mark.parametrize("protocol", ["__arrow_c_stream__", "__dataframe__"])
 def test_a_table_of_another_library_is_the_same_ratings(protocol: str) -> None:
-    kind = type("Other", (Handed,), {})
+    kind = type("Other", (ForeignTable,), {})
     plain = FRAME.drop(columns="comment")
-    found = frames.ratings_of(kind(plain, protocol), BOUNDS)
-    assert found.account == frames.ratings_of(FRAME, BOUNDS).account
-    assert frames.ratings_of(pyarrow.Table.from_pandas(FRAME), BOUNDS).account == found.account
+    ratings = frames.ratings_of(kind(plain, protocol), BOUNDS)
+    assert ratings.account == frames.ratings_of(FRAME, BOUNDS).account
+    assert frames.ratings_of(pyarrow.Table.from_pandas(FRAME), BOUNDS).account == ratings.account
 
 
 def test_polars_is_read_as_pandas_is() -> None:
     polars = pytest.importorskip("polars")
     table = polars.DataFrame({name: FRAME[name].tolist() for name in ("user", "item", "rating")})
-    found = frames.ratings_of(table, BOUNDS)
-    assert found.account == frames.ratings_of(FRAME, BOUNDS).account
+    ratings = frames.ratings_of(table, BOUNDS)
+    assert ratings.account == frames.ratings_of(FRAME, BOUNDS).account
     with pytest.raises(BadInput, match="as the rating"):
         frames.ratings_of(table.drop("rating"), BOUNDS)
 
@@ -130,12 +130,12 @@ def test_polars_is_read_as_pandas_is() -> None:
 def test_columns_are_found_by_what_they_are_often_called() -> None:
     names = {"user": "userId", "item": "movie_id", "rating": "stars", "time": "timestamp"}
     expected = frames.ratings_of(FRAME, BOUNDS)
-    renamed = FRAME.rename(columns=names)
-    found = Ratings.from_frame(renamed, bounds=BOUNDS)
-    assert found.account == expected.account and found.order is not None
+    other_names = FRAME.rename(columns=names)
+    ratings = Ratings.from_frame(other_names, bounds=BOUNDS)
+    assert ratings.account == expected.account and ratings.order is not None
     odd = FRAME.rename(columns={"user": "a", "item": "b", "rating": "c", "time": "d"})
-    named = Ratings.from_frame(odd, user="a", item="b", rating="c", time="d", bounds=BOUNDS)
-    assert named.account == expected.account and named.order is not None
+    by_name = Ratings.from_frame(odd, user="a", item="b", rating="c", time="d", bounds=BOUNDS)
+    assert by_name.account == expected.account and by_name.order is not None
     assert Ratings.from_frame(FRAME, time="", bounds=BOUNDS).order is None
     with pytest.raises(BadInput, match=r"no column 'item_id' for the item\. .*The columns are"):
         Ratings.from_frame(FRAME, item="item_id", bounds=BOUNDS)
@@ -143,16 +143,18 @@ def test_columns_are_found_by_what_they_are_often_called() -> None:
 
 def test_the_advice_of_a_refusal_works_as_it_stands() -> None:
     frame = FRAME.rename(columns={"user": "whom", "rating": "liking"})
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(BadInput) as refusal:
         frames.ratings_of(frame, BOUNDS)
-    advice = re.search(r"frame\.rename\(columns=\{.*?\}\)", str(refused.value))
+    advice = re.search(r"frame\.rename\(columns=\{.*?\}\)", str(refusal.value))
     assert advice is not None
     assert eval(advice[0]).columns.tolist() == FRAME.columns.tolist()
 
 
 def test_interactions_count_as_one() -> None:
-    found = Ratings.from_frame(FRAME, rating="")
-    assert found.bounds == (0.0, 1.0) and set(found.values.tolist()) == {1.0} and len(found) == 5
+    ratings = Ratings.from_frame(FRAME, rating="")
+    assert (
+        ratings.bounds == (0.0, 1.0) and set(ratings.values.tolist()) == {1.0} and len(ratings) == 5
+    )
     with pytest.raises(BadInput, match="leave bounds out"):
         Ratings.from_frame(FRAME, rating="", bounds=BOUNDS)
 
@@ -164,10 +166,10 @@ def test_arrays_are_a_frame() -> None:
     both = np.column_stack([users, items, ratings])
     records = np.rec.fromarrays([users, items, ratings], names=["user", "item", "rating"])
     for data in ((users, items, ratings), both, records):
-        found = frames.ratings_of(data, BOUNDS)
-        assert found.account == expected.account and found.labels == expected.labels
-    timed = frames.ratings_of((users, items, ratings, np.arange(5)), BOUNDS)
-    assert timed.order is not None and sorted(timed.order.tolist()) == [0, 1, 2, 3, 4]
+        of_arrays = frames.ratings_of(data, BOUNDS)
+        assert of_arrays.account == expected.account and of_arrays.labels == expected.labels
+    with_times = frames.ratings_of((users, items, ratings, np.arange(5)), BOUNDS)
+    assert with_times.order is not None and sorted(with_times.order.tolist()) == [0, 1, 2, 3, 4]
     for data in (np.eye(7), (users, items), (users, items, ratings[:3]), np.ones(3)):
         with pytest.raises(BadInput, match="all of one length"):
             frames.ratings_of(data, BOUNDS)

@@ -14,9 +14,9 @@ TABLE = ItemFeatures(
 
 
 def test_of_dropped_items_nothing_is_left() -> None:
-    kept = TABLE.keeping(np.array([2, 0]))
-    assert kept.names == ("comedy",)
-    assert kept.values.tolist() == [[1.0], [0.0]]
+    features = TABLE.keeping(np.array([2, 0]))
+    assert features.names == ("comedy",)
+    assert features.values.tolist() == [[1.0], [0.0]]
     assert TABLE.keeping(np.array([3])).names == ()
 
 

@@ -18,8 +18,8 @@ YEAR = 0.5 / np.sqrt(2 / 3)
 
 
 def test_numbers_categories_and_several_words() -> None:
-    found = encode(IDS, COLUMNS, ("7.0", "b", "unknown", "a"), "films.csv")
-    assert found.features.names == (
+    encoded_table = encode(IDS, COLUMNS, ("7.0", "b", "unknown", "a"), "films.csv")
+    assert encoded_table.features.names == (
         "year",
         "genre: Comedy",
         "genre: Drama",
@@ -27,10 +27,14 @@ def test_numbers_categories_and_several_words() -> None:
         "colour",
     )
     expected = [[0, 1, 0, 1, 1], [0, 0, 1, 0, 0], [0] * 5, [-YEAR, 0, 1, 1, 1]]
-    np.testing.assert_allclose(found.features.values, expected, rtol=1e-6)
-    assert found.features.is_category.tolist() == [False, True, True, True, True]
-    assert found.features.columns == ("year", "genre", "colour")
-    assert found.missing == 1 and len(found.left_out) == 1 and "'title'" in found.left_out[0]
+    np.testing.assert_allclose(encoded_table.features.values, expected, rtol=1e-6)
+    assert encoded_table.features.is_category.tolist() == [False, True, True, True, True]
+    assert encoded_table.features.columns == ("year", "genre", "colour")
+    assert (
+        encoded_table.missing == 1
+        and len(encoded_table.left_out) == 1
+        and "'title'" in encoded_table.left_out[0]
+    )
 
 
 def test_an_items_features_do_not_depend_on_which_others_are_rated() -> None:

@@ -20,13 +20,13 @@ def pairs(n_users: int, n_items: int, n: int = 500) -> tuple[np.ndarray, np.ndar
 def test_pairs_are_sorted_and_equal_ones_stay_in_order(n_users: int, n_items: int) -> None:
     users, items = pairs(n_users, n_items)
     before = users.copy(), items.copy()
-    found = order_of_pairs(users, items, n_users, n_items)
+    order = order_of_pairs(users, items, n_users, n_items)
     expected = np.lexsort((items, users))
-    if found is None:
+    if order is None:
         assert expected.tolist() == list(range(len(users)))
     else:
-        assert found.tolist() == expected.tolist()
-        assert order_of_pairs(users[found], items[found], n_users, n_items) is None
+        assert order.tolist() == expected.tolist()
+        assert order_of_pairs(users[order], items[order], n_users, n_items) is None
     assert (users == before[0]).all() and (items == before[1]).all()
 
 
@@ -59,8 +59,8 @@ class TestRatings:
             users, items = np.divmod(np.unique(users * 20 + items), 20)
         values = np.random.default_rng(1).integers(0, 13, len(users)) / 2
         times = np.arange(len(users))
-        mixed = np.random.default_rng(3).permutation(len(users))
-        made = [
+        permutation = np.random.default_rng(3).permutation(len(users))
+        both = [
             Ratings.of(
                 users[at].astype(ids),
                 items[at].astype(ids),
@@ -70,21 +70,21 @@ class TestRatings:
                 bounds=(0.7, 5.1),
                 order=times[at],
             )
-            for at in (mixed, np.lexsort((items, users)))
+            for at in (permutation, np.lexsort((items, users)))
         ]
-        assert made[0].fingerprint == made[1].fingerprint
+        assert both[0].fingerprint == both[1].fingerprint
         means: dict[tuple[int, int], list[float]] = {}
         for user, item, value in zip(users.tolist(), items.tolist(), values, strict=True):
             means.setdefault((user, item), []).append(min(max(value, 0.7), 5.1))
         expected = [np.float32(np.mean(means[pair])) for pair in sorted(means)]
-        assert made[0].values.tolist() == [float(value) for value in expected]
+        assert both[0].values.tolist() == [float(value) for value in expected]
 
     def test_arrays_are_its_own(self) -> None:
         users, items = np.array([0, 1], np.int32), np.array([0, 1], np.int32)
         values, times = np.array([1, 2], np.float32), np.array([5, 6])
-        made = Ratings.of(users, items, values, n_users=2, n_items=2, bounds=(1, 5), order=times)
-        before = made.fingerprint
+        data = Ratings.of(users, items, values, n_users=2, n_items=2, bounds=(1, 5), order=times)
+        before = data.fingerprint
         for array in (users, items, values, times):
             array[:] = 1
-        again = Ratings(made.users, made.items, made.values, 2, 2, made.bounds, made.order)
+        again = Ratings(data.users, data.items, data.values, 2, 2, data.bounds, data.order)
         assert again.fingerprint == before

@@ -14,7 +14,7 @@ from dpmf_core.testing.worlds import low_rank
 from tests.support.parts import in_files
 
 
-class Counted(LazyParts):
+class CountingParts(LazyParts):
     """Parts that note when they are read."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -38,24 +38,26 @@ def others(part: Part) -> Part:
 
 @pytest.fixture
 def ratings(tmp_path: Path) -> PartitionedRatings:
-    found = in_files(low_rank(n_users=60), 4, tmp_path)
-    return replace(found, parts=Counted(found.parts))
+    parts = in_files(low_rank(n_users=60), 4, tmp_path)
+    return replace(parts, parts=CountingParts(parts.parts))
 
 
 def test_kept_parts_are_read_once_and_watched_each_time(
     ratings: PartitionedRatings, tmp_path: Path
 ) -> None:
     visits: list[tuple[int, int]] = []
-    changed = ratings.with_change(halves).with_watch(lambda *at: visits.append(at)).with_change(others)
-    wanted = changed.together()
-    assert isinstance(ratings.parts, Counted)
+    with_changes = (
+        ratings.with_change(halves).with_watch(lambda *at: visits.append(at)).with_change(others)
+    )
+    expected = with_changes.together()
+    assert isinstance(ratings.parts, CountingParts)
     ratings.parts.read.clear()
     visits.clear()
-    kept = changed.kept_in(tmp_path)
+    cached_parts = with_changes.kept_in(tmp_path)
     for _ in range(3):
-        found = kept.together()
+        again = cached_parts.together()
         for name in ("users", "items", "values"):
-            assert np.array_equal(getattr(found, name), getattr(wanted, name))
+            assert np.array_equal(getattr(again, name), getattr(expected, name))
     assert ratings.parts.read == [0, 1, 2, 3]
     assert visits == [(place, 4) for place in range(4)] * 3
 
@@ -65,16 +67,16 @@ def test_a_watch_that_raises_stops_kept_parts(ratings: PartitionedRatings, tmp_p
         if place == 2:
             raise InterruptedError
 
-    kept = ratings.with_watch(stop).kept_in(tmp_path)
+    cached_parts = ratings.with_watch(stop).kept_in(tmp_path)
     for _ in range(2):
         with pytest.raises(InterruptedError):
-            kept.together()
+            cached_parts.together()
 
 
 def test_a_disk_without_room_keeps_nothing(
     ratings: PartitionedRatings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=SPARE))
-    kept = ratings.kept_in(tmp_path)
-    assert np.array_equal(kept.item_counts(), ratings.item_counts())
+    cached_parts = ratings.kept_in(tmp_path)
+    assert np.array_equal(cached_parts.item_counts(), ratings.item_counts())
     assert not list(tmp_path.glob("*.part"))

@@ -17,7 +17,7 @@ def triples(ratings: Ratings) -> set[tuple[int, int, float]]:
     )
 
 
-def timed(n_users: int = 11, n_items: int = 29) -> Ratings:
+def timed_ratings(n_users: int = 11, n_items: int = 29) -> Ratings:
     """Every user rates 10 items; times are a permutation, unlike in every row."""
     rng = np.random.default_rng(3)
     users = np.repeat(np.arange(n_users), 10)
@@ -35,28 +35,28 @@ def timed(n_users: int = 11, n_items: int = 29) -> Ratings:
 
 class TestOf:
     def test_sorts_by_user_then_item(self) -> None:
-        made = Ratings.of([2, 0, 2], [1, 3, 0], [1, 2, 3], n_users=3, n_items=5, bounds=(1, 5))
-        assert (made.users.tolist(), made.items.tolist(), made.values.tolist()) == (
+        data = Ratings.of([2, 0, 2], [1, 3, 0], [1, 2, 3], n_users=3, n_items=5, bounds=(1, 5))
+        assert (data.users.tolist(), data.items.tolist(), data.values.tolist()) == (
             [0, 2, 2],
             [3, 0, 1],
             [2, 3, 1],
         )
 
     def test_merges_duplicates_to_their_mean_and_latest_order(self) -> None:
-        made = Ratings.of(
+        data = Ratings.of(
             [1, 1, 0], [2, 2, 0], [2, 5, 3], n_users=2, n_items=4, bounds=(1, 5), order=[9, 4, 6]
         )
-        assert triples(made) == {(0, 0, 3.0), (1, 2, 3.5)}
-        assert made.order is not None
-        assert made.order.tolist() == [6, 9]
+        assert triples(data) == {(0, 0, 3.0), (1, 2, 3.5)}
+        assert data.order is not None
+        assert data.order.tolist() == [6, 9]
 
     def test_clamps_before_merging_so_that_no_entry_outweighs_another(self) -> None:
-        made = Ratings.of([0, 0], [1, 1], [1e30, 1], n_users=1, n_items=2, bounds=(1, 5))
-        assert made.values.tolist() == [3.0]
+        data = Ratings.of([0, 0], [1, 1], [1e30, 1], n_users=1, n_items=2, bounds=(1, 5))
+        assert data.values.tolist() == [3.0]
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
     def test_drops_what_is_not_finite(self, bad: float) -> None:
-        made = Ratings.of(
+        data = Ratings.of(
             [0, 1, 1],
             [0, 1, 1],
             [bad, bad, 4],
@@ -65,15 +65,15 @@ class TestOf:
             bounds=(1, 5),
             order=[1, 2, 3],
         )
-        assert triples(made) == {(1, 1, 4.0)}
-        assert made.order is not None
-        assert made.order.tolist() == [3]
+        assert triples(data) == {(1, 1, 4.0)}
+        assert data.order is not None
+        assert data.order.tolist() == [3]
 
     def test_holds_no_rating_at_all(self) -> None:
-        made = Ratings.of([], [], [], n_users=3, n_items=2, bounds=(1, 5), order=[])
-        assert len(made) == 0
-        assert made.by_user.tolist() == [0, 0, 0, 0]
-        assert made.by_item[0].tolist() == [0, 0, 0]
+        data = Ratings.of([], [], [], n_users=3, n_items=2, bounds=(1, 5), order=[])
+        assert len(data) == 0
+        assert data.by_user.tolist() == [0, 0, 0, 0]
+        assert data.by_item[0].tolist() == [0, 0, 0]
 
     @pytest.mark.parametrize(("user", "item"), [(-1, 0), (3, 0), (0, -1), (0, 5)])
     def test_refuses_ids_outside_the_declared_shape(self, user: int, item: int) -> None:
@@ -98,16 +98,16 @@ class TestOf:
             Ratings.of([0], [0], [1], n_users=1, n_items=1, bounds=bounds)
 
     def test_types_are_the_declared_ones(self) -> None:
-        made = world()
-        assert [str(array.dtype) for array in (made.users, made.items, made.values)] == [
+        data = world()
+        assert [str(array.dtype) for array in (data.users, data.items, data.values)] == [
             "int32",
             "int32",
             "float32",
         ]
 
     def test_ids_beyond_32_bit_products_do_not_collide(self) -> None:
-        made = Ratings.of([0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5))
-        assert triples(made) == {(0, 1, 1.0), (65536, 0, 2.0)}
+        data = Ratings.of([0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5))
+        assert triples(data) == {(0, 1, 1.0), (65536, 0, 2.0)}
 
 
 class TestPointers:
@@ -137,13 +137,13 @@ class TestFingerprint:
 
     def test_any_single_rating_changes_it(self) -> None:
         data = world()
-        seen = {data.fingerprint}
+        fingerprints = {data.fingerprint}
         for place in range(len(data)):
             values = data.values.copy()
             values[place] += np.float32(1e-3)
-            seen.add(dataclasses.replace(data, values=values).fingerprint)
-            seen.add(data.only(np.arange(len(data)) != place).fingerprint)
-        assert len(seen) == 2 * len(data) + 1
+            fingerprints.add(dataclasses.replace(data, values=values).fingerprint)
+            fingerprints.add(data.only(np.arange(len(data)) != place).fingerprint)
+        assert len(fingerprints) == 2 * len(data) + 1
 
     @pytest.mark.parametrize(
         "change",
@@ -161,7 +161,7 @@ class TestFingerprint:
         assert dataclasses.replace(data, **change).fingerprint != data.fingerprint  # type: ignore[arg-type]
 
     def test_times_change_it(self) -> None:
-        data = timed()
+        data = timed_ratings()
         assert data.order is not None
         assert dataclasses.replace(data, order=data.order + 1).fingerprint != data.fingerprint
         assert dataclasses.replace(data, order=None).fingerprint != data.fingerprint
@@ -177,21 +177,21 @@ class TestFilters:
     def test_top_items_keeps_the_most_rated_and_says_so(self) -> None:
         data = world()
         counts = np.bincount(data.items, minlength=N_ITEMS)
-        kept = data.top_items(4)
-        assert (kept.n_items, kept.n_users) == (4, N_USERS)
+        top = data.top_items(4)
+        assert (top.n_items, top.n_users) == (4, N_USERS)
         assert (
-            np.bincount(kept.items, minlength=4).tolist()
+            np.bincount(top.items, minlength=4).tolist()
             == sorted(counts.tolist(), reverse=True)[:4]
         )
-        assert kept.assumptions == (ITEM_SET_IS_PUBLIC,)
+        assert top.assumptions == (ITEM_SET_IS_PUBLIC,)
 
     def test_top_items_moves_titles_and_times_with_their_items(self) -> None:
-        data = dataclasses.replace(timed(), titles=tuple(f"film {j}" for j in range(29)))
-        kept = data.top_items(5)
+        data = dataclasses.replace(timed_ratings(), titles=tuple(f"film {j}" for j in range(29)))
+        top = data.top_items(5)
         assert data.titles is not None
-        assert kept.titles is not None
+        assert top.titles is not None
         assert data.order is not None
-        assert kept.order is not None
+        assert top.order is not None
         before = set(
             zip(
                 data.users.tolist(),
@@ -203,10 +203,10 @@ class TestFilters:
         )
         after = set(
             zip(
-                kept.users.tolist(),
-                (kept.titles[j] for j in kept.items),
-                kept.order.tolist(),
-                kept.values.tolist(),
+                top.users.tolist(),
+                (top.titles[j] for j in top.items),
+                top.order.tolist(),
+                top.values.tolist(),
                 strict=True,
             )
         )
@@ -224,27 +224,27 @@ class TestFilters:
     def test_min_item_count_keeps_exactly_the_frequent_and_says_so(self) -> None:
         data = world()
         counts = np.bincount(data.items, minlength=N_ITEMS)
-        kept = data.min_item_count(6)
-        assert sorted(np.bincount(kept.items, minlength=kept.n_items)) == sorted(
+        frequent = data.min_item_count(6)
+        assert sorted(np.bincount(frequent.items, minlength=frequent.n_items)) == sorted(
             counts[counts >= 6]
         )
-        assert kept.assumptions == (ITEM_SET_IS_PUBLIC,)
+        assert frequent.assumptions == (ITEM_SET_IS_PUBLIC,)
         with pytest.raises(BadInput, match="No item"):
             data.min_item_count(N_USERS + 1)
 
     def test_min_user_count_empties_rows_and_assumes_nothing(self) -> None:
         data = world()
-        kept = data.min_user_count(5)
-        assert (kept.n_users, kept.n_items, kept.assumptions) == (N_USERS, N_ITEMS, ())
-        before, after = np.diff(data.by_user), np.diff(kept.by_user)
+        frequent = data.min_user_count(5)
+        assert (frequent.n_users, frequent.n_items, frequent.assumptions) == (N_USERS, N_ITEMS, ())
+        before, after = np.diff(data.by_user), np.diff(frequent.by_user)
         assert (after == np.where(before >= 5, before, 0)).all()
-        assert 0 < len(kept) < len(data)
+        assert 0 < len(frequent) < len(data)
 
     def test_positives_are_ones_within_new_bounds(self) -> None:
         data = world()
-        liked = data.positives(3.5)
-        assert (liked.bounds, set(liked.values.tolist())) == ((0.0, 1.0), {1.0})
-        assert len(liked) == (data.values > 3.5).sum()
+        likes = data.positives(3.5)
+        assert (likes.bounds, set(likes.values.tolist())) == ((0.0, 1.0), {1.0})
+        assert len(likes) == (data.values > 3.5).sum()
 
 
 class TestKeyedUniform:
@@ -259,19 +259,19 @@ class TestKeyedUniform:
     def test_is_splitmix64_wherever_a_rating_stands(self) -> None:
         """Against whole numbers of any size, on both sides of where a block of numbers ends."""
 
-        def mixed(x: int) -> int:
+        def mix(x: int) -> int:
             x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
             x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
             return x ^ x >> 31
 
         step = 0x9E3779B97F4A7C15
-        assert mixed(step) == 0xE220A8397B1DCDAF  # the first number that seed 0 gives
+        assert mix(step) == 0xE220A8397B1DCDAF  # the first number that seed 0 gives
         users, items = np.arange(40_000) // 3, np.arange(40_000) % 1_000
         draw = keyed_uniform(7, users, items)
         for at in (0, 1, 32_767, 32_768, 39_999):
-            x = mixed(7 + step)
+            x = mix(7 + step)
             for number in (users[at], items[at]):
-                x = mixed((x + step * (int(number) + 1)) % 2**64)
+                x = mix((x + step * (int(number) + 1)) % 2**64)
             assert draw[at] == (x >> 11) / 2**53
 
     def test_depends_on_seed_user_and_item_alone(self) -> None:
@@ -305,12 +305,12 @@ def spec(kind: str, **more: float) -> SplitSpec:
 @pytest.mark.parametrize("kind", KINDS)
 class TestEverySplit:
     def test_is_the_same_for_the_same_seed(self, kind: str) -> None:
-        first, second = (split(timed(), spec(kind), 5) for _ in range(2))
+        first, second = (split(timed_ratings(), spec(kind), 5) for _ in range(2))
         for name in ("train", "history", "validation", "test"):
             assert getattr(first, name).fingerprint == getattr(second, name).fingerprint
 
     def test_no_test_rating_is_trained_on_or_known(self, kind: str) -> None:
-        parts = split(timed(), spec(kind), 5)
+        parts = split(timed_ratings(), spec(kind), 5)
         train, history, validation, test = (
             triples(part) for part in (parts.train, parts.history, parts.validation, parts.test)
         )
@@ -320,14 +320,14 @@ class TestEverySplit:
         assert not validation & (train | history)
 
     def test_every_rating_lands_somewhere(self, kind: str) -> None:
-        data = timed()
+        data = timed_ratings()
         parts = split(data, spec(kind), 5)
         assert triples(data) == triples(parts.train) | triples(parts.history) | triples(
             parts.validation
         ) | triples(parts.test)
 
     def test_keeps_the_public_shape(self, kind: str) -> None:
-        data = timed()
+        data = timed_ratings()
         parts = split(data, spec(kind), 5)
         assert {
             parts.train.shape,
@@ -337,7 +337,7 @@ class TestEverySplit:
         } == {data.shape}
 
     def test_removing_one_user_moves_nobody_else(self, kind: str) -> None:
-        data = timed()
+        data = timed_ratings()
         parts = split(data, spec(kind), 5)
         for gone in range(data.n_users):
             without = split(data.only(data.users != gone), spec(kind), 5)
@@ -348,13 +348,13 @@ class TestEverySplit:
 
     def test_leaves_something_to_train_on(self, kind: str) -> None:
         with pytest.raises(BadInput, match="below 1"):
-            split(timed(), spec(kind, test_fraction=0.6, validation_fraction=0.4), 5)
+            split(timed_ratings(), spec(kind, test_fraction=0.6, validation_fraction=0.4), 5)
 
 
 @pytest.mark.parametrize("kind", ["random", "per-user", "users"])
 def test_another_seed_holds_out_others(kind: str) -> None:
-    assert triples(split(timed(), spec(kind), 5).test) != triples(
-        split(timed(), spec(kind), 6).test
+    assert triples(split(timed_ratings(), spec(kind), 5).test) != triples(
+        split(timed_ratings(), spec(kind), 6).test
     )
 
 
@@ -378,13 +378,13 @@ def test_fractions_are_met_on_average(kind: str) -> None:
 
 
 def test_per_user_holds_out_the_same_share_of_every_row() -> None:
-    parts = split(timed(), spec("per-user"), 5)
+    parts = split(timed_ratings(), spec("per-user"), 5)
     assert set(np.diff(parts.test.by_user)) == {3}
     assert set(np.diff(parts.validation.by_user)) == {2}
 
 
 def test_time_holds_out_every_users_latest() -> None:
-    parts = split(timed(), spec("time"), 5)
+    parts = split(timed_ratings(), spec("time"), 5)
     for user in range(11):
         train, validation, test = (
             part.order[part.users == user] for part in (parts.train, parts.validation, parts.test)
@@ -399,32 +399,32 @@ def test_time_needs_times() -> None:
 
 def test_held_out_users_bring_the_fold_in_share() -> None:
     parts = split(large(), spec("users"), 1)
-    held = np.unique(np.concatenate([parts.test.users, parts.validation.users]))
-    assert not set(held) & set(parts.train.users)
-    assert (np.diff(parts.history.by_user)[held] == 40).all()
+    test_users = np.unique(np.concatenate([parts.test.users, parts.validation.users]))
+    assert not set(test_users) & set(parts.train.users)
+    assert (np.diff(parts.history.by_user)[test_users] == 40).all()
     assert set(np.diff(parts.test.by_user)) == {0, 10}
 
 
 def test_a_users_fold_does_not_follow_from_her_ratings_values() -> None:
-    data = timed()
-    changed = with_row(data, 2, data.items[data.users == 2].tolist(), [5.0] * 10)
+    data = timed_ratings()
+    other = with_row(data, 2, data.items[data.users == 2].tolist(), [5.0] * 10)
     for kind in ("random", "per-user", "users"):
-        first, second = (split(each, spec(kind), 5).test for each in (data, changed))
+        first, second = (split(each, spec(kind), 5).test for each in (data, other))
         assert {(u, i) for u, i, _ in triples(first)} == {(u, i) for u, i, _ in triples(second)}
 
 
 def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone() -> None:
     data = world()
-    kept = data.most_per_user(3)
-    assert np.diff(kept.by_user).max() == 3
-    assert (np.diff(kept.by_user) == np.minimum(np.diff(data.by_user), 3)).all()
-    assert kept.shape == data.shape
+    few = data.most_per_user(3)
+    assert np.diff(few.by_user).max() == 3
+    assert (np.diff(few.by_user) == np.minimum(np.diff(data.by_user), 3)).all()
+    assert few.shape == data.shape
     hers = data.only(data.users == HEAVY).most_per_user(3)
-    assert hers.items.tolist() == kept.items[kept.users == HEAVY].tolist()
-    assert kept.assumptions == data.assumptions
+    assert hers.items.tolist() == few.items[few.users == HEAVY].tolist()
+    assert few.assumptions == data.assumptions
 
 
-def stamped(n_users: int = 40, n_items: int = 30) -> Ratings:
+def stamped_ratings(n_users: int = 40, n_items: int = 30) -> Ratings:
     """Every rating at a second of its own, users in no order."""
     rng = np.random.default_rng(4)
     users, items = np.nonzero(rng.random((n_users, n_items)) < 0.5)
@@ -436,26 +436,26 @@ def stamped(n_users: int = 40, n_items: int = 30) -> Ratings:
         n_items=n_items,
         bounds=(1, 5),
         order=10**9 + rng.permutation(len(users)),
-        name="stamped",
+        name="stamped_ratings",
     )
 
 
 def test_windows_follow_the_clock_and_what_comes_later_is_left_out() -> None:
-    data = stamped()
-    sizes, covered = [], set()
+    data = stamped_ratings()
+    sizes, all_tested = [], set()
     for window in range(1, 6):
         parts = split(data, SplitSpec(kind="window", windows=6, window=window), 1)
         assert parts.train.order is not None and parts.test.order is not None
         assert parts.train.order.max() < parts.test.order.min()
         assert len(parts.train) == pytest.approx(len(data) * window / 6, abs=1)
         sizes.append(len(parts.test))
-        covered |= triples(parts.test)
+        all_tested |= triples(parts.test)
     assert max(sizes) - min(sizes) <= 1
-    assert len(covered) == sum(sizes)
+    assert len(all_tested) == sum(sizes)
 
 
 def test_windows_of_places_cut_every_row() -> None:
-    parts = split(timed(), SplitSpec(kind="window", windows=2, window=1), 5)
+    parts = split(timed_ratings(), SplitSpec(kind="window", windows=2, window=1), 5)
     for user in range(11):
         train, test = (part.order[part.users == user] for part in (parts.train, parts.test))  # type: ignore[index]
         assert len(train) == len(test) == 5 and train.max() < test.min()
@@ -470,9 +470,9 @@ def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on() -> None:
     )
     assert triples(often.train) == triples(every.train) == triples(often.history)
     users, items = (Counter(column.tolist()) for column in (data.users, data.items))
-    for kept, held in ((often.test, every.test), (often.validation, every.validation)):
-        expected = {it for it in triples(held) if users[it[0]] >= 10 and items[it[1]] >= 10}
-        assert triples(kept) == expected < triples(held)
+    for frequent, held_out in ((often.test, every.test), (often.validation, every.validation)):
+        expected = {it for it in triples(held_out) if users[it[0]] >= 10 and items[it[1]] >= 10}
+        assert triples(frequent) == expected < triples(held_out)
     assert "at least 10 ratings" in often.words
     rare = how.model_copy(update={"least_judged": 10})
     assert rare.assumptions == ("which items have enough ratings to be judged is public",)
@@ -485,6 +485,6 @@ def test_windows_say_what_they_take_as_public() -> None:
     assert SplitSpec().assumptions == () and "windows" not in SplitSpec().model_dump()
     assert how.model_dump()["window"] == 2
     with pytest.raises(BadInput, match="at most 3"):
-        split(stamped(), SplitSpec(kind="window", windows=4, window=4), 1)
+        split(stamped_ratings(), SplitSpec(kind="window", windows=4, window=4), 1)
     with pytest.raises(BadInput, match="no times"):
         split(world(), how, 1)

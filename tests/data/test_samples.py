@@ -33,17 +33,17 @@ def documents(counts: Any = COUNTS, **facts: Any) -> Samples:
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "words"),
     [
         (-1.0, "0 or more.*Got -1.0 in row 3, column 2"),
         (np.nan, "finite.*row 3, column 2"),
         (np.inf, "finite"),
     ],
 )
-def test_what_cannot_be_a_part_is_named(sparse: bool, bad: float, said: str) -> None:
+def test_what_cannot_be_a_part_is_named(sparse: bool, bad: float, words: str) -> None:
     X = COUNTS.copy()
     X[2, 1] = bad
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=words):
         Samples.of(csr_array(X) if sparse else X)
 
 
@@ -59,8 +59,8 @@ def test_shapes_are_declared() -> None:
 def test_sparse_and_dense_rows_have_equal_norms_and_scale_to_one() -> None:
     for samples in (of(table(), images=False), of(table(), images=True)):
         np.testing.assert_allclose(samples.norms, np.linalg.norm(table(), axis=1), rtol=1e-6)
-        scaled = samples.scaled(samples.X, np.float64)
-        dense = scaled.toarray() if samples.image is None else scaled
+        unit_rows = samples.scaled(samples.X, np.float64)
+        dense = unit_rows.toarray() if samples.image is None else unit_rows
         np.testing.assert_allclose(np.linalg.norm(dense, axis=1), samples.norms > 0, rtol=1e-6)
 
 
@@ -80,10 +80,10 @@ def test_the_fingerprint_sees_every_cell_word_and_declared_fact() -> None:
 
 
 def test_weights_are_scikit_learns() -> None:
-    weighted = prepared(documents(), Preparation())
+    samples = prepared(documents(), Preparation())
     expected = TfidfTransformer(norm=None).fit_transform(COUNTS).toarray()
-    np.testing.assert_allclose(weighted.X.toarray(), expected, rtol=1e-6)
-    assert weighted.assumptions == (WEIGHTS_ARE_PUBLIC,)
+    np.testing.assert_allclose(samples.X.toarray(), expected, rtol=1e-6)
+    assert samples.assumptions == (WEIGHTS_ARE_PUBLIC,)
 
 
 def test_word_shares_look_at_one_document_alone() -> None:
@@ -97,20 +97,20 @@ def test_word_shares_look_at_one_document_alone() -> None:
 
 
 def test_a_hashed_vocabulary_needs_no_public_words() -> None:
-    folded = prepared(
+    samples = prepared(
         documents(assumptions=(WORDS_ARE_PUBLIC,)), Preparation(hashed=2, weighting="none")
     )
-    assert folded.X.shape == (4, 2)
-    assert folded.assumptions == ()
-    np.testing.assert_allclose(folded.X.sum(axis=1), COUNTS.sum(axis=1))
-    assert folded.vocabulary == ("bucket 1", "bucket 2")  # words of private documents name nothing
+    assert samples.X.shape == (4, 2)
+    assert samples.assumptions == ()
+    np.testing.assert_allclose(samples.X.sum(axis=1), COUNTS.sum(axis=1))
+    assert samples.vocabulary == ("bucket 1", "bucket 2")  # words of private documents name nothing
     assert "/" in "".join(
         prepared(documents(public=True), Preparation(hashed=2, weighting="none")).vocabulary or ()
     )
 
 
 @pytest.mark.parametrize(
-    ("how", "kept"),
+    ("how", "vocabulary"),
     [
         (Preparation(min_df=2, weighting="none"), ("apple", "bread", "cheese")),
         (Preparation(max_df=0.25, weighting="none"), ("dill",)),
@@ -118,15 +118,15 @@ def test_a_hashed_vocabulary_needs_no_public_words() -> None:
     ],
 )
 def test_words_chosen_by_exact_counts_are_assumed_public(
-    how: Preparation, kept: tuple[str, ...]
+    how: Preparation, vocabulary: tuple[str, ...]
 ) -> None:
     if how.max_df < 1:
         with pytest.raises(BadInput, match="every row is empty"):
             prepared(documents(), how)
         return
-    chosen = prepared(documents(), how)
-    assert chosen.vocabulary == kept
-    assert chosen.assumptions == (VOCABULARY_IS_PUBLIC,)
+    samples = prepared(documents(), how)
+    assert samples.vocabulary == vocabulary
+    assert samples.assumptions == (VOCABULARY_IS_PUBLIC,)
 
 
 def test_words_that_are_in_no_document_stay_unless_asked() -> None:
@@ -136,9 +136,9 @@ def test_words_that_are_in_no_document_stay_unless_asked() -> None:
 
 
 def test_words_drawn_by_a_hash_assume_nothing() -> None:
-    drawn = prepared(documents(), Preparation(drawn_words=2, weighting="none"))
-    assert len(drawn.vocabulary or ()) == 2
-    assert drawn.assumptions == ()
+    samples = prepared(documents(), Preparation(drawn_words=2, weighting="none"))
+    assert len(samples.vocabulary or ()) == 2
+    assert samples.assumptions == ()
 
 
 def test_images_have_no_words() -> None:
@@ -170,13 +170,13 @@ def test_contamination_is_the_sources() -> None:
     dirty = contaminated(clean, 0.1, 0.7)
     assert dirty.clean is not None
     np.testing.assert_allclose(dirty.clean.max(axis=1), 1, rtol=1e-6)
-    changed = dirty.X != dirty.clean
-    hit = changed.any(axis=1)
+    is_outlier = dirty.X != dirty.clean
+    hit = is_outlier.any(axis=1)
     assert abs(hit.mean() - 0.1) < 0.02
-    assert abs(changed[hit].mean() - 0.7) < 0.02
-    moved = (dirty.X - dirty.clean)[changed & (dirty.X > 0)]
-    assert -1 <= moved.min()
-    assert moved.max() <= 1
+    assert abs(is_outlier[hit].mean() - 0.7) < 0.02
+    outliers = (dirty.X - dirty.clean)[is_outlier & (dirty.X > 0)]
+    assert -1 <= outliers.min()
+    assert outliers.max() <= 1
     assert (dirty.X >= 0).all()
     alone = contaminated(
         Samples.of(
@@ -202,8 +202,8 @@ def test_ratings_become_rows_with_zeros() -> None:
 def test_a_limit_on_words_is_told_whatever_it_drops(limit: dict[str, Any]) -> None:
     """That it drops nothing is read off the documents too."""
     counts = np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
-    found = prepared(documents(counts), Preparation(weighting="tf", **limit))
-    assert found.X.shape == (4, 4) and found.assumptions == (VOCABULARY_IS_PUBLIC,)
+    samples = prepared(documents(counts), Preparation(weighting="tf", **limit))
+    assert samples.X.shape == (4, 4) and samples.assumptions == (VOCABULARY_IS_PUBLIC,)
     assert prepared(documents(counts), Preparation(weighting="tf")).assumptions == ()
 
 
@@ -222,13 +222,13 @@ def test_word_vectors_of_private_documents_stay_in_memory(
 ) -> None:
     """They name the words, and their file the text."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    said = [
+    texts = [
         "rocket orbit planet engine",
         "orbit planet rocket launch",
         "bread cheese apple butter",
     ] * 5
     for public in (False, True):
-        samples, _ = documents_of(said, name="diary", public=public)
+        samples, _ = documents_of(texts, name="diary", public=public)
         words, vectors = word_vectors(samples)
         assert "rocket" in words and vectors.shape == (len(words), 100)
         assert len(list(tmp_path.rglob("*.npz"))) == public

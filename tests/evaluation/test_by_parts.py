@@ -75,11 +75,11 @@ def test_every_figure_is_that_of_one_memory(
     parts = ByParts(parted(data, 5), how, SEED)
     assert parts.words == whole.words
     assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
-    (found, buckets), (expected, bucketed) = parts.figures(model), whole.figures(model)
+    (figures, buckets), (expected, expected_buckets) = parts.figures(model), whole.figures(model)
     expected = {name: value for name, value in expected.items() if np.isfinite(value)}
-    assert list(found) == list(expected)
-    assert found == pytest.approx(expected, rel=1e-5, abs=1e-7)
-    assert as_numbers(buckets) == pytest.approx(as_numbers(bucketed), rel=1e-5, nan_ok=True)
+    assert list(figures) == list(expected)
+    assert figures == pytest.approx(expected, rel=1e-5, abs=1e-7)
+    assert as_numbers(buckets) == pytest.approx(as_numbers(expected_buckets), rel=1e-5, nan_ok=True)
 
 
 def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
@@ -89,10 +89,10 @@ def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
 def test_what_is_trained_on_is_the_same(small: Ratings) -> None:
     small = timed(small)
     for how in SPLITS[:4]:
-        found = ByParts(parted(small, 4), how, SEED).train.together()
+        train = ByParts(parted(small, 4), how, SEED).train.together()
         expected = split(small, how, SEED).train
         for name in ("users", "items", "values"):
-            assert np.array_equal(getattr(found, name), getattr(expected, name))
+            assert np.array_equal(getattr(train, name), getattr(expected, name))
 
 
 @pytest.mark.parametrize("seed", range(20))

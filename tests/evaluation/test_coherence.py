@@ -22,8 +22,8 @@ SUBJECTS = [
 def corpus(public: bool = True) -> Samples:
     """Documents of 25 words, each about one subject."""
     draw = np.random.default_rng(0)
-    said = [" ".join(draw.choice(SUBJECTS[d % 3], 25)) for d in range(1500)]
-    return documents(said, name="planted", public=public)[0]
+    texts = [" ".join(draw.choice(SUBJECTS[d % 3], 25)) for d in range(1500)]
+    return documents(texts, name="planted", public=public)[0]
 
 
 def of_gensim(samples: Samples, seed: int = 1) -> tuple[list[str], Any]:
@@ -47,9 +47,9 @@ def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vec
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     again = _learn_vectors(corpus(public=False))
     assert again[0] == words and np.array_equal(again[1], vectors)
-    mixed = [[subject[j] for subject in SUBJECTS for j in (0, 1)]]
-    pure, shuffled = coherence(SUBJECTS, corpus()), coherence(mixed, corpus())
-    assert pure is not None and shuffled is not None and pure > 0.9 > shuffled + 0.15
+    mixture = [[subject[j] for subject in SUBJECTS for j in (0, 1)]]
+    pure, impure = coherence(SUBJECTS, corpus()), coherence(mixture, corpus())
+    assert pure is not None and impure is not None and pure > 0.9 > impure + 0.15
     assert coherence([["unknown", "staraa"]], corpus()) is None
 
 
@@ -75,8 +75,10 @@ def test_gensim_is_not_needed() -> None:
         "from tests.evaluation.test_coherence import SUBJECTS, coherence, corpus\n"
         "print(coherence(SUBJECTS, corpus(public=False)) > 0.9)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "True\n", done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert process.stdout == "True\n", process.stderr
 
 
 def test_top_words_are_the_heaviest() -> None:

@@ -52,21 +52,25 @@ def of(errors: Any) -> ErrorSums:
 
 
 def test_rmse_and_mae_by_hand() -> None:
-    predicted, actual = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 3.0])
-    assert rmse(predicted, actual) == of(predicted - actual).rmse == pytest.approx(math.sqrt(5 / 3))
-    assert of(predicted - actual).mae == pytest.approx(1.0)
+    predictions, actual = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 3.0])
+    assert (
+        rmse(predictions, actual)
+        == of(predictions - actual).rmse
+        == pytest.approx(math.sqrt(5 / 3))
+    )
+    assert of(predictions - actual).mae == pytest.approx(1.0)
     nothing = np.array([])
     assert all(map(math.isnan, (rmse(nothing, nothing), of(nothing).rmse, of(nothing).mae)))
 
 
 def test_errors_by_user_by_hand() -> None:
     """User 1 of three has no rating."""
-    held = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2))
-    found = ErrorsByUser.of(held, np.array([1.0, -2.0, 0.5]))
-    assert found.counts.tolist() == [2, 0, 1] and found.total.tolist() == [-1, 0, 0.5]
-    assert found.absolute.tolist() == [3, 0, 0.5] and found.squares.tolist() == [5, 0, 0.25]
-    assert found.among() == of([1.0, -2.0, 0.5])
-    assert found.among(np.array([False, True, True])) == of([0.5])
+    data = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2))
+    by_user = ErrorsByUser.of(data, np.array([1.0, -2.0, 0.5]))
+    assert by_user.counts.tolist() == [2, 0, 1] and by_user.total.tolist() == [-1, 0, 0.5]
+    assert by_user.absolute.tolist() == [3, 0, 0.5] and by_user.squares.tolist() == [5, 0, 0.25]
+    assert by_user.among() == of([1.0, -2.0, 0.5])
+    assert by_user.among(np.array([False, True, True])) == of([0.5])
 
 
 def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
@@ -104,21 +108,21 @@ def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
     offsets = (random.integers(0, 60, m) / 60).astype(np.float32)
     offsets[17] = np.nan
     share = np.linspace(0, 1, n)[:, None] ** np.where(np.isnan(offsets), 1, 1 - offsets)
-    rated = random.random((n, m)) < share
-    rated[-2:] = True
-    rated[-2, [3, 17]] = False
-    users, items = np.nonzero(rated)
+    is_rated = random.random((n, m)) < share
+    is_rated[-2:] = True
+    is_rated[-2, [3, 17]] = False
+    users, items = np.nonzero(is_rated)
     history = Ratings.of(
         users, items, np.full(len(users), 3.0), n_users=n, n_items=m, bounds=BOUNDS
     )
-    model, asked = by_offset(*offsets), random.permutation(n)[:30]
-    asked = np.unique([*asked, n - 2, n - 1])
-    found = top_items(model, model.personal(history), history, asked, k)
-    for user, listed in zip(asked, found.tolist(), strict=True):
-        left = [item for item in range(m) if not rated[user, item]]
-        best = sorted(left, key=lambda item: (np.isnan(offsets[item]), -offsets[item], item))[:k]
-        assert listed == best + [-1] * (k - len(best))
-    assert top_items(model, model.personal(history), history, asked[:0], k).shape == (0, k)
+    model, users_to_list = by_offset(*offsets), random.permutation(n)[:30]
+    users_to_list = np.unique([*users_to_list, n - 2, n - 1])
+    lists = top_items(model, model.personal(history), history, users_to_list, k)
+    for user, items_of_user in zip(users_to_list, lists.tolist(), strict=True):
+        unseen = [item for item in range(m) if not is_rated[user, item]]
+        best = sorted(unseen, key=lambda item: (np.isnan(offsets[item]), -offsets[item], item))[:k]
+        assert items_of_user == best + [-1] * (k - len(best))
+    assert top_items(model, model.personal(history), history, users_to_list[:0], k).shape == (0, k)
 
 
 @pytest.mark.parametrize("algorithm", ["als", "slope-one"])
@@ -136,11 +140,11 @@ def test_ranking_by_hand() -> None:
     """User 0 wants items 2 and 0, user 1 wants item 4; lists of two are (2, 3) and (1, 2)."""
     model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 3, 3))
     test = ratings((0, 2, 5), (0, 0, 4), (0, 3, 1), (1, 4, 5), (2, 0, 1))
-    found = ranking(model, model.personal(history), history, test, k=2)
+    figures = ranking(model, model.personal(history), history, test, k=2)
     ideal = 1 + 1 / math.log2(3)
-    assert found["recall_at_2"] == pytest.approx((1 / 2 + 0) / 2)
-    assert found["ndcg_at_2"] == pytest.approx((1 / ideal + 0) / 2)
-    assert found["coverage"] == pytest.approx(3 / 5)
+    assert figures["recall_at_2"] == pytest.approx((1 / 2 + 0) / 2)
+    assert figures["ndcg_at_2"] == pytest.approx((1 / ideal + 0) / 2)
+    assert figures["coverage"] == pytest.approx(3 / 5)
 
 
 def test_recall_divides_by_what_can_be_reached() -> None:
@@ -174,14 +178,14 @@ def test_ranking_equals_brute_force_on_random_data() -> None:
     personal = Personal(np.zeros(n, np.float32), random.normal(size=(n, 3)).astype(np.float32))
     recalls, gains = [], []
     for user in range(n):
-        wanted = {
+        relevant_items = {
             int(i)
             for i, v in zip(
                 test.items[test.users == user], test.values[test.users == user], strict=True
             )
             if v >= 4
         }
-        if not wanted:
+        if not relevant_items:
             continue
         scores = {
             i: float(model.item_offsets[i] + personal.factors[user] @ model.item_factors[i])
@@ -189,29 +193,31 @@ def test_ranking_equals_brute_force_on_random_data() -> None:
             if i not in set(history.items[history.users == user])
         }
         best = sorted(scores, key=lambda i: -scores[i])[:k]
-        recalls.append(len(wanted & set(best)) / min(k, len(wanted)))
-        gain = sum(1 / math.log2(place + 2) for place, i in enumerate(best) if i in wanted)
-        gains.append(gain / sum(1 / math.log2(place + 2) for place in range(min(k, len(wanted)))))
-    found = ranking(model, personal, history, test, k=k)
-    assert found[f"recall_at_{k}"] == pytest.approx(np.mean(recalls))
-    assert found[f"ndcg_at_{k}"] == pytest.approx(np.mean(gains))
+        recalls.append(len(relevant_items & set(best)) / min(k, len(relevant_items)))
+        gain = sum(1 / math.log2(place + 2) for place, i in enumerate(best) if i in relevant_items)
+        gains.append(
+            gain / sum(1 / math.log2(place + 2) for place in range(min(k, len(relevant_items))))
+        )
+    figures = ranking(model, personal, history, test, k=k)
+    assert figures[f"recall_at_{k}"] == pytest.approx(np.mean(recalls))
+    assert figures[f"ndcg_at_{k}"] == pytest.approx(np.mean(gains))
 
 
 def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id() -> None:
     """By (seed, user) alone: as likely from either half of the ids, others for another seed,
     and a user's draw does not hang on who else is there.
     """
-    liked = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
-    drawn = ranked_users(liked, 7, 500)
-    assert len(drawn) == 500
-    assert np.array_equal(drawn, np.unique(drawn))
-    assert (drawn % 2 == 0).all()
-    assert 190 < (drawn < 2000).sum() < 310  # 250 expected, deviation 9.7
-    assert np.array_equal(ranked_users(liked, 7, 500), drawn)
-    assert len(set(ranked_users(liked, 8, 500)) & set(drawn)) < 200  # 125 expected
-    without = liked.only(liked.users != drawn[3])
-    assert set(ranked_users(without, 7, 500)) >= set(drawn) - {drawn[3]}
-    assert np.array_equal(ranked_users(liked, 7, 5000), np.unique(liked.users))
+    liked_ratings = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
+    sample = ranked_users(liked_ratings, 7, 500)
+    assert len(sample) == 500
+    assert np.array_equal(sample, np.unique(sample))
+    assert (sample % 2 == 0).all()
+    assert 190 < (sample < 2000).sum() < 310  # 250 expected, deviation 9.7
+    assert np.array_equal(ranked_users(liked_ratings, 7, 500), sample)
+    assert len(set(ranked_users(liked_ratings, 8, 500)) & set(sample)) < 200  # 125 expected
+    without = liked_ratings.only(liked_ratings.users != sample[3])
+    assert set(ranked_users(without, 7, 500)) >= set(sample) - {sample[3]}
+    assert np.array_equal(ranked_users(liked_ratings, 7, 5000), np.unique(liked_ratings.users))
 
 
 def test_ranking_ranks_those_who_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,12 +248,12 @@ def test_buckets_cover_every_test_rating_once() -> None:
     )
     odd = np.arange(len(everything)) % 2 == 1
     history, test = everything.only(~odd), everything.only(odd)
-    predicted = random.normal(3, 1, len(test))
+    predictions = random.normal(3, 1, len(test))
     sizes = {
         "activity": np.bincount(history.users, minlength=30)[test.users],
         "popularity": np.bincount(history.items, minlength=20)[test.items],
     }
-    for name, rows in buckets(predicted, test, history).items():
+    for name, rows in buckets(predictions, test, history).items():
         assert sum(row["ratings"] for row in rows) == len(test)
         edges = np.unique(np.quantile(sizes[name], np.linspace(0, 1, 5)))
         assert [row["from"] for row in rows] + [rows[-1]["to"]] == edges.tolist()
@@ -256,7 +262,7 @@ def test_buckets_cover_every_test_rating_once() -> None:
                 (sizes[name] < row["to"]) | (row["to"] == edges[-1])
             )
             assert row["ratings"] == inside.sum()
-            assert row["rmse"] == pytest.approx(rmse(predicted[inside], test.values[inside]))
+            assert row["rmse"] == pytest.approx(rmse(predictions[inside], test.values[inside]))
 
 
 def test_an_evaluation_uses_each_users_own_history() -> None:

@@ -12,9 +12,9 @@ GUESSES = {"Global mean": 1.052, "User mean": 1.03}
     ("figure", "weak"), [(1.029, False), (1.03, True), (1.04, True), (1.062, True)]
 )
 def test_the_best_trivial_predictor_is_what_must_be_beaten(figure: float, weak: bool) -> None:
-    said = weak_reference("ALS", figure, GUESSES)
-    assert bool(said) == weak
-    assert not weak or said.startswith(
+    sentence = weak_reference("ALS", figure, GUESSES)
+    assert bool(sentence) == weak
+    assert not weak or sentence.startswith(
         f"ALS, which is not private, does no better than User mean here (RMSE {figure:.3f} against"
         " 1.030)"
     )

@@ -27,60 +27,64 @@ def _rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
 
 
 def _systems(
-    rows: tuple[Any, ...], factors: np.ndarray, ridge: Any, base: Any = None, weighted: bool = True
+    rows: tuple[Any, ...],
+    factors: np.ndarray,
+    ridge: Any,
+    base: Any = None,
+    has_weights: bool = True,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Each row's matrix and right-hand side, dense float64."""
     indptr, indices, values, weights = rows
-    found = []
+    systems = []
     for i in range(len(indptr) - 1):
         span = slice(indptr[i], indptr[i + 1])
-        f, w = factors[indices[span]].astype(float), weights[span] if weighted else 1.0
+        f, w = factors[indices[span]].astype(float), weights[span] if has_weights else 1.0
         wf = (f.T * w).T
         matrix = wf.T @ f + (0 if base is None else base)
         ridge_i = np.broadcast_to(ridge, (len(indptr) - 1,))[i]
-        found.append((matrix + float(ridge_i) * np.eye(f.shape[1]), wf.T @ values[span]))
-    return found
+        systems.append((matrix + float(ridge_i) * np.eye(f.shape[1]), wf.T @ values[span]))
+    return systems
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-8), (np.float32, 2e-3)])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("has_base", [False, True])
 @pytest.mark.parametrize("rank", [1, 3, 17, 40])
 def test_many_steps_solve_every_row(
-    rank: int, based: bool, weighted: bool, dtype: Any, tolerance: float
+    rank: int, has_base: bool, has_weights: bool, dtype: Any, tolerance: float
 ) -> None:
     rows, random = _rows(), np.random.default_rng(1)
     factors = random.normal(size=(M, rank)).astype(dtype)
-    base = np.eye(rank) * 0.3 + 0.1 if based else None
+    base = np.eye(rank) * 0.3 + 0.1 if has_base else None
     ridge, start = random.random(N) + 0.2, random.normal(size=(N, rank))
-    kept = start.copy()
-    found = kernels.refine_rows(
+    copy = start.copy()
+    solution = kernels.refine_rows(
         *rows[:3],
         factors,
         ridge,
         start,
         base=base,
-        weights=rows[3] if weighted else None,
+        weights=rows[3] if has_weights else None,
         steps=4 * rank,
     )
-    assert found.dtype == dtype and np.array_equal(start, kept)
-    systems = _systems(rows, factors, ridge, base, weighted)
+    assert solution.dtype == dtype and np.array_equal(start, copy)
+    systems = _systems(rows, factors, ridge, base, has_weights)
     expected = np.array([np.linalg.solve(*system) for system in systems])
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(solution, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 7])
-@pytest.mark.parametrize("based", [False, True])
-def test_every_step_is_that_of_scipy(steps: int, based: bool) -> None:
+@pytest.mark.parametrize("has_base", [False, True])
+def test_every_step_is_that_of_scipy(steps: int, has_base: bool) -> None:
     rows, random = _rows(), np.random.default_rng(2)
     factors, start = random.normal(size=(M, 12)), random.normal(size=(N, 12))
-    base = np.eye(12) * 0.3 + 0.1 if based else None
-    found = kernels.refine_rows(
+    base = np.eye(12) * 0.3 + 0.1 if has_base else None
+    solution = kernels.refine_rows(
         *rows[:3], factors, 0.1, start, base=base, weights=rows[3], steps=steps
     )
     for i, (matrix, right) in enumerate(_systems(rows, factors, 0.1, base)):
         expected, _ = cg(matrix, right, x0=start[i], rtol=0, atol=0, maxiter=steps)
-        np.testing.assert_allclose(found[i], expected if i != 3 else 0, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(solution[i], expected if i != 3 else 0, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -92,15 +96,15 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge:
     rows, random = _rows(), np.random.default_rng(3)
     factors = (random.normal(size=(M, 20)) * np.logspace(0, -4, 20)).astype(dtype)
     systems = _systems(rows, factors, ridge)
-    solved = [np.linalg.solve(*system) for system in systems]
+    exact = [np.linalg.solve(*system) for system in systems]
 
     def errors(steps: int) -> np.ndarray:
         start = np.zeros((N, 20), dtype)
-        found = kernels.refine_rows(
+        solution = kernels.refine_rows(
             *rows[:3], factors, ridge, start, weights=rows[3], steps=steps
         ).astype(float)
-        assert np.isfinite(found).all()
-        away = [x - y for x, y in zip(found, solved, strict=True)]
+        assert np.isfinite(solution).all()
+        away = [x - y for x, y in zip(solution, exact, strict=True)]
         return np.array(
             [np.sqrt(d @ matrix @ d) for d, (matrix, _) in zip(away, systems, strict=True)]
         )
@@ -116,10 +120,10 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge:
 def test_collinear_factors_with_a_tiny_ridge_find_the_mean() -> None:
     indptr, indices, values, _ = _rows()
     factors = np.full((M, 4), 100, np.float32)
-    found = kernels.refine_rows(indptr, indices, values, factors, 1e-12, np.zeros((N, 4)))
+    solution = kernels.refine_rows(indptr, indices, values, factors, 1e-12, np.zeros((N, 4)))
     spans = itertools.pairwise(indptr)
     means = [values[a:b].mean() if b > a else 0 for a, b in spans]
-    np.testing.assert_allclose(found @ factors[0], means, atol=1e-4)
+    np.testing.assert_allclose(solution @ factors[0], means, atol=1e-4)
 
 
 def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
@@ -135,26 +139,28 @@ def test_a_single_rating_is_solved_by_one_step() -> None:
     """f v / (|f|^2 + ridge) lies along f, where the first step looks."""
     indptr, indices, values, _ = _rows()
     factors = np.random.default_rng(4).normal(size=(M, 24)).astype(np.float32)
-    found = kernels.refine_rows(indptr, indices, values, factors, 0.3, np.zeros((N, 24)), steps=1)
+    solution = kernels.refine_rows(
+        indptr, indices, values, factors, 0.3, np.zeros((N, 24)), steps=1
+    )
     f = factors[11].astype(float)
-    np.testing.assert_allclose(found[5], f * values[indptr[5]] / (f @ f + 0.3), rtol=1e-5)
+    np.testing.assert_allclose(solution[5], f * values[indptr[5]] / (f @ f + 0.3), rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_row_that_is_solved_stays_where_it_is(dtype: Any) -> None:
     indptr, indices, values, _ = _rows()
     factors = np.random.default_rng(5).normal(size=(M, 9)).astype(dtype)
-    solved = kernels.solve_rows(indptr, indices, values, factors, 0.5)
-    again = kernels.refine_rows(indptr, indices, values, factors, 0.5, solved, steps=50)
+    exact = kernels.solve_rows(indptr, indices, values, factors, 0.5)
+    again = kernels.refine_rows(indptr, indices, values, factors, 0.5, exact, steps=50)
     eps = float(np.finfo(dtype).eps)
-    np.testing.assert_allclose(again, solved, rtol=1e4 * eps, atol=100 * eps)
-    zero = kernels.refine_rows(indptr, indices, 0 * values, factors, 0.5, solved, steps=50)
+    np.testing.assert_allclose(again, exact, rtol=1e4 * eps, atol=100 * eps)
+    zero = kernels.refine_rows(indptr, indices, 0 * values, factors, 0.5, exact, steps=50)
     assert np.isfinite(zero).all() and np.abs(zero).max() < 100 * eps
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("has_weights", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_of_a_hundred_thousand_entries(dtype: Any, weighted: bool) -> None:
+def test_rows_of_a_hundred_thousand_entries(dtype: Any, has_weights: bool) -> None:
     """Longer than the block that holds a row's factors, with a remainder, between short rows."""
     random, rank = np.random.default_rng(6), 32
     lengths = np.array([5, 100_003, 0, 1, 100_000])
@@ -163,23 +169,23 @@ def test_rows_of_a_hundred_thousand_entries(dtype: Any, weighted: bool) -> None:
     columns = random.integers(0, 5_000, indptr[-1]).astype(np.int32)
     rows = (indptr, columns, random.normal(size=indptr[-1]), random.random(indptr[-1]) + 0.1)
     factors = random.normal(size=(5_000, rank)).astype(dtype)
-    found = kernels.refine_rows(
+    solution = kernels.refine_rows(
         *rows[:3],
         factors,
         2.0,
         random.normal(size=(5, rank)),
-        weights=rows[3] if weighted else None,
+        weights=rows[3] if has_weights else None,
         steps=40,
     )
-    systems = _systems(rows, factors, 2.0, weighted=weighted)
+    systems = _systems(rows, factors, 2.0, has_weights=has_weights)
     expected = [np.linalg.solve(*system) for system in systems]
     tolerance = 1e-10 if dtype == np.float64 else 1e-4
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(solution, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("rank", [24, 33, 64])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_bits_do_not_depend_on_threads_or_on_company(rank: int, weighted: bool) -> None:
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_bits_do_not_depend_on_threads_or_on_company(rank: int, has_weights: bool) -> None:
     indptr, indices, values, all_weights = _rows()
     random = np.random.default_rng(2)
     factors, start = random.normal(size=(M, rank)).astype(np.float32), random.normal(size=(N, rank))
@@ -195,7 +201,7 @@ def test_bits_do_not_depend_on_threads_or_on_company(rank: int, weighted: bool) 
             0.5,
             start[first:last],
             base=base,
-            weights=all_weights[span] if weighted else None,
+            weights=all_weights[span] if has_weights else None,
             threads=threads,
         )
 
@@ -213,7 +219,7 @@ def test_a_warm_start_goes_on_from_its_last_solution() -> None:
     first, second = (random.normal(size=(M, 10)).astype(np.float32) for _ in range(2))
     solver = kernels.WarmStart(steps=2)
     one = solver(indptr, indices, values, first, 0.5)
-    held = one.copy()
+    copy = one.copy()
     two = solver(indptr, indices, values, second, 0.5)
     zero = np.zeros((N, 10), np.float32)
     steps = {"steps": 2}
@@ -221,6 +227,6 @@ def test_a_warm_start_goes_on_from_its_last_solution() -> None:
         one, kernels.refine_rows(indptr, indices, values, first, 0.5, zero, **steps)
     )
     assert np.array_equal(
-        two, kernels.refine_rows(indptr, indices, values, second, 0.5, held, **steps)
+        two, kernels.refine_rows(indptr, indices, values, second, 0.5, copy, **steps)
     )
-    assert np.array_equal(one, held)
+    assert np.array_equal(one, copy)

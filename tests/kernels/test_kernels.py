@@ -32,37 +32,39 @@ def _system(i, indptr, indices, values, weights, factors):
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("has_base", [False, True])
 @pytest.mark.parametrize(
     "rank", [1, normal_equations.SMALL, normal_equations.SMALL + 1, 12, 16, 40]
 )
 def test_solve_rows_and_normal_equations_equal_dense_algebra(
-    rank, based, weighted, dtype, tolerance
+    rank, has_base, has_weights, dtype, tolerance
 ):
     indptr, indices, values, weights = _rows()
-    weights = weights if weighted else None
+    weights = weights if has_weights else None
     random = np.random.default_rng(1)
     factors = random.normal(size=(M, rank)).astype(dtype)
-    base = np.eye(rank) * 0.3 + 0.1 if based else None
+    base = np.eye(rank) * 0.3 + 0.1 if has_base else None
     ridge = random.random(N) + 0.2
-    solved = kernels.solve_rows(indptr, indices, values, factors, ridge, base=base, weights=weights)
+    solution = kernels.solve_rows(
+        indptr, indices, values, factors, ridge, base=base, weights=weights
+    )
     grams = kernels.weighted_grams(indptr, indices, factors, 5, 50, weights=weights)
     weighted_values = values if weights is None else weights * values
     rhs = kernels.right_sides(indptr, indices, weighted_values, factors, 5, 50)
-    assert solved.dtype == grams.dtype == dtype
+    assert solution.dtype == grams.dtype == dtype
     for i in range(N):
         H, w = _system(i, indptr, indices, values, weights, factors)
         expected = np.linalg.solve(H + (0 if base is None else base) + ridge[i] * np.eye(rank), w)
-        np.testing.assert_allclose(solved[i], expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(solution[i], expected, rtol=tolerance, atol=tolerance)
         if 5 <= i < 50:
             np.testing.assert_allclose(grams[i - 5], H, rtol=tolerance, atol=tolerance)
             np.testing.assert_allclose(rhs[i - 5], w, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("has_weights", [False, True])
 @pytest.mark.parametrize("rank", [normal_equations.SMALL, 48, blas.WHOLE, blas.WHOLE + 1])
-def test_rows_longer_than_one_product_are_summed_in_full(rank, weighted):
+def test_rows_longer_than_one_product_are_summed_in_full(rank, has_weights):
     random = np.random.default_rng(5)
     lengths = [0, 2 * blas.GATHER + 77, 1, blas.GATHER, 129]
     indptr = np.cumsum([0, *lengths])
@@ -70,34 +72,34 @@ def test_rows_longer_than_one_product_are_summed_in_full(rank, weighted):
         random.integers(0, M, indptr[-1]).astype(np.int32),
         random.normal(size=indptr[-1]),
     )
-    weights = random.random(indptr[-1]) + 0.1 if weighted else None
+    weights = random.random(indptr[-1]) + 0.1 if has_weights else None
     factors = random.normal(size=(M, rank))
-    solved = kernels.solve_rows(indptr, indices, values, factors, 0.7, weights=weights)
+    solution = kernels.solve_rows(indptr, indices, values, factors, 0.7, weights=weights)
     grams = kernels.weighted_grams(indptr, indices, factors, 0, len(lengths), weights=weights)
     for i in range(len(lengths)):
         H, w = _system(i, indptr, indices, values, weights, factors)
         np.testing.assert_allclose(grams[i], H, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(
-            solved[i], np.linalg.solve(H + 0.7 * np.eye(rank), w), rtol=1e-8, atol=1e-8
+            solution[i], np.linalg.solve(H + 0.7 * np.eye(rank), w), rtol=1e-8, atol=1e-8
         )
 
 
-@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("has_base", [False, True])
 @pytest.mark.parametrize("rank", [1, 3, 4, 8, 9, 15, 16])
-def test_rows_of_few_factors_are_summed_in_full(rank, based):
+def test_rows_of_few_factors_are_summed_in_full(rank, has_base):
     random = np.random.default_rng(rank)
     lengths = [0, 1, 2, blas.GATHER - 1, blas.GATHER, blas.GATHER + 1, 3 * blas.GATHER + 5]
     indptr = np.cumsum([0, *lengths])
     indices = random.integers(0, M, indptr[-1]).astype(np.int32)
     values = random.normal(size=indptr[-1]).astype(np.float32)
     factors = random.normal(size=(M, rank)).astype(np.float32)
-    base = np.eye(rank) * 3 + 1 if based else None
-    solved = kernels.solve_rows(indptr, indices, values, factors, 0.7, base=base)
-    assert not solved[0].any()
+    base = np.eye(rank) * 3 + 1 if has_base else None
+    solution = kernels.solve_rows(indptr, indices, values, factors, 0.7, base=base)
+    assert not solution[0].any()
     for i in range(1, len(lengths)):
         H, w = _system(i, indptr, indices, values, None, factors)
         expected = np.linalg.solve(H + (0 if base is None else base) + 0.7 * np.eye(rank), w)
-        np.testing.assert_allclose(solved[i], expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(solution[i], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_an_empty_row_gives_exactly_zero():
@@ -116,17 +118,17 @@ def test_weighted_grams_on_a_grid_are_exact() -> None:
     for i in range(N):
         entries = slice(indptr[i], indptr[i + 1])
         rows = np.sqrt(weights[entries])[:, None] * factors[indices[entries]]
-        rounded = np.trunc(rows / step) * step
-        assert (grams[i] == rounded.T @ rounded).all()
+        on_grid = np.trunc(rows / step) * step
+        assert (grams[i] == on_grid.T @ on_grid).all()
 
 
 def test_collinear_factors_with_a_tiny_ridge_stay_finite():
     indptr, indices, values, _ = _rows()
     factors = np.ones((M, 4), np.float32) * 100
-    solved = kernels.solve_rows(indptr, indices, values, factors, 1e-12)
-    assert np.isfinite(solved).all()
+    solution = kernels.solve_rows(indptr, indices, values, factors, 1e-12)
+    assert np.isfinite(solution).all()
     means = np.array([values[a:b].mean() if b > a else 0 for a, b in itertools.pairwise(indptr)])
-    np.testing.assert_allclose(solved @ factors[0], means, atol=1e-4)
+    np.testing.assert_allclose(solution @ factors[0], means, atol=1e-4)
 
 
 @pytest.mark.parametrize("rank", [5, 16, 33])
@@ -136,9 +138,9 @@ def test_a_factor_that_is_no_number_spoils_the_rows_that_have_it_alone(rank):
     factors = np.random.default_rng(1).normal(size=(M, rank)).astype(np.float32)
     sound = kernels.solve_rows(indptr, indices, values, factors, 0.5)
     factors[5] = np.nan
-    found = kernels.solve_rows(indptr, indices, values, factors, 0.5)
+    solution = kernels.solve_rows(indptr, indices, values, factors, 0.5)
     spoilt = np.array([5 in indices[a:b] for a, b in itertools.pairwise(indptr)])
-    assert np.isnan(found[spoilt]).all() and np.array_equal(found[~spoilt], sound[~spoilt])
+    assert np.isnan(solution[spoilt]).all() and np.array_equal(solution[~spoilt], sound[~spoilt])
 
 
 @pytest.mark.parametrize("rank", [4, 33])
@@ -220,27 +222,29 @@ def _noisy_grams(rank: int, dtype: type) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-3)])
-@pytest.mark.parametrize("based", [False, True])
+@pytest.mark.parametrize("has_base", [False, True])
 @pytest.mark.parametrize("rank", [1, 5, 20])
-def test_solve_psd_equals_an_explicit_projection(rank, based, dtype, tolerance):
+def test_solve_psd_equals_an_explicit_projection(rank, has_base, dtype, tolerance):
     grams, rhs, ridge = _noisy_grams(rank, dtype)
-    base = np.eye(rank) * 0.3 + 0.1 if based else None
-    solved = kernels.solve_psd(grams, rhs, ridge, base=base)
+    base = np.eye(rank) * 0.3 + 0.1 if has_base else None
+    solution = kernels.solve_psd(grams, rhs, ridge, base=base)
     for b in range(len(grams)):
         values, Q = np.linalg.eigh(grams[b].astype(float))
-        projected = Q @ np.diag(np.maximum(values, 0)) @ Q.T
+        projection = Q @ np.diag(np.maximum(values, 0)) @ Q.T
         expected = np.linalg.solve(
-            projected + (0 if base is None else base) + ridge[b] * np.eye(rank),
+            projection + (0 if base is None else base) + ridge[b] * np.eye(rank),
             rhs[b].astype(float),
         )
-        np.testing.assert_allclose(solved[b], expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(solution[b], expected, rtol=tolerance, atol=tolerance)
 
 
 def test_solve_psd_without_projection_solves_the_system_as_it_is():
     grams, rhs, ridge = _noisy_grams(5, np.float64)
-    solved = kernels.solve_psd(grams, rhs, ridge, project=False)
+    solution = kernels.solve_psd(grams, rhs, ridge, project=False)
     for b in range(len(grams)):
-        np.testing.assert_allclose((grams[b] + ridge[b] * np.eye(5)) @ solved[b], rhs[b], atol=1e-8)
+        np.testing.assert_allclose(
+            (grams[b] + ridge[b] * np.eye(5)) @ solution[b], rhs[b], atol=1e-8
+        )
 
 
 def test_solve_psd_without_projection_gives_singular_systems_their_least_squares_and_leaves_the_others_alone():  # noqa: E501
@@ -248,9 +252,9 @@ def test_solve_psd_without_projection_gives_singular_systems_their_least_squares
     alone = kernels.solve_psd(grams, rhs, 1.0, project=False)
     grams[4] = -np.eye(5)
     grams[4, 0, 0] = 1  # with the ridge: diag(2, 0, 0, 0, 0)
-    solved = kernels.solve_psd(grams, rhs, 1.0, project=False)
-    np.testing.assert_allclose(solved[4], [rhs[4, 0] / 2, 0, 0, 0, 0], atol=1e-12)
-    assert np.array_equal(np.delete(solved, 4, 0), np.delete(alone, 4, 0))
+    solution = kernels.solve_psd(grams, rhs, 1.0, project=False)
+    np.testing.assert_allclose(solution[4], [rhs[4, 0] / 2, 0, 0, 0, 0], atol=1e-12)
+    assert np.array_equal(np.delete(solution, 4, 0), np.delete(alone, 4, 0))
 
 
 def test_predict_pairs_rank_segments_and_unfold():
@@ -280,9 +284,9 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs: int, ra
     U, V = random.normal(size=(N, rank)), random.normal(size=(M, rank))
     users, items = random.integers(0, N, pairs), random.integers(0, M, pairs)
     expected = np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5)
-    found = kernels.predict_ratings(3.0, a, b, U, V, users, items, (1.0, 5.0), threads=2)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    predictions = kernels.predict_ratings(3.0, a, b, U, V, users, items, (1.0, 5.0), threads=2)
+    assert predictions.dtype == np.float32
+    np.testing.assert_allclose(predictions, expected, atol=1e-5)
     free = kernels.predict_ratings(0.0, a, b, U, V, users, items, (-np.inf, np.inf))
     np.testing.assert_allclose(free, a[users] + b[items] + (U[users] * V[items]).sum(1), atol=1e-5)
 
@@ -293,26 +297,26 @@ def test_sums_of_errors_are_those_of_the_predictions(rank: int):
     random = np.random.default_rng(rank)
     a, b = random.normal(size=N), random.normal(size=M)
     U, V = random.normal(size=(N, rank)), random.normal(size=(M, rank))
-    rated = random.random((N, M)) < 0.4
-    rated[4] = False
-    users, items = np.nonzero(rated)
+    is_rated = random.random((N, M)) < 0.4
+    is_rated[4] = False
+    users, items = np.nonzero(is_rated)
     values = random.integers(1, 6, len(users))
     errors = np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5) - values
     starts = np.searchsorted(users, np.arange(N + 1))
     for threads in (1, 2):
-        found = kernels.error_sums(
+        sums_by_kind = kernels.error_sums(
             (3.0, a, b, U, V), (starts, items, values), (1.0, 5.0), threads=threads
         )
-        for sums, each in zip(found, (errors, np.abs(errors), errors**2), strict=True):
+        for sums, each in zip(sums_by_kind, (errors, np.abs(errors), errors**2), strict=True):
             np.testing.assert_allclose(sums, np.bincount(users, each, N), atol=1e-4)
-        assert found[2][4] == 0
+        assert sums_by_kind[2][4] == 0
 
 
 def test_an_error_that_is_no_number_is_not_hidden_by_the_bounds():
     side, starts = np.array([np.nan, 9.0]), np.array([0, 1, 2])
     sides = (0.0, side, np.zeros(1), np.zeros((2, 2)), np.zeros((1, 2)))
-    found = kernels.error_sums(sides, (starts, np.zeros(2, int), np.ones(2)), (1.0, 5.0))
-    assert all(np.isnan(sums[0]) and sums[1] in (4, 16) for sums in found)
+    sums_by_kind = kernels.error_sums(sides, (starts, np.zeros(2, int), np.ones(2)), (1.0, 5.0))
+    assert all(np.isnan(sums[0]) and sums[1] in (4, 16) for sums in sums_by_kind)
 
 
 def test_what_is_shared_out_may_share_out_itself():
@@ -362,21 +366,21 @@ with single_threaded_blas:
 def test_a_prediction_that_is_no_number_is_not_hidden_by_the_bounds():
     a, V = np.array([np.nan, 9.0, -9.0, 3.0]), np.zeros((1, 2))
     at, items = np.arange(4), np.zeros(4, int)
-    found = kernels.predict_ratings(0.0, a, [0.0], np.zeros((4, 2)), V, at, items, (1.0, 5.0))
-    assert found[1:].tolist() == [5.0, 1.0, 3.0] and np.isnan(found[0])
+    predictions = kernels.predict_ratings(0.0, a, [0.0], np.zeros((4, 2)), V, at, items, (1.0, 5.0))
+    assert predictions[1:].tolist() == [5.0, 1.0, 3.0] and np.isnan(predictions[0])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("rows", [0, 1, 19_999, 20_000, 40_000, 123_457])
 def test_rows_are_each_done_once(rows: int, threads: int):
-    done = np.zeros(rows, int)
+    counts = np.zeros(rows, int)
 
     def work(start: int, stop: int) -> None:
-        done[start:stop] += 1
+        counts[start:stop] += 1
 
     kernels.share_out(work, rows, threads)
     kernels.share_out(work, np.linspace(0, 3, rows), threads)
-    assert (done == 2).all()
+    assert (counts == 2).all()
 
 
 def test_compiled_kernels_are_kept_on_disk():
@@ -438,5 +442,5 @@ for noise in ("continuous", "discrete"):
 print([name for (_, name), _ in set(held.items()) ^ set(compiled().items())], len(held))
 """
     fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    missed, count = fresh.stdout.rsplit(maxsplit=1)
-    assert missed == "[]" and int(count) >= 12
+    missing, count = fresh.stdout.rsplit(maxsplit=1)
+    assert missing == "[]" and int(count) >= 12

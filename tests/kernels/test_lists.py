@@ -6,11 +6,11 @@ import pytest
 from dpmf_core import kernels
 
 
-def by_sorting(scores: np.ndarray, rated: set[int], k: int) -> list[int]:
+def by_sorting(scores: np.ndarray, rated_items: set[int], k: int) -> list[int]:
     """Best first, of equal scores the first by number; what is no number comes last."""
     worth = np.where(np.isnan(scores), -np.inf, scores)
-    left = [item for item in range(len(scores)) if item not in rated]
-    best = sorted(left, key=lambda item: (-worth[item], item))[:k]
+    unseen = [item for item in range(len(scores)) if item not in rated_items]
+    best = sorted(unseen, key=lambda item: (-worth[item], item))[:k]
     return best + [-1] * (k - len(best))
 
 
@@ -22,13 +22,13 @@ def test_lists_are_the_first_of_what_sorting_gives(levels: int, m: int, k: int) 
     scores = (random.integers(0, levels, (n, m)) / levels).astype(np.float32)
     scores[3, 5:20] = -np.inf
     scores[7, 2::3] = np.nan
-    rated = [np.flatnonzero(random.random(m) < share) for share in np.linspace(0, 1, n)]
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in rated])])
-    items = np.concatenate(rated).astype(np.int32)
+    rated_items = [np.flatnonzero(random.random(m) < share) for share in np.linspace(0, 1, n)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rated_items])])
+    items = np.concatenate(rated_items).astype(np.int32)
     users = random.permutation(n)[:50]
-    found = kernels.best_unseen(scores[users], users, starts, items, k)
-    expected = [by_sorting(scores[user], set(rated[user].tolist()), k) for user in users]
-    assert found.tolist() == expected
+    lists = kernels.best_unseen(scores[users], users, starts, items, k)
+    expected = [by_sorting(scores[user], set(rated_items[user].tolist()), k) for user in users]
+    assert lists.tolist() == expected
 
 
 @pytest.mark.parametrize("levels", [3, 1_000_000])
@@ -50,18 +50,18 @@ def test_lists_of_products_are_the_first_of_what_sorting_gives(
     )
     U[:, :1] = 1
     b[m // 2], b[m // 3] = np.nan, -np.inf
-    rated = [np.flatnonzero(random.random(m) < share) for share in np.linspace(0, 1, n)]
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in rated])])
-    items = np.concatenate(rated).astype(np.int32)
+    rated_items = [np.flatnonzero(random.random(m) < share) for share in np.linspace(0, 1, n)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rated_items])])
+    items = np.concatenate(rated_items).astype(np.int32)
     users = random.permutation(n)[:21]
     scores = U @ V.T + b
-    expected = [by_sorting(scores[user], set(rated[user].tolist()), k) for user in users]
+    expected = [by_sorting(scores[user], set(rated_items[user].tolist()), k) for user in users]
     for threads in (1, 2):
-        found = kernels.best_unseen_products((b, U, V), users, starts, items, k, threads=threads)
-        assert found.tolist() == expected
+        lists = kernels.best_unseen_products((b, U, V), users, starts, items, k, threads=threads)
+        assert lists.tolist() == expected
 
 
 def test_what_is_no_number_is_listed_only_where_nothing_else_is_left() -> None:
     scores = np.array([[1.0, np.nan, 3.0, np.nan, 2.0]], np.float32)
-    found = kernels.best_unseen(scores, np.zeros(1, int), np.zeros(2, int), np.zeros(0, int), 3)
-    assert found.tolist() == [[2, 4, 0]]
+    lists = kernels.best_unseen(scores, np.zeros(1, int), np.zeros(2, int), np.zeros(0, int), 3)
+    assert lists.tolist() == [[2, 4, 0]]

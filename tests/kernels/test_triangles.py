@@ -82,10 +82,10 @@ def test_rows_are_solved_alike_with_and_without_tiles(rank: int, dtype: Any) -> 
     indices = np.concatenate([np.arange(700), random.integers(0, 700, 5)])
     indptr, values = np.array([0, 700, 705]), random.normal(size=705)
     weights, base = random.uniform(0.5, 2, 705), np.eye(rank)
-    found = kernels.solve_rows(indptr, indices, values, factors, 0.7, base=base, weights=weights)
+    solution = kernels.solve_rows(indptr, indices, values, factors, 0.7, base=base, weights=weights)
     for i in range(2):
         span = slice(indptr[i], indptr[i + 1])
         F = factors[indices[span]].astype(float)
         system = F.T @ (weights[span, None] * F) + 1.7 * np.eye(rank)
         expected = np.linalg.solve(system, F.T @ (weights[span] * values[span]))
-        np.testing.assert_allclose(found[i], expected, atol=10 * PRECISION[dtype])
+        np.testing.assert_allclose(solution[i], expected, atol=10 * PRECISION[dtype])

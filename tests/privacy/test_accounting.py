@@ -40,7 +40,7 @@ ADD, REPLACE = Relation
 
 # 1/mu at delta 1e-5
 MU = {0.1: 30.7496, 0.5: 7.0318, 1.0: 3.7306, 2.0: 1.9938, 5.0: 0.8919, 10.0: 0.4999, 20.0: 0.2900}
-MIXED = sequence(Repeat(Laplace(30.0), 20), Repeat(Gaussian(20.0), 5))
+MIXED_NOISE = sequence(Repeat(Laplace(30.0), 20), Repeat(Gaussian(20.0), 5))
 MANY_LAPLACE = Repeat(Laplace(20.0), 100)
 
 
@@ -105,11 +105,11 @@ def test_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    "n, wanted",
+    "n, expected",
     [(6040, 1e-5), (20_000, 5e-6), (1, 0.1), (10, 0.01), (138_493, 7e-7), (10**6, 1e-7)],
 )
-def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n: int, wanted: float) -> None:
-    assert default_delta(n) == pytest.approx(wanted) and default_delta(n) <= 1 / (10 * n) * (
+def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n: int, expected: float) -> None:
+    assert default_delta(n) == pytest.approx(expected) and default_delta(n) <= 1 / (10 * n) * (
         1 + 1e-12
     )
 
@@ -139,22 +139,22 @@ def library(
 @pytest.mark.parametrize("mu", [0.05, 0.25, 1.0, 3.0, 8.0])
 def test_exact_equals_pld(mu: float) -> None:
     event = Repeat(Gaussian(math.sqrt(10) / mu), 10)
-    composed, _ = library(event, step=1e-4 * max(1.0, mu))
+    pld_epsilon, _ = library(event, step=1e-4 * max(1.0, mu))
     for delta in (1e-9, 1e-6, 1e-3):
-        assert rules.epsilon(event, delta) == pytest.approx(composed(delta), rel=1e-3)
+        assert rules.epsilon(event, delta) == pytest.approx(pld_epsilon(delta), rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    "event", [MIXED, MANY_LAPLACE, Laplace(0.5), sequence(Laplace(2.0), Gaussian(3.0))]
+    "event", [MIXED_NOISE, MANY_LAPLACE, Laplace(0.5), sequence(Laplace(2.0), Gaussian(3.0))]
 )
 def test_numeric_composition_equals_a_fine_grid(event: Event) -> None:
-    composed, _ = library(event, step=2e-5)
+    pld_epsilon, _ = library(event, step=2e-5)
     for delta in (1e-9, 1e-5):
-        assert rules.epsilon(event, delta) == pytest.approx(composed(delta), rel=1e-3)
+        assert rules.epsilon(event, delta) == pytest.approx(pld_epsilon(delta), rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    "event", [Gaussian(0.5), Repeat(Gaussian(30.0), 50), MIXED, MANY_LAPLACE, Laplace(1.0)]
+    "event", [Gaussian(0.5), Repeat(Gaussian(30.0), 50), MIXED_NOISE, MANY_LAPLACE, Laplace(1.0)]
 )
 @pytest.mark.parametrize("delta", [1e-9, 1e-5])
 def test_rdp_tight_is_the_library_s_conversion(event: Event, delta: float) -> None:
@@ -200,8 +200,8 @@ def test_a_tiny_delta_does_not_drown_in_rounding(delta: float) -> None:
 )
 def test_huge_losses_end_in_a_bound_not_in_a_crash(event: Event, relation: Relation) -> None:
     """PLD alone raises an IndexError, or answers a delta of 50."""
-    found = figures(event, 1e-6, relation)
-    assert 900 < found["exact"] <= found["rdp_tight"] < 2.1e7  # type: ignore[operator]
+    epsilons = figures(event, 1e-6, relation)
+    assert 900 < epsilons["exact"] <= epsilons["rdp_tight"] < 2.1e7  # type: ignore[operator]
     assert 0.99 < rules.delta(event, 1.0, relation) <= 1.0
 
 
@@ -220,10 +220,12 @@ def test_too_many_laplace_releases_are_refused_at_once() -> None:
 def test_rdp_source_is_zcdp(parts: list[tuple[float, int]], delta: float) -> None:
     rho = sum(count / (2 * z * z) for z, count in parts)
     event = sequence(*(Repeat(Gaussian(z), count) for z, count in parts))
-    found = figures(event, delta)["rdp_source"]
-    assert found == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1 / delta)))
+    rdp_epsilon = figures(event, delta)["rdp_source"]
+    assert rdp_epsilon == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1 / delta)))
     alpha = 1 + np.exp(np.linspace(-16, 16, 20_001))
-    assert found == pytest.approx(np.min(rho * alpha - math.log(delta) / (alpha - 1)), rel=1e-5)
+    assert rdp_epsilon == pytest.approx(
+        np.min(rho * alpha - math.log(delta) / (alpha - 1)), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("z, count", [(1.0, 1), (5.0, 3), (20.0, 100), (0.3, 2)])
@@ -258,21 +260,23 @@ def test_classical_rules_by_hand() -> None:
     """100 releases at multiplier 300: per-release delta/N for the sum, delta/(2N) for advanced
     composition.
     """
-    found, delta, z, n = figures(Repeat(Gaussian(300.0), 100), 1e-5), 1e-5, 300.0, 100
-    assert found["naive"] == pytest.approx(n * math.sqrt(2 * math.log(1.25 * n / delta)) / z)
+    epsilons, delta, z, n = figures(Repeat(Gaussian(300.0), 100), 1e-5), 1e-5, 300.0, 100
+    assert epsilons["naive"] == pytest.approx(n * math.sqrt(2 * math.log(1.25 * n / delta)) / z)
     each = math.sqrt(2 * math.log(1.25 * 2 * n / delta)) / z
-    assert found["advanced"] == pytest.approx(
+    assert epsilons["advanced"] == pytest.approx(
         math.sqrt(2 * math.log(2 / delta) * n) * each + n * each * (math.exp(each) - 1)
     )
 
 
 def test_classical_rules_add_laplace_releases_at_their_own_epsilon() -> None:
     """They need no share of delta: N counts the Gaussian releases."""
-    found, delta, n, l1 = figures(MIXED, 1e-5), 1e-5, 5, 20 / 30
-    assert found["naive"] == pytest.approx(l1 + n * math.sqrt(2 * math.log(1.25 * n / delta)) / 20)
+    epsilons, delta, n, l1 = figures(MIXED_NOISE, 1e-5), 1e-5, 5, 20 / 30
+    assert epsilons["naive"] == pytest.approx(
+        l1 + n * math.sqrt(2 * math.log(1.25 * n / delta)) / 20
+    )
     each = math.sqrt(2 * math.log(1.25 * 2 * n / delta)) / 20
     drift = 20 / 30 * math.expm1(1 / 30) + n * each * math.expm1(each)
-    assert found["advanced"] == pytest.approx(
+    assert epsilons["advanced"] == pytest.approx(
         math.sqrt(2 * math.log(2 / delta) * (20 / 30**2 + n * each**2)) + drift
     )
 
@@ -321,11 +325,13 @@ def test_exact_is_at_or_under_every_valid_rule(
     assert all(
         (row.epsilon is None) == bool(row.reason) for row in every_epsilon(event, delta, relation)
     )
-    found = figures(event, delta, relation)
-    exact = found.pop("exact")
+    epsilons = figures(event, delta, relation)
+    exact = epsilons.pop("exact")
     assert exact is not None and math.isfinite(exact) and exact >= 0
-    assert all(exact <= other * (1 + 1e-9) + 1e-9 for other in found.values() if other is not None)
-    assert found["rdp_tight"] <= found["rdp_source"] * (1 + 1e-9) + 1e-9  # type: ignore[operator]
+    assert all(
+        exact <= other * (1 + 1e-9) + 1e-9 for other in epsilons.values() if other is not None
+    )
+    assert epsilons["rdp_tight"] <= epsilons["rdp_source"] * (1 + 1e-9) + 1e-9  # type: ignore[operator]
 
 
 mixtures = st.lists(
@@ -340,11 +346,13 @@ mixtures = st.lists(
 def test_exact_is_at_or_under_every_valid_rule_with_laplace(
     parts: list[tuple[type, float, int]], delta: float, relation: Relation
 ) -> None:
-    found = figures(
+    epsilons = figures(
         sequence(*(Repeat(kind(z), count) for kind, z, count in parts)), delta, relation
     )
-    exact = found.pop("exact")
-    assert all(exact <= other * (1 + 1e-3) + 1e-6 for other in found.values() if other is not None)  # type: ignore[operator]
+    exact = epsilons.pop("exact")
+    assert all(
+        exact <= other * (1 + 1e-3) + 1e-6 for other in epsilons.values() if other is not None
+    )  # type: ignore[operator]
 
 
 # ---- laws of composition -------------------------------------------------------------------------
@@ -361,9 +369,9 @@ def test_order_does_not_matter(event: Event, random: object, delta: float) -> No
 
 @given(leaves, st.integers(0, 30), deltas)
 def test_repetition_is_a_sequence_of_copies(leaf: Gaussian, count: int, delta: float) -> None:
-    repeated, copies = Repeat(leaf, count), sequence(*[leaf] * count)
-    assert normal_form(repeated) == normal_form(copies)
-    assert every_epsilon(repeated, delta) == every_epsilon(copies, delta)
+    repetition, copies = Repeat(leaf, count), sequence(*[leaf] * count)
+    assert normal_form(repetition) == normal_form(copies)
+    assert every_epsilon(repetition, delta) == every_epsilon(copies, delta)
 
 
 @given(events, leaves, deltas, st.floats(1.001, 3))
@@ -442,10 +450,10 @@ def test_mu_of_laplace_is_an_error_never_a_zero() -> None:
     with pytest.raises(UnsupportedEvent, match="found Laplace noise on 'counts'"):
         gaussian.mu(sequence(Gaussian(1.0), Laplace(1.0, "counts")))
     with pytest.raises(UnsupportedEvent):
-        odds(MIXED, 1e-6)
+        odds(MIXED_NOISE, 1e-6)
 
 
-@pytest.mark.parametrize("event", [Repeat(Gaussian(5.0), 3), MIXED])
+@pytest.mark.parametrize("event", [Repeat(Gaussian(5.0), 3), MIXED_NOISE])
 def test_delta_inverts_epsilon(event: Event) -> None:
     for delta in (1e-8, 1e-4):
         assert rules.delta(event, rules.epsilon(event, delta)) == pytest.approx(delta, rel=1e-3)
@@ -468,8 +476,8 @@ def laplace_plan(level: float) -> Event:
 @given(st.floats(1e-4, 1000), deltas, st.sampled_from(Relation))
 def test_calibration_inverts_epsilon(epsilon: float, delta: float, relation: Relation) -> None:
     budget = Budget(epsilon=epsilon, delta=delta, relation=relation)
-    spent = rules.epsilon(gaussian_plan(calibrate(gaussian_plan, budget)), delta, relation)
-    assert spent == pytest.approx(epsilon, rel=1e-6, abs=1e-9)
+    cost = rules.epsilon(gaussian_plan(calibrate(gaussian_plan, budget)), delta, relation)
+    assert cost == pytest.approx(epsilon, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -479,9 +487,9 @@ def test_calibration_inverts_epsilon_with_laplace_and_never_overspends(
     epsilon: float, delta: float, relation: Relation
 ) -> None:
     budget = Budget(epsilon=epsilon, delta=delta, relation=relation)
-    spent = rules.epsilon(laplace_plan(calibrate(laplace_plan, budget)), delta, relation)
-    assert spent <= epsilon
-    assert spent == pytest.approx(epsilon, rel=1e-6 if delta < 0.1 else 1e-2)
+    cost = rules.epsilon(laplace_plan(calibrate(laplace_plan, budget)), delta, relation)
+    assert cost <= epsilon
+    assert cost == pytest.approx(epsilon, rel=1e-6 if delta < 0.1 else 1e-2)
 
 
 def test_replacement_asks_for_more_noise() -> None:
@@ -532,7 +540,7 @@ ALARMS = np.linspace(0, 1, 2001)
 
 
 @pytest.mark.parametrize(
-    "event", [Gaussian(3.0), Gaussian(0.3), Repeat(Gaussian(4.0), 9), MIXED, Laplace(1.0)]
+    "event", [Gaussian(3.0), Gaussian(0.3), Repeat(Gaussian(4.0), 9), MIXED_NOISE, Laplace(1.0)]
 )
 def test_trade_off_is_convex_decreasing_and_under_guessing(event: Event) -> None:
     misses = false_negatives(event, ALARMS)
@@ -542,7 +550,7 @@ def test_trade_off_is_convex_decreasing_and_under_guessing(event: Event) -> None
     assert np.all(misses <= 1 - ALARMS + 1e-12)
 
 
-@pytest.mark.parametrize("event", [Gaussian(1.25), MIXED, Laplace(1.0)])
+@pytest.mark.parametrize("event", [Gaussian(1.25), MIXED_NOISE, Laplace(1.0)])
 def test_trade_off_is_its_own_inverse(event: Event) -> None:
     """Either neighbour may be called the null hypothesis: the noise is symmetric."""
     alarms = np.linspace(0.01, 0.7, 200)
@@ -571,7 +579,7 @@ def test_trade_off_touches_every_epsilon_delta_line(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
 def test_no_curve_is_under_an_epsilon_delta_line(epsilon: float) -> None:
-    for event in (MIXED, Laplace(1.0)):
+    for event in (MIXED_NOISE, Laplace(1.0)):
         # between two of its 97 lines
         assert np.all(
             false_negatives(event, ALARMS)
@@ -586,10 +594,10 @@ def test_trade_off_of_one_laplace_release_in_closed_form() -> None:
 
 
 def test_odds_at_epsilon_one() -> None:
-    found = odds(Gaussian(1 / gaussian_mu(1.0, 1e-5)), 1e-5)
-    assert found.factor == pytest.approx(math.e)
-    assert float(f"{found.exception:.1e}") == 1.6e-4  # which is not delta
-    assert "except with probability 1.6e-4 she ends below 2.7:1" in found.words
+    chances = odds(Gaussian(1 / gaussian_mu(1.0, 1e-5)), 1e-5)
+    assert chances.factor == pytest.approx(math.e)
+    assert float(f"{chances.exception:.1e}") == 1.6e-4  # which is not delta
+    assert "except with probability 1.6e-4 she ends below 2.7:1" in chances.words
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0, 12.0])
@@ -599,9 +607,9 @@ def test_odds_are_the_tail_of_the_privacy_loss(epsilon: float) -> None:
     """
     mu = gaussian_mu(epsilon, 1e-3)
     x = np.random.default_rng(5).normal(mu, 1, 400_000)
-    exceeded = np.mean(x * mu - mu * mu / 2 > epsilon)
+    excess_share = np.mean(x * mu - mu * mu / 2 > epsilon)
     exception = odds(Gaussian(1 / mu), 1e-3).exception
-    assert exceeded == pytest.approx(exception, abs=5 * math.sqrt(exception / 400_000))
+    assert excess_share == pytest.approx(exception, abs=5 * math.sqrt(exception / 400_000))
 
 
 def test_an_even_suspicion_at_epsilon_two() -> None:
@@ -622,14 +630,14 @@ def test_an_even_suspicion_at_epsilon_two() -> None:
         low, high = (mu, high) if beyond < 1e-5 else (low, mu)
     p = with_her(low)
     posterior = p / (p + without)
-    found = meaning(Gaussian(1 / low), 1e-5)
-    assert round(100 * found.suspicion) == 88
-    assert found.suspicion == pytest.approx(math.e**2 / (1 + math.e**2), abs=1e-6)
-    exceeded = float(np.sum(p[posterior > found.suspicion]) * step)
-    assert found.exception == pytest.approx(exceeded, rel=1e-3)
-    assert float(f"{exceeded:.0e}") == 9e-5
+    interpretation = meaning(Gaussian(1 / low), 1e-5)
+    assert round(100 * interpretation.suspicion) == 88
+    assert interpretation.suspicion == pytest.approx(math.e**2 / (1 + math.e**2), abs=1e-6)
+    excess_share = float(np.sum(p[posterior > interpretation.suspicion]) * step)
+    assert interpretation.exception == pytest.approx(excess_share, rel=1e-3)
+    assert float(f"{excess_share:.0e}") == 9e-5
     right = float(np.sum(np.maximum(p, without)) * step / 2)
-    assert found.correct == pytest.approx(right, abs=1e-6) and round(100 * right) == 60
+    assert interpretation.correct == pytest.approx(right, abs=1e-6) and round(100 * right) == 60
 
 
 def test_meaning_of_laplace_noise_in_closed_form() -> None:
@@ -649,8 +657,8 @@ def test_the_exception_of_mixed_noise_bounds_how_often_the_loss_is_larger() -> N
     loss = rng.normal(1 / 3, 1, n) / 3 - 1 / 18
     draw = 1 + rng.laplace(0, 4.0, n)
     loss += (np.abs(draw) - np.abs(draw - 1)) / 4.0
-    exceeded = np.mean(loss >= 0.3)
-    assert 0.1 < exceeded <= meaning(event, delta).exception <= 1
+    excess_share = np.mean(loss >= 0.3)
+    assert 0.1 < excess_share <= meaning(event, delta).exception <= 1
 
 
 def test_nothing_released_leaves_an_even_suspicion_as_it_is() -> None:

@@ -68,22 +68,22 @@ def private() -> Ratings:
 
 
 def account() -> Account:
-    found = account_of(data_access.open_data(spec().data))
-    assert found is not None
-    return found
+    own_account = account_of(data_access.open_data(spec().data))
+    assert own_account is not None
+    return own_account
 
 
 # ---- charging ------------------------------------------------------------------------------------
 
 
 def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path: Path) -> None:
-    kept = Account(tmp_path / "a.ledger")
-    with kept.reserve(CHARGE) as paid:
-        assert [entry.state for entry in kept.entries] == ["running"]
-        assert kept.entries[0].charge == CHARGE
+    own_account = Account(tmp_path / "a.ledger")
+    with own_account.reserve(CHARGE) as paid:
+        assert [entry.state for entry in own_account.entries] == ["running"]
+        assert own_account.entries[0].charge == CHARGE
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
-    assert kept.entries[0].charge.ledger == ((Gaussian(2.0, "a", 1.0), 1),)
-    assert kept.entries[0].state == "finished"
+    assert own_account.entries[0].charge.ledger == ((Gaussian(2.0, "a", 1.0), 1),)
+    assert own_account.entries[0].state == "finished"
 
 
 @pytest.mark.parametrize(
@@ -93,20 +93,20 @@ def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path: Path) -> None
 def test_what_stops_midway_costs_what_it_drew(
     tmp_path: Path, error: type[BaseException], state: str
 ) -> None:
-    kept = Account(tmp_path / "a.ledger")
-    with pytest.raises(error), kept.reserve(CHARGE) as paid:
+    own_account = Account(tmp_path / "a.ledger")
+    with pytest.raises(error), own_account.reserve(CHARGE) as paid:
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
         raise error
-    assert [(entry.state, entry.charge.ledger) for entry in kept.entries] == [
+    assert [(entry.state, entry.charge.ledger) for entry in own_account.entries] == [
         (state, ((Gaussian(2.0, "a", 1.0), 1),))
     ]
 
 
 def test_what_fails_before_it_draws_costs_nothing(tmp_path: Path) -> None:
-    kept = Account(tmp_path / "a.ledger")
-    with pytest.raises(BadInput), kept.reserve(CHARGE):
+    own_account = Account(tmp_path / "a.ledger")
+    with pytest.raises(BadInput), own_account.reserve(CHARGE):
         raise BadInput("no")
-    assert kept.entries == () and kept.total.epsilon == 0.0
+    assert own_account.entries == () and own_account.total.epsilon == 0.0
 
 
 def test_a_run_that_is_cancelled_costs_what_it_drew() -> None:
@@ -122,21 +122,21 @@ def test_a_run_that_is_cancelled_costs_what_it_drew() -> None:
             stopped=lambda: len(steps) >= 2,
         )
     entry = account().entries[0]
-    planned = dict(
+    plan_counts = dict(
         planning.charge_of(
             whole, planning.prepared_for(whole, data_access.open_data(whole.data))
         ).ledger
     )
     assert entry.state == "cancelled"
     assert {
-        leaf.statistic: (count, planned[leaf])
+        leaf.statistic: (count, plan_counts[leaf])
         for leaf, count in entry.charge.ledger
-        if planned[leaf] > 1
-    } == {leaf.statistic: (2, count) for leaf, count in planned.items() if count > 1}
-    assert sorted(planned.values())[-2:] == [5, 5]
+        if plan_counts[leaf] > 1
+    } == {leaf.statistic: (2, count) for leaf, count in plan_counts.items() if count > 1}
+    assert sorted(plan_counts.values())[-2:] == [5, 5]
 
 
-KILLED = """
+KILLED_SCRIPT = """
 import numpy as np, os, signal, sys
 from pathlib import Path
 from dpmf_core.privacy.accounts import Account
@@ -149,8 +149,10 @@ with Account(Path(sys.argv[1])).reserve(CHARGE) as paid:
 
 def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path: Path) -> None:
     file = tmp_path / "a.ledger"
-    done = subprocess.run([sys.executable, "-c", KILLED, str(file)], cwd=ROOT, check=False)
-    assert done.returncode == -signal.SIGKILL
+    process = subprocess.run(
+        [sys.executable, "-c", KILLED_SCRIPT, str(file)], cwd=ROOT, check=False
+    )
+    assert process.returncode == -signal.SIGKILL
     assert [(entry.state, entry.charge) for entry in Account(file).entries] == [("running", CHARGE)]
 
 
@@ -226,14 +228,16 @@ def test_a_named_ledger_is_an_account(tmp_path: Path) -> None:
     mine, file = private(), tmp_path / "my.ledger"
     dpmf_core.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
     dpmf_core.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
-    found = dpmf_core.account(mine, file)
-    assert len(found.entries) == 3 and found.total.n_uncovered == 1
-    assert found.total.epsilon == pytest.approx(independently([3.7306, 1.9938], 1e-5), abs=1e-3)
+    own_account = dpmf_core.account(mine, file)
+    assert len(own_account.entries) == 3 and own_account.total.n_uncovered == 1
+    assert own_account.total.epsilon == pytest.approx(
+        independently([3.7306, 1.9938], 1e-5), abs=1e-3
+    )
     assert not (tmp_path / account_files.FILE).exists()
-    found.set_budget(2.5, 1e-5)
+    own_account.set_budget(2.5, 1e-5)
     with pytest.raises(BadInput, match="so nothing was drawn"):
         dpmf_core.fit(mine, "private-bias", epsilon=2.0, delta=1e-5, ledger=file)
-    assert len(found.entries) == 3
+    assert len(own_account.entries) == 3
 
 
 def test_public_data_have_no_account(tmp_path: Path) -> None:
@@ -253,14 +257,14 @@ def test_a_stored_answer_costs_nothing() -> None:
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def drawn_leaves(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The leaf of every release that was opened, as it is opened."""
     log: list[Any] = []
-    opened = Noise._open
+    open_release = Noise._open
 
     def record(self: Noise, leaf: Any, size: int) -> Release:
         log.append(leaf)
-        return opened(self, leaf, size)
+        return open_release(self, leaf, size)
 
     monkeypatch.setattr(Noise, "_open", record)
     return log
@@ -274,7 +278,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         if issubclass(kind, PrivateAlgorithm) and kind.task == "ratings"
     ],
 )
-def test_every_algorithm_draws_from_the_account(name: str, drawn: list[Any]) -> None:
+def test_every_algorithm_draws_from_the_account(name: str, drawn_leaves: list[Any]) -> None:
     """What was drawn is what the account says, release by release."""
     small = {
         field: value
@@ -283,16 +287,18 @@ def test_every_algorithm_draws_from_the_account(name: str, drawn: list[Any]) -> 
     }
     execution.run(spec(algorithm=name, parameters=small, data={"id": "own", "top_items": 12}))
     entry = account().entries[0]
-    counted: dict[Any, int] = {}
-    for leaf in drawn:
-        counted[leaf] = counted.get(leaf, 0) + 1
-    charged = {
+    draw_counts: dict[Any, int] = {}
+    for leaf in drawn_leaves:
+        draw_counts[leaf] = draw_counts.get(leaf, 0) + 1
+    charge_counts = {
         leaf: count for leaf, count in entry.charge.ledger if leaf.mechanism != "posterior sample"
     }
-    assert counted == charged and entry.charge.ledger
+    assert draw_counts == charge_counts and entry.charge.ledger
 
 
-def test_a_private_selection_is_charged_its_price_and_not_its_trials(drawn: list[Any]) -> None:
+def test_a_private_selection_is_charged_its_price_and_not_its_trials(
+    drawn_leaves: list[Any],
+) -> None:
     search = TuneSpec.parse(
         data={"id": "own"},
         algorithm="private-bias",
@@ -309,10 +315,10 @@ def test_a_private_selection_is_charged_its_price_and_not_its_trials(drawn: list
         == entry.charge.price[0]
         < entry.charge.price[1]
     )
-    assert len(drawn) % 3 == 0  # two sums and a score each
+    assert len(drawn_leaves) % 3 == 0  # two sums and a score each
 
 
-def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn: list[Any]) -> None:
+def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn_leaves: list[Any]) -> None:
     account().set_budget(5.0, 1e-6)
     search = TuneSpec.parse(
         data={"id": "own"},
@@ -322,7 +328,7 @@ def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn: list[Any])
     )
     with pytest.raises(BadInput, match="no place under a budget"):
         SelectionSpec.parse(search=search, trials=3.0).measure()
-    assert not drawn
+    assert not drawn_leaves
 
 
 def test_noise_on_private_data_comes_from_the_operating_system() -> None:
@@ -385,29 +391,31 @@ def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
         with Account(tmp_path / account_files.FILE, key, lasting).reserve(CHARGE):
             pass
     accounts.sweep(lambda: {"there"})
-    left = {
+    entry_counts = {
         key: len(Account(tmp_path / account_files.FILE, key).entries)
         for key in ("gone", "there", "path")
     }
-    assert left == {"gone": 0, "there": 1, "path": 1}
+    assert entry_counts == {"gone": 0, "there": 1, "path": 1}
     content = (tmp_path / account_files.FILE).read_bytes()
     assert b"gone" not in content
 
 
 def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
-    kept = Account(tmp_path / "a.ledger")
+    own_account = Account(tmp_path / "a.ledger")
     with pytest.raises(BadInput, match="'epsilon' parameter of the budget"):
-        kept.set_budget(-1.0, 1e-5)
-    kept.set_budget(3.0, 1e-5)
-    assert kept.budget is not None and kept.budget.epsilon == 3.0
-    kept.set_budget(None)
-    assert kept.budget is None
-    started = time.monotonic()
-    with kept.reserve(Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)) as paid:
+        own_account.set_budget(-1.0, 1e-5)
+    own_account.set_budget(3.0, 1e-5)
+    assert own_account.budget is not None and own_account.budget.epsilon == 3.0
+    own_account.set_budget(None)
+    assert own_account.budget is None
+    start = time.monotonic()
+    with own_account.reserve(
+        Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)
+    ) as paid:
         paid.noise(sequence(Gaussian(0.1))).vector("statistic", np.zeros(2), sensitivity=1.0)
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - start < 30
     with pytest.raises(BadInput, match="Drawn so far"):
-        kept.set_budget(3.0, 1e-5)
+        own_account.set_budget(3.0, 1e-5)
 
 
 def test_the_same_bytes_are_one_account_however_they_are_read(
@@ -428,7 +436,7 @@ def test_the_same_bytes_are_one_account_however_they_are_read(
         session_files.ratings(gzip.compress(table), "b.csv.gz", {"user": "Member"}, (0.0, 6.0)),
     )
     (tmp_path / "c.csv").write_bytes(table.replace(b"Member,Product,Points", b"user,item,rating"))
-    keys = {dpmf_core.account(brought.entry.id).key for brought in (first, second)}
+    keys = {dpmf_core.account(upload.entry.id).key for upload in (first, second)}
     assert len(keys) == 1 and keys <= session_files.origins()
     assert dpmf_core.account(f"{tmp_path / 'c.csv'}?bounds=1,5").key not in keys  # other bytes
     session_files.remove(first.entry)
@@ -464,7 +472,7 @@ def test_the_command_line_says_what_was_spent(
         + "\n"
     )
     data = f"{tmp_path / 'c.csv'}?bounds=1,5"
-    asked = [
+    arguments = [
         "fit",
         "--dataset",
         data,
@@ -474,22 +482,26 @@ def test_the_command_line_says_what_was_spent(
         "1e-5",
         "--epsilon",
     ]
-    assert main([*asked, "1"]) == 0 and main([*asked, "2"]) == 0 and main([*asked, "2"]) == 0
+    assert (
+        main([*arguments, "1"]) == 0
+        and main([*arguments, "2"]) == 0
+        and main([*arguments, "2"]) == 0
+    )
     total = independently([3.7306, 1.9938], 1e-5)
     assert (
         f"Drawn from these data so far: epsilon = {total:.2f} (delta = 1e-5, per user, add/remove,"
         " exact)" in capsys.readouterr().err
     )
     assert main(["spent", data, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["epsilon"] == pytest.approx(total, abs=1e-3) and [
-        line["times"] for line in told["lines"]
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["epsilon"] == pytest.approx(total, abs=1e-3) and [
+        line["times"] for line in answer["lines"]
     ] == [1, 1]
     assert main(["spent", data, "--budget", "2.5", "--delta", "1e-5"]) == 0
     assert "of 2.50" in capsys.readouterr().out
-    assert main([*asked, "1.5"]) == 2
+    assert main([*arguments, "1.5"]) == 2
     assert "so nothing was drawn" in capsys.readouterr().err
-    assert main([*asked, "1.5", "--ledger", str(tmp_path / "other.ledger")]) == 0
+    assert main([*arguments, "1.5", "--ledger", str(tmp_path / "other.ledger")]) == 0
     assert (
         os.environ.get(accounts.LEDGER) is None
         and len(Account(tmp_path / "other.ledger").entries) == 1

@@ -55,8 +55,11 @@ def law(sigma: int, reach: int) -> Any:
 @pytest.mark.parametrize("sigma", [1, 2, 3, 10])
 def test_small_sigmas_have_their_exact_law(sigma: int) -> None:
     size, reach = 400_000, 8 * sigma
-    found = draws(sigma, size)
-    counts, expected = np.bincount(found + reach, minlength=2 * reach + 1), size * law(sigma, reach)
+    samples = draws(sigma, size)
+    counts, expected = (
+        np.bincount(samples + reach, minlength=2 * reach + 1),
+        size * law(sigma, reach),
+    )
     often = expected > 10
     assert (
         stats.chisquare(
@@ -79,20 +82,20 @@ def test_small_sigmas_have_their_exact_law(sigma: int) -> None:
 
 @pytest.mark.parametrize("sigma", [4097, 2**30, LARGEST])
 def test_large_sigmas_are_normal(sigma: int) -> None:
-    found = draws(sigma, 200_000)
+    samples = draws(sigma, 200_000)
     assert (
         stats.kstest(
-            (found + np.random.default_rng(0).random(len(found)) - 0.5) / sigma, "norm"
+            (samples + np.random.default_rng(0).random(len(samples)) - 0.5) / sigma, "norm"
         ).pvalue
         > 1e-6
     )
-    square = float(((found / sigma) ** 2).sum())
-    assert 5e-7 < stats.chi2.cdf(square, len(found)) < 1 - 5e-7
-    assert not 5e-7 < stats.chi2.cdf(square / 0.95**2, len(found)) < 1 - 5e-7
-    assert np.unique(found % 2).tolist() == [0, 1]
+    square = float(((samples / sigma) ** 2).sum())
+    assert 5e-7 < stats.chi2.cdf(square, len(samples)) < 1 - 5e-7
+    assert not 5e-7 < stats.chi2.cdf(square / 0.95**2, len(samples)) < 1 - 5e-7
+    assert np.unique(samples % 2).tolist() == [0, 1]
 
 
-def enumerated(event: Any, bits: int) -> tuple[Fraction, Fraction]:
+def chance_bounds(event: Any, bits: int) -> tuple[Fraction, Fraction]:
     """The least and the greatest probability of an event, over all sequences of up to seven
     short words: apart by what seven do not decide.
     """
@@ -101,9 +104,9 @@ def enumerated(event: Any, bits: int) -> tuple[Fraction, Fraction]:
     while stack:
         words = stack.pop()
         cursor = np.zeros(2, np.int64)
-        happened = event(np.array(words, np.int64), cursor)
+        event_happens = event(np.array(words, np.int64), cursor)
         if not cursor[1]:
-            total += Fraction(int(happened), 2 ** (bits * len(words)))
+            total += Fraction(int(event_happens), 2 ** (bits * len(words)))
         elif len(words) < 7:
             stack += [(*words, word) for word in range(2**bits)]
         else:
@@ -114,7 +117,7 @@ def enumerated(event: Any, bits: int) -> tuple[Fraction, Fraction]:
 @pytest.mark.parametrize(("above", "below"), [(1, 2), (1, 4), (3, 4), (0, 4), (4, 4)])
 def test_an_event_of_probability_exp_has_it(above: int, below: int) -> None:
     """Every path of the decision, as fractions."""
-    least, most = enumerated(
+    least, most = chance_bounds(
         lambda words, cursor: kernel._exp.py_func(words, cursor, above, below, 1, 1), 2
     )
     assert float(least) <= math.exp(-above / below) <= float(most) < float(least) + 0.1
@@ -174,10 +177,10 @@ def test_a_matrix_is_released_in_its_isometric_coordinates() -> None:
     assert np.array_equal(diagonal, np.rint(diagonal / release.step) * release.step)
     # but for the last rounding, after the release
     assert np.abs(below / release.step - np.rint(below / release.step)).max() < 1e-6
-    left = out - A
+    noise_part = out - A
     for part, scale in (
-        (left[:, np.arange(r), np.arange(r)], release.scale),
-        (left[:, *np.tril_indices(r, -1)], release.scale / math.sqrt(2)),
+        (noise_part[:, np.arange(r), np.arange(r)], release.scale),
+        (noise_part[:, *np.tril_indices(r, -1)], release.scale / math.sqrt(2)),
     ):
         assert 5e-7 < stats.chi2.cdf(float((part**2).sum()) / scale**2, part.size) < 1 - 5e-7
 
@@ -190,7 +193,7 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(
     """
     shift = np.array([[5.0, -3.0], [-3.0, 2.0]])
 
-    def of(A: Any, moved: int) -> Any:
+    def of(A: Any, shift: int) -> Any:
         release = noise().release("counts", sensitivity=3.0, size=3)
         fixed = np.array([11.0, 700_001.0, -12_345.0]) * release.step
         rows = np.array([A[0, 0], A[1, 0] * math.sqrt(2), A[1, 1]]) / release.step
@@ -199,7 +202,7 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(
             type(release),
             "_draw",
             lambda self, size: (
-                fixed - moved * (np.rint(rows) - np.rint(base / release.step)) * release.step
+                fixed - shift * (np.rint(rows) - np.rint(base / release.step)) * release.step
             ),
         )
         return release.symmetric(A)
@@ -224,8 +227,8 @@ def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
         one = rng.normal(0, 100, few)
         way = rng.normal(size=few)
         other = one + sensitivity * way / np.linalg.norm(way)
-        moved = np.linalg.norm(step * (np.rint(one / step) - np.rint(other / step)))
-        assert moved <= sensitivity + leaf.rounding / 2
+        shift = np.linalg.norm(step * (np.rint(one / step) - np.rint(other / step)))
+        assert shift <= sensitivity + leaf.rounding / 2
 
 
 def test_threads_change_no_bit() -> None:
@@ -257,30 +260,30 @@ def test_no_neighbour_has_a_larger_renyi_divergence() -> None:
     sigma^2) (Canonne, Kamath & Steinke 2020, Prop. 5).
     """
     with mpmath.workdps(50):
-        for sigma, moved, alpha in ((1, 1, 2.0), (2, 3, 1.5), (5, 1, 20.0), (3, 2, 7.5)):
-            reach = int(40 * sigma + alpha * moved * 3)
+        for sigma, shift, alpha in ((1, 1, 2.0), (2, 3, 1.5), (5, 1, 20.0), (3, 2, 7.5)):
+            reach = int(40 * sigma + alpha * shift * 3)
             weight = [
                 mpmath.exp(-(mpmath.mpf(i) ** 2) / (2 * sigma**2)) for i in range(-reach, reach + 1)
             ]
-            shifted = [
-                mpmath.exp(-(mpmath.mpf(i - moved) ** 2) / (2 * sigma**2))
+            shifted_weight = [
+                mpmath.exp(-(mpmath.mpf(i - shift) ** 2) / (2 * sigma**2))
                 for i in range(-reach, reach + 1)
             ]
             total = mpmath.fsum(weight)
             value = mpmath.log(
                 mpmath.fsum(
                     a**alpha * b ** (1 - mpmath.mpf(alpha))
-                    for a, b in zip(weight, shifted, strict=True)
+                    for a, b in zip(weight, shifted_weight, strict=True)
                 )
                 / total
             ) / (alpha - 1)
-            assert value <= DiscreteGaussian.renyi(alpha, sigma / moved) * (1 + 1e-12)
+            assert value <= DiscreteGaussian.renyi(alpha, sigma / shift) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_the_multiplier_counts_what_rounding_adds(relation: Relation) -> None:
-    moved = 3.0 * (2.0 if relation is Relation.REPLACE_ONE else 1.0) + 3.0 * ROUNDING
-    assert LEAF.multiplier(relation) == pytest.approx(6.0 / moved, rel=1e-15)
+    shift = 3.0 * (2.0 if relation is Relation.REPLACE_ONE else 1.0) + 3.0 * ROUNDING
+    assert LEAF.multiplier(relation) == pytest.approx(6.0 / shift, rel=1e-15)
 
 
 def test_it_costs_the_tight_renyi_bound_of_gaussian_noise() -> None:
@@ -289,33 +292,33 @@ def test_it_costs_the_tight_renyi_bound_of_gaussian_noise() -> None:
     """
     event, z = Repeat(LEAF, 5), LEAF.multiplier(Relation.ADD_REMOVE)
     same = {row.rule: row.epsilon for row in every_epsilon(Repeat(Gaussian(z), 5), 1e-6)}
-    found = epsilon(event, 1e-6)
-    assert found == pytest.approx(same["rdp_tight"], rel=1e-6) and found > gaussian_epsilon(
+    cost = epsilon(event, 1e-6)
+    assert cost == pytest.approx(same["rdp_tight"], rel=1e-6) and cost > gaussian_epsilon(
         math.sqrt(5) / z, 1e-6
     )
-    assert delta(event, found) == pytest.approx(1e-6, rel=1e-4)
+    assert delta(event, cost) == pytest.approx(1e-6, rel=1e-4)
     rows = {row.rule: row for row in every_epsilon(event, 1e-6)}
     assert rows["exact"].title == "Rényi bound" and rows["advanced"].epsilon is None
 
 
 def test_together_with_other_noise_it_is_bounded_by_all_curves() -> None:
-    mixed = sequence(LEAF, Laplace(4.0), Gaussian(3.0))
-    assert max(epsilon(LEAF, 1e-6), epsilon(Laplace(4.0), 1e-6)) < epsilon(mixed, 1e-6) < math.inf
-    misses = false_negatives(mixed, [0.0, 0.1, 0.9, 1.0])
+    mixture = sequence(LEAF, Laplace(4.0), Gaussian(3.0))
+    assert max(epsilon(LEAF, 1e-6), epsilon(Laplace(4.0), 1e-6)) < epsilon(mixture, 1e-6) < math.inf
+    misses = false_negatives(mixture, [0.0, 0.1, 0.9, 1.0])
     assert np.all(np.diff(misses) <= 0) and 0 <= misses.min() and misses[0] > 0.99
 
 
-@pytest.mark.parametrize("wanted", [0.1, 1.0, 8.0])
-def test_calibration_keeps_the_budget_and_wastes_nothing(wanted: float) -> None:
-    budget = Budget(epsilon=wanted, delta=1e-6, noise="discrete")
+@pytest.mark.parametrize("target", [0.1, 1.0, 8.0])
+def test_calibration_keeps_the_budget_and_wastes_nothing(target: float) -> None:
+    budget = Budget(epsilon=target, delta=1e-6, noise="discrete")
     level = calibrate(
         lambda at: on_grids(sequence(Gaussian(at, "a", 2.0), Repeat(Gaussian(2 * at, "b"), 3))),
         budget,
     )
-    spent = epsilon(
+    cost = epsilon(
         on_grids(sequence(Gaussian(level, "a", 2.0), Repeat(Gaussian(2 * level, "b"), 3))), 1e-6
     )
-    assert wanted * (1 - 1e-5) < spent <= wanted
+    assert target * (1 - 1e-5) < cost <= target
 
 
 def test_a_ledger_survives_json() -> None:

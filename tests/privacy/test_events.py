@@ -104,10 +104,10 @@ def test_events_are_frozen_and_compare_by_value() -> None:
 
 def kinds_below(kind: Any) -> set[Any]:
     return {kind} | {
-        found
+        kind_below
         for below in kind.__subclasses__()
         if below.__module__.startswith("dpmf_core")
-        for found in kinds_below(below)
+        for kind_below in kinds_below(below)
     }
 
 
@@ -150,8 +150,8 @@ def test_a_new_kind_is_drawn_by_its_own_method() -> None:
             out[:] = 7.0 * scale
 
     plan = Sevens(2.0, "sums", 3.0)
-    released = Noise(plan, np.random.SeedSequence(0)).vector("sums", np.zeros(5), sensitivity=3.0)
-    assert np.array_equal(released, np.full(5, 42.0))
+    noisy = Noise(plan, np.random.SeedSequence(0)).vector("sums", np.zeros(5), sensitivity=3.0)
+    assert np.array_equal(noisy, np.full(5, 42.0))
 
 
 def test_a_sample_takes_no_noise() -> None:

@@ -40,7 +40,7 @@ LEDGERS: list[Event] = [
     sequence(Laplace(4.0, "c"), Repeat(Gaussian(3.0, "d"), 2)),
     Laplace(2.0),
 ]
-SAMPLED = kinds.SelfComposedDpEvent(
+SAMPLED_EVENT = kinds.SelfComposedDpEvent(
     kinds.PoissonSampledDpEvent(0.01, kinds.GaussianDpEvent(1.1)), 500
 )
 
@@ -64,8 +64,8 @@ def test_discrete_noise_is_zero_concentrated() -> None:
 
 @pytest.mark.parametrize("event", [*LEDGERS, NOTHING], ids=str)
 def test_there_and_back_costs_the_same(event: Event) -> None:
-    said = json.loads(json.dumps(dp_event_to_json(to_dp_event(event))))
-    back = from_dp_event(dp_event_from_json(said))
+    content = json.loads(json.dumps(dp_event_to_json(to_dp_event(event))))
+    back = from_dp_event(dp_event_from_json(content))
     assert epsilon(back, 1e-6) == pytest.approx(epsilon(event, 1e-6), rel=1e-9)
     # their multipliers are already those of one step between neighbours
     assert epsilon(back, 1e-6, Relation.REPLACE_ONE) == epsilon(back, 1e-6)
@@ -73,13 +73,13 @@ def test_there_and_back_costs_the_same(event: Event) -> None:
 
 def test_another_tools_sampled_steps_are_accounted() -> None:
     """DP-SGD as Opacus and TensorFlow Privacy run it: 500 Poisson-sampled Gaussian steps."""
-    expected = PLDAccountant().compose(SAMPLED).get_epsilon(1e-5)
-    assert dp_event_epsilon(SAMPLED, 1e-5) == pytest.approx(expected, rel=1e-9)
+    expected = PLDAccountant().compose(SAMPLED_EVENT).get_epsilon(1e-5)
+    assert dp_event_epsilon(SAMPLED_EVENT, 1e-5) == pytest.approx(expected, rel=1e-9)
     ours = to_dp_event(Repeat(Gaussian(20.0), 3))
-    together = dp_event_epsilon(kinds.ComposedDpEvent([SAMPLED, ours]), 1e-5)
+    together = dp_event_epsilon(kinds.ComposedDpEvent([SAMPLED_EVENT, ours]), 1e-5)
     assert expected < together < expected + epsilon(Repeat(Gaussian(20.0), 3), 1e-5)
     with pytest.raises(UnsupportedEvent, match="dp_event_epsilon"):
-        from_dp_event(SAMPLED)
+        from_dp_event(SAMPLED_EVENT)
     with pytest.raises(UnsupportedEvent, match="No accountant covers"):
         dp_event_epsilon(kinds.UnsupportedDpEvent(), 1e-5)
     assert dp_event_epsilon(kinds.GaussianDpEvent(2.0), 1e-5) == epsilon(Gaussian(2.0), 1e-5)
@@ -92,7 +92,7 @@ def test_what_may_fail_has_no_event() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("content", "words"),
     [
         ("{", "cannot be read as JSON"),
         ("[]", "holds no ledger"),
@@ -104,9 +104,9 @@ def test_what_may_fail_has_no_event() -> None:
         ({"dp_event": {"kind": "GaussianDpEvent", "noise_multiplier": -1}}, "cannot be"),
     ],
 )
-def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, said: Any, words: str) -> None:
+def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, content: Any, words: str) -> None:
     file = tmp_path / "l.json"
-    file.write_text(said if isinstance(said, str) else json.dumps(said))
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(BadInput, match=words):
         read_ledger(file)
     with pytest.raises(BadInput, match="cannot be read"):

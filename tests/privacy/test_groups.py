@@ -21,7 +21,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy import accounting as rules
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.groups import group_epsilon, of_group
-from tests.privacy.test_accounting import ADD, MIXED, MU, high_precision
+from tests.privacy.test_accounting import ADD, MIXED_NOISE, MU, high_precision
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [(1, 1.0), (10, 14.4), (64, 219)])
@@ -29,9 +29,9 @@ def test_a_person_with_many_images_is_protected_less(size: int, epsilon: float) 
     """Extended Yale B has about 64 images a person: epsilon 1 an image, at delta 1e-5, is 219 a
     person.
     """
-    found = group_epsilon(Gaussian(MU[1.0]), 1e-5, size=size)
-    assert found == pytest.approx(epsilon, rel=4e-3)
-    assert high_precision(size / MU[1.0], found) == pytest.approx(math.log(1e-5), rel=1e-6)
+    cost = group_epsilon(Gaussian(MU[1.0]), 1e-5, size=size)
+    assert cost == pytest.approx(epsilon, rel=4e-3)
+    assert high_precision(size / MU[1.0], cost) == pytest.approx(math.log(1e-5), rel=1e-6)
 
 
 @pytest.mark.parametrize("size", [2, 5])
@@ -46,7 +46,7 @@ def test_a_group_costs_what_dp_accounting_says_of_a_statistic_that_moves_so_much
     accountant = PLDAccountant()
     accountant.compose(dp_event.LaplaceDpEvent(30.0 / (factor * size)), 20)
     accountant.compose(dp_event.GaussianDpEvent(20.0 / (factor * size)), 5)
-    assert group_epsilon(MIXED, 1e-6, relation, size) == pytest.approx(
+    assert group_epsilon(MIXED_NOISE, 1e-6, relation, size) == pytest.approx(
         accountant.get_epsilon(1e-6), rel=2e-3
     )
 
@@ -57,11 +57,11 @@ def test_a_group_of_pure_losses_is_within_their_sum(size: int) -> None:
     Laplace shifts add up.
     """
     for event, each in ((PosteriorSample(4.0), 0.25), (Repeat(Laplace(20.0), 3), 0.15)):
-        found = group_epsilon(event, 1e-12, size=size)
-        assert 0.9 * size * each < found <= size * each * (1 + 1e-9)
+        cost = group_epsilon(event, 1e-12, size=size)
+        assert 0.9 * size * each < cost <= size * each * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("event", [Gaussian(3.0), MIXED, PosteriorSample(2.0)])
+@pytest.mark.parametrize("event", [Gaussian(3.0), MIXED_NOISE, PosteriorSample(2.0)])
 def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event: Event) -> None:
     """At least one unit's, growing with the group, and no more than the general theorem allows:
     k epsilon at delta (e^(k epsilon) - 1) / (e^epsilon - 1).
@@ -71,9 +71,9 @@ def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event: Event) -> None:
     costs = [group_epsilon(event, 1e-6, size=size) for size in (1, 2, 3, 5, 9)]
     assert costs == sorted(costs) and costs[0] < costs[-1]
     for size in (2, 3):
-        grown = 1e-6 * math.expm1(size * one) / math.expm1(one)
-        if grown < 1:
-            assert rules.delta(of_group(event, size), size * one) <= grown * (1 + 1e-6)
+        group_delta = 1e-6 * math.expm1(size * one) / math.expm1(one)
+        if group_delta < 1:
+            assert rules.delta(of_group(event, size), size * one) <= group_delta * (1 + 1e-6)
 
 
 def test_a_group_has_a_unit() -> None:
@@ -87,9 +87,9 @@ def test_discrete_noise_moves_with_the_group_and_is_rounded_once() -> None:
     sensitivity + rounding).
     """
     leaf = DiscreteGaussian(5.0, "sums", 2.0, 1.5, 0.01)
-    for relation, moved in ((ADD, 3 * 2.0 + 0.01), (Relation.REPLACE_ONE, 3 * 3.0 + 0.01)):
-        ((grouped, count),) = normal_form(of_group(leaf, 3))
-        assert grouped.multiplier(relation) == pytest.approx(10.0 / moved) and count == 1
+    for relation, shift in ((ADD, 3 * 2.0 + 0.01), (Relation.REPLACE_ONE, 3 * 3.0 + 0.01)):
+        ((group_leaf, count),) = normal_form(of_group(leaf, 3))
+        assert group_leaf.multiplier(relation) == pytest.approx(10.0 / shift) and count == 1
 
 
 @pytest.mark.parametrize(

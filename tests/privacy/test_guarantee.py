@@ -14,12 +14,12 @@ def test_only_proofs_put_an_epsilon_on_screen() -> None:
 
 
 def test_an_assumption_makes_a_proof_conditional() -> None:
-    given = PROVEN.assuming("the item set is public").assuming(
+    conditional = PROVEN.assuming("the item set is public").assuming(
         "the item set is public", "the vocabulary is public"
     )
-    assert given.status is Status.CONDITIONAL
+    assert conditional.status is Status.CONDITIONAL
     assert (
-        given.words
+        conditional.words
         == "Proved for one user, provided that the item set is public and the vocabulary is public."
     )
     assert PROVEN.assuming() is PROVEN and PROVEN.status is Status.PROVEN

@@ -54,14 +54,14 @@ def replaced(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_path(frame: pd.DataFrame, folder: Path) -> Ratings:
-    return loaded(frame, folder, "?bounds=1,5&users=200")
+    return load_ratings(frame, folder, "?bounds=1,5&users=200")
 
 
 def of_counted_path(frame: pd.DataFrame, folder: Path) -> Ratings:
-    return loaded(frame, folder, "?bounds=1,5")
+    return load_ratings(frame, folder, "?bounds=1,5")
 
 
-def loaded(frame: pd.DataFrame, folder: Path, facts: str) -> Ratings:
+def load_ratings(frame: pd.DataFrame, folder: Path, facts: str) -> Ratings:
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
     ratings = datasets.load(f"{file}{facts}")
@@ -80,8 +80,8 @@ def of_parts(frame: pd.DataFrame, folder: Path) -> Ratings:
 
 def of_upload(frame: pd.DataFrame, folder: Path) -> Ratings:
     content = frame.to_csv(index=False).encode()
-    brought = session_files.ratings(content, "table.csv", {}, BOUNDS)
-    ratings = datasets.load(brought.entry.id)
+    upload = session_files.ratings(content, "table.csv", {}, BOUNDS)
+    ratings = datasets.load(upload.entry.id)
     assert isinstance(ratings, Ratings)
     return ratings
 
@@ -114,12 +114,14 @@ def pair(
     """Two neighbouring files as ratings, and whether a user was replaced."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     change, reader = request.param
-    found = reader(table(), tmp_path), reader(change(table()), tmp_path)
-    assert found[0].shape == found[1].shape and found[0].labels == found[1].labels
-    return *found, change is replaced
+    both = reader(table(), tmp_path), reader(change(table()), tmp_path)
+    assert both[0].shape == both[1].shape and both[0].labels == both[1].labels
+    return *both, change is replaced
 
 
-def moved(pair: tuple[Ratings, Ratings, bool], statistic: Statistic, *shared: object) -> float:
+def relative_move(
+    pair: tuple[Ratings, Ratings, bool], statistic: Statistic, *shared: object
+) -> float:
     """How far the sum moves, over how far it may."""
     sums = []
     for ratings in pair[:2]:
@@ -145,16 +147,16 @@ def test_after_a_split(pair: tuple[Ratings, Ratings, bool], kind: str) -> None:
     first, second = (split(ratings, spec, 7) for ratings in pair[:2])
     for part in ("train", "history", "validation", "test"):
         parts = getattr(first, part), getattr(second, part), pair[2]
-        assert moved(parts, SumsAndCounts(), *OFFSETS) <= 1
+        assert relative_move(parts, SumsAndCounts(), *OFFSETS) <= 1
 
 
 def test_after_a_sample_of_each_users_ratings(pair: tuple[Ratings, Ratings, bool]) -> None:
     few = pair[0].most_per_user(5), pair[1].most_per_user(5), pair[2]
-    assert moved(few, SumsAndCounts(), *OFFSETS) <= 1
-    capped = [capped_ratings(block_of(ratings), 10, 5) for ratings in pair[:2]]
+    assert relative_move(few, SumsAndCounts(), *OFFSETS) <= 1
+    entries_by_file = [capped_ratings(block_of(ratings), 10, 5) for ratings in pair[:2]]
     counts = [
         np.bincount(ratings.items[entries], minlength=ITEMS)
-        for ratings, entries in zip(pair[:2], capped, strict=True)
+        for ratings, entries in zip(pair[:2], entries_by_file, strict=True)
     ]
     factor = CappedCounts(10).replace_one_factor if pair[2] else 1.0
     assert np.linalg.norm(counts[0] - counts[1]) <= CappedCounts(10).sensitivity * factor
@@ -163,7 +165,7 @@ def test_after_a_sample_of_each_users_ratings(pair: tuple[Ratings, Ratings, bool
 def test_in_disjoint_groups(pair: tuple[Ratings, Ratings, bool]) -> None:
     groups = [DisjointGroup(number, 5) for number in range(5)]
     moves = [
-        moved(
+        relative_move(
             (*(members(block_of(it), group).rows for it in pair[:2]), False),
             SumsAndCounts(),
             *OFFSETS,
@@ -177,11 +179,11 @@ def test_in_disjoint_groups(pair: tuple[Ratings, Ratings, bool]) -> None:
 def test_keyed_by_places_the_same_file_would_move_much_further(tmp_path: Path) -> None:
     """The test above can fail: this is what it is there for."""
     ratings = of_path(table(), tmp_path), of_path(without(table()), tmp_path)
-    unkeyed = [replace(it, user_keys=None) for it in ratings]
-    first, second = (split(it, SplitSpec(test_fraction=0.3), 7).train for it in unkeyed)
-    assert moved((first, second, False), SumsAndCounts(), *OFFSETS) > 3
+    without_keys = [replace(it, user_keys=None) for it in ratings]
+    first, second = (split(it, SplitSpec(test_fraction=0.3), 7).train for it in without_keys)
+    assert relative_move((first, second, False), SumsAndCounts(), *OFFSETS) > 3
 
 
 def test_how_many_items_there_are_does_not_say_which(tmp_path: Path) -> None:
-    declared = loaded(table(), tmp_path, "?bounds=1,5&users=200&items=80")
-    assert declared.n_items == 80 and ITEMS_ARE_PUBLIC in declared.assumptions
+    ratings = load_ratings(table(), tmp_path, "?bounds=1,5&users=200&items=80")
+    assert ratings.n_items == 80 and ITEMS_ARE_PUBLIC in ratings.assumptions

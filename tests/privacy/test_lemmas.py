@@ -18,33 +18,33 @@ def inside(row: Array) -> Array:
     return np.asarray(row / max(float(np.linalg.norm(row)), 1.0))
 
 
-def largest(moved: Callable[[Array, Array], Any], starts: int = 6) -> float:
+def largest(distance: Callable[[Array, Array], Any], starts: int = 6) -> float:
     """The largest value that a search over two rows finds."""
     draw = np.random.default_rng(0)
 
     def loss(x: Array) -> float:
-        return -float(moved(inside(x[:SIZE]), inside(x[SIZE:])))
+        return -float(distance(inside(x[:SIZE]), inside(x[SIZE:])))
 
-    found = (minimize(loss, 2 * draw.normal(size=2 * SIZE)) for _ in range(starts))
-    return max(-float(it.fun) for it in found)
+    searches = (minimize(loss, 2 * draw.normal(size=2 * SIZE)) for _ in range(starts))
+    return max(-float(it.fun) for it in searches)
 
 
 def test_second_moments_of_two_units() -> None:
     """Lemma 2: sqrt(2), which orthogonal rows reach."""
-    reached = largest(lambda a, b: np.linalg.norm(np.outer(a, a) - np.outer(b, b)))
-    assert 0.999 * math.sqrt(2) < reached <= math.sqrt(2) + 1e-9
+    maximum = largest(lambda a, b: np.linalg.norm(np.outer(a, a) - np.outer(b, b)))
+    assert 0.999 * math.sqrt(2) < maximum <= math.sqrt(2) + 1e-9
 
 
 @pytest.mark.parametrize("columns", [1, 2, 4])
 def test_second_moments_times_a_projection(columns: int) -> None:
     """Lemma 3: at most sqrt(2); with two columns and more it is reached."""
 
-    def moved(a: Array, b: Array) -> float:
+    def distance(a: Array, b: Array) -> float:
         return float(np.linalg.norm(np.outer(a, a[:columns]) - np.outer(b, b[:columns])))
 
-    reached = largest(moved)
-    assert reached <= math.sqrt(2) + 1e-9
-    assert columns == 1 or reached > 0.999 * math.sqrt(2)
+    maximum = largest(distance)
+    assert maximum <= math.sqrt(2) + 1e-9
+    assert columns == 1 or maximum > 0.999 * math.sqrt(2)
 
 
 def test_a_product_with_one_vector() -> None:
@@ -54,8 +54,8 @@ def test_a_product_with_one_vector() -> None:
     rows = draw.normal(size=(20_000, 2, SIZE))
     rows /= np.linalg.norm(rows, axis=2, keepdims=True)
     along = np.trunc(rows[:, :, :1] / step) * step
-    moved = np.linalg.norm(rows[:, 0] * along[:, 0] - rows[:, 1] * along[:, 1], axis=1)
-    assert moved.max() <= 1 + 1e-12
+    distances = np.linalg.norm(rows[:, 0] * along[:, 0] - rows[:, 1] * along[:, 1], axis=1)
+    assert distances.max() <= 1 + 1e-12
 
 
 def test_a_rounded_projection() -> None:
@@ -63,8 +63,8 @@ def test_a_rounded_projection() -> None:
     draw, step, columns = np.random.default_rng(2), 0.125, 2
     rows = draw.normal(size=(50_000, 2, SIZE)) * np.where(np.arange(SIZE) < columns, 1, 0.1)
     rows /= np.linalg.norm(rows, axis=2, keepdims=True)
-    rounded = np.trunc(rows[:, :, :columns] / step) * step
-    products = rows[:, :, :, None] * rounded[:, :, None, :]
+    grid_values = np.trunc(rows[:, :, :columns] / step) * step
+    products = rows[:, :, :, None] * grid_values[:, :, None, :]
     squares = ((products[:, 0] - products[:, 1]) ** 2).sum(axis=(1, 2))
     e = 2 * math.sqrt(columns) * step
     assert squares.max() <= 2 + e**2 / 2

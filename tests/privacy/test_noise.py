@@ -166,7 +166,7 @@ def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
     return bool(tail > 5e-7)
 
 
-def drawn(how: str, wrong: float = 1.0) -> dict[str, tuple[Array, float]]:
+def noise_by_part(how: str, wrong: float = 1.0) -> dict[str, tuple[Array, float]]:
     """Noise of one release, drawn in one of the ways; by coordinates that share a scale, with
     that scale. wrong: factor on the true one.
     """
@@ -176,9 +176,9 @@ def drawn(how: str, wrong: float = 1.0) -> dict[str, tuple[Array, float]]:
     parts = [SIZE] if "whole" in how else [SIZE // 2, SIZE // 4, SIZE // 4]
     if "vector" in how:
         return {"all": (np.concatenate([release.vector(np.zeros(part)) for part in parts]), scale)}
-    found = np.concatenate([release.symmetric(np.zeros((part // 10, r, r))) for part in parts])
-    diagonal, below = found[:, np.arange(r), np.arange(r)], found[:, *np.tril_indices(r, -1)]
-    assert np.array_equal(found, found.swapaxes(1, 2))
+    matrices = np.concatenate([release.symmetric(np.zeros((part // 10, r, r))) for part in parts])
+    diagonal, below = matrices[:, np.arange(r), np.arange(r)], matrices[:, *np.tril_indices(r, -1)]
+    assert np.array_equal(matrices, matrices.swapaxes(1, 2))
     return {"diagonal": (diagonal, scale), "off the diagonal": (below, scale / np.sqrt(2))}
 
 
@@ -187,7 +187,7 @@ WAYS = ["vector, whole", "vector, in parts", "symmetric, whole", "symmetric, in 
 
 @pytest.mark.parametrize("how", WAYS)
 def test_the_scale_is_the_event_s(how: str) -> None:
-    for values, scale in drawn(how).values():
+    for values, scale in noise_by_part(how).values():
         assert values.dtype == np.float64
         assert has_scale(values, scale)
         assert abs(values.mean()) < 5 * scale / np.sqrt(values.size)
@@ -197,13 +197,13 @@ def test_the_scale_is_the_event_s(how: str) -> None:
 @pytest.mark.parametrize("wrong", [0.95, 1.05])
 @pytest.mark.parametrize("how", WAYS)
 def test_five_percent_too_little_or_too_much_is_found(how: str, wrong: float) -> None:
-    for values, scale in drawn(how, wrong).values():
+    for values, scale in noise_by_part(how, wrong).values():
         assert not has_scale(values, scale)
 
 
 def test_full_noise_on_the_whole_triangle_is_found() -> None:
     """Chien et al. draw variance s^2 off the diagonal too."""
-    values, _ = drawn("symmetric, whole")["off the diagonal"]
+    values, _ = noise_by_part("symmetric, whole")["off the diagonal"]
     assert not has_scale(values, 6.0)
 
 
@@ -237,16 +237,16 @@ def test_laplace_has_its_scale() -> None:
 
 def test_noise_is_added_and_nothing_else_is_done() -> None:
     values = np.arange(12.0).reshape(3, 4)
-    added = noise().vector("counts", values, sensitivity=3.0) - values
+    difference = noise().vector("counts", values, sensitivity=3.0) - values
     assert np.allclose(
-        added, noise().vector("counts", np.zeros((3, 4)), sensitivity=3.0), atol=1e-12
+        difference, noise().vector("counts", np.zeros((3, 4)), sensitivity=3.0), atol=1e-12
     )
     assert np.array_equal(values, np.arange(12.0).reshape(3, 4))
 
 
 def test_counts_are_not_cut_to_whole_numbers() -> None:
-    released = noise().vector("counts", np.zeros(1000, np.int64), sensitivity=3.0)
-    assert released.dtype == np.float64 and np.all(released != np.round(released))
+    noisy = noise().vector("counts", np.zeros(1000, np.int64), sensitivity=3.0)
+    assert noisy.dtype == np.float64 and np.all(noisy != np.round(noisy))
 
 
 # ---- the stream ----------------------------------------------------------------------------------
@@ -274,9 +274,9 @@ def independent(a: Array, b: Array) -> bool:
     """
     size = min(a.size, b.size)
     a, b = a.ravel()[:size], b.ravel()[:size]
-    lagged = [(a, b), (a[1:], b[:-1]), (a[:-1], b[1:]), (a**2, b**2)]
+    pairs = [(a, b), (a[1:], b[:-1]), (a[:-1], b[1:]), (a**2, b**2)]
     return not np.isin(a, b).any() and all(
-        abs(np.corrcoef(x, y)[0, 1]) < 4.9 / np.sqrt(size) for x, y in lagged
+        abs(np.corrcoef(x, y)[0, 1]) < 4.9 / np.sqrt(size) for x, y in pairs
     )
 
 
@@ -297,14 +297,16 @@ def test_open_releases_do_not_disturb_each_other() -> None:
 
     def draws(order: str) -> dict[str, Array]:
         it = noise()
-        found: dict[str, Array] = {}
+        samples: dict[str, Array] = {}
         pens = {
             "c": it.release("counts", sensitivity=3.0, size=200),
             "s": it.release("sums", sensitivity=2.0, size=200),
         }
         for name in order:
-            found[name] = np.append(found.get(name, np.empty(0)), pens[name].vector(np.zeros(100)))
-        return found
+            samples[name] = np.append(
+                samples.get(name, np.empty(0)), pens[name].vector(np.zeros(100))
+            )
+        return samples
 
     one_by_one, in_turns = draws("ccss"), draws("scsc")
     assert all(np.array_equal(one_by_one[name], in_turns[name]) for name in "cs")

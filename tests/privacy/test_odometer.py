@@ -62,28 +62,32 @@ def independently(multipliers: list[float], delta: float) -> float:
 
 
 def test_a_list_over_epsilons_costs_what_its_runs_cost_together() -> None:
-    found = total([run(epsilon) for epsilon in MULTIPLIERS])
-    assert found.epsilon == pytest.approx(12.33, abs=0.005)
-    assert found.epsilon == pytest.approx(
+    sum_of_all = total([run(epsilon) for epsilon in MULTIPLIERS])
+    assert sum_of_all.epsilon == pytest.approx(12.33, abs=0.005)
+    assert sum_of_all.epsilon == pytest.approx(
         independently(list(MULTIPLIERS.values()), DELTA), rel=1e-9
     )
-    assert (found.delta, found.relation, found.n_uncovered) == (DELTA, Relation.ADD_REMOVE, 0)
+    assert (sum_of_all.delta, sum_of_all.relation, sum_of_all.n_uncovered) == (
+        DELTA,
+        Relation.ADD_REMOVE,
+        0,
+    )
 
 
 def test_the_stricter_relation_counts_for_all() -> None:
     """Each release by its own replace-one factor."""
     first = run(1.0, ledger=((Gaussian(4.0, replace_one_factor=math.sqrt(2)), 3),))
-    found = total([first, run(2.0, relation=Relation.REPLACE_ONE)])
-    assert found.relation is Relation.REPLACE_ONE
-    assert found.epsilon == pytest.approx(
+    sum_of_all = total([first, run(2.0, relation=Relation.REPLACE_ONE)])
+    assert sum_of_all.relation is Relation.REPLACE_ONE
+    assert sum_of_all.epsilon == pytest.approx(
         independently([4 / math.sqrt(2)] * 3 + [MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
     )
 
 
 def test_the_largest_delta_of_a_run_is_the_deltas_of_all() -> None:
-    found = total([run(1.0, delta=1e-6), run(2.0)])
-    assert found.delta == DELTA
-    assert found.epsilon == pytest.approx(
+    sum_of_all = total([run(1.0, delta=1e-6), run(2.0)])
+    assert sum_of_all.delta == DELTA
+    assert sum_of_all.epsilon == pytest.approx(
         independently([MULTIPLIERS[1.0], MULTIPLIERS[2.0]], DELTA), rel=1e-9
     )
 
@@ -91,32 +95,32 @@ def test_the_largest_delta_of_a_run_is_the_deltas_of_all() -> None:
 def test_laplace_noise_is_composed_with_gaussian() -> None:
     """Against a numerical integral over both losses."""
     z, b, delta = 2.0, 1.5, 1e-4
-    found = total([run(2.0, ledger=((Gaussian(z), 1), (Laplace(b), 1)), delta=delta)])
+    sum_of_all = total([run(2.0, ledger=((Gaussian(z), 1), (Laplace(b), 1)), delta=delta)])
 
     def delta_at(epsilon: float) -> float:
         x = np.linspace(-30, 30, 200_001)
         density = np.exp(-np.abs(x) / b) / (2 * b)
         loss = (np.abs(x - 1) - np.abs(x)) / b
         mu = 1 / z
-        left = epsilon - loss
-        inner = norm.cdf(mu / 2 - left / mu) - np.exp(np.minimum(left, 700)) * norm.cdf(
-            -mu / 2 - left / mu
+        excess = epsilon - loss
+        inner = norm.cdf(mu / 2 - excess / mu) - np.exp(np.minimum(excess, 700)) * norm.cdf(
+            -mu / 2 - excess / mu
         )
         return float(np.trapezoid(density * inner, x))
 
-    assert delta_at(found.epsilon) == pytest.approx(delta, rel=2e-2)
+    assert delta_at(sum_of_all.epsilon) == pytest.approx(delta, rel=2e-2)
 
 
 def test_what_has_no_epsilon_is_listed_and_not_covered() -> None:
     none = Charge("ALS")
     unproven = run(5.0, status=Status.UNPROVEN)
     one_value = run(1.0, unit="value of a rating")
-    found = total([run(2.0), none, unproven, one_value])
-    assert found.n_uncovered == 3
-    assert found.epsilon == pytest.approx(2.0, abs=1e-3)
-    made = "2026-01-01T00:00:00+00:00"
+    sum_of_all = total([run(2.0), none, unproven, one_value])
+    assert sum_of_all.n_uncovered == 3
+    assert sum_of_all.epsilon == pytest.approx(2.0, abs=1e-3)
+    time = "2026-01-01T00:00:00+00:00"
     table = lines(
-        [Entry(charge, made, "finished") for charge in (run(2.0), none, none, unproven, one_value)]
+        [Entry(charge, time, "finished") for charge in (run(2.0), none, none, unproven, one_value)]
     )
     assert [(line.times, line.each is None, line.together is None) for line in table] == [
         (1, False, False),
@@ -133,8 +137,8 @@ def test_a_private_selection_is_added_at_its_own_delta() -> None:
     assert both.delta == pytest.approx(2 * DELTA) and both.epsilon == pytest.approx(
         2.59 + 2.0, abs=1e-3
     )
-    replaced = total([selection, run(2.0, relation=Relation.REPLACE_ONE)])
-    assert replaced.epsilon == pytest.approx(
+    under_replacement = total([selection, run(2.0, relation=Relation.REPLACE_ONE)])
+    assert under_replacement.epsilon == pytest.approx(
         4.0 + independently([MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
     )
 
@@ -168,11 +172,11 @@ def test_a_run_for_the_whole_budget_enters() -> None:
 def test_the_advice_of_a_refusal_is_taken() -> None:
     with pytest.raises(BadInput) as refusal:
         check([run(2.0)], [run(5.0)], BUDGET)
-    left = float(str(refusal.value).partition("at most ")[2].partition(" in all")[0])
-    z = 1 / Budget(epsilon=0.999 * left, delta=DELTA).mu
+    advice = float(str(refusal.value).partition("at most ")[2].partition(" in all")[0])
+    z = 1 / Budget(epsilon=0.999 * advice, delta=DELTA).mu
     check([run(2.0)], [run(1.0, ledger=((Gaussian(z), 1),))], BUDGET)
     assert independently(
-        [MULTIPLIERS[2.0], 1 / Budget(epsilon=left, delta=DELTA).mu], DELTA
+        [MULTIPLIERS[2.0], 1 / Budget(epsilon=advice, delta=DELTA).mu], DELTA
     ) == pytest.approx(3.0, abs=0.01)
 
 
@@ -211,8 +215,10 @@ def test_what_has_no_epsilon_passes_the_filter() -> None:
 def test_the_total_says_by_which_rule_it_was_composed() -> None:
     plain = Charge("one", normal_form(Gaussian(3.0)), Status.PROVEN, delta=1e-5)
     grid = Charge("another", normal_form(on_grids(Gaussian(3.0))), Status.PROVEN, delta=1e-5)
-    chosen = Charge("selection", (), Status.PROVEN, delta=1e-5, price=(1.0, 2.0))
-    assert [total(charges).rule for charges in ([], [plain], [plain, grid], [plain, chosen])] == [
+    selection = Charge("selection", (), Status.PROVEN, delta=1e-5, price=(1.0, 2.0))
+    assert [
+        total(charges).rule for charges in ([], [plain], [plain, grid], [plain, selection])
+    ] == [
         "exact",
         "exact",
         "Rényi bound",

@@ -76,17 +76,17 @@ def test_a_key_has_its_length() -> None:
 
 def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """All 256 bits of it, asked for once a run."""
-    asked: list[int] = []
+    sizes: list[int] = []
 
     def token_bytes(count: int) -> bytes:
-        asked.append(count)
+        sizes.append(count)
         return bytes(range(count))
 
     monkeypatch.setattr("secrets.token_bytes", token_bytes)
-    drawn = Noise(PLAN).vector("sums", np.zeros(100), sensitivity=1.0)
-    assert asked == [32]
+    samples = Noise(PLAN).vector("sums", np.zeros(100), sensitivity=1.0)
+    assert sizes == [32]
     same = Noise(PLAN, Secret(bytes(range(32)))).vector("sums", np.zeros(100), sensitivity=1.0)
-    assert np.array_equal(drawn, same)
+    assert np.array_equal(samples, same)
 
 
 def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch)
     posterior samples.
     """
 
-    def refused(*_: Any, **__: Any) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a stream of numpy was opened")
 
     for name in (
@@ -107,7 +107,7 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch)
         "default_rng",
         "RandomState",
     ):
-        monkeypatch.setattr(np.random, name, refused)
+        monkeypatch.setattr(np.random, name, refuse)
     noise = Noise(PLAN)
     assert noise.vector("sums", np.zeros(10), sensitivity=1.0).std() > 0
     assert noise.symmetric("sums", np.zeros((4, 4)), sensitivity=1.0).std() > 0
@@ -123,13 +123,13 @@ def test_which_source_it_is() -> None:
 
 
 def test_a_card_says_where_the_noise_came_from() -> None:
-    seeded, private = Noise(PLAN, np.random.SeedSequence(0)), Noise(PLAN)
-    assert seeded.words == private.words == ""  # nothing was released
-    for noise in (seeded, private):
+    reproducible, private = Noise(PLAN, np.random.SeedSequence(0)), Noise(PLAN)
+    assert reproducible.words == private.words == ""  # nothing was released
+    for noise in (reproducible, private):
         noise.vector("sums", np.zeros(1), sensitivity=1.0)
         noise.sampler("factors")
     assert (
-        seeded.words
+        reproducible.words
         == "Floating-point Gaussian noise and a floating-point posterior sample, drawn from a seed:"
         " noise reproducible, for study, not for release."
     )

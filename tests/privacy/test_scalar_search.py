@@ -15,14 +15,14 @@ RNG = np.random.default_rng(4)
 CUBES = RNG.normal(size=(40, 4)).tolist()
 
 
-class Counted:
+class CountingFunction:
     """A function that keeps where it was asked."""
 
     def __init__(self, f: Function) -> None:
-        self.f, self.asked = f, list[float]()
+        self.f, self.arguments = f, list[float]()
 
     def __call__(self, x: float) -> float:
-        self.asked.append(float(x))
+        self.arguments.append(float(x))
         return self.f(x)
 
 
@@ -62,12 +62,12 @@ LEAST: dict[str, tuple[Function, float, float]] = {
 @pytest.mark.parametrize(("xtol", "rtol"), [(1e-13, 1e-14), (1e-9, 1e-12), (1e-4, 1e-3)])
 def test_a_root_is_scipys(name: str, xtol: float, rtol: float) -> None:
     f, low, high = ROOTS[name]
-    ours, theirs = Counted(f), Counted(f)
-    found = root(ours, low, high, xtol=xtol, rtol=rtol)
-    assert found == brentq(theirs, low, high, xtol=xtol, rtol=rtol)
-    assert ours.asked == theirs.asked
-    beside = 2 * (xtol + rtol * abs(found))
-    before, after = f(max(low, found - beside)), f(min(high, found + beside))
+    ours, theirs = CountingFunction(f), CountingFunction(f)
+    solution = root(ours, low, high, xtol=xtol, rtol=rtol)
+    assert solution == brentq(theirs, low, high, xtol=xtol, rtol=rtol)
+    assert ours.arguments == theirs.arguments
+    beside = 2 * (xtol + rtol * abs(solution))
+    before, after = f(max(low, solution - beside)), f(min(high, solution + beside))
     assert min(before, after) <= 0 <= max(before, after)
 
 
@@ -75,10 +75,12 @@ def test_a_root_is_scipys(name: str, xtol: float, rtol: float) -> None:
 @pytest.mark.parametrize("xatol", [1e-9, 1e-3])
 def test_a_least_value_is_scipys(name: str, xatol: float) -> None:
     f, low, high = LEAST[name]
-    ours, theirs = Counted(f), Counted(f)
-    found = least_value(ours, low, high, xatol=xatol)
-    known = minimize_scalar(theirs, bounds=(low, high), method="bounded", options={"xatol": xatol})
-    assert found == known.fun and ours.asked == theirs.asked
+    ours, theirs = CountingFunction(f), CountingFunction(f)
+    solution = least_value(ours, low, high, xatol=xatol)
+    reference = minimize_scalar(
+        theirs, bounds=(low, high), method="bounded", options={"xatol": xatol}
+    )
+    assert solution == reference.fun and ours.arguments == theirs.arguments
 
 
 def test_a_root_that_is_not_there_is_said() -> None:
