@@ -23,11 +23,11 @@ def public() -> Run:
 
 
 def test_what_is_kept_of_a_public_run(public: Run) -> None:
-    found = figures_of(public)
-    assert found.figures["epsilon"] == public.record.epsilon.exact
-    assert found.figures["rmse"] == public.record.metrics["rmse"]
-    assert found.parameters["param.rank"] == 2 and found.parameters["delta"] == 1e-6
-    assert [step for step, _ in found.curves] == [1, 2, 3]
+    run_figures = figures_of(public)
+    assert run_figures.figures["epsilon"] == public.record.epsilon.exact
+    assert run_figures.figures["rmse"] == public.record.metrics["rmse"]
+    assert run_figures.parameters["param.rank"] == 2 and run_figures.parameters["delta"] == 1e-6
+    assert [step for step, _ in run_figures.curves] == [1, 2, 3]
 
 
 def test_nothing_raw_of_private_data_and_no_epsilon_without_a_proof() -> None:
@@ -41,9 +41,9 @@ def test_nothing_raw_of_private_data_and_no_epsilon_without_a_proof() -> None:
 
 def test_a_sweep_hands_over_each_run_as_it_is_made(monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    heard: list[Run] = []
-    found = sweep(WORLD, ["private-bias", "bias"], epsilons=[1, 2], delta=1e-6, on_run=heard.append)
-    assert heard == list(found.runs.values()) and len(heard) == 3
+    runs: list[Run] = []
+    result = sweep(WORLD, ["private-bias", "bias"], epsilons=[1, 2], delta=1e-6, on_run=runs.append)
+    assert runs == list(result.runs.values()) and len(runs) == 3
 
 
 def test_mlflow_holds_it(public: Run, tmp_path: Path) -> None:
@@ -52,10 +52,10 @@ def test_mlflow_holds_it(public: Run, tmp_path: Path) -> None:
 
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
     log_run(public)
-    (held,) = mlflow.search_runs(output_format="list")
-    assert held.data.metrics["epsilon"] == public.record.epsilon.exact
-    assert held.data.params["algorithm"] == "dpals" and held.info.status == "FINISHED"
-    curve = mlflow.MlflowClient().get_metric_history(held.info.run_id, "by_step.test_rmse")
+    (mlflow_run,) = mlflow.search_runs(output_format="list")
+    assert mlflow_run.data.metrics["epsilon"] == public.record.epsilon.exact
+    assert mlflow_run.data.params["algorithm"] == "dpals" and mlflow_run.info.status == "FINISHED"
+    curve = mlflow.MlflowClient().get_metric_history(mlflow_run.info.run_id, "by_step.test_rmse")
     assert [it.step for it in curve] == [1, 2, 3]
 
 
@@ -65,9 +65,9 @@ def test_wandb_holds_it(public: Run, tmp_path: Path) -> None:
 
     log_run(public, mode="offline", dir=str(tmp_path), project="dpmf")
     (file,) = tmp_path.rglob("*.wandb")
-    wanted = {b"param.rank", b"by_step.test_rmse", b"epsilon"}
+    names = {b"param.rank", b"by_step.test_rmse", b"epsilon"}
     end = time.monotonic() + 30  # its own process writes the file
-    while (missing := {it for it in wanted if it not in file.read_bytes()}) and (
+    while (missing := {it for it in names if it not in file.read_bytes()}) and (
         time.monotonic() < end
     ):
         time.sleep(0.2)
@@ -77,5 +77,7 @@ def test_wandb_holds_it(public: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["mlflow", "wandb"])
 def test_without_the_tracker_the_module_says_what_it_needs(name: str) -> None:
     code = f"import sys; sys.modules['{name}'] = None; import dpmf_core.adapters.{name}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode and f"pip install {name}" in done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert process.returncode and f"pip install {name}" in process.stderr

@@ -12,8 +12,8 @@ from dpmf_core.audit import bounds
 def test_a_perfect_attack_shows_no_more_than_its_runs_allow() -> None:
     """No error in n trials of each kind: both rates are below 1 - (error / 2)^(1 / n)."""
     limit = 1 - 0.025 ** (1 / 250)
-    found = bounds.epsilon_of_rates(np.array([0]), np.array([0]), (250, 250), 0.0, 0.05)
-    assert found[0] == pytest.approx(math.log((1 - limit) / limit))
+    bound = bounds.epsilon_of_rates(np.array([0]), np.array([0]), (250, 250), 0.0, 0.05)
+    assert bound[0] == pytest.approx(math.log((1 - limit) / limit))
     assert bounds.most(1000, ("what is shared",), 0.0, False) == pytest.approx(
         math.log((1 - limit) / limit)
     )
@@ -47,11 +47,11 @@ def test_the_tests_that_are_run_share_the_five_percent(
 
 def test_error_rates_run_from_all_alarms_to_none() -> None:
     rng = np.random.default_rng(2)
-    found = bounds.bounds_of(
+    bound = bounds.bounds_of(
         {"what is shared": (rng.standard_normal(200), 1 + rng.standard_normal(200))}, 1e-5, False
     )[0]
-    assert len(found.false_alarms) == len(found.misses) == bounds.CUTS
-    assert found.false_alarms[-1] == 0 and found.misses[-1] == 1
-    assert sorted(found.misses) == list(found.misses) and sorted(
-        found.false_alarms, reverse=True
-    ) == list(found.false_alarms)
+    assert len(bound.false_alarms) == len(bound.misses) == bounds.CUTS
+    assert bound.false_alarms[-1] == 0 and bound.misses[-1] == 1
+    assert sorted(bound.misses) == list(bound.misses) and sorted(
+        bound.false_alarms, reverse=True
+    ) == list(bound.false_alarms)

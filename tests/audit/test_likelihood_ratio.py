@@ -23,19 +23,19 @@ from dpmf_core.privacy.gaussian import mu as mu_of
 def attack(
     name: str, epsilon: float, unit: Unit = "user", **parameters: Any
 ) -> tuple[AttackTarget, Pair]:
-    attacked = attack_target(name, canary_data.shape(find(name)), epsilon, 1e-5, parameters, "none")
-    return attacked, attacked.choose(unit)
+    target = attack_target(name, canary_data.shape(find(name)), epsilon, 1e-5, parameters, "none")
+    return target, target.choose(unit)
 
 
-def ratios(attacked: AttackTarget, pair: Pair, draws: int) -> tuple[np.ndarray, np.ndarray]:
-    found = [
+def ratios(target: AttackTarget, pair: Pair, draws: int) -> tuple[np.ndarray, np.ndarray]:
+    by_world = [
         [
-            attacked.training(pair, bool(kind), np.random.SeedSequence([9, kind, draw])).ratio
+            target.training(pair, bool(kind), np.random.SeedSequence([9, kind, draw])).ratio
             for draw in range(draws)
         ]
         for kind in (0, 1)
     ]
-    return np.array(found[0]), np.array(found[1])
+    return np.array(by_world[0]), np.array(by_world[1])
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,20 @@ def test_the_ratio_of_released_sums_is_that_of_two_gaussians(
 ) -> None:
     """The log ratio is normal with mean +-mu^2 / 2 and variance mu^2, mu being what the replay says
     that the canary moved: also after a released array, which the spectral method overwrites."""
-    attacked, pair = attack(name, 5.0, **parameters)
-    absent, present = ratios(attacked, pair, 400)
-    moved = np.mean(
+    target, pair = attack(name, 5.0, **parameters)
+    absent, present = ratios(target, pair, 400)
+    squared_mu = np.mean(
         [
-            attacked.training(pair, bool(kind), np.random.SeedSequence([9, kind, 0])).squared_mu
+            target.training(pair, bool(kind), np.random.SeedSequence([9, kind, 0])).squared_mu
             for kind in (0, 1)
         ]
     )
-    assert moved == pytest.approx(mu_of(attacked.plan) ** 2, rel=1e-3)
+    assert squared_mu == pytest.approx(mu_of(target.plan) ** 2, rel=1e-3)
     for kind, sign in ((absent, -1), (present, 1)):
-        assert kind.mean() == pytest.approx(sign * moved / 2, abs=4 * math.sqrt(moved / 400))
-        assert kind.var() == pytest.approx(moved, rel=4 * math.sqrt(2 / 400))
+        assert kind.mean() == pytest.approx(
+            sign * squared_mu / 2, abs=4 * math.sqrt(squared_mu / 400)
+        )
+        assert kind.var() == pytest.approx(squared_mu, rel=4 * math.sqrt(2 / 400))
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Fortieths(Statistic):
 
     name: ClassVar[str] = "sums"
     sensitivity: ClassVar[float] = 1.0
-    handed: ClassVar[list[Any]] = []
+    arrays: ClassVar[list[Any]] = []
 
     def empty(self, shape: Shape) -> Totals:
         return (np.zeros(shape.n_items),)
@@ -76,7 +78,7 @@ class Fortieths(Statistic):
         totals[0][:] += np.bincount(rows.items, rows.values - 3, rows.n_items) / 40
 
     def assemble(self, totals: Totals) -> Any:
-        self.handed[:] = totals
+        self.arrays[:] = totals
         return totals[0]
 
 
@@ -97,35 +99,37 @@ class Overwriting(PrivateAlgorithm):
         return Guarantee(Status.PROVEN)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Any]:
-        released, n_items = curator.release(Fortieths()), curator.shape.n_items
-        offsets = released.astype(np.float32)
-        released.fill(0.0)
-        Fortieths.handed[0].fill(0.0)
+        sums, n_items = curator.release(Fortieths()), curator.shape.n_items
+        offsets = sums.astype(np.float32)
+        sums.fill(0.0)
+        Fortieths.arrays[0].fill(0.0)
         no_factors = np.zeros((n_items, 0), np.float32)
         yield Recommender(curator.shape.bounds, 3.0, offsets, no_factors, None)
 
 
 def test_what_an_algorithm_does_to_its_arrays_does_not_reach_the_log() -> None:
-    made = Overwriting()
-    attacked = AttackTarget(made, made, made.plan(canary_data.shape(Overwriting), 2.0), "none")
-    pair = canary_data.pairs(made, "user", np.random.SeedSequence(0))[0]
-    absent, present = ratios(attacked, pair, 300)
-    moved = attacked.training(pair, True, np.random.SeedSequence(0)).squared_mu
-    assert moved == pytest.approx(
+    algorithm = Overwriting()
+    target = AttackTarget(
+        algorithm, algorithm, algorithm.plan(canary_data.shape(Overwriting), 2.0), "none"
+    )
+    pair = canary_data.pairs(algorithm, "user", np.random.SeedSequence(0))[0]
+    absent, present = ratios(target, pair, 300)
+    squared_mu = target.training(pair, True, np.random.SeedSequence(0)).squared_mu
+    assert squared_mu == pytest.approx(
         ((np.bincount(np.arange(40), np.full(40, 2.0)) / 40 / 2.0) ** 2).sum()
     )
     assert (present.mean() - absent.mean()) == pytest.approx(
-        moved, abs=4 * math.sqrt(2 * moved / 300)
+        squared_mu, abs=4 * math.sqrt(2 * squared_mu / 300)
     )
-    assert present.var() == pytest.approx(moved, rel=4 * math.sqrt(2 / 300))
+    assert present.var() == pytest.approx(squared_mu, rel=4 * math.sqrt(2 / 300))
 
 
 def test_densities_integrate_to_one() -> None:
     """The mean over the world without the canary of the ratio itself is 1, whatever is
     released, also in steps that look at the steps before.
     """
-    attacked, pair = attack("dpals", 1.0)
-    absent, _ = ratios(attacked, pair, 120)
+    target, pair = attack("dpals", 1.0)
+    absent, _ = ratios(target, pair, 120)
     assert np.exp(absent).mean() == pytest.approx(
         1.0, abs=4 * np.exp(absent).std() / math.sqrt(120)
     )
@@ -144,28 +148,28 @@ def test_canaries_move_what_sensitivities_allow(name: str) -> None:
     """At least 95% of the ledger's mu, in every algorithm whose every release is Gaussian; more
     than it never.
     """
-    attacked, pair = attack(name, 3.0, **({"iterations": 10} if name == "oneshot-nmf" else {}))
-    moved = [
-        attacked.training(pair, bool(draw % 2), np.random.SeedSequence([4, draw])).squared_mu
+    target, pair = attack(name, 3.0, **({"iterations": 10} if name == "oneshot-nmf" else {}))
+    squared_mus = [
+        target.training(pair, bool(draw % 2), np.random.SeedSequence([4, draw])).squared_mu
         for draw in range(4)
     ]
-    planned = mu_of(attacked.plan)
-    assert 0.95 * planned < math.sqrt(np.mean(moved)) < planned * (1 + 1e-6)
+    planned_mu = mu_of(target.plan)
+    assert 0.95 * planned_mu < math.sqrt(np.mean(squared_mus)) < planned_mu * (1 + 1e-6)
 
 
 def test_less_noise_shows_in_what_the_canary_lost() -> None:
     """The noise that was drawn counts, and not what the ledger says."""
-    found = [
+    realised_mus = [
         audit("private-bias", epsilon=1.0, runs=40, fault=fault).realised_mu
         for fault in ("none", "small-noise")
     ]
-    assert found[0] is not None and found[1] == pytest.approx(10 * found[0])
+    assert realised_mus[0] is not None and realised_mus[1] == pytest.approx(10 * realised_mus[0])
 
 
 def test_all_trainings_of_a_proof_start_alike_and_draw_other_noise() -> None:
-    attacked, pair = attack("dpfw-oja", 3.0)
+    target, pair = attack("dpfw-oja", 3.0)
     first, second = (
-        attacked.training(pair, True, np.random.SeedSequence([1, draw])) for draw in (0, 1)
+        target.training(pair, True, np.random.SeedSequence([1, draw])) for draw in (0, 1)
     )
     assert first.ratio != second.ratio
     assert first.squared_mu == pytest.approx(second.squared_mu, rel=0.02)

@@ -66,14 +66,14 @@ def test_sample_worlds_are_neighbours() -> None:
     ],
 )
 def test_nothing_is_found_above_a_proof(name: str, budget: float, runs: int) -> None:
-    found = audit(name, epsilon=budget, runs=runs, seed=3)
-    assert found.proven == pytest.approx(budget, rel=1e-6)
-    assert found.lower <= budget
-    assert not found.broken
+    result = audit(name, epsilon=budget, runs=runs, seed=3)
+    assert result.proven == pytest.approx(budget, rel=1e-6)
+    assert result.lower <= budget
+    assert not result.broken
     unit = (
         "value of a rating, another value" if name == "input-perturbation" else "user, add/remove"
     )
-    assert f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in found.words
+    assert f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in result.words
 
 
 @pytest.mark.slow
@@ -81,10 +81,10 @@ def test_an_attack_comes_near_a_proof() -> None:
     """Rows are released as they are: at least 2 of epsilon 3 is found, and the canary lost all
     of it.
     """
-    found = audit("private-svd", epsilon=3.0, runs=2000, seed=1)
-    assert (found.by, found.best.rule) == ("what is released", "pair test")
-    assert 2.0 < found.lower < 3.0
-    assert found.lost_epsilon == pytest.approx(3.0, rel=1e-3)
+    result = audit("private-svd", epsilon=3.0, runs=2000, seed=1)
+    assert (result.by, result.best.rule) == ("what is released", "pair test")
+    assert 2.0 < result.lower < 3.0
+    assert result.lost_epsilon == pytest.approx(3.0, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -99,26 +99,26 @@ def test_an_attack_comes_near_a_proof() -> None:
 def test_planted_faults_are_found(
     name: str, fault: str, by: str, runs: int, parameters: dict[str, int]
 ) -> None:
-    found = audit(name, epsilon=1.0, runs=runs, fault=fault, parameters=parameters)
-    assert found.broken
-    assert found.by == by
-    assert "the promise is broken" in found.words
+    result = audit(name, epsilon=1.0, runs=runs, fault=fault, parameters=parameters)
+    assert result.broken
+    assert result.by == by
+    assert "the promise is broken" in result.words
 
 
 def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None:
     """Two tests, 100 trainings of each kind to judge: ln of the odds at Clopper and Pearson's
     limits of the errors there were, not the 16 that mu would give.
     """
-    found = audit("private-bias", epsilon=1.0, runs=400, fault="unlisted-release")
-    shared = next(test for test in found.tests if test.attack == "what is shared")
+    result = audit("private-bias", epsilon=1.0, runs=400, fault="unlisted-release")
+    shared = next(test for test in result.tests if test.attack == "what is shared")
     errors = [int(number) for number in re.findall(r"\d+", shared.words)]
     assert errors[1] == errors[3] == 100 and errors[0] + errors[2] < 10
     alarms, misses = (beta.ppf(1 - 0.0125, k + 1, 100 - k) for k in (errors[0], errors[2]))
     odds = max((1 - 1e-5 - alarms) / misses, (1 - 1e-5 - misses) / alarms)
-    assert found.lower == pytest.approx(math.log(odds), abs=1e-9)
-    assert {test.rule for test in found.tests} == {"error rates"}
-    assert found.realised_mu is None and found.planned_mu is None
-    assert "no Gaussian mechanism" in found.rule
+    assert result.lower == pytest.approx(math.log(odds), abs=1e-9)
+    assert {test.rule for test in result.tests} == {"error rates"}
+    assert result.realised_mu is None and result.planned_mu is None
+    assert "no Gaussian mechanism" in result.rule
 
 
 @pytest.mark.parametrize(
@@ -135,10 +135,10 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None
     ],
 )
 def test_mu_is_for_gaussian_mechanisms(name: str, fault: str, through_mu: bool) -> None:
-    attacked = attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
-    assert attacked.through_mu is through_mu
-    assert attacked.rule.startswith("Every release has Gaussian noise") is through_mu
-    assert attacked.rule.startswith("By error rates alone") is not through_mu
+    target = attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
+    assert target.through_mu is through_mu
+    assert target.rule.startswith("Every release has Gaussian noise") is through_mu
+    assert target.rule.startswith("By error rates alone") is not through_mu
 
 
 @pytest.mark.parametrize(
@@ -152,29 +152,29 @@ def test_what_a_parameter_makes_unproven_has_no_mu(name: str, parameters: dict[s
 
 
 def test_a_sketch_gives_its_users_away() -> None:
-    found = audit(
+    result = audit(
         "sketch", runs=400, parameters={"rank": 4, "steps": 5, "threshold": 2.0}, unit="user"
     )
-    assert found.proven is None and found.allowed_misses == ()
-    assert found.lower > 2.5 > 2.0
-    assert "nothing is proved" in found.words
+    assert result.proven is None and result.allowed_misses == ()
+    assert result.lower > 2.5 > 2.0
+    assert "nothing is proved" in result.words
 
 
 def test_a_larger_canary_than_what_is_proved_breaks_nothing() -> None:
-    found = audit("input-perturbation", epsilon=1.0, runs=200, unit="user")
-    assert found.lower > 1.0 and not found.broken
-    assert "for one value only" in found.words
+    result = audit("input-perturbation", epsilon=1.0, runs=200, unit="user")
+    assert result.lower > 1.0 and not result.broken
+    assert "for one value only" in result.words
 
 
 def test_the_allowed_curve_is_the_ledgers() -> None:
     """A ledger of mu: the fewest misses at false alarms a are Phi(Phi^-1(1 - a) - mu)."""
-    found = audit("private-svd", epsilon=2.0, runs=40)
+    result = audit("private-svd", epsilon=2.0, runs=40)
     mu = 1 / next(
         noise for noise in np.geomspace(0.1, 10, 20_001) if exactly(Gaussian(noise), 1e-5) <= 2.0
     )
     inner = slice(1, -1)
     expected = norm.cdf(norm.ppf(1 - np.array(rates())[inner]) - mu)
-    np.testing.assert_allclose(found.allowed_misses[inner], expected, atol=2e-3)
+    np.testing.assert_allclose(result.allowed_misses[inner], expected, atol=2e-3)
 
 
 def test_the_same_seed_finds_the_same() -> None:
@@ -187,7 +187,7 @@ def test_the_same_seed_finds_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("fields", "sentence"),
     [
         ({"algorithm": "dpals"}, "takes a budget"),
         ({"algorithm": "private-bias", "epsilon": 1.0, "runs": 10}, "40, 1000000"),
@@ -202,9 +202,9 @@ def test_the_same_seed_finds_the_same() -> None:
         ({"algorithm": "als", "unit": "item"}, "unit"),
     ],
 )
-def test_what_cannot_be_attacked_is_a_sentence(asked: dict[str, object], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
-        audit(**asked)  # type: ignore[arg-type]
+def test_what_cannot_be_attacked_is_a_sentence(fields: dict[str, object], sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        audit(**fields)  # type: ignore[arg-type]
 
 
 def test_faults_fit_their_algorithms() -> None:
@@ -228,20 +228,20 @@ def test_an_audit_stops_when_it_is_told() -> None:
 
 @pytest.fixture
 def threads(tmp_path: Path) -> Iterator[Engine]:
-    made = Engine(Store(tmp_path), processes=False, workers=1)
-    yield made
-    made.close()
+    engine = Engine(Store(tmp_path), processes=False, workers=1)
+    yield engine
+    engine.close()
 
 
 def test_the_engine_measures_once_and_remembers(threads: Engine) -> None:
-    asked = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100)
-    first, second = threads.measure(asked), threads.measure(asked)
+    spec = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100)
+    first, second = threads.measure(spec), threads.measure(spec)
     assert first.result(60) is second.result(60)
     again = threads.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100))
     assert again.state == "done" and again.result(0) is first.result(0)
     assert threads.store.rows() == []
-    refused = threads.measure(AuditSpec.parse(algorithm="dpals", runs=100))
-    assert refused.state == "failed" and "takes a budget" in str(refused.error)
+    failure = threads.measure(AuditSpec.parse(algorithm="dpals", runs=100))
+    assert failure.state == "failed" and "takes a budget" in str(failure.error)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -259,11 +259,11 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert record["realised_epsilon"] == pytest.approx(2.0, rel=1e-3)
     assert sum(test["error"] for test in record["tests"]) == pytest.approx(0.05)
     assert main(["audit", "--algorithm", "private-bias", "--epsilon", "2", "--runs", "100"]) == 0
-    said = capsys.readouterr().out
+    text = capsys.readouterr().out
     assert (
-        "lost by this canary" in said
-        and "pair test" in said
-        and "Every release has Gaussian noise" in said
+        "lost by this canary" in text
+        and "pair test" in text
+        and "Every release has Gaussian noise" in text
     )
     assert main(["audit", "--algorithm", "private-bias"]) == 2
     assert "takes a budget" in capsys.readouterr().err

@@ -36,46 +36,46 @@ def test_what_a_person_lost_is_what_her_row_moved(mine: Ratings) -> None:
     one = replace(mine, values=np.where(mine.users == 0, extremes, mine.values))
     one = one.only((one.users != 5) | (place == 0))
     for user, expected in ((0, 1.0), (5, math.sqrt(1 / 3))):
-        found = audit_on(one, "private-bias", epsilon=2.0, user=user, runs=FEW)
+        result = audit_on(one, "private-bias", epsilon=2.0, user=user, runs=FEW)
         row = one.values[one.users == user].astype(float)
-        assert found.realised_mu is not None
-        assert found.planned_mu is not None
-        assert found.realised_mu / found.planned_mu == pytest.approx(expected, rel=1e-3)
-        assert f"user {user} of mine, taken out with {len(row)} rating" in found.canary
-        assert not found.broken
+        assert result.realised_mu is not None
+        assert result.planned_mu is not None
+        assert result.realised_mu / result.planned_mu == pytest.approx(expected, rel=1e-3)
+        assert f"user {user} of mine, taken out with {len(row)} rating" in result.canary
+        assert not result.broken
 
 
 def test_one_more_person_loses_nearly_all_that_is_proved(mine: Ratings) -> None:
     """A row of half highest and half lowest ratings reaches the bound of private biases, in any
     data.
     """
-    found = audit_on(mine, "private-bias", epsilon=2.0, runs=FEW)
-    assert found.lost_epsilon == pytest.approx(2.0, rel=1e-2)
-    assert found.proven == pytest.approx(2.0)
-    assert "one more user in mine" in found.canary
+    result = audit_on(mine, "private-bias", epsilon=2.0, runs=FEW)
+    assert result.lost_epsilon == pytest.approx(2.0, rel=1e-2)
+    assert result.proven == pytest.approx(2.0)
+    assert "one more user in mine" in result.canary
 
 
 def test_too_little_noise_is_found_on_given_data(mine: Ratings) -> None:
     assert not audit_on(mine, "private-bias", epsilon=1.0, runs=100).broken
     for fault, by in (("small-noise", "what is released"), ("unlisted-release", "what is shared")):
-        caught = audit_on(mine, "private-bias", epsilon=1.0, runs=160, fault=fault)
-        assert caught.broken, fault
-        assert caught.by == by
+        result = audit_on(mine, "private-bias", epsilon=1.0, runs=160, fault=fault)
+        assert result.broken, fault
+        assert result.by == by
 
 
 def test_what_is_shared_without_privacy_tells(mine: Ratings) -> None:
-    found = audit_on(mine, "als", user=3, runs=60)
-    assert found.lower > 0.5
-    assert found.proven is None
+    result = audit_on(mine, "als", user=3, runs=60)
+    assert result.lower > 0.5
+    assert result.proven is None
 
 
 @pytest.mark.parametrize("user", [None, 4])
 def test_samples_are_attacked_too(user: int | None) -> None:
     data: Samples = blocks(n_samples=60)
-    found = audit_on(data, "oneshot-nmf", epsilon=2.0, user=user, runs=FEW)
-    assert found.lost_epsilon is not None
-    assert found.proven is not None
-    assert 0 < found.lost_epsilon <= found.proven * (1 + 1e-6)
+    result = audit_on(data, "oneshot-nmf", epsilon=2.0, user=user, runs=FEW)
+    assert result.lost_epsilon is not None
+    assert result.proven is not None
+    assert 0 < result.lost_epsilon <= result.proven * (1 + 1e-6)
 
 
 def test_nothing_is_entered_or_kept(
@@ -111,19 +111,19 @@ def test_the_command_shows_private_figures_on_the_screen_alone(
     rows = zip(small.users, small.items, small.values, strict=True)
     file = tmp_path / "ratings.csv"
     file.write_text("user,item,rating\n" + "".join(f"{u},{i},{v}\n" for u, i, v in rows))
-    asked = ["audit", "--dataset", f"{file}?bounds=0.5,5", "--algorithm", "private-bias"]
-    asked += ["--epsilon", "1", "--runs", str(FEW)]
-    assert main(asked) == 0
-    said = capsys.readouterr().out
-    assert RAW in said
-    assert "one more user" in said
-    assert main([*asked, "--user", "3"]) == 0
+    command = ["audit", "--dataset", f"{file}?bounds=0.5,5", "--algorithm", "private-bias"]
+    command += ["--epsilon", "1", "--runs", str(FEW)]
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert RAW in text
+    assert "one more user" in text
+    assert main([*command, "--user", "3"]) == 0
     assert "user 3 of" in capsys.readouterr().out
     for wrong, words in (
         (["--json"], "for the screen"),
         (["--unit", "rating"], "a whole user"),
     ):
-        assert main([*asked, *wrong]) == 2
+        assert main([*command, *wrong]) == 2
         assert words in capsys.readouterr().err
     assert main(["audit", "--algorithm", "als", "--user", "3"]) == 2
     assert "name it with --dataset" in capsys.readouterr().err

@@ -45,8 +45,8 @@ def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs: int, mu: float) 
 def test_all_pairs_told_apart_bound_mu_as_the_binomial_does() -> None:
     """n right of n, whatever their weights: Phi(mu / sqrt(2))^n = error."""
     exact = math.sqrt(2) * norm.ppf(0.02 ** (1 / 200))
-    found = pair_test.mu_at_least(pair_test.weighted_sum(np.zeros(200), np.ones(200)), 200, 0.02)
-    assert exact - 0.05 < found <= exact + pair_test.STEP
+    bound = pair_test.mu_at_least(pair_test.weighted_sum(np.zeros(200), np.ones(200)), 200, 0.02)
+    assert exact - 0.05 < bound <= exact + pair_test.STEP
 
 
 def test_ties_are_wrong_answers() -> None:
@@ -54,7 +54,7 @@ def test_ties_are_wrong_answers() -> None:
     assert pair_test.mu_at_least(0, 50, 0.02) == 0.0
 
 
-SIMULATED = 10_000
+N_AUDITS = 10_000
 RUNS = 2000
 
 
@@ -62,7 +62,7 @@ TRUTH = 184  # in steps of the grid: mu .71875, epsilon 2.998
 BOTH: tuple[bounds.Attack, ...] = ("what is shared", "what is released")
 
 
-def simulated(mu: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def gdp_scores(mu: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Scores of audits that are exactly mu-GDP, without training, each (count, 2, runs / 2):
     the log likelihood ratio, and a coordinate that says less.
     """
@@ -114,17 +114,17 @@ def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian: bool) ->
     errors = bounds.shares(BOTH, gaussian)
     above: dict[Any, list[np.ndarray]] = {test: [] for test in errors}
     for block in range(10):
-        ratio, shared = simulated(TRUTH * pair_test.STEP, SIMULATED // 10, block)
+        ratio, shared = gdp_scores(TRUTH * pair_test.STEP, N_AUDITS // 10, block)
         for (attack, rule), error in errors.items():
             above[attack, rule].append(
                 above_the_truth(
                     attack, rule, error, ratio if attack == "what is released" else shared
                 )
             )
-    found = np.array([np.concatenate(blocks) for blocks in above.values()])
-    assert found.shape == (len(errors), SIMULATED)
-    assert (found.sum(axis=1) <= binom.ppf(1 - 1e-4, SIMULATED, list(errors.values()))).all()
-    assert found.any(axis=0).sum() <= binom.ppf(1 - 1e-4, SIMULATED, 0.05)
+    is_above = np.array([np.concatenate(blocks) for blocks in above.values()])
+    assert is_above.shape == (len(errors), N_AUDITS)
+    assert (is_above.sum(axis=1) <= binom.ppf(1 - 1e-4, N_AUDITS, list(errors.values()))).all()
+    assert is_above.any(axis=0).sum() <= binom.ppf(1 - 1e-4, N_AUDITS, 0.05)
 
 
 def test_less_noise_than_claimed_is_above_the_claim_more_often() -> None:
@@ -132,7 +132,7 @@ def test_less_noise_than_claimed_is_above_the_claim_more_often() -> None:
     often than its share allows.
     """
     error = bounds.shares(BOTH, True)["what is released", "pair test"]
-    ratio, _ = simulated(TRUTH * pair_test.STEP / 0.95, 2000, 1)
+    ratio, _ = gdp_scores(TRUTH * pair_test.STEP / 0.95, 2000, 1)
     assert ruled_out(ratio, error).sum() > binom.ppf(1 - 1e-4, 2000, error)
 
 
@@ -140,7 +140,7 @@ def test_the_bound_is_sharp_and_ends_where_the_claim_does() -> None:
     """Of an exact epsilon 3, 2,000 trainings show 2.4 to 2.6 in the median and 2.0 at least in
     19 of 20; the bound passes a claim where that is ruled out.
     """
-    ratio, _ = simulated(TRUTH * pair_test.STEP, 400, 2)
+    ratio, _ = gdp_scores(TRUTH * pair_test.STEP, 400, 2)
     totals = pair_test.weighted_sum(ratio[:, 0], ratio[:, 1])
     # the bound grows with the total
     quantiles = [
@@ -160,10 +160,12 @@ def test_a_learned_score_pays_for_learning() -> None:
     what is shared find something in at most 5%.
     """
     rng = np.random.default_rng(3)
-    found = 0
+    n_above = 0
     for _ in range(200):
         absent, present = rng.standard_normal((2, 60, 300))
         towards = bounds.direction((absent[:30], present[:30]))
-        tests = bounds.bounds_of({"what is shared": (absent @ towards, present @ towards)}, 1e-5, True)
-        found += any(test.epsilon > 0 for test in tests)
-    assert found <= binom.ppf(1 - 1e-4, 200, 0.05)
+        tests = bounds.bounds_of(
+            {"what is shared": (absent @ towards, present @ towards)}, 1e-5, True
+        )
+        n_above += any(test.epsilon > 0 for test in tests)
+    assert n_above <= binom.ppf(1 - 1e-4, 200, 0.05)

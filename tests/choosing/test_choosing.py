@@ -33,10 +33,10 @@ DELTA = 1e-5
 
 
 def question(**parts: Any) -> Question:
-    given = {"data": {"id": TWIN}, "delta": DELTA, "draws": 2} | parts
+    fields = {"data": {"id": TWIN}, "delta": DELTA, "draws": 2} | parts
     if not {"spend", "keep", "reach"} & set(parts):
-        given["spend"] = 2.0
-    return Question.parse(**given)
+        fields["spend"] = 2.0
+    return Question.parse(**fields)
 
 
 # ---- the question --------------------------------------------------------------------------------
@@ -79,8 +79,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 
 def test_a_group_has_the_epsilon_that_was_asked_for() -> None:
-    asked = question(protect="group", group=4, spend=3.0)
-    runs = Runs(asked, SHAPE)
+    group_question = question(protect="group", group=4, spend=3.0)
+    runs = Runs(group_question, SHAPE)
     dear = [point for point in runs.points if runs.epsilon(point) == 3.0]
     assert {point.spec.algorithm for point in dear} == set(runs.methods)
     for point in dear:
@@ -106,9 +106,9 @@ def place(method: str, epsilon: float, *values: float, **more: Any) -> Place:
     return Place(method, epsilon, values, shares, **({"rare": None, "losses": None} | more))
 
 
-def made(asked: Question, *places: Place) -> Answer:
+def answer_of(its_question: Question, *places: Place) -> Answer:
     draws = len(places[0].values)
-    return Answer(asked, places, "als", (0.8,) * draws, (1.0,) * draws)
+    return Answer(its_question, places, "als", (0.8,) * draws, (1.0,) * draws)
 
 
 PLACES = (
@@ -122,7 +122,7 @@ PLACES = (
 
 
 @pytest.mark.parametrize(
-    ("wanted", "method", "epsilon"),
+    ("wishes", "method", "epsilon"),
     [
         ({"spend": 2.0}, "spectral", 2.0),
         ({"spend": 1.0}, "spectral", 1.0),
@@ -136,30 +136,32 @@ PLACES = (
     ],
 )
 def test_the_cheapest_or_the_best_that_keeps_what_was_asked(
-    wanted: dict[str, float], method: str, epsilon: float
+    wishes: dict[str, float], method: str, epsilon: float
 ) -> None:
-    found = made(question(**wanted), *PLACES).best
-    assert found is not None and (found.method, found.epsilon) == (method, epsilon)
+    best = answer_of(question(**wishes), *PLACES).best
+    assert best is not None and (best.method, best.epsilon) == (method, epsilon)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wishes", "sentence"),
     [
         ({"keep": 0.9}, "No method does that, up to ε = 2"),
         ({"reach": 0.8}, "No method does that, up to ε = 2"),
         ({"spend": 2.0, "rare": 0.9}, "No method keeps these conditions"),
     ],
 )
-def test_where_nothing_is_good_enough_nothing_is_named(wanted: dict[str, float], said: str) -> None:
-    found = made(question(**wanted), *PLACES)
-    assert found.best is None and wording.headline(found) == said
+def test_where_nothing_is_good_enough_nothing_is_named(
+    wishes: dict[str, float], sentence: str
+) -> None:
+    result = answer_of(question(**wishes), *PLACES)
+    assert result.best is None and wording.headline(result) == sentence
 
 
 def test_what_chance_explains_is_no_gain() -> None:
     """Better than guessing in the median, and worse in one draw."""
-    found = made(question(), place("spectral", 2.0, 0.9, 0.92, 1.01))
-    assert found.best is None
-    assert wording.headline(found) == "Up to ε = 2 nothing is clearly better than guessing"
+    result = answer_of(question(), place("spectral", 2.0, 0.9, 0.92, 1.01))
+    assert result.best is None
+    assert wording.headline(result) == "Up to ε = 2 nothing is clearly better than guessing"
 
 
 def test_lists_of_nearly_all_items_are_refused() -> None:
@@ -168,7 +170,7 @@ def test_lists_of_nearly_all_items_are_refused() -> None:
 
 
 def test_the_front_only_gets_better() -> None:
-    front = made(question(), *PLACES).front
+    front = answer_of(question(), *PLACES).front
     assert [(it.method, it.epsilon) for it in front] == [
         ("dpals", 0.5),
         ("spectral", 1.0),
@@ -177,29 +179,29 @@ def test_the_front_only_gets_better() -> None:
 
 
 def test_the_sentence_says_the_shares_the_rival_and_what_less_epsilon_loses() -> None:
-    found = made(question(), *PLACES)
-    said = " ".join(wording.sentences(found))
-    assert wording.headline(found) == "Use Spectral at ε = 2: it keeps 65% of the gain"
-    assert "0.870 with privacy, 0.800 without and 1.000 by guessing" in said
-    assert "Next best at the same ε: DPALS, which keeps 25%" in said
-    assert "At ε = 1 it keeps 40%: 25 points less." in said
+    result = answer_of(question(), *PLACES)
+    text = " ".join(wording.sentences(result))
+    assert wording.headline(result) == "Use Spectral at ε = 2: it keeps 65% of the gain"
+    assert "0.870 with privacy, 0.800 without and 1.000 by guessing" in text
+    assert "Next best at the same ε: DPALS, which keeps 25%" in text
+    assert "At ε = 1 it keeps 40%: 25 points less." in text
     half = t.ppf(0.975, 1) * statistics.stdev((0.7, 0.6)) / math.sqrt(2)
     assert interval((0.7, 0.6)) == pytest.approx((0.65 - half, 0.65 + half))
 
 
 def test_who_cannot_be_told_apart_is_not_called_worse() -> None:
     close = (place("spectral", 0.5, 0.9, 0.901), place("dpals", 0.5, 0.902, 0.8995))
-    said = " ".join(wording.sentences(made(question(spend=0.5), *close)))
-    assert "cannot be told apart" in said
+    text = " ".join(wording.sentences(answer_of(question(spend=0.5), *close)))
+    assert "cannot be told apart" in text
 
 
 @pytest.fixture(scope="module")
 def finding(tmp_path_factory: pytest.TempPathFactory) -> Finding:
-    asked = question(spend=10.0, draws=3)
+    its_question = question(spend=10.0, draws=3)
     store = Store(tmp_path_factory.mktemp("store"))
-    found = ask(asked, store)
+    result = ask(its_question, store)
     store.close()
-    return Finding(Runs(asked, SHAPE), found, "Cinema <b>", TWIN, True)
+    return Finding(Runs(its_question, SHAPE), result, "Cinema <b>", TWIN, True)
 
 
 @pytest.mark.slow
@@ -214,29 +216,31 @@ def test_nothing_is_answered_before_every_run_has_finished(finding: Finding) -> 
 
 def test_a_point_is_shown_once_all_its_draws_have_finished() -> None:
     runs = Runs(question(draws=3), SHAPE)
-    finished: dict[str, Any] = {}
-    assert not any(so_far(runs, finished).lines.values())
+    finished_runs: dict[str, Any] = {}
+    assert not any(so_far(runs, finished_runs).lines.values())
     for place, point in enumerate(runs.points):
-        finished[point.key] = SimpleNamespace(record=SimpleNamespace(metric=lambda _, it=place: it))
-        shown = so_far(runs, finished)
-        for method, points in shown.lines.items():
+        finished_runs[point.key] = SimpleNamespace(
+            record=SimpleNamespace(metric=lambda _, it=place: it)
+        )
+        state = so_far(runs, finished_runs)
+        for method, points in state.lines.items():
             for epsilon, value in points:
                 draws = [
-                    finished[it.key].record.metric("rmse")
+                    finished_runs[it.key].record.metric("rmse")
                     for it in runs.points
                     if it.label == method and runs.epsilon(it) == epsilon
                 ]
                 assert len(draws) == 3 and value == statistics.median(draws)
-        done = sum(done for done, _ in shown.progress.values())
-        assert done == sum(it.label in runs.methods for it in runs.points[: place + 1])
-    assert all(len(points) == len(runs.question.epsilons) for points in shown.lines.values())
-    assert shown.plain is not None and shown.guess is not None
+        count = sum(count for count, _ in state.progress.values())
+        assert count == sum(it.label in runs.methods for it in runs.points[: place + 1])
+    assert all(len(points) == len(runs.question.epsilons) for points in state.lines.values())
+    assert state.plain is not None and state.guess is not None
 
 
 # ---- report and notebook -------------------------------------------------------------------------
 
 
-class Parsed(HTMLParser):
+class PageText(HTMLParser):
     """Texts, tags and addresses of a page."""
 
     def __init__(self, page: str) -> None:
@@ -255,8 +259,10 @@ class Parsed(HTMLParser):
 
 
 def test_the_report_is_self_contained_and_says_the_answer() -> None:
-    finding = Finding(Runs(question(), SHAPE), made(question(), *PLACES), "Cinema <b>", TWIN, True)
-    page = Parsed(report(finding))
+    finding = Finding(
+        Runs(question(), SHAPE), answer_of(question(), *PLACES), "Cinema <b>", TWIN, True
+    )
+    page = PageText(report(finding))
     assert not page.outside and not {"script", "img", "link", "iframe"} & set(page.tags)
     whole = " ".join(page.texts)
     assert wording.headline(finding.answer) in whole and "Cinema <b>" in whole
@@ -269,19 +275,21 @@ def test_report_and_notebook_of_private_data_hold_nothing_of_the_rows() -> None:
     """Every word and number of the rows is looked for, but for the ratings on the scale: these are
     declared.
     """
-    brought = messy_table()
-    named = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
-    found = session_files.ratings(brought.content, "visits.csv", named, (0.5, 5.0), "dmy")
-    entry, path = found.entry, session_files.command_path(found.entry.id)
+    messy = messy_table()
+    columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
+    upload = session_files.ratings(messy.content, "visits.csv", columns, (0.5, 5.0), "dmy")
+    entry, path = upload.entry, session_files.command_path(upload.entry.id)
     session_files.remove(entry)
-    asked = made(question(), *PLACES)
-    told = Finding(Runs(question(), SHAPE), asked, entry.title, path, False, entry.assumptions)
-    book = json.loads(notebook(told))
+    result = answer_of(question(), *PLACES)
+    own_finding = Finding(
+        Runs(question(), SHAPE), result, entry.title, path, False, entry.assumptions
+    )
+    book = json.loads(notebook(own_finding))
     cells = "".join("".join(cell["source"]) for cell in book["cells"])
-    for text in (report(told), " ".join(Parsed(report(told)).texts), cells):
-        assert told.title.split(" ")[0] in text
-        assert not {secret for secret in brought.secrets if secret in text}
-        counts = {brought.rows, len(found.data), *(it.count for it in found.report.problems)}
+    for text in (report(own_finding), " ".join(PageText(report(own_finding)).texts), cells):
+        assert own_finding.title.split(" ")[0] in text
+        assert not {secret for secret in messy.secrets if secret in text}
+        counts = {messy.rows, len(upload.data), *(it.count for it in upload.report.problems)}
         numbers = {int(it.replace(",", "")) for it in re.findall(r"\b\d[\d,]*\b", text)}
         assert not {count for count in counts if count > 100} & numbers
         assert path.partition("?")[0] in text and "/" not in path.partition("?")[0]
@@ -315,6 +323,6 @@ def test_the_command_says_the_same(
     page = tmp_path / "r.html"
     arguments = ["choose", "--dataset", TWIN, "--spend", "10", "--draws", "3", "--delta", "1e-5"]
     assert main([*arguments, "--report", str(page), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["question"]["spend"] == 10 and told["best"]["method"] in str(told["train"])
-    assert re.match(r"Use \S", told["headline"]) and told["headline"] in page.read_text("utf-8")
+    record = json.loads(capsys.readouterr().out)
+    assert record["question"]["spend"] == 10 and record["best"]["method"] in str(record["train"])
+    assert re.match(r"Use \S", record["headline"]) and record["headline"] in page.read_text("utf-8")

@@ -21,48 +21,48 @@ METHODS = ("private-bias", "spectral", "private-svd")
 DELTA = 1e-4
 
 
-def chosen(**parts: Any) -> MethodSelection:
-    asked = Question.parse(data={"id": TWIN}, delta=DELTA, spend=2.0, **parts)
-    return selection(asked, DataSpec(id=TWIN), METHODS, 2.0, 5.0)
+def selection_of(**parts: Any) -> MethodSelection:
+    question = Question.parse(data={"id": TWIN}, delta=DELTA, spend=2.0, **parts)
+    return selection(question, DataSpec(id=TWIN), METHODS, 2.0, 5.0)
 
 
 def test_the_winner_is_the_method_with_the_smallest_noisy_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made: list[str] = []
+    trial_methods: list[str] = []
     scores = iter([0.98761, 0.71234, 0.81239])
 
     def score(run: Run, noise: Any) -> NoisyError:
-        made.append(run.spec.algorithm)
+        trial_methods.append(run.spec.algorithm)
         return NoisyError(next(scores), 0.6, 0.9)
 
     monkeypatch.setattr(private_selection, "noisy_error", score)
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 3)
-    found = chosen().measure()
-    assert set(made) <= set(METHODS)
-    assert found.winner == {"method": made[1]} and found.score == 0.71234
-    assert found.interval == (0.6, 0.9)
-    told = found.export()
-    assert set(told) == {
+    result = selection_of().measure()
+    assert set(trial_methods) <= set(METHODS)
+    assert result.winner == {"method": trial_methods[1]} and result.score == 0.71234
+    assert result.interval == (0.6, 0.9)
+    record = result.export()
+    assert set(record) == {
         *("spec", "winner", "score", "interval", "epsilon", "delta", "relation", "unit"),
         *("guarantee", "rule", "created", "versions", "test_rmse"),
     }
-    assert "0.98761" not in json.dumps(told) and "0.81239" not in json.dumps(told)
+    assert "0.98761" not in json.dumps(record) and "0.81239" not in json.dumps(record)
 
 
 def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group() -> None:
     mu = gaussian_mu(2.0, DELTA)
-    one = chosen()
+    one = selection_of()
     trial = sequence(Gaussian(1 / mu, "training"), score_event(one.score_noise))
     assert one.epsilon == price_of_choosing(trial, 5.0, DELTA).best_of["geometric"] > 2
-    of_three = chosen(protect="group", group=3)
+    of_three = selection_of(protect="group", group=3)
     score = sequence(Gaussian(one.score_noise / 3, "score"))
     trial = sequence(Gaussian(1 / mu, "training"), score)
     assert of_three.group_price(3) == pytest.approx(
         price_of_choosing(trial, 5.0, DELTA).best_of["geometric"], rel=1e-6
     )
     assert of_three.epsilon < one.epsilon
-    assert chosen(protect="rating").budget.relation is Relation.REPLACE_ONE
+    assert selection_of(protect="rating").budget.relation is Relation.REPLACE_ONE
 
 
 def test_a_method_without_a_proof_for_a_person_is_not_chosen_among() -> None:

@@ -12,7 +12,7 @@ from tests.support.engines import CATALOGUE
 
 
 @dataclass(frozen=True)
-class Said:
+class Output:
     code: int
     out: str
     err: str
@@ -32,8 +32,8 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: str) -> Said:
+    def run(*arguments: str) -> Output:
         code = main(arguments)
-        return Said(code, *capsys.readouterr())
+        return Output(code, *capsys.readouterr())
 
     return run

@@ -124,10 +124,10 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
 def test_bad_input_is_a_sentence_and_exit_code_2(
     say: Any, arguments: Sequence[str], words: str
 ) -> None:
-    said = say(*arguments)
-    assert said.code == 2
-    assert words in said.err
-    assert said.out == "" and "Traceback" not in said.err
+    output = say(*arguments)
+    assert output.code == 2
+    assert words in output.err
+    assert output.out == "" and "Traceback" not in output.err
     assert not (Path(os.environ["DPMF_DATA"]) / "runs").exists() or Store().rows() == []
 
 
@@ -136,8 +136,8 @@ def test_a_store_that_cannot_be_is_bad_input(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file"))
-    said = say("runs")
-    assert said.code == 2 and "DPMF_DATA" in said.err
+    output = say("runs")
+    assert output.code == 2 and "DPMF_DATA" in output.err
 
 
 def test_what_should_not_happen_is_exit_code_1(say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,5 +145,5 @@ def test_what_should_not_happen_is_exit_code_1(say: Any, monkeypatch: pytest.Mon
         raise ZeroDivisionError("seventh")
 
     monkeypatch.setattr("dpmf_core.runs.data_access.open_anywhere", fails)
-    said = say(*DPALS, *BUDGET)
-    assert said.code == 1 and "seventh" in said.err and "Traceback" not in said.err
+    output = say(*DPALS, *BUDGET)
+    assert output.code == 1 and "seventh" in output.err and "Traceback" not in output.err

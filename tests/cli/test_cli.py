@@ -45,9 +45,9 @@ RULES = {"exact", "rdp_source", "rdp_tight", "advanced", "naive"}
 
 
 def test_fit_prints_one_record(say: Any) -> None:
-    said = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--seed", "4", "--json")
-    record = said.json
-    assert said.code == 0 and set(record) >= RECORD and set(record["epsilon"]) == RULES
+    output = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--seed", "4", "--json")
+    record = output.json
+    assert output.code == 0 and set(record) >= RECORD and set(record["epsilon"]) == RULES
     assert record["spec"]["parameters"] == {"rank": 3, "steps": 2} and record["spec"]["seed"] == 4
     assert record["epsilon"]["exact"] == pytest.approx(5.0)
     assert [point["step"] for point in record["curves"]] == [1, 2]
@@ -62,17 +62,17 @@ def test_the_same_fit_comes_from_the_store(say: Any) -> None:
 
 
 def test_fit_in_words_says_epsilon_in_full(say: Any) -> None:
-    said = say(*DPALS, "--epsilon", "2", "--delta", "1e-6")
-    assert said.code == 0
-    assert "epsilon = 2.00 (delta = 1e-6, per user, add/remove, exact)" in said.out
-    assert "held-out RMSE" in said.out and "item Grams" in said.out and "PROVEN" in said.out
-    assert "not valid here" in said.out
+    output = say(*DPALS, "--epsilon", "2", "--delta", "1e-6")
+    assert output.code == 0
+    assert "epsilon = 2.00 (delta = 1e-6, per user, add/remove, exact)" in output.out
+    assert "held-out RMSE" in output.out and "item Grams" in output.out and "PROVEN" in output.out
+    assert "not valid here" in output.out
 
 
 def test_the_default_delta_is_told(say: Any) -> None:
-    said = say(*DPALS, "--epsilon", "2", "--json")
-    assert said.json["delta"] == 4e-4
-    assert "delta = 4e-4, which is 1/(10 n), rounded down, for n = 210" in said.err
+    output = say(*DPALS, "--epsilon", "2", "--json")
+    assert output.json["delta"] == 4e-4
+    assert "delta = 4e-4, which is 1/(10 n), rounded down, for n = 210" in output.err
 
 
 def test_every_option_reaches_the_specification(say: Any) -> None:
@@ -136,11 +136,11 @@ SWEEP = (
 
 
 def test_a_sweep_holds_every_run_once_and_resumes(say: Any, tmp_path: Path) -> None:
-    said = say(*SWEEP, "--param", "rank=3", "--out", str(tmp_path / "runs.csv"), "--json")
-    assert said.code == 0
-    found = sorted(
+    output = say(*SWEEP, "--param", "rank=3", "--out", str(tmp_path / "runs.csv"), "--json")
+    assert output.code == 0
+    specs = sorted(
         (r["spec"]["algorithm"], (r["spec"]["budget"] or {}).get("epsilon") or 0, r["spec"]["seed"])
-        for r in said.json
+        for r in output.json
     )
     private = [
         (name, epsilon, seed)
@@ -148,13 +148,13 @@ def test_a_sweep_holds_every_run_once_and_resumes(say: Any, tmp_path: Path) -> N
         for epsilon in (1.0, 5.0)
         for seed in (0, 1)
     ]
-    assert found == sorted([*private, ("global-mean", 0, 0), ("global-mean", 0, 1)])
+    assert specs == sorted([*private, ("global-mean", 0, 0), ("global-mean", 0, 1)])
     with (tmp_path / "runs.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["key"] for row in rows] == [record["key"] for record in said.json]
+    assert [row["key"] for row in rows] == [record["key"] for record in output.json]
     assert {row["param.rank"] for row in rows} == {"3", ""}
 
-    gone = said.json[0]["key"]
+    gone = output.json[0]["key"]
     assert say("runs", "delete", gone).code == 0
     again = say(*SWEEP, "--param", "rank=3", "--json").json
     assert [record["key"] for record in again if not record["cached"]] == [gone]
@@ -233,14 +233,14 @@ def test_noise_is_found_for_a_budget(say: Any) -> None:
 
 
 def test_a_group_has_its_own_epsilon(say: Any) -> None:
-    asked = ("account", "--release", "gaussian:3.7306:1", "--delta", "1e-5", "--group-size", "64")
-    record = say(*asked, "--json").json
+    command = ("account", "--release", "gaussian:3.7306:1", "--delta", "1e-5", "--group-size", "64")
+    record = say(*command, "--json").json
     assert record["epsilon"]["exact"] == pytest.approx(1, rel=1e-4) and record["group"][
         "epsilon"
     ] == pytest.approx(219, abs=0.5)
-    assert "a group of 64 users: epsilon = 219.4" in say(*asked).out
-    assert say(*asked, "--relation", "replace-one", "--json").json["group"]["epsilon"] > 400
-    assert "group" not in say(*asked[:-2], "--json").json
+    assert "a group of 64 users: epsilon = 219.4" in say(*command).out
+    assert say(*command, "--relation", "replace-one", "--json").json["group"]["epsilon"] > 400
+    assert "group" not in say(*command[:-2], "--json").json
     assert (
         "group"
         not in say(
@@ -298,18 +298,18 @@ def test_warm_computes_the_first_page_and_with_all_every_page_once(
 
 def test_fit_saves_a_model_that_can_be_published(say: Any, tmp_path: Path) -> None:
     about = ("--about", "name=Our films", "--about", "intended_use=to choose a film")
-    said = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "model"), *about, "--json")
-    assert said.code == 0 and said.json["spec"]["algorithm"] == "dpals"
-    assert f"The model is saved in {tmp_path / 'model'}" in said.err
+    output = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "model"), *about, "--json")
+    assert output.code == 0 and output.json["spec"]["algorithm"] == "dpals"
+    assert f"The model is saved in {tmp_path / 'model'}" in output.err
     card = (tmp_path / "model" / "MODEL_CARD.md").read_text("utf-8")
     assert card.startswith("# Our films\n") and "Intended use: to choose a film." in card
     model = load_model(tmp_path / "model")
     assert model.privacy is not None and model.privacy["epsilon"] == pytest.approx(5.0)
     again = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "again"))
     assert again.code == 0  # from the store, with the same model
-    stored = load_model(tmp_path / "again")
+    stored_model = load_model(tmp_path / "again")
     for name, array in model.arrays.items():
-        np.testing.assert_array_equal(array, stored.arrays[name])
+        np.testing.assert_array_equal(array, stored_model.arrays[name])
 
 
 def test_what_cannot_be_saved_is_said_before_the_run(say: Any, tmp_path: Path) -> None:
@@ -320,10 +320,10 @@ def test_what_cannot_be_saved_is_said_before_the_run(say: Any, tmp_path: Path) -
         (("--save", str(tmp_path / "new"), "--about", "nmae=x"), "Did you mean 'name'"),
         (("--about", "name=x"), "--about goes with --save"),
     ):
-        said = say(*DPALS, "--epsilon", "5", *options)
-        assert said.code == 2 and words in said.err
-    said = say(*SMALL, "--algorithm", "slope-one", "--save", str(tmp_path / "new"))
-    assert said.code == 2 and "These can: " in said.err
+        output = say(*DPALS, "--epsilon", "5", *options)
+        assert output.code == 2 and words in output.err
+    output = say(*SMALL, "--algorithm", "slope-one", "--save", str(tmp_path / "new"))
+    assert output.code == 2 and "These can: " in output.err
     assert list(Store().rows()) == []
 
 
@@ -333,11 +333,11 @@ def test_what_cannot_be_saved_is_said_before_the_run(say: Any, tmp_path: Path) -
 def test_what_one_command_writes_another_accounts(say: Any, tmp_path: Path) -> None:
     run = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--json")
     (tmp_path / "run.json").write_text(run.out)
-    asked = ("account", "--from", str(tmp_path / "run.json"), "--delta", "1e-5", "--json")
-    found = say(*asked).json
-    assert found["epsilon"]["exact"] == pytest.approx(5.0)
-    assert found["ledger"] == run.json["ledger"]
-    event = {"dp_event": found["dp_event"]}
+    command = ("account", "--from", str(tmp_path / "run.json"), "--delta", "1e-5", "--json")
+    account = say(*command).json
+    assert account["epsilon"]["exact"] == pytest.approx(5.0)
+    assert account["ledger"] == run.json["ledger"]
+    event = {"dp_event": account["dp_event"]}
     (tmp_path / "event.json").write_text(json.dumps(event))
     again = say("account", "--from", str(tmp_path / "event.json"), "--delta", "1e-5", "--json").json
     assert again["epsilon"]["exact"] == pytest.approx(5.0)
@@ -346,17 +346,17 @@ def test_what_one_command_writes_another_accounts(say: Any, tmp_path: Path) -> N
 def test_another_tools_event_is_accounted(say: Any, tmp_path: Path) -> None:
     """500 steps of DP-SGD, as Opacus and TensorFlow Privacy sample them."""
     step = {"kind": "GaussianDpEvent", "noise_multiplier": 1.1}
-    sampled = {"kind": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event": step}
-    steps = {"kind": "SelfComposedDpEvent", "event": sampled, "count": 500}
+    sample = {"kind": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event": step}
+    steps = {"kind": "SelfComposedDpEvent", "event": sample, "count": 500}
     file = tmp_path / "opacus.json"
     file.write_text(json.dumps({"dp_event": steps}))
-    asked = ("account", "--from", str(file), "--delta", "1e-5")
+    command = ("account", "--from", str(file), "--delta", "1e-5")
     event = SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 500)
     expected = PLDAccountant().compose(event).get_epsilon(1e-5)
-    assert say(*asked, "--json").json["epsilon"] == pytest.approx(expected)
-    assert f"epsilon = {expected:.2f}" in say(*asked).out
+    assert say(*command, "--json").json["epsilon"] == pytest.approx(expected)
+    assert f"epsilon = {expected:.2f}" in say(*command).out
     assert say("account", "--from", str(file)).code == 2  # no delta
-    assert say(*asked, "--group-size", "3").code == 2
+    assert say(*command, "--group-size", "3").code == 2
     file.write_text("[]")
-    refused = say(*asked)
-    assert refused.code == 2 and "holds no ledger" in refused.err
+    output = say(*command)
+    assert output.code == 2 and "holds no ledger" in output.err

@@ -18,10 +18,10 @@ steps = 1
 """
 
 
-def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+def fit_spec(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
     assert main(["fit", *arguments, "--json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)["spec"]
-    return found
+    spec: dict[str, object] = json.loads(capsys.readouterr().out)["spec"]
+    return spec
 
 
 @pytest.fixture
@@ -34,13 +34,15 @@ def file(tmp_path: Path) -> Path:
 def test_a_file_says_what_the_options_would(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = "--algorithm dpals --dataset small --epsilon 5 --test-fraction 0.2"
     params = "--param rank=2 --param steps=1"
-    assert fitted(capsys, "--config", str(file)) == fitted(capsys, *f"{options} {params}".split())
+    assert fit_spec(capsys, "--config", str(file)) == fit_spec(
+        capsys, *f"{options} {params}".split()
+    )
 
 
 def test_the_command_line_goes_before_the_file(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = fitted(capsys, "--epsilon", "3", "--config", str(file))
+    spec = fit_spec(capsys, "--epsilon", "3", "--config", str(file))
     assert spec["budget"]["epsilon"] == 3 and spec["parameters"] == {"rank": 2, "steps": 1}  # type: ignore[index]
 
 

@@ -20,16 +20,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def looked(capsys: pytest.CaptureFixture[str], code: int) -> dict[str, dict[str, str]]:
+def findings(capsys: pytest.CaptureFixture[str], code: int) -> dict[str, dict[str, str]]:
     assert main(["doctor", "--quick", "--json"]) == code
     return {it["what"]: it for it in json.loads(capsys.readouterr().out)}
 
 
 def test_a_sound_machine_is_described(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = looked(capsys, 0)
-    assert str(folder) in found["data folder"]["found"]
-    assert f"{os.cpu_count()} cores" in found["machine"]["found"]
-    assert found["stored runs"]["found"] == "0 runs"
+    by_subject = findings(capsys, 0)
+    assert str(folder) in by_subject["data folder"]["found"]
+    assert f"{os.cpu_count()} cores" in by_subject["machine"]["found"]
+    assert by_subject["stored runs"]["found"] == "0 runs"
 
 
 def test_speed_is_that_of_a_private_run(
@@ -37,16 +37,19 @@ def test_speed_is_that_of_a_private_run(
 ) -> None:
     monkeypatch.delenv("DPMF_CATALOGUE")
     assert main(["doctor"]) == 0
-    said = capsys.readouterr().out
-    assert "a private run on cinema-small takes" in said and said.endswith("Nothing is wrong.\n")
+    text = capsys.readouterr().out
+    assert "a private run on cinema-small takes" in text and text.endswith("Nothing is wrong.\n")
 
 
 def test_a_scheduler_that_does_not_answer_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DPMF_SCHEDULER", "nowhere")
-    found = looked(capsys, 1)
-    assert found["workers"]["found"] == "not usable" and "nowhere" in found["workers"]["advice"]
+    by_subject = findings(capsys, 1)
+    assert (
+        by_subject["workers"]["found"] == "not usable"
+        and "nowhere" in by_subject["workers"]["advice"]
+    )
 
 
 def test_a_data_folder_that_takes_nothing_is_named(
@@ -54,7 +57,7 @@ def test_a_data_folder_that_takes_nothing_is_named(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file" / "below"))
-    assert "cannot be written" in looked(capsys, 1)["data folder"]["advice"]
+    assert "cannot be written" in findings(capsys, 1)["data folder"]["advice"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -66,20 +69,20 @@ def test_a_shell_gets_its_script(shell: str, capsys: pytest.CaptureFixture[str])
 def test_commands_and_options_are_completed() -> None:
     """As bash asks for them."""
 
-    def completed(words: str) -> list[str]:
-        asked = {"_DPMF_COMPLETE": "bash_complete", "COMP_WORDS": words}
-        done = subprocess.run(
+    def completions(words: str) -> list[str]:
+        variables = {"_DPMF_COMPLETE": "bash_complete", "COMP_WORDS": words}
+        process = subprocess.run(
             [sys.executable, "-c", "import sys; sys.argv = ['dpmf']; "
              "from dpmf_core.__main__ import start; start()"],
-            env={**os.environ, **asked, "COMP_CWORD": str(len(words.split()) - 1)},
+            env={**os.environ, **variables, "COMP_CWORD": str(len(words.split()) - 1)},
             capture_output=True,
             text=True,
             check=False,
         )  # fmt: skip
-        return [line.partition(",")[2] for line in done.stdout.splitlines()]
+        return [line.partition(",")[2] for line in process.stdout.splitlines()]
 
-    assert completed("dpmf do") == ["doctor"]
-    assert completed("dpmf fit --alg") == ["--algorithm"]
+    assert completions("dpmf do") == ["doctor"]
+    assert completions("dpmf fit --alg") == ["--algorithm"]
 
 
 def test_a_report_is_one_page_about_stored_runs(
@@ -88,9 +91,9 @@ def test_a_report_is_one_page_about_stored_runs(
     store = Store()
     keys = []
     for seed in (0, 1):
-        made = run(RunSpec.parse(data={"id": "small"}, algorithm="global-mean", seed=seed))
-        store.put(made)
-        keys.append(made.record.key)
+        result = run(RunSpec.parse(data={"id": "small"}, algorithm="global-mean", seed=seed))
+        store.put(result)
+        keys.append(result.record.key)
     store.close()
     assert main(["report", *keys, "--title", "Two <seeds>"]) == 0
     page = capsys.readouterr().out

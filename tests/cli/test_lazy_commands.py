@@ -39,8 +39,10 @@ sys.exit(code)
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["app", "--help"]])
 def test_help_loads_nothing_large(arguments: list[str]) -> None:
     code = LISTING.format(arguments=arguments, heavy=HEAVY)
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.startswith("Usage:") and done.stderr.strip() == "[]"
+    process = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert process.stdout.startswith("Usage:") and process.stderr.strip() == "[]"
 
 
 def test_a_list_of_runs_loads_nothing_large(tmp_path: Path) -> None:
@@ -48,18 +50,18 @@ def test_a_list_of_runs_loads_nothing_large(tmp_path: Path) -> None:
     with contextlib.closing(Store(tmp_path / "runs")) as store:
         store.put(run(RunSpec.parse(data={"id": "small"}, algorithm="global-mean")))
     code = LISTING.format(arguments=["runs"], heavy=HEAVY)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, "DPMF_DATA": str(tmp_path)},
     )
-    assert " global-mean " in done.stdout and done.stderr.strip() == "[]"
+    assert " global-mean " in process.stdout and process.stderr.strip() == "[]"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "unneeded"),
+    ("arguments", "heavy_modules"),
     [
         (
             ["account", "--release", "gaussian:5:1", "--delta", "1e-6"],
@@ -76,37 +78,37 @@ def test_a_list_of_runs_loads_nothing_large(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_loads_no_more_than_it_uses(
-    arguments: list[str], unneeded: tuple[str, ...], tmp_path: Path
+    arguments: list[str], heavy_modules: tuple[str, ...], tmp_path: Path
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LISTING.format(arguments=arguments, heavy=unneeded)],
+    process = subprocess.run(
+        [sys.executable, "-c", LISTING.format(arguments=arguments, heavy=heavy_modules)],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, "DPMF_DATA": str(tmp_path)},
     )
-    assert done.stdout and done.stderr.splitlines()[-1] == "[]"
+    assert process.stdout and process.stderr.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("group", [program, runs], ids=["program", "runs"])
 def test_the_list_says_of_each_command_what_it_says_of_itself(group: LazyGroup) -> None:
     context = click.Context(group)
-    loaded = {name: group.get_command(context, name) for name in group.list_commands(context)}
-    assert all(command is not None for command in loaded.values())
-    whole = click.Group(group.name, params=group.params, help=group.help, commands=loaded)
+    commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    assert all(command is not None for command in commands.values())
+    whole = click.Group(group.name, params=group.params, help=group.help, commands=commands)
     options = {"terminal_width": 80, "prog_name": "dpmf"}
-    said, expected = (CliRunner().invoke(it, ["--help"], **options) for it in (group, whole))
-    lines = said.output.partition("Commands:")[2]
+    output, expected = (CliRunner().invoke(it, ["--help"], **options) for it in (group, whole))
+    lines = output.output.partition("Commands:")[2]
     assert lines == expected.output.partition("Commands:")[2] and len(lines.splitlines()) > 5
     for name, place in group.places.items():
-        command = loaded[name]
+        command = commands[name]
         assert command is not None and command.name == name
         assert place.words == command.get_short_help_str(10_000)
 
 
 def test_an_unknown_command_is_refused_in_words() -> None:
-    done = CliRunner().invoke(program, ["nothing"])
-    assert done.exit_code == 2 and "No such command 'nothing'" in done.output
+    result = CliRunner().invoke(program, ["nothing"])
+    assert result.exit_code == 2 and "No such command 'nothing'" in result.output
 
 
 @pytest.mark.parametrize("collects", [True, False])

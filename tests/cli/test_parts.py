@@ -17,21 +17,21 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
-    done = say("import", "own", table, "--partitioned", "--parts", "4", "--json")
-    assert done.code == 0
-    assert (done.json["kept"], done.json["n_users"], done.json["present"]) == (1200, 80, True)
-    listed = {row["id"]: row for row in say("datasets", "--json").json}
-    assert listed["own"]["n_ratings"] == 1200 and listed["own"]["present"]
-    assert listed["cinema-1b"]["n_users"] == 10_000_000
+    output = say("import", "own", table, "--partitioned", "--parts", "4", "--json")
+    assert output.code == 0
+    assert (output.json["kept"], output.json["n_users"], output.json["present"]) == (1200, 80, True)
+    by_id = {row["id"]: row for row in say("datasets", "--json").json}
+    assert by_id["own"]["n_ratings"] == 1200 and by_id["own"]["present"]
+    assert by_id["cinema-1b"]["n_users"] == 10_000_000
     common = ("--algorithm", "private-bias", "--epsilon", "2", "--json")
     parts = say("fit", "--dataset", "own", *common)
     whole = say("fit", "--dataset", table, *common)
     assert parts.code == whole.code == 0
     assert parts.json["split"] == whole.json["split"]
     assert parts.json["guarantee"] == whole.json["guarantee"]
-    spent = say("spent", table, "--json")
+    account = say("spent", table, "--json")
     # the same file is the same data, however it is kept: both runs are in one account
-    assert 2.5 < spent.json["epsilon"] < 4
+    assert 2.5 < account.json["epsilon"] < 4
 
 
 def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
@@ -39,9 +39,9 @@ def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
     common = ("fit", "--dataset", "own", "--algorithm", "bias", "--json")
     spread = say(*common, "--spread")
     assert spread.code == 0
-    stored = say(*common)  # the same run: it is not made again
-    assert stored.json["metrics"] == spread.json["metrics"]
-    assert stored.json["created"] == spread.json["created"]
+    again = say(*common)  # the same run: it is not made again
+    assert again.json["metrics"] == spread.json["metrics"]
+    assert again.json["created"] == spread.json["created"]
 
 
 @pytest.mark.slow
@@ -51,39 +51,39 @@ def test_a_search_over_parameters_trains_on_the_parts(say: Any, table: str) -> N
     parts = say("tune", "--dataset", "own", *common)
     whole = say("tune", "--dataset", table, *common)
     assert parts.code == whole.code == 0, parts.err
-    scores = [[it["score"] for it in found.json["trials"]] for found in (parts, whole)]
+    scores = [[it["score"] for it in output.json["trials"]] for output in (parts, whole)]
     assert len(scores[0]) == 2 and scores[0] == pytest.approx(scores[1], rel=1e-3)
 
 
 def test_a_private_selection_is_paid_for_once(say: Any, table: str) -> None:
     assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
-    done = say(
+    output = say(
         *("tune", "--dataset", "own", "--algorithm", "private-bias", "--epsilon", "1"),
         *("--vary", "prior_deviation=0.1:0.6", "--private-selection", "--trials", "2", "--json"),
     )
-    assert done.code == 0, done.err
-    spent = say("spent", "own", "--json").json
-    assert spent["epsilon"] == pytest.approx(done.json["epsilon"], rel=1e-3)
+    assert output.code == 0, output.err
+    account = say("spent", "own", "--json").json
+    assert account["epsilon"] == pytest.approx(output.json["epsilon"], rel=1e-3)
 
 
 def test_errors_of_a_sweep_are_released_with_noise(say: Any, table: str, tmp_path: Path) -> None:
     assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
-    done = say(
+    output = say(
         *("sweep", "--dataset", "own", "--algorithms", "private-bias", "--epsilons", "1,2"),
         *("--noisy-errors", "1", "--out", f"{tmp_path}/errors.csv"),
     )
-    assert done.code == 0, done.err
+    assert output.code == 0, output.err
     assert 3.0 < say("spent", "own", "--json").json["epsilon"] < 5.0
 
 
 @pytest.mark.slow
 def test_methods_are_chosen_on_a_twin_of_private_parts(say: Any, table: str) -> None:
     assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
-    done = say(
+    output = say(
         "choose", "--dataset", "own", "--spend", "2", "--draws", "2", "--each", "5", "--json"
     )
-    assert done.code == 0, done.err
-    assert "tried on cinema?users=80&items=15" in done.err
+    assert output.code == 0, output.err
+    assert "tried on cinema?users=80&items=15" in output.err
     assert say("spent", "own", "--json").json["epsilon"] == 0.0
 
 
@@ -136,8 +136,8 @@ def test_what_cannot_be_is_said(
     say: Any, table: str, arguments: tuple[str, ...], words: str
 ) -> None:
     assert say("import", "own", table, "--partitioned").code == 0
-    said = say(*arguments)
-    assert said.code == 2 and words in said.err and "Traceback" not in said.err
+    output = say(*arguments)
+    assert output.code == 2 and words in output.err and "Traceback" not in output.err
 
 
 @pytest.mark.parametrize(("memory", "is_told"), [(0.01, True), (16_000.0, False)])
@@ -145,7 +145,7 @@ def test_a_table_that_may_not_fit_is_told_before(
     memory: float, is_told: bool, say: Any, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpmf_core.engine.machine.memory", lambda: memory)
-    done = say("fit", "--dataset", table, "--algorithm", "bias")
-    assert done.code == 0
-    told = "`import NAME 'big.csv?bounds=1,5' --partitioned`, then `fit --dataset NAME`"
-    assert (told in done.err) == is_told
+    output = say("fit", "--dataset", table, "--algorithm", "bias")
+    assert output.code == 0
+    advice = "`import NAME 'big.csv?bounds=1,5' --partitioned`, then `fit --dataset NAME`"
+    assert (advice in output.err) == is_told

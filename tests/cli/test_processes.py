@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 def spawn(*arguments: str, **env: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "dpmf_core", *arguments]
-    with heard():
+    with default_interrupts():
         return subprocess.Popen(
             command,
             cwd=ROOT,
@@ -35,7 +35,7 @@ def spawn(*arguments: str, **env: str) -> subprocess.Popen[str]:
 
 
 @contextlib.contextmanager
-def heard() -> Iterator[None]:
+def default_interrupts() -> Iterator[None]:
     """A shell starts what runs in its background deaf to Ctrl-C, and children would inherit it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -91,9 +91,9 @@ def test_an_exported_script_gives_the_same_figures(say: Any, tmp_path: Path) -> 
 def test_an_export_of_private_data_holds_nothing_raw(say: Any) -> None:
     record = say("fit", "--dataset", "own", "--algorithm", "private-bias", *BUDGET, "--json").json
     assert record["public"] is False and "metrics" in record
-    exported = say("runs", "export", record["key"], "--json").json
-    assert not {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"} & set(exported)
-    assert exported["ledger"] == record["ledger"]
+    export = say("runs", "export", record["key"], "--json").json
+    assert not {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"} & set(export)
+    assert export["ledger"] == record["ledger"]
 
 
 # ---- as a process --------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2() -> None:
     assert bad.returncode == 2 and out == "" and "Got nan" in err and "Traceback" not in err
 
 
-def interrupted(child: subprocess.Popen[str], ready: Any) -> str:
+def errors_of_interrupt(child: subprocess.Popen[str], ready: Any) -> str:
     """What a command says when Ctrl-C comes once `ready()`."""
     end = time.monotonic() + 60
     try:
@@ -139,7 +139,7 @@ def test_ctrl_c_leaves_nothing_of_a_fit(tmp_path: Path) -> None:
     )
     runs = tmp_path / "home" / "runs" / "index.sqlite"
     began = time.monotonic()
-    assert "nothing half-written" in interrupted(
+    assert "nothing half-written" in errors_of_interrupt(
         child, lambda: runs.exists() and time.monotonic() - began > 2.0
     )
     assert Store().rows() == [] and Store().check() == []
@@ -165,7 +165,7 @@ def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path, where: str) -> N
     )
     child = spawn(*arguments, str(tmp_path / "all.csv"), "--json", DPMF_ENGINE=where)
     store = tmp_path / "home" / "runs" / "index.sqlite"
-    err = interrupted(child, lambda: store.exists() and len(Store().rows()) >= 2)
+    err = errors_of_interrupt(child, lambda: store.exists() and len(Store().rows()) >= 2)
     assert "finished and kept" in err
     assert not (tmp_path / "all.csv").exists()
     assert Store().check() == [] and 2 <= len(Store().rows()) < 100

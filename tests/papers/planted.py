@@ -12,50 +12,50 @@ TRIES = 40_000
 
 
 def with_truths(
-    claim: Claim, start: Sequence[Summary], wished: Sequence[bool], seed: int = 0
+    claim: Claim, start: Sequence[Summary], wishes: Sequence[bool], seed: int = 0
 ) -> list[Summary] | None:
     """Results near `start` at which exactly those clauses hold that are wished to; None where none
     were found, as between two clauses of which one follows from the other.
     """
     rng = np.random.default_rng(seed)
-    found, scale = list(start), _scales(claim, start)
-    loss = _loss(claim, found, wished, scale)
+    results, scale = list(start), _scales(claim, start)
+    loss = _loss(claim, results, wishes, scale)
     for _ in range(TRIES):
         if loss == 0.0:
-            return found
-        moved = _moved(found, rng)
-        other = _loss(claim, moved, wished, scale)
+            return results
+        step = _random_step(results, rng)
+        other = _loss(claim, step, wishes, scale)
         if other <= loss:
-            found, loss = moved, other
+            results, loss = step, other
     return None
 
 
-def _moved(found: Sequence[Summary], rng: np.random.Generator) -> list[Summary]:
+def _random_step(results: Sequence[Summary], rng: np.random.Generator) -> list[Summary]:
     """One place shifted, or all places of one method."""
-    sizes = np.array([abs(it.median) for it in found])
+    sizes = np.array([abs(it.median) for it in results])
     size = float(10.0 ** rng.uniform(-3, 0.3)) * max(float(np.median(sizes)), 1e-3)
     shift = float(rng.normal()) * size
-    chosen = found[int(rng.integers(len(found)))]
+    place = results[int(rng.integers(len(results)))]
     whole_line = rng.random() < 0.4
     return [
         replace(it, draws=tuple(draw + shift for draw in it.draws))
-        if it is chosen or (whole_line and it.label == chosen.label)
+        if it is place or (whole_line and it.label == place.label)
         else it
-        for it in found
+        for it in results
     ]
 
 
-def _scales(claim: Claim, found: Sequence[Summary]) -> list[float]:
-    return [max(abs(clause.margin(found)), 1e-9) for clause in claim.clauses]
+def _scales(claim: Claim, results: Sequence[Summary]) -> list[float]:
+    return [max(abs(clause.margin(results)), 1e-9) for clause in claim.clauses]
 
 
 def _loss(
-    claim: Claim, found: Sequence[Summary], wished: Sequence[bool], scale: Sequence[float]
+    claim: Claim, results: Sequence[Summary], wishes: Sequence[bool], scale: Sequence[float]
 ) -> float:
     """How far the clauses are from what is wished; 0 where all are as wished."""
     total = 0.0
-    for clause, wish, unit in zip(claim.clauses, wished, scale, strict=True):
-        margin = clause.margin(found)
+    for clause, wish, unit in zip(claim.clauses, wishes, scale, strict=True):
+        margin = clause.margin(results)
         if (margin > 0) != wish:
             total += abs(margin) / unit + 1e-3
     return total

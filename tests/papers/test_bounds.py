@@ -44,8 +44,8 @@ def test_error_and_users_are_inverse_and_exponents_those_of_the_formula(bound) -
     at = Place(users=7_000, items=300, epsilon=3.0)
     assert bound.users(bound.error(at), at) == pytest.approx(at.users)
     for axis, power in bound.exponents.items():
-        doubled = at.with_value(axis, 2 * getattr(at, axis))
-        assert math.log2(bound.error(doubled) / bound.error(at)) == pytest.approx(power)
+        double = at.with_value(axis, 2 * getattr(at, axis))
+        assert math.log2(bound.error(double) / bound.error(at)) == pytest.approx(power)
 
 
 def test_ratings_that_are_asked_for() -> None:
@@ -113,8 +113,8 @@ def test_the_exponent_of_a_planted_power_law_is_found(power: float) -> None:
     inside = 0
     for _ in range(400):
         draws = [(x, x**power * math.exp(rng.normal(0, 0.1))) for x in (1e3, 2e3, 4e3) * 2]
-        found = exponent(draws)
-        inside += found.low <= power <= found.high
+        fit = exponent(draws)
+        inside += fit.low <= power <= fit.high
     assert 0.91 <= inside / 400 <= 0.985  # 95%, three standard deviations of 400 draws
 
 
@@ -122,9 +122,9 @@ def test_the_interval_is_that_of_ordinary_least_squares() -> None:
     rng = np.random.default_rng(1)
     x = np.repeat([1.0, 2.0, 5.0, 9.0], 2)
     y = x**-0.7 * np.exp(rng.normal(0, 0.2, len(x)))
-    found, theirs = exponent(zip(x, y, strict=True)), stats.linregress(np.log(x), np.log(y))
+    fit, theirs = exponent(zip(x, y, strict=True)), stats.linregress(np.log(x), np.log(y))
     reach = stats.t.ppf(0.975, len(x) - 2) * theirs.stderr
-    assert (found.value, found.low, found.high) == pytest.approx(
+    assert (fit.value, fit.low, fit.high) == pytest.approx(
         (theirs.slope, theirs.slope - reach, theirs.slope + reach)
     )
 

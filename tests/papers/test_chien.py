@@ -16,23 +16,23 @@ def place(label: str, value: float, epsilon: float | None = None, **grid: Value)
 
 def test_a_lead_is_the_share_by_which_the_error_is_smaller() -> None:
     """0.90 against 1.00 is 10% less."""
-    found = [
+    results = [
         place("DPALS, source's noise", 0.9, 5.0),
         place("DPFW, source's noise", 1.0, 5.0),
         place("DPFW, source's noise", 2.0, 1.0),
     ]
-    assert chien_2021.gain(found, 5.0) == pytest.approx(0.1)
+    assert chien_2021.gain(results, 5.0) == pytest.approx(0.1)
     clause = CLAIMS["chien-fig3a"].clauses[1]
-    assert clause.verdict(found).holds
+    assert clause.verdict(results).holds
     for other in (0.95, 0.85):  # 5% and 15%
-        assert not clause.verdict([place("DPALS, source's noise", other, 5.0), *found[1:]]).holds
+        assert not clause.verdict([place("DPALS, source's noise", other, 5.0), *results[1:]]).holds
 
 
 def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth() -> None:
-    found = [place("all ratings", share, top_share=at) for at, share in ((0.1, 0.3), (0.2, 0.6))]
-    assert chien_2021.on_top([*found, place("all ratings", 1.0, top_share=1.0)], "all ratings") == (
-        0.6
-    )
+    results = [place("all ratings", share, top_share=at) for at, share in ((0.1, 0.3), (0.2, 0.6))]
+    assert chien_2021.on_top(
+        [*results, place("all ratings", 1.0, top_share=1.0)], "all ratings"
+    ) == (0.6)
 
 
 def test_the_best_side_of_an_axis_moves_with_the_results_without_a_jump() -> None:
@@ -44,7 +44,7 @@ def test_the_best_side_of_an_axis_moves_with_the_results_without_a_jump() -> Non
 
 
 def test_a_quarter_s_gain_is_relative_to_its_own_error() -> None:
-    found = [
+    results = [
         place(label, value, 20.0, popularity_quarter=quarter)
         for label, quarter, value in (
             ("DPALS, uniform sample", 1, 1.0),
@@ -53,8 +53,8 @@ def test_a_quarter_s_gain_is_relative_to_its_own_error() -> None:
             ("Ada-DPALS", 4, 0.78),
         )
     ]
-    assert krichene_2023.gain(found, 1) == pytest.approx(0.1)
-    assert krichene_2023.gain(found, 4) == pytest.approx(0.025)
+    assert krichene_2023.gain(results, 1) == pytest.approx(0.1)
+    assert krichene_2023.gain(results, 4) == pytest.approx(0.025)
 
 
 def test_steps_and_quarters_are_read_off_every_draw() -> None:

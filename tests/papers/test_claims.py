@@ -30,8 +30,8 @@ def labels(claim: Claim) -> set[str]:
     run = {
         method.name for full in (False, True) for it in claim.sweeps(full) for method in it.methods
     }
-    kept = (results.recorded_result(claim.id, size) for size in results.SIZES)
-    return run | {it.label for found in kept if found for it in found.measured}
+    stored_results = (results.recorded_result(claim.id, size) for size in results.SIZES)
+    return run | {it.label for result in stored_results if result for it in result.measured}
 
 
 def constants(page: str) -> Iterator[str]:
@@ -44,7 +44,7 @@ def constants(page: str) -> Iterator[str]:
                 yield from (figure.id for figure in FIGURES.values() if figure.page == page)
 
 
-def drawn(figure: Figure) -> bool:
+def is_on_its_page(figure: Figure) -> bool:
     """Whether its page names it, or takes all figures of the page; that of the papers has all."""
     if figure.page == "papers":
         return figure.id in CLAIMS
@@ -61,12 +61,12 @@ def test_what_a_claim_refers_to_exists(claim: Claim) -> None:
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES.keys())
 def test_a_figure_is_drawn_on_its_page(figure: Figure) -> None:
-    assert drawn(figure)
+    assert is_on_its_page(figure)
 
 
 def test_what_does_not_exist_is_found() -> None:
     claim = CLAIMS["balu-fig3"]
     assert unknown_sources(replace(claim, source_ids=("ml-1m", "ml-1n"))) == {"ml-1n"}
     assert "Count sketch, k = 4" in labels(claim) and "Count sketch, k = 5" not in labels(claim)
-    assert drawn(claim) and not drawn(replace(claim, id="balu-fig9"))
-    assert not drawn(replace(claim, page="faces"))
+    assert is_on_its_page(claim) and not is_on_its_page(replace(claim, id="balu-fig9"))
+    assert not is_on_its_page(replace(claim, page="faces"))

@@ -22,12 +22,12 @@ from tests.docs.test_links import PRIVACY
 
 Pair = tuple[float, float]
 ATTACKS = [name for name, it in ERRATA.items() if isinstance(it.means, Attack)]
-COMPUTED = [name for name in ERRATA if name not in ATTACKS]
+WITHOUT_ATTACK = [name for name in ERRATA if name not in ATTACKS]
 CORRECTIONS = PRIVACY.read_text("utf-8").split("\n## Corrections of the sources\n")[1]
 
 
 @functools.cache
-def computed(name: str) -> Comparison:
+def comparison_of(name: str) -> Comparison:
     """Once: some of them read a data set."""
     return ERRATA[name].compare()
 
@@ -115,8 +115,8 @@ def vocabulary() -> Pair:
     with_it = TfidfTransformer().fit(counts).idf_
     hers = np.flatnonzero(counts[0])
     counts[0] = 0
-    changed = np.flatnonzero(TfidfTransformer().fit(counts).idf_ != with_it)
-    return 0.0, len(set(changed) & set(hers)) / len(set(changed) | set(hers))
+    differing = np.flatnonzero(TfidfTransformer().fit(counts).idf_ != with_it)
+    return 0.0, len(set(differing) & set(hers)) / len(set(differing) | set(hers))
 
 
 def gradient() -> Pair:
@@ -130,10 +130,10 @@ def gradient() -> Pair:
 
 def thresholds() -> Pair:
     rows = cinema()
-    left = rows["r"] - rows["r"].mean()
-    left = left - left.groupby(rows["item"]).transform("mean")
-    left = left - left.groupby(rows["user"]).transform("mean")
-    return float((left.abs() > 2).mean()), float((left.abs() > math.sqrt(2)).mean())
+    residuals = rows["r"] - rows["r"].mean()
+    residuals = residuals - residuals.groupby(rows["item"]).transform("mean")
+    residuals = residuals - residuals.groupby(rows["user"]).transform("mean")
+    return float((residuals.abs() > 2).mean()), float((residuals.abs() > math.sqrt(2)).mean())
 
 
 def convergence() -> Pair:
@@ -167,28 +167,28 @@ EXPECTED = {
 WITHIN = {"sgld-temperature": 4 * math.sqrt(2 / langevin.CHAINS)}
 
 
-def agrees(found: Comparison, expected: Pair, within: float = 1e-6) -> bool:
+def agrees(comparison: Comparison, expected: Pair, within: float = 1e-6) -> bool:
     """Whether both figures are those that were expected."""
-    return (found.before.value, found.after.value) == pytest.approx(expected, rel=within)
+    return (comparison.before.value, comparison.after.value) == pytest.approx(expected, rel=within)
 
 
-@pytest.mark.parametrize("name", COMPUTED)
+@pytest.mark.parametrize("name", WITHOUT_ATTACK)
 def test_both_figures_are_right(name: str) -> None:
-    assert agrees(computed(name), EXPECTED[name](), WITHIN.get(name, 1e-6))
+    assert agrees(comparison_of(name), EXPECTED[name](), WITHIN.get(name, 1e-6))
 
 
-@pytest.mark.parametrize("name", COMPUTED)
+@pytest.mark.parametrize("name", WITHOUT_ATTACK)
 def test_a_wrong_figure_is_found(name: str) -> None:
-    found = computed(name)
-    expected = found.before.value, found.after.value
+    comparison = comparison_of(name)
+    expected = comparison.before.value, comparison.after.value
     for field in ("before", "after"):
-        reading = getattr(found, field)
+        reading = getattr(comparison, field)
         wrong = replace(reading, value=1.1 * reading.value + 0.01)
-        assert not agrees(replace(found, **{field: wrong}), expected, WITHIN.get(name, 1e-6))
+        assert not agrees(replace(comparison, **{field: wrong}), expected, WITHIN.get(name, 1e-6))
 
 
 @pytest.mark.parametrize(
-    ("name", "published"),
+    ("name", "source_values"),
     [
         ("chien-theorem-1", ("1", "1.0602")),
         ("jain-slack", ("1", "0.545")),
@@ -198,10 +198,10 @@ def test_a_wrong_figure_is_found(name: str) -> None:
         ("saha-sensitivities", ("6.82", "3.85")),
     ],
 )
-def test_figures_are_those_of_the_contract(name: str, published: tuple[str, str]) -> None:
+def test_figures_are_those_of_the_contract(name: str, source_values: tuple[str, str]) -> None:
     """docs/PRIVACY.md, "Corrections of the sources"."""
-    assert ERRATA[name].figures == tuple(f"ε = {value}" for value in published)
-    assert all(value in CORRECTIONS for value in published)
+    assert ERRATA[name].figures == tuple(f"ε = {value}" for value in source_values)
+    assert all(value in CORRECTIONS for value in source_values)
 
 
 def test_the_theorem_s_other_figures() -> None:
@@ -218,25 +218,27 @@ def test_the_theorem_s_other_figures() -> None:
 def test_more_figures_of_the_nmf() -> None:
     rho = 100 / SAHA_Z**2
     run, tight, table = (
-        {it.name: it.value for it in computed(f"saha-{name}").more}
+        {it.name: it.value for it in comparison_of(f"saha-{name}").more}
         for name in ("total", "sensitivities", "units")
     )
     assert run["by its own rule, 100 steps"] == pytest.approx(
         rho + 2 * math.sqrt(rho * math.log(1e5))
     )
     assert run["exact total of 500 steps"] == pytest.approx(epsilon(math.sqrt(1000) / SAHA_Z))
-    added = math.sqrt(100 * (1 / 4 + 1 / 16)) / SAHA_Z
-    assert tight["exact, a unit added or removed"] == pytest.approx(epsilon(added))
+    add_remove_mu = math.sqrt(100 * (1 / 4 + 1 / 16)) / SAHA_Z
+    assert tight["exact, a unit added or removed"] == pytest.approx(epsilon(add_remove_mu))
     rows = cinema()
     assert table["predicting 0 in the cinema, rows of norm 1"] == pytest.approx(
         math.sqrt(rows["user"].nunique() / len(rows))
     )
     by_user = rows.groupby("user")["r"]
-    left = rows["r"] - by_user.transform("mean")
-    in_rows = left / np.sqrt(by_user.transform(lambda r: (r**2).sum()))
+    residuals = rows["r"] - by_user.transform("mean")
+    in_rows = residuals / np.sqrt(by_user.transform(lambda r: (r**2).sum()))
     own = table["a user's own mean in the cinema, rows of norm 1"]
     assert own == pytest.approx(math.sqrt((in_rows**2).mean()))
-    assert table["the same predictions, in stars"] == pytest.approx(math.sqrt((left**2).mean()))
+    assert table["the same predictions, in stars"] == pytest.approx(
+        math.sqrt((residuals**2).mean())
+    )
 
 
 def test_figures_of_jain_follow_the_source_s_noise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,9 +256,9 @@ def test_figures_of_jain_follow_the_source_s_noise(monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_finds_again_what_is_recorded(name: str) -> None:
-    found = ERRATA[name].compare()
-    assert found.texts == ERRATA[name].stored_figures
-    assert found.after.value > found.before.value
+    comparison = ERRATA[name].compare()
+    assert comparison.texts == ERRATA[name].stored_figures
+    assert comparison.after.value > comparison.before.value
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -269,9 +271,9 @@ def test_an_attack_could_start(name: str) -> None:
 # ---- the list ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in COMPUTED if ERRATA[name].stored_figures])
+@pytest.mark.parametrize("name", [name for name in WITHOUT_ATTACK if ERRATA[name].stored_figures])
 def test_what_is_recorded_is_what_is_computed(name: str) -> None:
-    assert ERRATA[name].stored_figures == computed(name).texts
+    assert ERRATA[name].stored_figures == comparison_of(name).texts
 
 
 @pytest.mark.parametrize("name", ERRATA)
@@ -289,5 +291,5 @@ def test_an_effect_is_the_direction_of_its_figures() -> None:
     larger = {Effect.LESS_PRIVATE: True, Effect.MORE_PRIVATE: False}
     for it in ERRATA.values():
         if it.effect in larger and all(text.startswith("ε = ") for text in it.figures):
-            stated, holds = (float(text.removeprefix("ε = ")) for text in it.figures)
-            assert (holds > stated) is larger[it.effect], it.id
+            claim, holds = (float(text.removeprefix("ε = ")) for text in it.figures)
+            assert (holds > claim) is larger[it.effect], it.id

@@ -58,7 +58,7 @@ def test_every_run_of_a_figure_could_start(figure: Figure, full: bool) -> None:
         assert any(point.grid for point in points)
 
 
-def made(points: list[Point], rmse: dict[str, float]) -> dict[str, Run]:
+def runs_of(points: list[Point], rmse: dict[str, float]) -> dict[str, Run]:
     return {
         point.key: run_of(
             spec=point.spec,
@@ -74,8 +74,10 @@ def test_a_verdict_follows_the_runs() -> None:
     values = dict.fromkeys({point.label for point in points}, 0.9) | {
         "DPALS, a quarter of the users": 0.2
     }
-    assert figure.verdict(points, made(points, values)).reproduced
-    other = figure.verdict(points, made(points, values | {"DPALS, a quarter of the users": 0.95}))
+    assert figure.verdict(points, runs_of(points, values)).reproduced
+    other = figure.verdict(
+        points, runs_of(points, values | {"DPALS, a quarter of the users": 0.95})
+    )
     assert other.outcome is Outcome.DIFFERS
     assert "0.9500" in other.words
     assert "no verdict yet" in figure.verdict(points, {}).words
@@ -87,6 +89,6 @@ def test_a_table_of_our_own_claims_nothing() -> None:
 
 def test_data_that_stand_in_are_named() -> None:
     figure = CLAIMS["chien-fig3a"]
-    used = figure.sweeps(False)[0].data.id
-    assert (figure.stands_in() == "") == (used in figure.source_ids)
+    data_id = figure.sweeps(False)[0].data.id
+    assert (figure.stands_in() == "") == (data_id in figure.source_ids)
     assert CLAIMS["chien-fig4"].stands_in() == ""

@@ -14,7 +14,7 @@ from dpmf_datasets.simulated.low_rank import rankone
 PANELS = {name: claim for name, claim in CLAIMS.items() if name.startswith("jain-fig")}
 
 
-FOUND = [
+RESULTS = [
     Summary(label, "dpfw", epsilon, {}, (0.5,))
     for label in ("DPFW", "DPFW as in the source", "SVD after cleansing", "Private PGD")
     for epsilon in (1.0, 10.0)
@@ -28,13 +28,17 @@ def test_a_panel_is_the_sources_experiment(name: str) -> None:
     own = {method.algorithm for method in sweep.methods}
     assert {"dpfw", "svd-cleansing", "private-pgd", "fw"} <= own
     assert (sweep.delta, sweep.split.test_fraction) == (1e-6, 0.01)
-    simulated = name in ("jain-fig2a", "jain-fig3a")
-    assert len(sweep.seeds) == (1 if simulated else 10), "the source's ten; one says that it is one"
-    assert ("of one draw" in claim.judge(FOUND).remark) == simulated
+    is_simulation = name in ("jain-fig2a", "jain-fig3a")
+    assert len(sweep.seeds) == (1 if is_simulation else 10), (
+        "the source's ten; one says that it is one"
+    )
+    assert ("of one draw" in claim.judge(RESULTS).remark) == is_simulation
     assert sweep.data.most_per_user == (None if name == "jain-fig2b" else 80)
     assert {m.parameters["steps"] for m in sweep.methods if m.algorithm == "fw"} == {400}
-    judged = {method.label for method in sweep.methods if method.calibration is None}
-    assert {"DPFW", "SVD after cleansing", "Private PGD"} <= judged, "exactly accounted alike"
+    own_accounting = {method.label for method in sweep.methods if method.calibration is None}
+    assert {"DPFW", "SVD after cleansing", "Private PGD"} <= own_accounting, (
+        "exactly accounted alike"
+    )
 
 
 def test_the_nuclear_norm_of_the_simulated_set_is_a_third() -> None:
@@ -46,6 +50,6 @@ def test_the_nuclear_norm_of_the_simulated_set_is_a_third() -> None:
 
 
 def test_a_mean_of_draws_is_no_median() -> None:
-    found = [Summary("A", "dpfw", 1.0, {}, (0.1, 0.2, 0.6))]
-    assert Mean("A", 1.0)(found) == pytest.approx(0.3)
-    assert Median("A", 1.0)(found) == 0.2
+    results = [Summary("A", "dpfw", 1.0, {}, (0.1, 0.2, 0.6))]
+    assert Mean("A", 1.0)(results) == pytest.approx(0.3)
+    assert Median("A", 1.0)(results) == 0.2

@@ -41,7 +41,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(biases: float) -> list[Summary]:
+def summaries_of(biases: float) -> list[Summary]:
     return [
         Summary("Biases", "bias", None, {}, (biases,)),
         Summary("Mean", "global-mean", None, {}, (0.9,)),
@@ -50,10 +50,10 @@ def found(biases: float) -> list[Summary]:
 
 def test_a_result_is_kept_and_read_again(own_folder: Path) -> None:
     assert results.last(SMALL) is None
-    page = results.result(SMALL, found(0.95), full=False)
+    page = results.result(SMALL, summaries_of(0.95), full=False)
     results.save(page)
     assert results.last(SMALL) == page and page.outcome is Outcome.DIFFERS
-    full = results.result(SMALL, found(0.8), full=True)
+    full = results.result(SMALL, summaries_of(0.8), full=True)
     results.save(full)
     last = results.last(SMALL)
     assert last is not None and last.outcome is Outcome.REPRODUCED, "full size says more"
@@ -62,7 +62,7 @@ def test_a_result_is_kept_and_read_again(own_folder: Path) -> None:
 
 
 def test_a_damaged_result_is_as_if_it_were_not_there(own_folder: Path) -> None:
-    path = results.save(results.result(SMALL, found(0.8), full=True))
+    path = results.save(results.result(SMALL, summaries_of(0.8), full=True))
     path.write_text('{"claim": "small-claim"}')
     assert results.last(SMALL) is None
 
@@ -71,8 +71,8 @@ def test_the_command_measures_keeps_and_lists(own_folder: Path) -> None:
     run = CliRunner().invoke(program, ["papers", "run", SMALL.id, "--page-size"])
     assert run.exit_code == 0, run.output
     assert "small-claim: Reproduced. It holds that Biases is below Mean" in run.output
-    listed = CliRunner().invoke(program, ["papers", "--json"])
-    entry = next(it for it in json.loads(listed.output) if it["id"] == SMALL.id)
+    listing = CliRunner().invoke(program, ["papers", "--json"])
+    entry = next(it for it in json.loads(listing.output) if it["id"] == SMALL.id)
     assert entry["verdict"] == "reproduced (page)" and entry["data"] == "stand-in"
     assert "Biases" in entry["figure"]
     again = CliRunner().invoke(program, ["papers", "run", SMALL.id, "--page-size", "--json"])
@@ -86,6 +86,6 @@ def test_the_command_measures_keeps_and_lists(own_folder: Path) -> None:
     [([], "needs the id of a claim"), (["chien-fig3", "--page-size"], "Did you mean")],
 )
 def test_a_command_without_a_claim_is_refused(arguments: list[str], sentence: str) -> None:
-    refused = CliRunner().invoke(program, ["papers", "run", *arguments])
-    assert refused.exit_code != 0
-    assert sentence in str(refused.exception)
+    outcome = CliRunner().invoke(program, ["papers", "run", *arguments])
+    assert outcome.exit_code != 0
+    assert sentence in str(outcome.exception)

@@ -34,8 +34,8 @@ def with_curve(at: Point, *objectives: float) -> Run:
 
 def test_a_curve_is_read_after_its_first_and_its_last_step() -> None:
     private = point(PRIVATE, 0.5)
-    found = at_both_ends([private], {private.key: with_curve(private, 3.0, 9.0, 2.0)}, "objective")
-    assert [(it.grid["after"], it.median) for it in found] == [
+    ends = at_both_ends([private], {private.key: with_curve(private, 3.0, 9.0, 2.0)}, "objective")
+    assert [(it.grid["after"], it.median) for it in ends] == [
         ("the first step", 3.0),
         ("the last step", 2.0),
     ]
@@ -44,10 +44,10 @@ def test_a_curve_is_read_after_its_first_and_its_last_step() -> None:
 
 def test_a_private_run_is_compared_with_the_twin_on_the_same_data() -> None:
     points = [point(PRIVATE, 0.5, "A"), point(PLAIN, None, "A"), point(PRIVATE, 0.5, "B")]
-    finished = {it.key: with_curve(it, float(n)) for n, it in enumerate(points)}
+    runs = {it.key: with_curve(it, float(n)) for n, it in enumerate(points)}
     measure = beside_plain(lambda run, twin: run.record.curves[0]["objective"] * 10)
-    (found,) = measure(points, finished, "")  # B has no twin yet
-    assert (found.label, found.epsilon, found.grid, found.draws) == (
+    (summary,) = measure(points, runs, "")  # B has no twin yet
+    assert (summary.label, summary.epsilon, summary.grid, summary.draws) == (
         PRIVATE,
         0.5,
         {"data": "A"},
@@ -105,9 +105,9 @@ def table_4(**stars: Sequence[float]) -> list[Summary]:
 
 
 def test_table_4_holds_only_where_it_holds_in_one_unit() -> None:
-    published = (1.1953, 1.0785, 1.0155)
-    assert TABLE_4.judge(table_4(ours=(0.9, 0.9, 0.9), theirs=published)).reproduced
-    verdict = TABLE_4.judge(table_4(ours=(2.9, 2.8, 2.8), theirs=published))
+    source_values = (1.1953, 1.0785, 1.0155)
+    assert TABLE_4.judge(table_4(ours=(0.9, 0.9, 0.9), theirs=source_values)).reproduced
+    verdict = TABLE_4.judge(table_4(ours=(2.9, 2.8, 2.8), theirs=source_values))
     assert [it.words for it in verdict.clauses if not it.holds] == [
         "at every ε it errs less than DPNMF"
     ]

@@ -93,18 +93,19 @@ def test_algorithms_draw_the_noise_that_the_accountant_names(
     shape = Shape(1000, 50, (1.0, 5.0))
     budget = Budget(epsilon=3.0, delta=1e-6, calibration=Calibration.SOURCE)
     algorithm = build(name, parameters, shape, budget)
-    drawn = algorithm.plan(shape, algorithm.source_level(shape, budget))
-    assert mu(drawn) == pytest.approx(mu(jain(3.0, row_bound=row_bound).event))
+    plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
+    assert mu(plan) == pytest.approx(mu(jain(3.0, row_bound=row_bound).event))
 
 
 @pytest.mark.parametrize(
-    ("steps", "own", "removed", "replaced"), [(100, 6.82, 2.34, 3.85), (500, 18.6, 5.89, 9.99)]
+    ("steps", "own", "add_remove", "replace_one"),
+    [(100, 6.82, 2.34, 3.85), (500, 18.6, 5.89, 9.99)],
 )
-def test_private_nmf(steps: int, own: float, removed: float, replaced: float) -> None:
+def test_private_nmf(steps: int, own: float, add_remove: float, replace_one: float) -> None:
     assert float(f"{cost(saha(0.5, steps=steps)):.3g}") == own
     tight = saha(0.5, steps=steps, tight=True)
-    assert float(f"{cost(tight):.3g}") == removed
-    assert float(f"{cost(tight, REPLACE):.3g}") == replaced
+    assert float(f"{cost(tight):.3g}") == add_remove
+    assert float(f"{cost(tight, REPLACE):.3g}") == replace_one
 
 
 def test_private_nmf_by_its_own_rule() -> None:

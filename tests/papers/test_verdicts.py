@@ -15,9 +15,11 @@ every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 
 def start_of(claim: Claim) -> list[Summary]:
     """Recorded results; where nothing is recorded, those of made-up runs."""
-    found = results.recorded_result(claim.id, "page") or results.recorded_result(claim.id, "full")
-    if found is not None:
-        return found.summaries
+    recorded = results.recorded_result(claim.id, "page") or results.recorded_result(
+        claim.id, "full"
+    )
+    if recorded is not None:
+        return recorded.summaries
     points = claim.points()
     return claim.results(points, {point.key: made_up(point.spec) for point in points})
 
@@ -29,10 +31,10 @@ def test_each_clause_alone_turns_the_verdict(claim: Claim) -> None:
     assert holding is not None, "no results were found at which the claim holds"
     assert claim.judge(holding).outcome is Outcome.REPRODUCED
     for place, clause in enumerate(claim.clauses):
-        wished = [other != place for other in range(len(claim.clauses))]
-        reversed_ = with_truths(claim, holding, wished)
-        assert reversed_ is not None, f"{clause.words!r} follows from the others"
-        verdict = claim.judge(reversed_)
+        wishes = [other != place for other in range(len(claim.clauses))]
+        start_without = with_truths(claim, holding, wishes)
+        assert start_without is not None, f"{clause.words!r} follows from the others"
+        verdict = claim.judge(start_without)
         assert verdict.outcome is Outcome.DIFFERS
         assert [it.words for it in verdict.clauses if not it.holds] == [clause.words]
 
@@ -40,13 +42,13 @@ def test_each_clause_alone_turns_the_verdict(claim: Claim) -> None:
 @every
 def test_the_recorded_verdict_is_what_the_recorded_results_say(claim: Claim) -> None:
     for size in results.SIZES:
-        found = results.recorded_result(claim.id, size)
-        if found is None:
+        result = results.recorded_result(claim.id, size)
+        if result is None:
             continue
-        verdict = claim.judge(found.summaries)
-        assert verdict.outcome is found.outcome
-        assert [it.words for it in verdict.clauses] == [it.words for it in found.clauses]
-        assert [it.holds for it in verdict.clauses] == [it.holds for it in found.clauses]
+        verdict = claim.judge(result.summaries)
+        assert verdict.outcome is result.outcome
+        assert [it.words for it in verdict.clauses] == [it.words for it in result.clauses]
+        assert [it.holds for it in verdict.clauses] == [it.holds for it in result.clauses]
 
 
 def test_every_recorded_result_is_of_a_claim() -> None:

@@ -53,18 +53,18 @@ def test_two_films_and_their_days_find_more_than_nine_in_ten() -> None:
     days = linkage.published_days()
     assert (np.sum(days != linkage.NEVER, axis=1) == linkage.FILMS_SEEN).all()
     for off in (3, None):
-        said, counts = linkage.reviews_of_targets(8, off or 0), linkage.candidates(8, off)
-        for target, known in itertools.product((0, 7, 399), (1, 2, 5)):
+        reviews, counts = linkage.reviews_of_targets(8, off or 0), linkage.candidates(8, off)
+        for target, n_known in itertools.product((0, 7, 399), (1, 2, 5)):
             rows = [
                 viewer
                 for viewer in range(linkage.VIEWERS)
                 if all(
                     days[viewer, film] >= 0
                     and (off is None or abs(int(days[viewer, film]) - int(day)) <= off)
-                    for film, day in said[target, :known]
+                    for film, day in reviews[target, :n_known]
                 )
             ]
-            assert target in rows and len(rows) == counts[target, known - 1]
+            assert target in rows and len(rows) == counts[target, n_known - 1]
     shares = linkage.share_named(8, 3)
     assert shares[0] < 0.9 < shares[1] and shares == sorted(shares)
     assert 5 < linkage.candidates(8, 3)[:, 0].mean() < 7  # "about six rows"
@@ -72,9 +72,9 @@ def test_two_films_and_their_days_find_more_than_nine_in_ten() -> None:
 
 
 def test_sums_without_noise_are_your_row() -> None:
-    found = membership.club((0, 4))
-    assert found.difference.tolist() == [1, 0, 0, 0, 1] + 7 * [0]
-    assert (found.others <= membership.MEMBERS).all()
+    club = membership.club((0, 4))
+    assert club.difference.tolist() == [1, 0, 0, 0, 1] + 7 * [0]
+    assert (club.others <= membership.MEMBERS).all()
 
 
 def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases() -> None:
@@ -85,17 +85,19 @@ def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases() -> None
     noise, row = membership.noise_of(1.0), np.ones(membership.FILMS)
     scores = np.random.default_rng(5).normal(0, noise, (200_000, membership.FILMS)) @ row
     threshold = membership.FILMS / 2
-    tried = ((scores <= threshold).mean() + (scores + membership.FILMS > threshold).mean()) / 2
-    assert tried == pytest.approx(expected, abs=0.005)
+    success_rate = (
+        (scores <= threshold).mean() + (scores + membership.FILMS > threshold).mean()
+    ) / 2
+    assert success_rate == pytest.approx(expected, abs=0.005)
     assert membership.best_attack(1.0, 4) < expected
 
 
 def test_the_noise_on_the_sums_is_as_large_as_is_said() -> None:
-    drawn = np.array(
+    samples = np.array(
         [membership.club((), membership.noise_of(1.0), draw).difference for draw in range(2_000)]
     )
-    assert drawn.std() == pytest.approx(math.sqrt(12) / mu_at(1.0, 1e-5), rel=0.02)
-    assert not np.array_equal(drawn[0], drawn[1])
+    assert samples.std() == pytest.approx(math.sqrt(12) / mu_at(1.0, 1e-5), rel=0.02)
+    assert not np.array_equal(samples[0], samples[1])
 
 
 # ---- noise ---------------------------------------------------------------------------------------
@@ -113,15 +115,15 @@ def test_two_coins_cost_the_logarithm_of_three() -> None:
 
 def test_a_survey_is_right_on_average_and_as_far_off_as_is_said() -> None:
     """The distribution of all outcomes, against a simulation answer by answer."""
-    found = randomised_response.survey(0.3, 1_000, math.log(3))
-    mean = float(found.estimates @ found.chances)
-    spread = math.sqrt(float((found.estimates - mean) ** 2 @ found.chances))
-    assert found.chances.sum() == pytest.approx(1) and mean == pytest.approx(0.3)
-    assert spread == pytest.approx(found.error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
+    survey = randomised_response.survey(0.3, 1_000, math.log(3))
+    mean = float(survey.estimates @ survey.chances)
+    spread = math.sqrt(float((survey.estimates - mean) ** 2 @ survey.chances))
+    assert survey.chances.sum() == pytest.approx(1) and mean == pytest.approx(0.3)
+    assert spread == pytest.approx(survey.error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
     rng = np.random.default_rng(2)
     would = np.arange(1_000) < 300
-    said = np.where(rng.random((4_000, 1_000)) < 0.75, would, ~would).mean(axis=1)
-    assert ((said - 0.25) / 0.5).std() == pytest.approx(found.error, rel=0.05)
+    answers = np.where(rng.random((4_000, 1_000)) < 0.75, would, ~would).mean(axis=1)
+    assert ((answers - 0.25) / 0.5).std() == pytest.approx(survey.error, rel=0.05)
     assert randomised_response.response_error(2_000, math.log(3)) < 0.02  # the task
     assert randomised_response.response_error(1_000, math.log(3)) > 0.02
 
@@ -160,11 +162,11 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() 
         point.key: Run(shipped_runs.everything()[identity(point.spec)].record, {})
         for point in points
     }
-    found = summaries(points, runs, "rmse")
-    at = {(it.algorithm, it.epsilon): it.median for it in found}
-    local = [it for it in found if it.algorithm == "local-bias"]
-    needed = reaches(local, at["private-bias", 1.0])
-    assert needed is not None and 80 < needed < 1.6 * trust.part_epsilon(1.0, 2_000)
+    medians = summaries(points, runs, "rmse")
+    at = {(it.algorithm, it.epsilon): it.median for it in medians}
+    local = [it for it in medians if it.algorithm == "local-bias"]
+    epsilon = reaches(local, at["private-bias", 1.0])
+    assert epsilon is not None and 80 < epsilon < 1.6 * trust.part_epsilon(1.0, 2_000)
     assert at["local-bias", 1.0] > at["user-mean", None] > at["private-bias", 0.2]
     assert all(point.spec.data.id == "cinema-small" for point in points)
     assert open_ratings(points[0].spec.data).n_users == 2_000
@@ -173,12 +175,12 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() 
 def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not() -> None:
     noisy = trust.noisy_counts(0.2)
     assert (noisy - np.array(trust.STARS)).std() == pytest.approx(1 / mu_at(0.2, 1e-5), rel=0.03)
-    clamped = trust.processed(noisy, frozenset({"nonnegative"}))
-    off = np.abs(clamped - trust.STARS) <= np.abs(noisy - trust.STARS)
-    assert off.all() and clamped.min() == 0
-    scaled = trust.processed(noisy, frozenset({"nonnegative", "rescaled"}))
+    nonnegative = trust.processed(noisy, frozenset({"nonnegative"}))
+    off = np.abs(nonnegative - trust.STARS) <= np.abs(noisy - trust.STARS)
+    assert off.all() and nonnegative.min() == 0
+    same_total = trust.processed(noisy, frozenset({"nonnegative", "rescaled"}))
     large = noisy.sum(axis=1) > 1
-    assert np.allclose(scaled.sum(axis=1)[large], noisy.sum(axis=1)[large])
+    assert np.allclose(same_total.sum(axis=1)[large], noisy.sum(axis=1)[large])
     whole = trust.processed(noisy, frozenset(trust.STEPS))
     assert (whole == np.round(whole)).all()
     assert trust.count_error(np.asarray([trust.STARS], float)) == 0
@@ -221,11 +223,13 @@ def test_sixty_four_photographs_are_no_protection() -> None:
     """mu of epsilon 1 at delta 1e-5 is 1 / 3.7306; of 64 photographs 64 times that, and its
     delta at 219 is 1e-5.
     """
-    found = dict(group_epsilons(1.0, (1, 64)))
-    assert found[1] == pytest.approx(1.0, abs=1e-6) and found[64] == pytest.approx(219, abs=0.5)
+    epsilons = dict(group_epsilons(1.0, (1, 64)))
+    assert epsilons[1] == pytest.approx(1.0, abs=1e-6) and epsilons[64] == pytest.approx(
+        219, abs=0.5
+    )
     mu = 64 / 3.7306
-    a, b = mu / 2 - found[64] / mu, -mu / 2 - found[64] / mu
-    assert norm.cdf(a) - math.exp(found[64] + norm.logcdf(b)) == pytest.approx(1e-5, rel=0.02)
+    a, b = mu / 2 - epsilons[64] / mu, -mu / 2 - epsilons[64] / mu
+    assert norm.cdf(a) - math.exp(epsilons[64] + norm.logcdf(b)) == pytest.approx(1e-5, rel=0.02)
 
 
 def test_odds_of_one_become_e() -> None:
@@ -235,21 +239,21 @@ def test_odds_of_one_become_e() -> None:
     assert belief(0.5, 5.0) == pytest.approx(0.993, abs=1e-3)
     assert belief(0.3, 0.0) == pytest.approx(0.3)
     assert belief(0.5, 2.0) < 0.9 < belief(0.5, 5.0)  # the task
-    alarms, missed = zip(*best_attacks(1.0), strict=True)
+    alarms, misses = zip(*best_attacks(1.0), strict=True)
     again = norm.cdf(norm.ppf(1 - np.array(alarms)) - mu_at(1.0, 1e-5))
-    assert np.allclose(missed, again, atol=1e-6)
+    assert np.allclose(misses, again, atol=1e-6)
 
 
 def test_busy_people_lose_most_to_the_noise() -> None:
     def errors(algorithm: str, **more: object) -> list[float]:
-        asked = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, **more)
-        return [float(it["rmse"]) for it in run(asked).record.buckets["activity"]]
+        spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, **more)
+        return [float(it["rmse"]) for it in run(spec).record.buckets["activity"]]
 
     for epsilon in (0.5, 2.0, 10.0):
-        lost = np.subtract(
+        losses = np.subtract(
             errors("dpals", budget={"epsilon": epsilon, "delta": 1e-5}), errors("als")
         )
-        assert min(lost[2:]) > 1.3 * lost[0]
+        assert min(losses[2:]) > 1.3 * losses[0]
     private = errors("dpals", budget={"epsilon": 10.0, "delta": 1e-5})
     assert all(np.subtract(errors("user-mean"), private) > 0)  # the task has an answer
 
@@ -258,9 +262,11 @@ def test_busy_people_lose_most_to_the_noise() -> None:
 
 
 def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted() -> None:
-    plain, solved = (handout.handout_page(list(LESSONS.values()), "en", it) for it in (False, True))
+    plain, with_answers = (
+        handout.handout_page(list(LESSONS.values()), "en", it) for it in (False, True)
+    )
     for taught in LESSONS.values():
         assert taught.title in plain.replace("&#x27;", "'")
-    assert 'class="right"' in solved and 'class="right"' not in plain
-    assert "ln 3" in solved and "ln 3" not in plain
-    assert "<script" not in solved
+    assert 'class="right"' in with_answers and 'class="right"' not in plain
+    assert "ln 3" in with_answers and "ln 3" not in plain
+    assert "<script" not in with_answers

@@ -72,11 +72,11 @@ def test_the_price_is_that_of_training_and_score_together() -> None:
 @pytest.mark.parametrize("relation", list(Relation))
 def test_no_trial_costs_more_than_was_paid_for(relation: Relation) -> None:
     """Whatever its parameters, a trial's own ledger stays below the one Gaussian of the price."""
-    made = spec(search=search(budget={"epsilon": 2.0, "delta": 1e-6, "relation": relation}))
-    shape = private_selection.open_anywhere(made.data).shape
+    selection = spec(search=search(budget={"epsilon": 2.0, "delta": 1e-6, "relation": relation}))
+    shape = private_selection.open_anywhere(selection.data).shape
     rng = np.random.default_rng(0)
     for _ in range(20):
-        plan = prepare(made._place(rng, shape), shape).plan
+        plan = prepare(selection._place(rng, shape), shape).plan
         for at in (0.5, 1.0, 3.0):
             paid = Gaussian(1 / private_selection.gaussian_mu(2.0, 1e-6), "training", 1.0, 1.0)
             assert selecting_delta(plan, at, relation) <= selecting_delta(paid, at, relation) * (
@@ -94,31 +94,31 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch: pytest.MonkeyPatch) ->
     """By scores that the test hands out: of three trials the second is best; its parameters and
     its model's test error are told, nothing else.
     """
-    made: list[Run] = []
+    trials: list[Run] = []
     scores = iter([0.9, 0.7, 0.8])
 
     def score(run: Run, noise: Any) -> NoisyError:
-        made.append(run)
+        trials.append(run)
         return NoisyError(next(scores), 0.5, 1.0)
 
     monkeypatch.setattr(private_selection, "noisy_error", score)
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 3)
-    found = spec().measure()
-    assert found.score == 0.7
-    assert found.winner == {name: made[1].spec.parameters[name] for name in SEARCH}
-    assert len({run.spec.seed for run in made}) == 3
+    result = spec().measure()
+    assert result.score == 0.7
+    assert result.winner == {name: trials[1].spec.parameters[name] for name in SEARCH}
+    assert len({run.spec.seed for run in trials}) == 3
     whole = open_split(
-        made[1].spec.model_copy(
-            update={"split": made[1].spec.split.model_copy(update={"judged": "test"})}
+        trials[1].spec.model_copy(
+            update={"split": trials[1].spec.split.model_copy(update={"judged": "test"})}
         )
     )
-    told = made[1].model.predict(
-        made[1].model.personal(whole.history), whole.test.users, whole.test.items
+    predictions = trials[1].model.predict(
+        trials[1].model.personal(whole.history), whole.test.users, whole.test.items
     )
-    assert found.test_rmse == pytest.approx(
-        float(np.sqrt(np.mean((told.astype(np.float64) - whole.test.values) ** 2))), rel=1e-5
+    assert result.test_rmse == pytest.approx(
+        float(np.sqrt(np.mean((predictions.astype(np.float64) - whole.test.values) ** 2))), rel=1e-5
     )
-    assert "0.9" not in json.dumps(found.export()["winner"]) and "trials" not in found.export()
+    assert "0.9" not in json.dumps(result.export()["winner"]) and "trials" not in result.export()
 
 
 def test_choosing_is_better_than_drawing_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,18 +127,22 @@ def test_choosing_is_better_than_drawing_once(monkeypatch: pytest.MonkeyPatch) -
     """
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: count)
     errors: dict[int, list[float]] = {1: [], 20: []}
-    for count, found in errors.items():  # noqa: B007
+    for count, scores in errors.items():  # noqa: B007
         for seed in range(3):
             out = spec(search=search(seed=seed), score_noise=0.01).measure()
             assert out.score is not None and out.test_rmse is not None
-            found.append(out.score)
+            scores.append(out.score)
     assert np.mean(errors[20]) < np.mean(errors[1])
 
 
 def test_no_trial_at_all_releases_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 0)
-    found = spec().measure()
-    assert (found.score, found.winner, found.test_rmse) == (None, {}, None) and found.epsilon > 2
+    result = spec().measure()
+    assert (result.score, result.winner, result.test_rmse) == (
+        None,
+        {},
+        None,
+    ) and result.epsilon > 2
 
 
 def test_the_same_specification_selects_the_same_on_public_data_and_not_on_private(
@@ -151,7 +155,7 @@ def test_the_same_specification_selects_the_same_on_public_data_and_not_on_priva
     import dataclasses
 
     private = dataclasses.replace(public, public=False)
-    monkeypatch.setattr(private_selection, "open_anywhere", lambda wanted: private)
+    monkeypatch.setattr(private_selection, "open_anywhere", lambda data_spec: private)
     first, second = spec().measure(), spec().measure()
     assert first.score != second.score
     assert "test_rmse" not in first.export()
@@ -170,7 +174,7 @@ def test_nothing_of_a_selection_is_stored(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "sentence"),
     [
         (
             {"search": {"algorithm": "als", "search": {"rank": (2, 4)}, "budget": None}},
@@ -190,24 +194,22 @@ def test_nothing_of_a_selection_is_stored(tmp_path: Path, monkeypatch: pytest.Mo
         ({"distribution": "uniform"}, "distribution"),
     ],
 )
-def test_what_has_no_price_is_a_sentence(parts: dict[str, Any], said: str) -> None:
-    changed = {
-        name: search(**value) if name == "search" else value for name, value in parts.items()
-    }
-    with pytest.raises(BadInput, match=said):
-        spec(**changed)
+def test_what_has_no_price_is_a_sentence(parts: dict[str, Any], sentence: str) -> None:
+    fields = {name: search(**value) if name == "search" else value for name, value in parts.items()}
+    with pytest.raises(BadInput, match=sentence):
+        spec(**fields)
 
 
 def test_releases_without_a_gaussian_curve_are_refused() -> None:
     names = [name for name, kind in REGISTRY.items() if kind.task == "ratings"]
     shape = private_selection.open_anywhere(search().data).shape
-    refused = []
+    refusals = []
     for name in names:
-        sampled = {"reading": "posterior-sample"} if name == "sgld" else {}
+        parameters = {"reading": "posterior-sample"} if name == "sgld" else {}
         run = RunSpec.parse(
             data={"id": "small"},
             algorithm=name,
-            parameters=sampled,
+            parameters=parameters,
             budget={"epsilon": 2.0, "delta": 1e-6},
         ).canonical()
         if run.budget is None:
@@ -217,12 +219,12 @@ def test_releases_without_a_gaussian_curve_are_refused() -> None:
         try:
             private_selection._require_gaussian(run_of(**record))
         except BadInput:
-            refused.append(name)
+            refusals.append(name)
     assert (
-        "sgld" in refused
-        and "input-perturbation" in refused
-        and "dpals" not in refused
-        and "spectral" not in refused
+        "sgld" in refusals
+        and "input-perturbation" in refusals
+        and "dpals" not in refusals
+        and "spectral" not in refusals
     )
 
 
@@ -230,8 +232,8 @@ def selecting_record(ready: Any, run: RunSpec) -> dict[str, Any]:
     from dpmf_core.privacy import normal_form
     from dpmf_core.runs.privacy_record import PrivacyRecord
 
-    spent = normal_form(ready.plan)
-    return dict(PrivacyRecord.of(spent, ready.plan, run.budget, ready.guarantee))
+    ledger = normal_form(ready.plan)
+    return dict(PrivacyRecord.of(ledger, ready.plan, run.budget, ready.guarantee))
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,11 +253,11 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         "prior_deviation=.1:.9",
     ]
     assert main([*command, "--trials", "3", "--private-selection", "geometric", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    record = json.loads(capsys.readouterr().out)
     expected = price_of_choosing(
-        SelectionSpec.model_validate(told["spec"]).trial_event, 3, 1e-6
+        SelectionSpec.model_validate(record["spec"]).trial_event, 3, 1e-6
     ).best_of["geometric"]
-    assert told["epsilon"] == expected > 2 and 0.1 <= told["winner"]["prior_deviation"] <= 0.9
+    assert record["epsilon"] == expected > 2 and 0.1 <= record["winner"]["prior_deviation"] <= 0.9
     # by the cheapest distribution
     assert main([*command, "--trials", "3", "--private-selection"]) == 0
     assert "The whole selection: epsilon = " in capsys.readouterr().out

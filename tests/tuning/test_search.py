@@ -39,9 +39,9 @@ from tests.support.records import run_of
 
 
 def test_a_price_stands_beside_one_trial_and_all() -> None:
-    found = price_of_choosing(Gaussian(5.0), 10, 1e-6)
-    assert found.all_shown == pytest.approx(2.92, abs=0.005)
-    assert found.single == epsilon(Gaussian(5.0), 1e-6) < min(found.best_of.values())
+    search_price = price_of_choosing(Gaussian(5.0), 10, 1e-6)
+    assert search_price.all_shown == pytest.approx(2.92, abs=0.005)
+    assert search_price.single == epsilon(Gaussian(5.0), 1e-6) < min(search_price.best_of.values())
 
 
 def test_a_price_counts_everything_a_trial_releases() -> None:
@@ -50,8 +50,8 @@ def test_a_price_counts_everything_a_trial_releases() -> None:
         price_of_choosing(Gaussian(5.0 / math.sqrt(2)), 10, 1e-6),
     )
     assert twice.best_of["poisson"] == pytest.approx(once.best_of["poisson"], rel=1e-9)
-    replaced = price_of_choosing(Gaussian(5.0), 10, 1e-6, Relation.REPLACE_ONE)
-    assert replaced.best_of["geometric"] == pytest.approx(
+    replace_price = price_of_choosing(Gaussian(5.0), 10, 1e-6, Relation.REPLACE_ONE)
+    assert replace_price.best_of["geometric"] == pytest.approx(
         price_of_choosing(Gaussian(2.5), 10, 1e-6).best_of["geometric"], rel=1e-9
     )
     assert (
@@ -69,21 +69,21 @@ def test_one_trial_is_no_choice() -> None:
 @pytest.mark.parametrize("distribution", list(SHAPES))
 def test_the_number_of_trials_has_its_mean_and_law(distribution: str) -> None:
     rng = np.random.default_rng(0)
-    drawn = np.array([number_of_trials(distribution, 10, rng) for _ in range(20_000)])
-    assert drawn.mean() == pytest.approx(10, abs=4 * drawn.std() / math.sqrt(len(drawn)))
+    samples = np.array([number_of_trials(distribution, 10, rng) for _ in range(20_000)])
+    assert samples.mean() == pytest.approx(10, abs=4 * samples.std() / math.sqrt(len(samples)))
     expected = {
         "poisson": math.exp(-10),
         "geometric": 0.0,
         "logarithmic": 0.0,
         "binomial": 2.0**-20,
     }
-    assert (drawn == 0).mean() == pytest.approx(expected[distribution], abs=1e-3)
+    assert (samples == 0).mean() == pytest.approx(expected[distribution], abs=1e-3)
     # of the logarithmic: far larger
     variance = {"poisson": 10.0, "geometric": 90.0, "binomial": 5.0}
     assert (
-        drawn.var() > 200
+        samples.var() > 200
         if distribution == "logarithmic"
-        else drawn.var() == pytest.approx(variance[distribution], rel=0.06)
+        else samples.var() == pytest.approx(variance[distribution], rel=0.06)
     )
 
 
@@ -98,13 +98,13 @@ def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
-    made = Engine(Store(tmp_path / "store"), processes=False, workers=1)
-    yield made
-    made.close()
-    made.store.close()
+    threads = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    yield threads
+    threads.close()
+    threads.store.close()
 
 
-def tuned(**parts: Any) -> TuneSpec:
+def tune_spec(**parts: Any) -> TuneSpec:
     search = {
         "rank": {"low": 1, "high": 24},
         "regularisation": {"low": 0.01, "high": 10.0, "log": True},
@@ -121,7 +121,7 @@ def tuned(**parts: Any) -> TuneSpec:
     )
 
 
-def ended(search: Search) -> Search:
+def run_to_end(search: Search) -> Search:
     give_up = time.monotonic() + 120
     while search.advance():
         assert time.monotonic() < give_up, "the search does not end"
@@ -133,23 +133,25 @@ def ended(search: Search) -> Search:
 def test_a_trial_sees_no_test_rating() -> None:
     """Of its split: neither in training nor in judging. Fresh draws have seeds of their own, train
     on the validation ratings too, and are judged by all test ratings."""
-    spec = tuned(draws=3)
+    spec = tune_spec(draws=3)
     trial, final = (
         open_split(spec.trial({"rank": 2}, 2)),
         open_split(spec.final({"rank": 2}).model_copy(update={"seed": 2})),
     )
     whole = split(open_ratings(spec.data), SplitSpec(validation_fraction=0.1), 0)
-    searched, fresh = (
+    trial_seeds, fresh_seeds = (
         {spec.trial({}, draw).seed for draw in range(3)},
         {one.seed for one in spec.fresh({"rank": 2}).values()},
     )
-    assert searched == {0, 1, 2} and fresh == {3, 4, 5, 6, 7}
+    assert trial_seeds == {0, 1, 2} and fresh_seeds == {3, 4, 5, 6, 7}
 
     def pairs(part: Any) -> set[tuple[int, int]]:
         return set(zip(part.users.tolist(), part.items.tolist(), strict=True))
 
-    seen = pairs(trial.train) | pairs(trial.history) | pairs(trial.validation) | pairs(trial.test)
-    assert not seen & pairs(final.test)
+    trial_pairs = (
+        pairs(trial.train) | pairs(trial.history) | pairs(trial.validation) | pairs(trial.test)
+    )
+    assert not trial_pairs & pairs(final.test)
     assert pairs(trial.test) <= pairs(final.train)
     assert (
         len(pairs(final.train) | pairs(final.test))
@@ -161,10 +163,10 @@ def test_a_trial_sees_no_test_rating() -> None:
 def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
     engine: Engine, tmp_path: Path
 ) -> None:
-    spec = tuned(
+    spec = tune_spec(
         search={"rank": {"low": 1, "high": 24}, "regularisation": {"low": 0.0, "high": 10.0}}
     )
-    search = ended(Search(spec, 8, engine, folder=tmp_path / "t"))
+    search = run_to_end(Search(spec, 8, engine, folder=tmp_path / "t"))
     assert [trial.number for trial in search.trials] == list(range(8))
     start = search.trials[0].place
     usual = prepare(spec.trial({}), open_ratings(spec.data).shape).algorithm
@@ -180,7 +182,7 @@ def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
 def test_a_trial_is_the_mean_of_its_draws_with_their_interval(
     engine: Engine, tmp_path: Path
 ) -> None:
-    search = ended(Search(tuned(draws=3, prune=False), 3, engine, folder=tmp_path / "t"))
+    search = run_to_end(Search(tune_spec(draws=3, prune=False), 3, engine, folder=tmp_path / "t"))
     for trial in search.trials:
         scores = [
             run(search.spec.trial(trial.place, draw)).record.metrics["rmse"] for draw in range(3)
@@ -193,14 +195,14 @@ def test_a_trial_is_the_mean_of_its_draws_with_their_interval(
         )
     again = Search(search.spec, 3, Fake(), folder=tmp_path / "t")  # a journal keeps the draws
     assert [trial.draws for trial in again.trials] == [trial.draws for trial in search.trials]
-    assert tuned().key != tuned(draws=3).key
-    one = Search(tuned(), 1, engine, folder=tmp_path / "t")
-    assert ended(one).trials[0].interval is None and len(one.trials[0].draws) == 1
+    assert tune_spec().key != tune_spec(draws=3).key
+    one = Search(tune_spec(), 1, engine, folder=tmp_path / "t")
+    assert run_to_end(one).trials[0].interval is None and len(one.trials[0].draws) == 1
 
 
 def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path: Path) -> None:
     engine = Fake()
-    search = Search(tuned(draws=3), 2, engine, width=1, folder=tmp_path)
+    search = Search(tune_spec(draws=3), 2, engine, width=1, folder=tmp_path)
     search.advance()
     assert [job.spec.seed for job in engine.jobs] == [0, 1, 2]
     for job, score in zip(engine.jobs[:2], (0.9, 1.1), strict=True):
@@ -241,37 +243,39 @@ USUAL = [0.90, 0.92, 0.91, 0.93, 0.89]
 )
 def test_the_winner_is_judged_by_paired_fresh_draws(gaps: tuple[float, ...], verdict: str) -> None:
     winner = [usual + gap for usual, gap in zip(USUAL, gaps, strict=True)]
-    found = outcome(world(winner, USUAL), "rmse")
-    assert found is not None and found.verdict == verdict
+    comparison = outcome(world(winner, USUAL), "rmse")
+    assert comparison is not None and comparison.verdict == verdict
     if any(gaps):
-        assert found.gap.interval == pytest.approx(
+        assert comparison.gap.interval == pytest.approx(
             tuple(stats.ttest_rel(winner, USUAL).confidence_interval())
         )
     assert (
-        f"is {verdict}" in found.words
-        and f"{np.mean(winner):.4f} with the winner, 0.9100 as recommended" in found.words
+        f"is {verdict}" in comparison.words
+        and f"{np.mean(winner):.4f} with the winner, 0.9100 as recommended" in comparison.words
     )
 
 
 def test_no_outcome_before_every_fresh_draw_has_finished() -> None:
-    done = world(USUAL, USUAL)
-    assert outcome({name: run for name, run in done.items() if name != "default 4"}, "rmse") is None
+    runs = world(USUAL, USUAL)
+    assert outcome({name: run for name, run in runs.items() if name != "default 4"}, "rmse") is None
 
 
 def test_a_cut_search_goes_on_without_computing_anything_again(
     engine: Engine, tmp_path: Path
 ) -> None:
-    spec = tuned(prune=False)
-    first = [trial.place for trial in ended(Search(spec, 4, engine, folder=tmp_path / "t")).trials]
-    asked: list[RunSpec] = []
+    spec = tune_spec(prune=False)
+    first = [
+        trial.place for trial in run_to_end(Search(spec, 4, engine, folder=tmp_path / "t")).trials
+    ]
+    requests: list[RunSpec] = []
 
     class Counting:
-        def submit(self, wanted: RunSpec, priority: int = 0) -> Any:
-            asked.append(wanted)
-            return engine.submit(wanted, priority)
+        def submit(self, request: RunSpec, priority: int = 0) -> Any:
+            requests.append(request)
+            return engine.submit(request, priority)
 
-    again = ended(Search(spec, 7, Counting(), folder=tmp_path / "t"))
-    assert len(asked) == 3
+    again = run_to_end(Search(spec, 7, Counting(), folder=tmp_path / "t"))
+    assert len(requests) == 3
     assert [trial.place for trial in again.trials[:4]] == first
     assert len(again.trials) == 7
 
@@ -295,17 +299,17 @@ class Fake:
 
 
 def test_what_was_running_when_a_search_was_cut_is_asked_for_first(tmp_path: Path) -> None:
-    engine, spec = Fake(), tuned(search={"rank": {"low": 1, "high": 40}})
+    engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
     search = Search(spec, 5, engine, width=2, folder=tmp_path)
     search.advance()
-    lost = [job.spec.parameters for job in engine.jobs]
+    unfinished = [job.spec.parameters for job in engine.jobs]
     again = Fake()
     Search(spec, 5, again, width=2, folder=tmp_path).advance()
-    assert [job.spec.parameters for job in again.jobs] == lost
+    assert [job.spec.parameters for job in again.jobs] == unfinished
 
 
 def test_a_cancelled_search_asks_again_for_what_it_cut(tmp_path: Path) -> None:
-    engine, spec = Fake(), tuned(search={"rank": {"low": 1, "high": 40}})
+    engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
     search = Search(spec, 5, engine, width=2, folder=tmp_path)
     search.advance()
     cut = [job.spec.parameters for job in engine.jobs]
@@ -318,7 +322,7 @@ def test_a_cancelled_search_asks_again_for_what_it_cut(tmp_path: Path) -> None:
 
 def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> None:
     engine = Fake()
-    search = Search(tuned(), 8, engine, width=1, folder=tmp_path)
+    search = Search(tune_spec(), 8, engine, width=1, folder=tmp_path)
     for place in range(5):
         search.advance()
         job = engine.jobs[place]
@@ -344,7 +348,7 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> 
 
 def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Path) -> None:
     engine = Fake()
-    search = Search(tuned(), 8, engine, folder=tmp_path)
+    search = Search(tune_spec(), 8, engine, folder=tmp_path)
     search.advance()
     for job in engine.jobs:
         job.state, job.error, job.bad_input = "failed", "No such thing.", True
@@ -353,10 +357,10 @@ def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Pat
 
 
 def test_a_grid_visits_every_place_once(engine: Engine, tmp_path: Path) -> None:
-    spec = tuned(
+    spec = tune_spec(
         search={"rank": (1, 2, 3), "biases": ("off", "first")}, sampler="grid", prune=False
     )
-    search = ended(Search(spec, 1, engine, folder=tmp_path / "t"))
+    search = run_to_end(Search(spec, 1, engine, folder=tmp_path / "t"))
     assert sorted((trial.place["rank"], trial.place["biases"]) for trial in search.trials) == [
         (r, b) for r in (1, 2, 3) for b in ("first", "off")
     ]
@@ -366,41 +370,41 @@ def test_a_grid_visits_every_place_once(engine: Engine, tmp_path: Path) -> None:
 def test_a_line_search_finds_the_bottom_of_a_bowl() -> None:
     """log^2(x / 0.03) + log^2(y / 2): coarse places are powers of ten, fine ones a third apart."""
     ranges = {"x": Interval(low=1e-4, high=1.0), "y": Interval(low=1e-2, high=100.0)}
-    tried: list[tuple[dict[str, float], float]] = []
+    scored_places: list[tuple[dict[str, float], float]] = []
     for number in range(5):
-        for place in line_search.stage(ranges, number, {"y": 1.0}, tried):
+        for place in line_search.stage(ranges, number, {"y": 1.0}, scored_places):
             score = math.log10(place["x"] / 0.03) ** 2 + math.log10(place["y"] / 2) ** 2
-            tried.append((place, score))
-    xs = [place["x"] for place, _ in tried]
+            scored_places.append((place, score))
+    xs = [place["x"] for place, _ in scored_places]
     assert xs[:5] == pytest.approx([1e-4, 1e-3, 1e-2, 0.1, 1.0])
     assert sorted(xs[5:9]) == pytest.approx([10 ** (p / 3 - 2) for p in (-2, -1, 1, 2)])
-    assert {place["y"] for place, _ in tried[:9]} == {1.0}
-    assert len(tried) == line_search.trials(ranges) == 18
-    best = min(tried, key=lambda it: it[1])[0]
+    assert {place["y"] for place, _ in scored_places[:9]} == {1.0}
+    assert len(scored_places) == line_search.trials(ranges) == 18
+    best = min(scored_places, key=lambda it: it[1])[0]
     assert best == pytest.approx({"x": 10 ** (1 / 3 - 2), "y": 10 ** (1 / 3)})
-    assert line_search.stage(ranges, 4, {}, tried) == []
+    assert line_search.stage(ranges, 4, {}, scored_places) == []
 
 
 def test_a_line_search_visits_its_places_and_goes_on_where_it_was_cut(
     engine: Engine, tmp_path: Path
 ) -> None:
     search = {"regularisation": {"low": 0.01, "high": 100.0, "log": True}}
-    spec = tuned(search=search, sampler="line", prune=False, fixed={"steps": 2, "rank": 2})
+    spec = tune_spec(search=search, sampler="line", prune=False, fixed={"steps": 2, "rank": 2})
     cut = Search(spec, 1, engine, width=1, folder=tmp_path / "t")
     while len(cut.trials) < 3:
         assert cut.advance()
         next(iter(cut._running.values()))[1][0].wait(0.05)
-    made = ended(Search(spec, 1, engine, folder=tmp_path / "t"))
-    scores = {trial.place["regularisation"]: trial.score for trial in made.trials}
+    again = run_to_end(Search(spec, 1, engine, folder=tmp_path / "t"))
+    scores = {trial.place["regularisation"]: trial.score for trial in again.trials}
     coarse = [10.0**power for power in range(-2, 3)]
     assert len(scores) == 9 and set(coarse) <= set(scores)
     top = min(coarse, key=lambda at: scores[at] or math.inf)
     assert all(max(top / 10, 0.01) < at < min(top * 10, 100) for at in set(scores) - set(coarse))
-    assert made.best is not None and made.best.score == min(filter(None, scores.values()))
+    assert again.best is not None and again.best.score == min(filter(None, scores.values()))
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "sentence"),
     [
         ({"sampler": "line"}, "logarithmic range for 'rank'"),
         ({"search": {}}, "No parameter may move"),
@@ -419,22 +423,22 @@ def test_a_line_search_visits_its_places_and_goes_on_where_it_was_cut(
         ),
     ],
 )
-def test_what_cannot_be_searched_is_a_sentence(parts: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
-        tuned(**parts)
+def test_what_cannot_be_searched_is_a_sentence(parts: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        tune_spec(**parts)
 
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=REGISTRY)
 def test_default_ranges_lie_within_what_is_allowed(kind: type[Algorithm]) -> None:
-    made = kind()
+    algorithm = kind()
     for name in kind.model_fields:
-        values = default_range(kind, name, getattr(made, name))
+        values = default_range(kind, name, getattr(algorithm, name))
         ends = values if isinstance(values, tuple) else (values.low, values.high)
         for end in ends:
             kind(**{name: end})
         assert (
             isinstance(values, tuple)
-            or values.low <= getattr(made, name) <= values.high
+            or values.low <= getattr(algorithm, name) <= values.high
             or isinstance(values, Interval)
         )
 
@@ -443,20 +447,22 @@ def test_default_ranges_lie_within_what_is_allowed(kind: type[Algorithm]) -> Non
 
 
 def test_a_noisy_score_is_the_clipped_error_and_noise() -> None:
-    made = run(tuned().trial({"rank": 2, "regularisation": 0.1}))
-    held = open_split(made.spec)
-    errors = held.test.values - made.model.predict(
-        made.model.personal(held.history), held.test.users, held.test.items
+    trial = run(tune_spec().trial({"rank": 2, "regularisation": 0.1}))
+    parts = open_split(trial.spec)
+    errors = parts.test.values - trial.model.predict(
+        trial.model.personal(parts.history), parts.test.users, parts.test.items
     )
-    half = held.test.shape.half_range
+    half = parts.test.shape.half_range
     each = [
-        min(float(np.mean(errors[held.test.users == u] ** 2)) / half**2, 1.0)
-        for u in np.unique(held.test.users)
+        min(float(np.mean(errors[parts.test.users == u] ** 2)) / half**2, 1.0)
+        for u in np.unique(parts.test.users)
     ]
     exact = half * math.sqrt(np.mean(each))
     event = score_event(2.0)
-    found = [noisy_error(made, Noise(event, np.random.SeedSequence(seed))) for seed in range(300)]
-    scores = [it.value for it in found]
+    noisy_scores = [
+        noisy_error(trial, Noise(event, np.random.SeedSequence(seed))) for seed in range(300)
+    ]
+    scores = [it.value for it in noisy_scores]
     spread = (
         2.0
         * math.sqrt(2)
@@ -466,8 +472,8 @@ def test_a_noisy_score_is_the_clipped_error_and_noise() -> None:
     )
     assert np.mean(scores) == pytest.approx(exact, abs=5 * spread / math.sqrt(300) + 0.1 * spread)
     assert np.std(scores) == pytest.approx(spread, rel=0.25)
-    assert np.mean([it.low <= exact <= it.high for it in found]) >= 0.95
-    assert np.median([it.high - it.low for it in found]) < 8 * spread
+    assert np.mean([it.low <= exact <= it.high for it in noisy_scores]) >= 0.95
+    assert np.median([it.high - it.low for it in noisy_scores]) < 8 * spread
 
 
 def test_every_draw_of_a_trial_is_paid_for() -> None:
@@ -487,9 +493,9 @@ def test_a_score_is_paid_for() -> None:
         data={"id": "small"}, algorithm="dpals", budget={"epsilon": 2.0, "delta": 1e-5}
     ).budget
     assert budget is not None
-    free, scored = (price(Gaussian(3.0), noise, 10, budget) for noise in (None, 5.0))
-    assert scored.best_of["poisson"] > free.best_of["poisson"]
-    assert scored.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
+    free, with_score = (price(Gaussian(3.0), noise, 10, budget) for noise in (None, 5.0))
+    assert with_score.best_of["poisson"] > free.best_of["poisson"]
+    assert with_score.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -504,25 +510,27 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     monkeypatch.delenv("DPMF_CATALOGUE")
     command = f"{PRIVATELY} --grid prior_deviation=.2,.5".split()
     assert main([*command, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    record = json.loads(capsys.readouterr().out)
     assert [
         trial["prior_deviation"]
-        for trial in sorted(told["trials"], key=lambda it: it["prior_deviation"])
+        for trial in sorted(record["trials"], key=lambda it: it["prior_deviation"])
     ] == [0.2, 0.5]
     assert (
-        told["final"]["spec"]["split"]["validation_fraction"] == 0
-        and "judged" not in told["final"]["spec"]["split"]
+        record["final"]["spec"]["split"]["validation_fraction"] == 0
+        and "judged" not in record["final"]["spec"]["split"]
     )
     mu = gaussian_mu(2.0, 1e-6) * math.sqrt(3)
     # a trial is three trainings
-    assert told["price"]["single"] == pytest.approx(epsilon(Gaussian(1 / mu), 1e-6), rel=1e-4)
-    assert all(len(trial["draws"]) == 3 for trial in told["trials"]) and told["spec"]["draws"] == 3
-    assert len(told["fresh"]["winner"]) == 5 and told["fresh"]["verdict"] in (
+    assert record["price"]["single"] == pytest.approx(epsilon(Gaussian(1 / mu), 1e-6), rel=1e-4)
+    assert (
+        all(len(trial["draws"]) == 3 for trial in record["trials"]) and record["spec"]["draws"] == 3
+    )
+    assert len(record["fresh"]["winner"]) == 5 and record["fresh"]["verdict"] in (
         "better",
         "no different",
         "worse",
     )
-    assert told["versions"]["dpmf"] and told["created"]
+    assert record["versions"]["dpmf"] and record["created"]
     assert main(command) == 0
     out = capsys.readouterr().out
     assert (
@@ -533,7 +541,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("arguments", "words"),
     [
         (
             f"{PRIVATELY} --vary prior_deviation --private-selection poisson --draws 3",
@@ -544,11 +552,11 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     ],
 )
 def test_the_command_refuses_what_is_no_search(
-    asked: str,
+    arguments: str,
     words: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("DPMF_CATALOGUE")
-    assert main(asked.split()) == 2
+    assert main(arguments.split()) == 2
     assert words in capsys.readouterr().err
