@@ -1,7 +1,7 @@
 """Ctrl-C at any moment: a sentence and exit code 130, no traceback.
 
 A program calls `exit_at_once` before it imports anything large, and runs what has to clean up after
-itself through `answered`; what it imports there, it imports `at_once`.
+itself through `exit_code_of`; what it imports there, it imports `at_once`.
 """
 
 import _thread

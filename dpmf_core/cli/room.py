@@ -20,10 +20,10 @@ def warn_of(dataset: str) -> None:
     kind = Path(path.stem).suffix if is_packed else path.suffix
     if kind.lower() not in TEXTS or "bounds=" not in facts or not path.is_file():
         return
-    n_bytes = path.stat().st_size * BYTES_FOR_A_BYTE * (GZIP_RATIO if is_packed else 1.0) / 1e6
-    if n_bytes > machine.memory():
+    megabytes = path.stat().st_size * BYTES_FOR_A_BYTE * (GZIP_RATIO if is_packed else 1.0) / 1e6
+    if megabytes > machine.memory():
         click.echo(
-            f"{path.name} may need {n_bytes / 1000:,.1f} GB of memory, and there are"
+            f"{path.name} may need {megabytes / 1000:,.1f} GB of memory, and there are"
             f" {machine.memory() / 1000:,.1f} GB. If that is too much, keep it in parts:"
             f" `import NAME '{path.name}?{facts}' --partitioned`, then `fit --dataset NAME`.",
             err=True,

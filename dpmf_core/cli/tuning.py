@@ -47,7 +47,7 @@ POLL = 0.05  # seconds
 )
 @click.option(
     "--vary",
-    "varied",
+    "ranges",
     multiple=True,
     metavar="NAME[=LOW:HIGH[:log]]",
     help="A parameter for the sampler; without a range, around its default.",

@@ -15,7 +15,7 @@ from scipy.stats import beta, norm
 from dpmf_core.algorithms import find
 from dpmf_core.audit import canary_data
 from dpmf_core.audit.audit_table import as_record, every_proven, table_specs
-from dpmf_core.audit.canaries import FAULTS, faults_of, attack_target
+from dpmf_core.audit.canaries import FAULTS, attack_target, faults_of
 from dpmf_core.audit.canary_data import COLUMNS, Unit
 from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.cli import main

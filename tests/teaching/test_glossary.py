@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dpmf_core.teaching.glossary import TERMS, matching_terms, linked
+from dpmf_core.teaching.glossary import TERMS, linked, matching_terms
 
 
 def test_every_term_has_words_a_formula_and_a_source() -> None:
